@@ -1,0 +1,74 @@
+"""Covariance and precision matrices under differential privacy.
+
+A tour of the rooms, in the order in which data move:
+
+    data_sources   rows, synthetic or declared public      measurements  the only room that sees rows
+    postprocess    matrix to matrix, free                  estimators    one file per method
+    _release       what came out, and its statement        metrics       release + reference -> number
+    experiments    Plan -> tidy table                      figures       table -> plotly figure
+
+``privacy`` and ``accounting`` hold guarantees and their arithmetic; ``dataset``, ``parameters``, ``registry``,
+``checks`` and ``randomness`` are small shared files. Start with::
+
+    ds = privcov.source("ar1-covariance", n=50_000, d=20, seed=0)
+    rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), seed=1)
+    print(rel.statement)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+
+if TYPE_CHECKING:
+    from privcov._release import Release, release
+    from privcov.dataset import Dataset, Truth
+    from privcov.experiments.plan import Plan, run
+    from privcov.metrics.errors import error
+    from privcov.metrics.graphs import graph_recovery
+    from privcov.sklearn_api import PrivateCovariance
+
+# Loaded on first use: a page that shows a menu should not wait for scikit-learn and pandas.
+_HOMES = {
+    "Dataset": "privcov.dataset", "Truth": "privcov.dataset",
+    "Release": "privcov._release", "release": "privcov._release",
+    "Plan": "privcov.experiments.plan", "run": "privcov.experiments.plan",
+    "error": "privcov.metrics.errors", "graph_recovery": "privcov.metrics.graphs",
+    "PrivateCovariance": "privcov.sklearn_api",
+}
+
+__all__ = ["ApproxDP", "NoPrivacy", "PureDP", "ZCDP", "methods", "source", "sources", *_HOMES]
+
+
+def sources() -> list:
+    """Cards of every source: key, label, group, parameters, reference."""
+    from privcov.data_sources.base import SOURCES
+
+    return SOURCES.all()
+
+
+def source(key: str, *, seed: int = 0, row_bound: float | None = None, **parameters) -> Dataset:
+    """Rows of a registered source. seed: whole number >= 0; row_bound: R > 0, default from public parameters."""
+    from privcov.data_sources.base import SOURCES, make_dataset
+    from privcov.parameters import build
+
+    made = build(SOURCES.get(key).cls, f"Source {key!r}", parameters)
+    return make_dataset(made, seed=seed, row_bound=row_bound)
+
+
+def methods() -> list:
+    """Cards of every method: key, label, target, guarantees, trust, standing, calibrations, parameters, reference."""
+    from privcov.estimators.base import METHODS
+
+    return METHODS.all()
+
+
+def __getattr__(name: str):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'privcov' has no attribute {name!r}")
+    import importlib
+
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,358 @@
+"""Calibrate, convert, compose, split and group. Every answer is rounded to the safe side.
+
+Safe side means: a noise scale is never too small and a reported guarantee never too strong, also after
+floating-point error. Exact sums are done with ``fractions.Fraction``; special functions get a margin that
+is wider than their error (see ``_MARGIN``).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import log_ndtr, ndtri
+
+from privcov import checks
+from privcov.privacy import ApproxDP, Event, GaussianDP, Guarantee, NoPrivacy, PureDP, ZCDP
+
+# The Gaussian curve is a difference of two terms; each carries a relative error below 1e-13.
+_MARGIN = 4e-13
+_MU_RANGE = (1e-12, 200.0)
+
+
+# --- the exact Gaussian curve -------------------------------------------------------------------------------
+
+
+def _curve(epsilon: float, mu: float) -> tuple[float, float]:
+    """(value, bound on its error) of delta(epsilon; mu) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)."""
+    a = log_ndtr(mu / 2 - epsilon / mu)
+    b = epsilon + log_ndtr(-mu / 2 - epsilon / mu)
+    # The log terms are themselves of size |a|, so their exponentials lose about |a| units in the last place.
+    error = math.exp(a) * _MARGIN * (1 + abs(a) + epsilon)
+    return math.exp(a) * -math.expm1(min(b - a, 0.0)), error
+
+
+def delta_of_gaussian(epsilon: float, mu: float) -> float:
+    """Smallest delta such that Gaussian noise with sensitivity/scale = mu is (epsilon, delta)-DP, rounded up.
+
+    Valid for every epsilon >= 0. Balle and Wang (2018), Theorem 8; Dong, Roth and Su (2022), Corollary 1.
+    """
+    epsilon = checks.in_range("epsilon", epsilon, 0.0, 1e6)
+    mu = checks.positive("mu", mu)
+    value, error = _curve(epsilon, mu)
+    return min(value + error, 1.0)
+
+
+def epsilon_of_gaussian(delta: float, mu: float) -> float:
+    """Smallest epsilon >= 0 such that mu-GDP implies (epsilon, delta)-DP, rounded up."""
+    delta = checks.strictly_between("delta", delta, 0.0, 1.0)
+    mu = checks.positive("mu", mu)
+    if delta_of_gaussian(0.0, mu) <= delta:
+        return 0.0
+    high = 1.0
+    while delta_of_gaussian(high, mu) > delta:
+        high *= 2
+    root = brentq(lambda e: delta_of_gaussian(e, mu) - delta, 0.0, high, xtol=1e-14, rtol=1e-14)
+    return _first_safe(root, lambda e: delta_of_gaussian(e, mu) <= delta, up=True)
+
+
+def mu_of(guarantee: ApproxDP | ZCDP | GaussianDP) -> float:
+    """Largest mu such that mu-GDP implies the guarantee, rounded down. Exact for Gaussian noise."""
+    if isinstance(guarantee, GaussianDP):
+        return guarantee.mu
+    if isinstance(guarantee, ZCDP):
+        limit = Fraction(guarantee.rho)
+        return _first_safe(
+            math.sqrt(2 * guarantee.rho), lambda m: Fraction(m) ** 2 / 2 <= limit, up=False
+        )
+    if isinstance(guarantee, ApproxDP):
+        return mu_of_curve(guarantee.epsilon, guarantee.delta)
+    raise TypeError(
+        f"Gaussian noise cannot give {guarantee}; ask for ApproxDP or ZCDP, or use a method with Laplace noise."
+    )
+
+
+def mu_of_curve(epsilon: float, delta: float) -> float:
+    """Largest mu with delta(epsilon; mu) <= delta, for every epsilon >= 0 and 0 < delta < 1, rounded down."""
+    epsilon = checks.in_range("epsilon", epsilon, 0.0, 1e4)
+    delta = checks.strictly_between("delta", delta, 0.0, 1.0)
+    if epsilon == 0:
+        root = 2 * float(ndtri((1 + delta) / 2))
+    else:
+        low, high = _MU_RANGE
+        if delta_of_gaussian(epsilon, high) <= delta:
+            return high
+        root = brentq(
+            lambda m: math.log(max(delta_of_gaussian(epsilon, m), 1e-320)) - math.log(delta),
+            low,
+            high,
+            xtol=1e-15,
+            rtol=1e-14,
+        )
+    return _first_safe(root, lambda m: delta_of_gaussian(epsilon, m) <= delta, up=False)
+
+
+def _first_safe(start: float, safe, *, up: bool) -> float:
+    """The value nearest to ``start`` in the given direction that is safe, by growing steps from 1 ulp."""
+    value, step = start, math.ulp(start)
+    for _ in range(200):
+        if safe(value):
+            return value
+        value = start + step if up else start - step
+        step *= 2
+    raise ArithmeticError(f"no safe value near {start}")
+
+
+# --- conversions --------------------------------------------------------------------------------------------
+
+
+def zcdp_to_approx(rho: float, delta: float, *, tight: bool = True) -> float:
+    """Epsilon of the (epsilon, delta)-DP that rho-zCDP implies, rounded up.
+
+    simple: rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke 2016, Proposition 1.3).
+    tight:  smallest epsilon with min over a > 1 of exp((a-1)(a rho - epsilon))/(a-1) (1-1/a)^a <= delta
+            (Canonne, Kamath and Steinke 2020, Corollary 13).
+    """
+    rho = checks.positive("rho", rho)
+    delta = checks.strictly_between("delta", delta, 0.0, 1.0)
+    simple = (rho + 2 * math.sqrt(rho * math.log(1 / delta))) * (1 + 1e-14)
+    if not tight:
+        return simple
+
+    # For a fixed order a the condition is linear in epsilon; every order is valid, so a numerical
+    # minimiser that is slightly off still gives a true, merely weaker, statement.
+    def epsilon_at(t: float) -> float:
+        gap = math.exp(t)  # a - 1
+        a = 1 + gap
+        return a * rho + (-math.log(delta) - math.log(gap) + a * (math.log(gap) - math.log(a))) / gap
+
+    centre = math.log(max(math.sqrt(math.log(1 / delta) / rho), 1e-12))
+    best = minimize_scalar(epsilon_at, bounds=(centre - 12, centre + 12), method="bounded",
+                           options={"xatol": 1e-10})
+    return max(0.0, min(simple, best.fun + 1e-13 * (1 + abs(best.fun))))
+
+
+def pure_to_zcdp(epsilon: float) -> float:
+    """epsilon-DP implies (epsilon^2/2)-zCDP (Bun and Steinke 2016, Proposition 1.4), rounded up."""
+    epsilon = checks.positive("epsilon", epsilon)
+    return math.nextafter(epsilon * epsilon / 2, math.inf)
+
+
+def to_approx(guarantee: Guarantee | GaussianDP, delta: float) -> ApproxDP | PureDP:
+    """The (epsilon, delta) statement a guarantee implies. PureDP stays as it is (delta 0 is stronger)."""
+    if isinstance(guarantee, PureDP):
+        return guarantee
+    if isinstance(guarantee, ZCDP):
+        epsilon = zcdp_to_approx(guarantee.rho, delta)
+    elif isinstance(guarantee, GaussianDP):
+        epsilon = epsilon_of_gaussian(delta, guarantee.mu)
+    elif isinstance(guarantee, ApproxDP) and guarantee.delta <= delta:
+        epsilon = guarantee.epsilon
+    else:
+        raise TypeError(
+            f"{guarantee} does not say anything at delta={delta:g}: an (epsilon, delta) pair cannot be moved "
+            "to a smaller delta without knowing the mechanism. Convert the events instead."
+        )
+    return ApproxDP(max(epsilon, 1e-300), delta)
+
+
+# --- composing and grouping events --------------------------------------------------------------------------
+
+
+def gaussian_square(events: tuple[Event, ...]) -> Fraction:
+    """Exact sum of mu^2 over the Gaussian events."""
+    return sum(
+        ((Fraction(e.sensitivity) / Fraction(e.scale)) ** 2 for e in events if e.mechanism == "gaussian"),
+        Fraction(0),
+    )
+
+
+def pure_sum(events: tuple[Event, ...]) -> Fraction:
+    """Exact sum of epsilon over the Laplace events."""
+    return sum(
+        (Fraction(e.sensitivity) / Fraction(e.scale) for e in events if e.mechanism == "laplace"), Fraction(0)
+    )
+
+
+def _up(x: Fraction) -> float:
+    f = float(x)
+    return f if Fraction(f) >= x else math.nextafter(f, math.inf)
+
+
+def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
+    """What the events really give, in the kind that was asked for; None when nothing was measured.
+
+    Gaussian steps compose exactly (mu^2 adds); pure steps add epsilon; a mixture under (epsilon, delta)
+    spends the pure part first and reads the Gaussian curve at what is left.
+    Raises TypeError when the events cannot give that kind at all.
+    """
+    if not events or isinstance(asked, NoPrivacy):
+        return None
+    mu2, pure = gaussian_square(events), pure_sum(events)
+    if isinstance(asked, PureDP):
+        if mu2:
+            raise TypeError("Gaussian noise gives no pure DP; ask for ApproxDP or ZCDP.")
+        return PureDP(_up(pure))
+    if isinstance(asked, ZCDP):
+        steps = [Fraction(e.sensitivity) / Fraction(e.scale) for e in events if e.mechanism == "laplace"]
+        return ZCDP(_up(mu2 / 2 + sum((s * s / 2 for s in steps), Fraction(0))))
+    if not mu2:
+        return PureDP(_up(pure))
+    mu = math.nextafter(math.sqrt(_up(mu2)), math.inf) if len(events) > 1 else _single_mu(events[0])
+    left = asked.epsilon - _up(pure)
+    if left >= 0 and delta_of_gaussian(left, mu) <= asked.delta:
+        return ApproxDP(asked.epsilon, delta_of_gaussian(left, mu))
+    return ApproxDP(_up(pure) + epsilon_of_gaussian(asked.delta, mu), asked.delta)
+
+
+def _single_mu(event: Event) -> float:
+    return _up(Fraction(event.sensitivity) / Fraction(event.scale))
+
+
+def covers(asked: Guarantee, given: Guarantee | None) -> bool:
+    """True when ``given`` (from `compose`) is at least as strong as ``asked``."""
+    if given is None or isinstance(asked, NoPrivacy):
+        return given is None
+    if isinstance(asked, ZCDP):
+        return isinstance(given, ZCDP) and given.rho <= asked.rho
+    if isinstance(given, PureDP):
+        return given.epsilon <= asked.epsilon
+    return isinstance(asked, ApproxDP) and given.epsilon <= asked.epsilon and given.delta <= asked.delta
+
+
+def group(guarantee: Guarantee | GaussianDP, k: int) -> Guarantee | GaussianDP:
+    """The guarantee for k rows of one person (replace k rows).
+
+    PureDP k*epsilon; ZCDP k^2*rho; GaussianDP k*mu; ApproxDP, knowing no more than the pair,
+    (k*epsilon, delta (e^{k epsilon}-1)/(e^epsilon-1)). Raises ValueError when that delta reaches 1:
+    then the pair says nothing about the group, and the events have to be converted instead.
+    """
+    k = checks.whole("k", k, 1)
+    if k == 1:
+        return guarantee
+    if isinstance(guarantee, PureDP):
+        return PureDP(_up(k * Fraction(guarantee.epsilon)))
+    if isinstance(guarantee, ZCDP):
+        return ZCDP(_up(k * k * Fraction(guarantee.rho)))
+    if isinstance(guarantee, GaussianDP):
+        return GaussianDP(_up(k * Fraction(guarantee.mu)))
+    if isinstance(guarantee, ApproxDP):
+        e = guarantee.epsilon
+        log_delta = math.log(guarantee.delta) + (k - 1) * e + math.log(math.expm1(-k * e) / math.expm1(-e))
+        delta = math.exp(min(log_delta, 0.0)) * (1 + 1e-12)
+        if delta >= 1:
+            raise ValueError(
+                f"A group of k={k} rows has no guarantee from {guarantee} alone (its delta would reach 1). "
+                "Ask for ZCDP, or start from a smaller epsilon."
+            )
+        return ApproxDP(_up(k * Fraction(e)), delta)
+    raise TypeError(f"{guarantee} has no group form")
+
+
+# --- splitting ----------------------------------------------------------------------------------------------
+
+
+def split(guarantee: Guarantee, **weights: float) -> dict:
+    """Named shares whose composition never exceeds the whole, also in exact arithmetic.
+
+    PureDP shares add in epsilon and ZCDP shares in rho. An ApproxDP whole is opened once into mu-GDP and
+    its shares (GaussianDP) add in mu^2. NoPrivacy splits into NoPrivacy.
+    weights: positive, any sum; a single weight receives the whole.
+    """
+    total = sum((Fraction(checks.positive(f"weight of {k}", w)) for k, w in weights.items()), Fraction(0))
+    parts = {k: Fraction(w) / total for k, w in weights.items()}
+    if isinstance(guarantee, NoPrivacy) or len(parts) == 1:
+        return dict.fromkeys(parts, guarantee)
+    if isinstance(guarantee, PureDP):
+        return {k: PureDP(_down(p * Fraction(guarantee.epsilon))) for k, p in parts.items()}
+    if isinstance(guarantee, ZCDP):
+        return {k: ZCDP(_down(p * Fraction(guarantee.rho))) for k, p in parts.items()}
+    whole = Fraction(mu_of(guarantee)) ** 2
+    shares = {}
+    for name, p in parts.items():
+        limit = whole * p
+        mu = _first_safe(math.sqrt(limit), lambda m, limit=limit: Fraction(m) ** 2 <= limit, up=False)
+        shares[name] = GaussianDP(mu)
+    return shares
+
+
+def _down(x: Fraction) -> float:
+    f = float(x)
+    return f if Fraction(f) <= x else math.nextafter(f, 0.0)
+
+
+# --- from a share to a noise scale --------------------------------------------------------------------------
+
+
+def gaussian_scale(share, sensitivity: float) -> float:
+    """Standard deviation of Gaussian noise for a statistic of this l2 sensitivity; 0 for NoPrivacy."""
+    if isinstance(share, NoPrivacy):
+        return 0.0
+    limit = Fraction(mu_of(share))
+    delta2 = Fraction(checks.positive("sensitivity", sensitivity))
+    return _first_safe(sensitivity / float(limit), lambda s: delta2 / Fraction(s) <= limit, up=True)
+
+
+def laplace_scale(share, sensitivity: float) -> float:
+    """Scale of Laplace noise for a statistic of this l1 sensitivity; 0 for NoPrivacy.
+
+    Accepts PureDP; ApproxDP spends its epsilon (delta stays unused); ZCDP spends epsilon = sqrt(2 rho).
+    """
+    if isinstance(share, NoPrivacy):
+        return 0.0
+    if isinstance(share, (PureDP, ApproxDP)):
+        limit = Fraction(share.epsilon)
+    elif isinstance(share, ZCDP):
+        limit = Fraction(mu_of(share))  # sqrt(2 rho), the same number
+    else:
+        raise TypeError(f"Laplace noise cannot be calibrated to {share}")
+    delta1 = Fraction(checks.positive("sensitivity", sensitivity))
+    return _first_safe(sensitivity / float(limit), lambda s: delta1 / Fraction(s) <= limit, up=True)
+
+
+def classical_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -> float:
+    """The textbook scale sensitivity * sqrt(2 ln(1.25/delta)) / epsilon, proved for epsilon < 1 only.
+
+    For comparison and for as-published calibrations; what it really gives is `delta_of_gaussian`.
+    Dwork and Roth (2014), Theorem A.1.
+    """
+    return sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+
+
+# --- what an attacker can do --------------------------------------------------------------------------------
+
+
+def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
+    """Best possible probability of guessing which of two equally likely neighbours is the real one.
+
+    0.5 is no information. Exact for Gaussian noise (mu-GDP): Phi(mu/2). For PureDP e^eps/(1+e^eps); for
+    ApproxDP the tight (e^eps + delta)/(1+e^eps); for ZCDP the smallest of the bounds that follow from its
+    (epsilon, delta) curve. Kairouz, Oh and Viswanath (2015), Theorem 2.1; Dong, Roth and Su (2022), Section 2.
+    """
+    if guarantee is None:
+        return 0.5
+    if isinstance(guarantee, NoPrivacy):
+        return 1.0
+    if isinstance(guarantee, GaussianDP):
+        return float(np.exp(log_ndtr(guarantee.mu / 2)))
+    if isinstance(guarantee, PureDP):
+        return 1 / (1 + math.exp(-guarantee.epsilon))
+    if isinstance(guarantee, ApproxDP):
+        tail = math.exp(-guarantee.epsilon)
+        return min(1.0, (1 + guarantee.delta * tail) / (1 + tail))
+    return min(
+        attacker_success(ApproxDP(max(zcdp_to_approx(guarantee.rho, d), 1e-300), d))
+        for d in np.logspace(-12, math.log10(0.5), 60)
+    )
+
+
+def attacker_on_events(events: tuple[Event, ...], asked: Guarantee) -> float:
+    """`attacker_success` from the events themselves: exact when every step is Gaussian."""
+    if not events:
+        return attacker_success(asked if isinstance(asked, NoPrivacy) else None)
+    mu2 = gaussian_square(events)
+    if mu2 and not pure_sum(events):
+        return attacker_success(GaussianDP(math.sqrt(_up(mu2))))
+    return attacker_success(compose(events, asked))

@@ -1,0 +1,78 @@
+"""Checks that read like sentences.
+
+Each raises ``ValueError`` naming the parameter, its value, the limit and, where one helps, the remedy.
+The same sentence is shown to the person at the screen, so it should be kind.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def _finish(sentence: str, remedy: str) -> str:
+    return f"{sentence}. {remedy}" if remedy else f"{sentence}."
+
+
+def number(name: str, value: object) -> float:
+    """``value`` as a finite float."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ValueError(f"{name} must be a number, got {name}={value!r}.")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be finite, got {name}={value}.")
+    return float(value)
+
+
+def positive(name: str, value: object, remedy: str = "") -> float:
+    x = number(name, value)
+    if x <= 0:
+        raise ValueError(_finish(f"{name} must be > 0, got {name}={value}", remedy))
+    return x
+
+
+def in_range(name: str, value: object, low: float, high: float, remedy: str = "") -> float:
+    """``value`` as a float with low <= value <= high."""
+    x = number(name, value)
+    if not low <= x <= high:
+        raise ValueError(_finish(f"{name} must lie in [{low:g}, {high:g}], got {name}={value}", remedy))
+    return x
+
+
+def strictly_between(name: str, value: object, low: float, high: float, remedy: str = "") -> float:
+    x = number(name, value)
+    if not low < x < high:
+        raise ValueError(
+            _finish(f"{name} must be > {low:g} and < {high:g}, got {name}={value}", remedy)
+        )
+    return x
+
+
+def whole(name: str, value: object, low: int, high: int | None = None, remedy: str = "") -> int:
+    """``value`` as an int with low <= value (<= high)."""
+    x = number(name, value)
+    if x != int(x):
+        raise ValueError(_finish(f"{name} must be a whole number, got {name}={value}", remedy))
+    if x < low or (high is not None and x > high):
+        limit = f">= {low}" if high is None else f"in {low}..{high}"
+        raise ValueError(_finish(f"{name} must be {limit}, got {name}={value}", remedy))
+    return int(x)
+
+
+def one_of(name: str, value: object, choices: tuple, remedy: str = "") -> object:
+    if value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(_finish(f"{name} must be one of {listed}, got {name}={value!r}", remedy))
+    return value
+
+
+def square(name: str, matrix: np.ndarray) -> np.ndarray:
+    """A finite symmetric float64 matrix (symmetric to 1e-9 of its largest entry)."""
+    a = np.asarray(matrix, dtype=np.float64)
+    if a.ndim != 2 or a.shape[0] != a.shape[1] or a.shape[0] == 0:
+        raise ValueError(f"{name} must be a square matrix, got shape {a.shape}.")
+    if not np.isfinite(a).all():
+        raise ValueError(f"{name} must be finite, but it holds NaN or infinite entries.")
+    if np.abs(a - a.T).max() > 1e-9 * max(np.abs(a).max(), 1e-300):
+        raise ValueError(f"{name} must be symmetric, but it differs from its transpose. Use (A + A.T) / 2.")
+    return a

@@ -1,0 +1,121 @@
+"""Gaussian generators: rows i.i.d. N(0, Sigma) with a Sigma that is fixed by the parameters and the seed.
+
+The default row bound is 1.3 sqrt(trace Sigma), which clips few rows and is public because Sigma is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import toeplitz
+
+from privcov.data_sources.base import SOURCES, Source
+from privcov.dataset import Dataset, Truth
+from privcov.parameters import parameter
+from privcov.randomness import stream
+
+_N = {"label": "Rows n", "low": 1, "high": 2_000_000, "log": True, "help": "Number of simulated people."}
+_D = {"label": "Columns d", "low": 1, "high": 1000, "help": "Number of variables."}
+
+
+class Gaussian(Source):
+    """Shared by all of this file: a subclass gives Sigma, and maybe the precision with its graph."""
+
+    def truth(self, seed: int) -> Truth:
+        raise NotImplementedError
+
+    def default_row_bound(self, seed: int) -> float:
+        return 1.3 * math.sqrt(float(np.trace(self.truth(seed).covariance)))
+
+    def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
+        truth = self.truth(seed)
+        values, vectors = np.linalg.eigh(truth.covariance)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        rows = rng.standard_normal((self.n, self.d)) @ root.T
+        return Dataset.from_rows(
+            rows, row_bound, truth=truth, mean_is_zero=True, name=self.card.key, provenance="simulated"
+        )
+
+
+@SOURCES.add(
+    key="ar1-covariance", label="AR(1): correlation fades with distance", group="Simulated", order=10,
+    summary="Variables in a row; neighbours correlate, and the correlation fades like rho to the distance.",
+    reference="Paper 4, Section 5, Model 1 (rho = 0.6).",
+)
+@dataclass(frozen=True)
+class AR1Covariance(Gaussian):
+    """Sigma_ij = rho^|i-j|."""
+
+    n: int = parameter(50_000, **_N)
+    d: int = parameter(20, **_D)
+    rho: float = parameter(
+        0.6, "Neighbour correlation", low=-0.95, high=0.95, help="Correlation of adjacent variables."
+    )
+
+    def truth(self, seed: int) -> Truth:
+        return Truth(toeplitz(self.rho ** np.arange(self.d)))
+
+
+@SOURCES.add(
+    key="banded-covariance", label="Banded: only near neighbours correlate", group="Simulated", order=20,
+    summary="Ones on the diagonal, 0.6 and 0.3 beside it, zero elsewhere: a sparse covariance.",
+    reference="Paper 4, Section 5, Model 2.",
+)
+@dataclass(frozen=True)
+class BandedCovariance(Gaussian):
+    """Sigma has 1, 0.6, 0.3 at distances 0, 1, 2 (positive definite: its symbol is at least 0.1)."""
+
+    n: int = parameter(50_000, **_N)
+    d: int = parameter(20, **_D)
+
+    def truth(self, seed: int) -> Truth:
+        row = np.zeros(self.d)
+        row[:3] = (1.0, 0.6, 0.3)[: self.d]
+        return Truth(toeplitz(row))
+
+
+@SOURCES.add(
+    key="sparse-covariance", label="Sparse covariance: few random correlations", group="Simulated", order=30,
+    summary="A random sparse symmetric matrix made positive by a strong diagonal.",
+    reference="Paper 1, Section V. The law of the non-zero values is not printed; uniform on [-1, 1] is assumed.",
+)
+@dataclass(frozen=True)
+class SparseCovariance(Gaussian):
+    """Sigma = (U + 50 I) / 200, U symmetric with about ``sparsity`` of its entries uniform on [-1, 1].
+
+    Differs from the paper: if U + 50 I is indefinite (large d), its diagonal is raised to make it positive.
+    """
+
+    n: int = parameter(50_000, **_N)
+    d: int = parameter(50, **_D)
+    sparsity: float = parameter(0.2, "Share of non-zero entries", low=0.0, high=1.0)
+
+    def truth(self, seed: int) -> Truth:
+        rng = stream(seed, "truth", self.card.key, self.d, self.sparsity)
+        values = np.where(rng.random((self.d, self.d)) < self.sparsity, rng.uniform(-1, 1, (self.d, self.d)), 0.0)
+        upper = np.triu(values)
+        u = upper + np.triu(upper, 1).T
+        lift = max(50.0, 1.0 - float(np.linalg.eigvalsh(u)[0]))
+        return Truth((u + lift * np.eye(self.d)) / 200)
+
+
+@SOURCES.add(
+    key="precision-ar2", label="AR(2) graph: each variable linked to two neighbours", group="Simulated", order=40,
+    summary="A sparse precision matrix whose graph links variables at distance one and two.",
+    reference="Paper 2, Section 4, Model 3. The printed diagonal 0 must be 1 (0 is indefinite).",
+)
+@dataclass(frozen=True)
+class PrecisionAR2(Gaussian):
+    """Theta has 1, 0.5, 0.25 at distances 0, 1, 2; Sigma is its inverse."""
+
+    n: int = parameter(20_000, **_N)
+    d: int = parameter(20, **_D)
+
+    def truth(self, seed: int) -> Truth:
+        row = np.zeros(self.d)
+        row[:3] = (1.0, 0.5, 0.25)[: self.d]
+        theta = toeplitz(row)
+        sigma = np.linalg.inv(theta)
+        return Truth((sigma + sigma.T) / 2, theta, (theta != 0) & ~np.eye(self.d, dtype=bool))

@@ -1,0 +1,145 @@
+"""A data set whose rows may be looked at: synthetic, or declared public. Maybe with a known truth.
+
+Nothing here accepts rows as private. Bounds are public facts that come from outside the rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from privcov import checks
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What a generator knows: the population covariance, in the data's units; the mean is zero.
+
+    precision: its inverse. graph: d x d bool, True where the precision is non-zero off the diagonal, or None.
+    """
+
+    covariance: np.ndarray
+    precision: np.ndarray | None = None
+    graph: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """n rows of d numbers that need no protection, with the public facts a private measurement would use.
+
+    Working units: each value is clipped to its public bounds, the public typical value is subtracted and the
+    result divided by the public half-range, y = (clip(x, low, high) - origin) / scale; without bounds y = x.
+    ``row_bound`` R limits the Euclidean norm of a row y. Make one with `from_rows` or `privcov.source`.
+    """
+
+    rows: np.ndarray
+    row_bound: float
+    columns: tuple[str, ...]
+    name: str
+    provenance: str
+    bounds: np.ndarray | None
+    origin: np.ndarray
+    scale: np.ndarray
+    labels: np.ndarray | None
+    truth: Truth | None
+    mean_is_zero: bool
+    memo: dict = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def from_rows(
+        cls,
+        X,
+        row_bound: float | None = None,
+        bounds=None,
+        labels=None,
+        columns=None,
+        truth: Truth | None = None,
+        *,
+        typical=None,
+        mean_is_zero: bool = False,
+        name: str = "rows",
+        provenance: str = "public",
+    ) -> Dataset:
+        """A data set from an array.
+
+        X:            n x d, finite numbers; copied, never modified.
+        row_bound:    R > 0, Euclidean norm in working units beyond which a row is scaled down. Default: 1.0, or
+                      sqrt(d) when bounds are given (then no row can exceed it).
+        bounds:       d x 2, public lower and upper limit per column; values beyond are clipped.
+        typical:      d public typical values inside the bounds (default: the middle); they become the origin,
+                      which keeps the mean small at no privacy cost.
+        labels:       n labels or None. columns: d names or None.
+        mean_is_zero: True only where the mean is publicly known to be zero (a generator's own fact).
+        provenance:   "simulated" or "public"; every chart repeats it.
+        """
+        rows = np.array(X, dtype=np.float64, order="C", copy=True)
+        if rows.ndim != 2 or 0 in rows.shape:
+            raise ValueError(f"X must be a table of n rows and d columns, got shape {rows.shape}.")
+        if not np.isfinite(rows).all():
+            bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))
+            raise ValueError(
+                f"X must be finite, but columns {bad[:8].tolist()} hold missing or infinite values. "
+                "Drop those rows or replace them by a fixed public value first."
+            )
+        n, d = rows.shape
+        rows.flags.writeable = False
+        names = tuple(map(str, columns)) if columns is not None else tuple(f"x{j + 1}" for j in range(d))
+        if len(names) != d:
+            raise ValueError(f"columns must name all {d} columns, got {len(names)} names.")
+        if labels is not None and len(labels) != n:
+            raise ValueError(f"labels must have one entry per row ({n}), got {len(labels)}.")
+        origin, scale = np.zeros(d), np.ones(d)
+        if bounds is not None:
+            bounds = _check_bounds(bounds, names)
+            origin = bounds.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
+            outside = (origin < bounds[:, 0]) | (origin > bounds[:, 1])
+            if origin.shape != (d,) or outside.any():
+                where = ", ".join(np.array(names)[outside][:5]) if origin.shape == (d,) else "its length"
+                raise ValueError(f"typical must hold one value inside the bounds per column; check {where}.")
+            scale = np.maximum(bounds[:, 1] - origin, origin - bounds[:, 0])
+        elif typical is not None:
+            raise ValueError("typical needs bounds: without bounds the origin is zero.")
+        if row_bound is None:
+            row_bound = 1.0 if bounds is None else float(np.sqrt(d))
+        checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
+        return cls(
+            rows=rows, row_bound=float(row_bound), columns=names, name=name,
+            provenance=checks.one_of("provenance", provenance, ("simulated", "public")),
+            bounds=bounds, origin=origin, scale=scale,
+            labels=None if labels is None else np.array(labels, copy=True),
+            truth=truth, mean_is_zero=bool(mean_is_zero),
+        )
+
+    @property
+    def n(self) -> int:
+        return self.rows.shape[0]
+
+    @property
+    def d(self) -> int:
+        return self.rows.shape[1]
+
+    def with_row_bound(self, row_bound: float) -> Dataset:
+        """The same rows under another R; what was computed from the rows is shared, not computed again."""
+        bound = checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
+        return dataclasses.replace(self, row_bound=bound)
+
+    def to_working(self, block: slice = slice(None)) -> np.ndarray:
+        """Rows in working units (before the row bound), as a new array."""
+        rows = self.rows[block]
+        if self.bounds is None:
+            return rows.copy()
+        return (np.clip(rows, self.bounds[:, 0], self.bounds[:, 1]) - self.origin) / self.scale
+
+
+def _check_bounds(bounds, names: tuple[str, ...]) -> np.ndarray:
+    b = np.array(bounds, dtype=np.float64, copy=True)
+    if b.shape != (len(names), 2):
+        raise ValueError(f"bounds must have shape ({len(names)}, 2), one (low, high) per column, got {b.shape}.")
+    if not np.isfinite(b).all():
+        raise ValueError("bounds must be finite numbers. Choose them from domain knowledge, not from the data.")
+    for name, (low, high) in zip(names, b, strict=True):
+        if low >= high:
+            raise ValueError(f"The bounds of {name!r} must satisfy low < high, got {low:g} and {high:g}.")
+    return b

@@ -1,0 +1,110 @@
+"""What every method has: a card, checked parameters and one `run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from privcov.dataset import Dataset
+from privcov.measurements.moment import Measured
+from privcov.parameters import Checked, Spec, specs
+from privcov.postprocess.joint import Moments
+from privcov.privacy import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
+from privcov.registry import Registry
+
+ALL_KINDS = (PureDP, ApproxDP, ZCDP)
+
+
+@dataclass(frozen=True)
+class MethodCard:
+    """What the gallery, the select box and the contract tests know about a method.
+
+    target:       "covariance" or "precision".
+    guarantees:   the kinds of guarantee it can give.
+    trust:        "central" (a trusted curator holds the rows) or "local".
+    standing:     "proved" (sensitivity and calibration proved here), "reference" (a trivial answer),
+                  "historical" (kept for comparison).
+    calibrations: name -> what it means.
+    tunings:      which of "fixed", "released", "raw-cv" it offers, its default first.
+    version:      rises whenever its numbers change.
+    """
+
+    key: str
+    label: str
+    target: str
+    family: str
+    guarantees: tuple[type, ...]
+    standing: str
+    summary: str
+    formula: str
+    avoid: str
+    reference: str
+    differs: str = ""
+    trust: str = "central"
+    calibrations: Mapping[str, str] = field(
+        default_factory=lambda: {"sound": "right sensitivity, exact calibration, rounded to the safe side"}
+    )
+    tunings: tuple[str, ...] = ("released",)
+    version: int = 1
+    order: int = 50
+    cls: type = field(default=object, repr=False)
+
+    @property
+    def parameters(self) -> tuple[Spec, ...]:
+        return specs(self.cls)
+
+    def refuses(self, kind: str) -> str:
+        """Why this method cannot give a guarantee of this kind, or "" when it can."""
+        if KINDS[kind] in (*self.guarantees, NoPrivacy):
+            return ""
+        gives = " or ".join(g.name for g in self.guarantees)
+        return f"{self.label} gives {gives}, not {KINDS[kind].name}."
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a method is asked for. ``rng`` is the noise stream; ``guarantee`` is still unopened."""
+
+    dataset: Dataset
+    guarantee: Guarantee
+    centre: str
+    tuning: str
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One point of a lambda path. gap: certified duality gap per variable, or NaN where unknown."""
+
+    lam: float
+    precision: np.ndarray | None
+    status: str
+    gap: float = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A method's answer in working units, before the Release turns it into the data's units.
+
+    notes: sentences made from public facts and released numbers only.
+    """
+
+    measured: Measured | None
+    moments: Moments
+    precision: np.ndarray | None = None
+    path: tuple[Fit, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Method(Checked):
+    """Base of all methods. Subclasses are frozen dataclasses whose fields are `parameter`s."""
+
+    card: MethodCard
+
+    def run(self, ask: Ask) -> Outcome:
+        raise NotImplementedError
+
+
+METHODS = Registry("method", "privcov.estimators", MethodCard)

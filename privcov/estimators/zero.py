@@ -1,0 +1,35 @@
+"""The zero matrix: reads no rows, so it is private for free, and it is the answer any method has to beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.estimators.base import ALL_KINDS, METHODS, Ask, Method, Outcome
+from privcov.postprocess.joint import Moments
+
+
+@METHODS.add(
+    key="zero", label="Zero matrix", target="covariance", family="References", guarantees=ALL_KINDS,
+    standing="reference", order=90,
+    summary="Answers 0 whatever the data are. Its relative error is exactly 1: a method above that line is "
+    "worse than saying nothing.",
+    formula=r"\hat\Sigma = 0",
+    avoid="As an answer, always; as a reference, never.",
+    reference="The trivial estimator.",
+)
+@dataclass(frozen=True)
+class Zero(Method):
+    """Guarantee: perfect, nothing is measured."""
+
+    def run(self, ask: Ask) -> Outcome:
+        zero = np.zeros((ask.dataset.d, ask.dataset.d))
+        return Outcome(
+            None,
+            Moments(
+                zero if ask.centre != "joint" else None,
+                None,
+                zero if ask.centre != "none" else None,
+            ),
+        )

@@ -1,0 +1,1 @@
+"""A Plan describes an experiment; `run` turns it into one tidy table."""

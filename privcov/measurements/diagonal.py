@@ -1,0 +1,49 @@
+"""The diagonal of the second moment (and the mean), for the trivial reference answer 'diagonal'.
+
+Sub-vector of the moment in `moment.py`, so its l2 sensitivity is at most the same; l1 (unit ball):
+sum |x_i^2 - y_i^2| <= |x|^2 + |y|^2 <= 2, plus s |x - y|_1 <= 2 s sqrt(d) when the mean is measured too.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov import accounting, checks
+from privcov.dataset import Dataset
+from privcov.measurements.moment import ANCHOR_SQUARED, CENTRES, Measured, clipped_moment, sensitivity
+from privcov.measurements.noise import NoiseLaw
+from privcov.privacy import Event, PureDP
+
+
+def measure_diagonal(dataset: Dataset, share, *, centre: str, rng: np.random.Generator) -> Measured:
+    """Clip, take the diagonal (and the mean when centre is "joint"), add noise. Guarantee: the share."""
+    joint = checks.one_of("centre", centre, CENTRES) == "joint"
+    d, n = dataset.d, dataset.n
+    laplace = isinstance(share, PureDP)
+    if laplace:
+        edge = 2 * math.sqrt(ANCHOR_SQUARED * d) if joint else 0.0
+        delta = ((2.0 if d > 1 else 1.0) + edge) / n * (1 + 2**-50)
+        scale = accounting.laplace_scale(share, delta)
+    else:
+        delta = sensitivity(d, n, norm="l2", joint=joint)
+        scale = accounting.gaussian_scale(share, delta)
+    law = NoiseLaw("laplace" if laplace else "isotropic", scale, d, joint)
+    draw = law.draw(rng)
+    exact = clipped_moment(dataset, joint=joint)
+    keep = np.eye(d + joint, dtype=bool)
+    keep[d:, :] = keep[:, d:] = True
+    event = None
+    if scale > 0:
+        event = Event(
+            share="diagonal",
+            statistic="mean and diagonal of the second moment, jointly" if joint
+            else "diagonal of the second moment",
+            mechanism="laplace" if laplace else "gaussian",
+            norm="l1 norm" if laplace else "l2 norm",
+            sensitivity=delta,
+            scale=scale,
+            proof="privcov/measurements/diagonal.py",
+        )
+    return Measured(np.where(keep, exact + draw, 0.0), law, event, centre, n, dataset.row_bound)

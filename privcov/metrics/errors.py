@@ -1,0 +1,121 @@
+"""Distance of a release from the truth, from the sample, or from the same method without noise."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privcov import checks
+from privcov._release import Release, build_method, run_method
+from privcov.dataset import Dataset
+from privcov.measurements.moment import clipped_moment
+from privcov.postprocess.joint import unpack
+from privcov.privacy import NoPrivacy
+
+NORMS = ("frobenius", "spectral", "l1", "max")
+REFERENCES = ("truth", "sample", "nonprivate")
+
+
+def matrix_norm(matrix: np.ndarray, norm: str) -> float:
+    """frobenius; spectral (largest singular value); l1 (largest absolute column sum); max (largest entry)."""
+    checks.one_of("norm", norm, NORMS)
+    if norm == "max":
+        return float(np.abs(matrix).max())
+    return float(np.linalg.norm(matrix, {"frobenius": "fro", "spectral": 2, "l1": 1}[norm]))
+
+
+def working(matrix: np.ndarray, scale: np.ndarray, target: str) -> np.ndarray:
+    """A matrix of the data's units in working units (each column divided by its public scale)."""
+    outer = np.outer(scale, scale)
+    return matrix * outer if target == "precision" else matrix / outer
+
+
+def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release | None = None) -> np.ndarray:
+    """What a release is compared with, in working units. Raises ValueError where there is none.
+
+    truth: population matrix of a generator. sample: matrix of the rows as they are, before row clipping (values are
+    already inside the column bounds). nonprivate: ``rel``'s method and parameters without noise, same rows.
+    """
+    checks.one_of("against", against, REFERENCES)
+    if against == "nonprivate":
+        if rel is None:
+            raise ValueError("against='nonprivate' needs the release whose method is to run without noise.")
+        return working(without_noise(rel, dataset).matrix, dataset.scale, rel.target)
+    if against == "truth":
+        if dataset.truth is None:
+            raise ValueError(f"{dataset.name!r} has no known truth; use against='sample'.")
+        if target == "precision":
+            theta = dataset.truth.precision
+            found = np.linalg.inv(dataset.truth.covariance) if theta is None else theta
+        else:
+            found = dataset.truth.covariance
+        return working(found, dataset.scale, target)
+    key = ("sample", target)
+    if key not in dataset.memo:
+        dataset.memo[key] = _sample(dataset, target)
+    return dataset.memo[key]
+
+
+def _sample(dataset: Dataset, target: str) -> np.ndarray:
+    rows = dataset.to_working()
+    if target != "second moment" and not dataset.mean_is_zero:
+        rows -= rows.mean(axis=0)
+    moment = rows.T @ rows / dataset.n
+    if target != "precision":
+        return (moment + moment.T) / 2
+    if np.linalg.matrix_rank(moment, hermitian=True) < dataset.d:
+        raise ValueError(
+            f"The sample covariance of {dataset.name!r} is singular, so it has no precision matrix to compare with. "
+            "Use against='nonprivate', more rows, or fewer columns."
+        )
+    return np.linalg.inv(moment)
+
+
+def without_noise(rel: Release, dataset: Dataset) -> Release:
+    """The same method and parameters on the same rows, with no noise: a non-private reference."""
+    options = {k: rel.parameters[k] for k in ("calibration", "centre", "tuning")}
+    own = {k: v for k, v in rel.parameters.items() if k not in options and k != "version"}
+    return run_method(build_method(rel.method, own), dataset, NoPrivacy(), seed=0, **options)
+
+
+def error(
+    rel: Release, dataset: Dataset, norm: str = "frobenius", relative: bool = False, against: str = "sample"
+) -> float:
+    """Norm of (release - reference), in working units; divided by the norm of the reference when relative.
+
+    The target is the release's own: covariance, second moment or precision (``rel.target``).
+    """
+    if not isinstance(dataset, Dataset):
+        raise TypeError("error needs a Dataset: it compares with the rows, which private data do not allow.")
+    reference = reference_matrix(dataset, rel.target, against, rel)
+    distance = matrix_norm(working(rel.matrix, rel.scale, rel.target) - reference, norm)
+    if not relative:
+        return distance
+    size = matrix_norm(reference, norm)
+    return distance / size if size > 0 else float("inf") if distance > 0 else 0.0
+
+
+def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[tuple[str, float]]:
+    """Relative error after each stage: (stage, error), cumulative; the last equals ``error(..., relative=True)``.
+
+    Against the truth where one is known (then "Sample" is the sampling error), else against the sample. For
+    covariance and second-moment targets. Stages: Sample, Clipped, Noisy, Post-processed.
+    """
+    if rel.target == "precision":
+        raise ValueError("waterfall explains covariance targets; a precision matrix has no noisy stage of its own.")
+    against = "truth" if dataset.truth is not None else "sample"
+    reference = reference_matrix(dataset, rel.target, against)
+    size = matrix_norm(reference, norm)
+
+    def distance(matrix: np.ndarray) -> float:
+        return matrix_norm(matrix - reference, norm) / size
+
+    stages = [("Sample", distance(reference_matrix(dataset, rel.target, "sample")))]
+    if rel.raw is not None:
+        centre = rel.raw.centre
+        exact = clipped_moment(dataset, joint=rel.raw.law.joint)
+        for name, matrix in (("Clipped", exact), ("Noisy", rel.raw.matrix)):
+            found = unpack(matrix, centre=centre, row_bound=rel.row_bound)
+            picked = found.covariance if rel.target == "covariance" else found.second_moment
+            stages.append((name, distance(picked)))
+    stages.append(("Post-processed", error(rel, dataset, norm, relative=True, against=against)))
+    return stages

@@ -1,0 +1,77 @@
+"""A parameter of a method or a source: one dataclass field that also describes its own widget.
+
+The field's metadata carry unit, bounds, label, help and reference, so the form, the gallery, the command line
+and the checks all read the same place.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from privcov import checks
+
+
+@dataclass(frozen=True)
+class Spec:
+    """How one parameter is called, checked and shown. Bounds are inclusive; ``choices`` wins over bounds."""
+
+    name: str
+    default: Any
+    label: str
+    help: str = ""
+    low: float | None = None
+    high: float | None = None
+    choices: tuple = ()
+    unit: str = ""
+    reference: str = ""
+    group: str = ""
+    advanced: bool = False
+    shown_if: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    log: bool = False
+
+    def check(self, value: Any) -> Any:
+        """The value in its own type, or ValueError naming parameter, value and limit."""
+        if self.choices:
+            return checks.one_of(self.name, value, self.choices)
+        if value is None and self.default is None:
+            return None
+        if isinstance(self.default, bool):
+            return checks.one_of(self.name, value, (True, False))
+        if isinstance(self.default, int):
+            return checks.whole(self.name, value, self.low, self.high)
+        return checks.in_range(self.name, value, self.low, self.high)
+
+
+def parameter(default: Any, label: str, **fields: Any) -> Any:
+    """A dataclass field with a `Spec`; ``low`` and ``high`` are required for numbers."""
+    return dataclasses.field(default=default, metadata={"spec": {"label": label, **fields}})
+
+
+def specs(cls: type) -> tuple[Spec, ...]:
+    """The parameters of a dataclass, in order."""
+    return tuple(
+        Spec(name=f.name, default=f.default, **f.metadata["spec"])
+        for f in dataclasses.fields(cls)
+        if "spec" in f.metadata
+    )
+
+
+class Checked:
+    """Mixin for frozen dataclasses: every field is checked against its Spec when the object is made."""
+
+    def __post_init__(self) -> None:
+        for spec in specs(type(self)):
+            object.__setattr__(self, spec.name, spec.check(getattr(self, spec.name)))
+
+
+def build(cls: type, owner: str, values: Mapping[str, Any]) -> Any:
+    """``cls(**values)`` with a kind sentence for a name it does not know."""
+    known = [s.name for s in specs(cls)]
+    for name in values:
+        if name not in known:
+            has = f"It takes {', '.join(known)}" if known else "It takes no parameters"
+            raise ValueError(f"{owner} has no parameter {name!r}. {has}.")
+    return cls(**values)

@@ -1,0 +1,66 @@
+"""Repairs of the spectrum of a symmetric matrix. All keep the eigenvectors and change the eigenvalues."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privcov import checks
+
+
+def _rebuild(vectors: np.ndarray, values: np.ndarray) -> np.ndarray:
+    matrix = (vectors * values) @ vectors.T
+    return (matrix + matrix.T) / 2
+
+
+def clip_psd(matrix: np.ndarray, floor: float = 0.0) -> np.ndarray:
+    """Nearest symmetric matrix with eigenvalues >= floor in Frobenius norm.
+
+    The projection onto a convex set that contains every covariance (floor 0), so the Frobenius error never
+    grows.
+    """
+    values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
+    if values[0] >= floor:
+        return (matrix + matrix.T) / 2
+    return _rebuild(vectors, np.maximum(values, floor))
+
+
+def clip_box(matrix: np.ndarray, top: float) -> np.ndarray:
+    """Nearest symmetric matrix with eigenvalues in [0, top]; top = R^2 is public for rows of norm <= R."""
+    checks.positive("top", top)
+    values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
+    return _rebuild(vectors, np.clip(values, 0.0, top))
+
+
+def project_trace(matrix: np.ndarray, trace: float) -> np.ndarray:
+    """Nearest positive semi-definite matrix with trace <= ``trace`` (>= 0), in Frobenius norm.
+
+    Eigenvalues go to the simplex: max(lambda - theta, 0) with the smallest theta >= 0 that meets the trace.
+    Nikolov, Talwar and Zhang (2016), projection mechanism.
+    """
+    trace = checks.in_range("trace", trace, 0.0, 1e300)
+    values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
+    positive = np.maximum(values, 0.0)
+    if positive.sum() > trace:
+        high = np.sort(values)[::-1]
+        theta = (np.cumsum(high) - trace) / np.arange(1, len(high) + 1)
+        last = np.flatnonzero(high > theta)
+        positive = np.maximum(values - (theta[last[-1]] if len(last) else high[0]), 0.0)
+    return _rebuild(vectors, positive)
+
+
+def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
+    """Rotationally invariant shrinkage for known symmetric Gaussian noise of off-diagonal deviation noise_std.
+
+    xi_i = lambda_i - 2 v h_i, v = d noise_std^2,
+    h_i = (1/d) sum_j (lambda_i - lambda_j) / ((lambda_i - lambda_j)^2 + eta^2), eta = noise_std;
+    then max(xi, 0). Denoises towards the matrix before the noise; tends to the identity with the noise
+    (on positive semi-definite matrices). Bun, Allez, Bouchaud and Potters (2016), additive noise.
+    """
+    if noise_std == 0:
+        return clip_psd(matrix)
+    checks.positive("noise_std", noise_std)
+    values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
+    d = len(values)
+    gap = values[:, None] - values[None, :]
+    pull = np.mean(gap / (gap**2 + noise_std**2), axis=1)
+    return _rebuild(vectors, np.maximum(values - 2 * d * noise_std**2 * pull, 0.0))

@@ -1,0 +1,167 @@
+"""The vocabulary of a guarantee: three types, the neighbouring relation, and what was spent (events).
+
+PureDP, ApproxDP and ZCDP are separate frozen types, so a rho can never be passed for an epsilon.
+An ``Event`` says what one measurement did to the rows; the accountant reads events and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from privcov import checks
+
+_BIGGER = "Epsilon 0 would mean an answer independent of the data; that is the method 'zero'."
+
+
+@dataclass(frozen=True)
+class PureDP:
+    """Pure epsilon-DP: P(M(D) in A) <= exp(epsilon) P(M(D') in A) for all neighbours D, D'.
+
+    epsilon: > 0, no unit. Dwork, McSherry, Nissim and Smith (2006), Definition 1.
+    """
+
+    epsilon: float
+    kind: ClassVar[str] = "pure"
+    name: ClassVar[str] = "Pure DP"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon, _BIGGER))
+
+    def __str__(self) -> str:
+        return f"{self.epsilon:.6g}-DP"
+
+
+@dataclass(frozen=True)
+class ApproxDP:
+    """Approximate (epsilon, delta)-DP: P(M(D) in A) <= exp(epsilon) P(M(D') in A) + delta.
+
+    epsilon: > 0. delta: strictly between 0 and 1; above 1/n it permits publishing a person's row outright.
+    Dwork, Kenthapadi, McSherry, Mironov and Naor (2006).
+    """
+
+    epsilon: float
+    delta: float
+    kind: ClassVar[str] = "approx"
+    name: ClassVar[str] = "Approximate DP"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon, _BIGGER))
+        delta = checks.strictly_between(
+            "delta", self.delta, 0.0, 1.0, "Use PureDP for delta = 0; choose delta well below 1/n."
+        )
+        object.__setattr__(self, "delta", delta)
+
+    def __str__(self) -> str:
+        return f"({self.epsilon:.6g}, {self.delta:.3g})-DP"
+
+
+@dataclass(frozen=True)
+class ZCDP:
+    """rho-zero-concentrated DP: the Renyi divergence of order a between neighbours is <= rho * a for all a > 1.
+
+    rho: > 0. Bun and Steinke (2016), Definition 1.1.
+    """
+
+    rho: float
+    kind: ClassVar[str] = "zcdp"
+    name: ClassVar[str] = "zCDP"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "rho", checks.positive("rho", self.rho, "Rho 0 would mean an answer independent of the data.")
+        )
+
+    def __str__(self) -> str:
+        return f"{self.rho:.6g}-zCDP"
+
+
+@dataclass(frozen=True)
+class GaussianDP:
+    """A share of a guarantee in mu-GDP: no easier to detect than N(0,1) against N(mu,1).
+
+    Internal currency of (epsilon, delta) budgets, because it composes exactly: mu^2 adds.
+    Dong, Roth and Su (2022), Definition 4 and Corollary 2.
+    """
+
+    mu: float
+    kind: ClassVar[str] = "gdp"
+    name: ClassVar[str] = "Gaussian DP"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", checks.positive("mu", self.mu))
+
+    def __str__(self) -> str:
+        return f"{self.mu:.6g}-GDP"
+
+
+@dataclass(frozen=True)
+class NoPrivacy:
+    """No noise and no guarantee: the non-private reference curve. For synthetic and public data only."""
+
+    kind: ClassVar[str] = "none"
+    name: ClassVar[str] = "No privacy"
+
+    def __str__(self) -> str:
+        return "no guarantee (no noise was added)"
+
+
+Guarantee = PureDP | ApproxDP | ZCDP | NoPrivacy
+KINDS: dict[str, type] = {t.kind: t for t in (PureDP, ApproxDP, ZCDP, NoPrivacy)}
+
+
+def to_dict(guarantee: Guarantee) -> dict:
+    """``{"kind": ..., parameters}``; `from_dict` is the inverse."""
+    return {"kind": guarantee.kind, **vars(guarantee)}
+
+
+def from_dict(fields: dict) -> Guarantee:
+    rest = dict(fields)
+    kind = checks.one_of("guarantee kind", rest.pop("kind", None), tuple(KINDS))
+    return KINDS[kind](**rest)
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Which pairs of data sets must be hard to tell apart, and what one row stands for."""
+
+    key: str
+    sentence: str
+    unit: str = "one row, taken to be one person"
+
+
+REPLACE_ONE = Neighbours(
+    "replace-one",
+    "two tables of the same public number of rows n that differ in one row, replaced by any other row",
+)
+
+
+@dataclass(frozen=True)
+class Event:
+    """What one measurement did to the rows: enough for an accountant that never saw the measurement.
+
+    statistic:   what was measured, in words.
+    mechanism:   "gaussian" (noise of standard deviation ``scale`` along every direction in which the norm
+                 measures ``sensitivity``) or "laplace" (scale ``scale``, l1 sensitivity).
+    sensitivity: largest change of the statistic between neighbours, in the named ``norm``.
+    scale:       noise scale in the same unit as the sensitivity.
+    proof:       where the sensitivity is derived.
+    """
+
+    share: str
+    statistic: str
+    mechanism: str
+    norm: str
+    sensitivity: float
+    scale: float
+    proof: str
+
+    def __post_init__(self) -> None:
+        checks.one_of("mechanism", self.mechanism, ("gaussian", "laplace"))
+        checks.positive("sensitivity", self.sensitivity)
+        checks.positive("scale", self.scale)
+
+    @property
+    def multiplier(self) -> float:
+        """Noise scale over sensitivity: no unit; 1/mu for Gaussian noise, 1/epsilon for Laplace."""
+        return self.scale / self.sensitivity

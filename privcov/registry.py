@@ -1,0 +1,47 @@
+"""A decorator to enter, one function to list.
+
+A method or a source is one file with one frozen dataclass; ``@table.add(key=..., ...)`` above it is the only
+registration there is. Everything that lists, draws, tests or runs methods reads the table.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+
+class Registry:
+    """Entries of one package, by key. The package's modules are imported when the table is first read."""
+
+    def __init__(self, what: str, package: str, card: type) -> None:
+        self.what, self.package, self.card = what, package, card
+        self._entries: dict[str, tuple] = {}
+        self._loaded = False
+
+    def add(self, **fields):
+        """Decorator: enter the class under ``key`` with the rest of its card."""
+
+        def enter(cls: type) -> type:
+            card = self.card(cls=cls, **fields)
+            if card.key in self._entries:
+                raise ValueError(f"{self.what} {card.key!r} is registered twice")
+            self._entries[card.key] = card
+            cls.card = card
+            return cls
+
+        return enter
+
+    def all(self) -> list:
+        """Every card, in the order of ``card.order`` and then of the key."""
+        if not self._loaded:
+            root = importlib.import_module(self.package)
+            for module in pkgutil.iter_modules(root.__path__):
+                importlib.import_module(f"{self.package}.{module.name}")
+            self._loaded = True
+        return sorted(self._entries.values(), key=lambda c: (c.order, c.key))
+
+    def get(self, key: str):
+        by_key = {card.key: card for card in self.all()}
+        if key not in by_key:
+            raise ValueError(f"There is no {self.what} {key!r}. There are: {', '.join(by_key)}.")
+        return by_key[key]
