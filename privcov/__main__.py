@@ -22,13 +22,16 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     try:
         plan = privcov.Plan.from_json(options.plan.read_text(encoding="utf-8"))
-        table = privcov.run(plan, lambda done, total, rows: print(f"\r{done}/{total}", end="", file=sys.stderr))
-    except (OSError, ValueError, TypeError, KeyError) as problem:
+        table = privcov.run(plan, _progress)
+        table.to_csv(options.out or sys.stdout, index=False)
+    except (OSError, ValueError, TypeError) as problem:
         print(f"privcov: {problem}", file=sys.stderr)
         return 2
-    print(file=sys.stderr)
-    table.to_csv(options.out or sys.stdout, index=False)
     return 0
+
+
+def _progress(done: int, total: int, rows: list[dict]) -> None:
+    print(f"\r{done}/{total}", end="\n" if done == total else "", file=sys.stderr)
 
 
 def _print_methods() -> None:

@@ -82,6 +82,12 @@ class Release:
                 f"{self.method} spent {self.given}, more than the {self.guarantee} that was asked for: "
                 "a defect of the method, and no release was made."
             )
+        noisy = self.raw is not None and not isinstance(self.guarantee, NoPrivacy)
+        if noisy and self.raw.event not in self.events:
+            raise RuntimeError(
+                f"{self.method} measured the rows without an event that says so: a defect of the method, and no "
+                "release was made."
+            )
 
     @property
     def given(self) -> Guarantee | None:
@@ -115,9 +121,11 @@ class Release:
                 "matrix": self.raw.matrix, "law": dataclasses.asdict(self.raw.law), "centre": self.raw.centre,
             }
         if self.path is not None:
-            fields["path"] = [dict(vars(fit)) for fit in self.path]
+            fields["path"] = [
+                {**vars(fit), "gap": None if np.isnan(fit.gap) else fit.gap} for fit in self.path
+            ]
         fields["statement"] = [list(line) for line in self.statement.lines]
-        return json.dumps(fields, default=_plain)
+        return json.dumps(fields, default=_plain, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Release:
@@ -159,7 +167,9 @@ def _plain(value):
 
 def _state(rel: Release) -> Statement:
     d = len(rel.columns)
+    plain = (rel.scale == 1).all() and (rel.origin == 0).all()
     size = f"{rel.n} rows x {d} columns, every row clipped to norm R = {rel.row_bound:.6g}"
+    size += "" if plain else " in units of the public half-ranges"
     if not rel.events:
         measured = "nothing: no row was used" if rel.raw is None else f"the exact moments of {size}"
         nothing = "none"

@@ -19,9 +19,13 @@ def number(name: str, value: object) -> float:
     """``value`` as a finite float."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise ValueError(f"{name} must be a number, got {name}={value!r}.")
-    if not math.isfinite(value):
+    try:
+        x = float(value)
+    except OverflowError:  # an int beyond the largest float
+        x = math.inf
+    if not math.isfinite(x):
         raise ValueError(f"{name} must be finite, got {name}={value}.")
-    return float(value)
+    return x
 
 
 def positive(name: str, value: object, remedy: str = "") -> float:
@@ -56,7 +60,7 @@ def whole(name: str, value: object, low: int, high: int | None = None, remedy: s
     if x < low or (high is not None and x > high):
         limit = f">= {low}" if high is None else f"in {low}..{high}"
         raise ValueError(_finish(f"{name} must be {limit}, got {name}={value}", remedy))
-    return int(x)
+    return int(value)  # not int(x): above 2^53 the float has lost digits, and two seeds would become one
 
 
 def one_of(name: str, value: object, choices: tuple, remedy: str = "") -> object:

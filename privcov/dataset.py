@@ -65,8 +65,8 @@ class Dataset:
         """A data set from an array.
 
         X:            n x d, finite numbers; copied, never modified.
-        row_bound:    R > 0, Euclidean norm in working units beyond which a row is scaled down. Default: 1.0, or
-                      sqrt(d) when bounds are given (then no row can exceed it).
+        row_bound:    R > 0, Euclidean norm in working units beyond which a row is scaled down. Default: 1.0,
+                      or sqrt(d) when bounds are given (then no row can exceed it).
         bounds:       d x 2, public lower and upper limit per column; values beyond are clipped.
         typical:      d public typical values inside the bounds (default: the middle); they become the origin,
                       which keeps the mean small at no privacy cost.
@@ -94,9 +94,11 @@ class Dataset:
         if bounds is not None:
             bounds = _check_bounds(bounds, names)
             origin = bounds.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
-            outside = (origin < bounds[:, 0]) | (origin > bounds[:, 1])
-            if origin.shape != (d,) or outside.any():
-                where = ", ".join(np.array(names)[outside][:5]) if origin.shape == (d,) else "its length"
+            if origin.shape != (d,):
+                raise ValueError(f"typical must hold one value per column ({d}), got shape {origin.shape}.")
+            inside = (bounds[:, 0] <= origin) & (origin <= bounds[:, 1])  # false for NaN
+            if not inside.all():
+                where = ", ".join(np.array(names)[~inside][:5])
                 raise ValueError(f"typical must hold one value inside the bounds per column; check {where}.")
             scale = np.maximum(bounds[:, 1] - origin, origin - bounds[:, 0])
         elif typical is not None:
@@ -136,9 +138,9 @@ class Dataset:
 def _check_bounds(bounds, names: tuple[str, ...]) -> np.ndarray:
     b = np.array(bounds, dtype=np.float64, copy=True)
     if b.shape != (len(names), 2):
-        raise ValueError(f"bounds must have shape ({len(names)}, 2), one (low, high) per column, got {b.shape}.")
+        raise ValueError(f"bounds must have shape ({len(names)}, 2), (low, high) per column, got {b.shape}.")
     if not np.isfinite(b).all():
-        raise ValueError("bounds must be finite numbers. Choose them from domain knowledge, not from the data.")
+        raise ValueError("bounds must be finite. Choose them from domain knowledge, not from the data.")
     for name, (low, high) in zip(names, b, strict=True):
         if low >= high:
             raise ValueError(f"The bounds of {name!r} must satisfy low < high, got {low:g} and {high:g}.")

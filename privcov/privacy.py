@@ -58,7 +58,7 @@ class ApproxDP:
 
 @dataclass(frozen=True)
 class ZCDP:
-    """rho-zero-concentrated DP: the Renyi divergence of order a between neighbours is <= rho * a for all a > 1.
+    """rho-zero-concentrated DP: Renyi divergence of order a between neighbours <= rho * a for all a > 1.
 
     rho: > 0. Bun and Steinke (2016), Definition 1.1.
     """
@@ -68,9 +68,8 @@ class ZCDP:
     name: ClassVar[str] = "zCDP"
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "rho", checks.positive("rho", self.rho, "Rho 0 would mean an answer independent of the data.")
-        )
+        remedy = "Rho 0 would mean an answer independent of the data."
+        object.__setattr__(self, "rho", checks.positive("rho", self.rho, remedy))
 
     def __str__(self) -> str:
         return f"{self.rho:.6g}-zCDP"

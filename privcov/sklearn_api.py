@@ -19,8 +19,8 @@ class PrivateCovariance(BaseEstimator):
     guarantee:    PureDP, ApproxDP or ZCDP; None means ZCDP(rho=0.1).
     row_bound:    R > 0, a public bound on the norm of a row; longer rows are shortened.
     parameters:   dict of the method's own parameters, or None.
-    random_state: int, RandomState or None, as in scikit-learn; makes the noise repeatable, so not for
-                  protecting rows that are really secret.
+    random_state: int, RandomState or None, as in scikit-learn. An int gives every fit the same unit noise, so
+                  two fits together reveal what one hides: for repeatable studies only.
 
     Attributes after fit: covariance_ (d x d), precision_ (its pseudo-inverse, or the method's own),
     location_ (d; private mean), release_, n_features_in_.
@@ -30,7 +30,7 @@ class PrivateCovariance(BaseEstimator):
     """
 
     def __init__(self, method="auto-cov", guarantee: Guarantee | None = None, row_bound=1.0, parameters=None,
-                 random_state=0):
+                 random_state=None):
         self.method = method
         self.guarantee = guarantee
         self.row_bound = row_bound

@@ -10,15 +10,15 @@ import numpy as np
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Bundled, Column
 
-# Per feature: unit, the (low, high, typical) of its mean over the nuclei of an image, of the standard error of
-# that mean, and of its "worst" value (mean of the three largest), and the reason. Two rules give the last two:
+# Per feature: unit; (low, high, typical) of its mean over the nuclei of an image, of the standard error of
+# that mean, and of its "worst" value, the mean of the three largest; the reason. The last two limits follow:
 #   error  at least ten nuclei whose spread is at most half the upper limit: about 0.15 of that limit
 #   worst  three unusual nuclei go beyond a mean over many: 1.3 to 2 times its limit, rounded
 _FEATURES = (
     ("radius", "image units", (5, 30, 13), (0, 4, 0.4), (5, 40, 16),
      "below 5 units an outline cannot be traced by hand; above 30 it is a cluster, not a nucleus"),
     ("texture", "grey levels", (0, 40, 20), (0, 5, 1), (0, 60, 25),
-     "standard deviation of 256 grey levels; 74 would be an even spread over black to white, a nucleus uses half"),
+     "standard deviation of 256 grey levels; 74 is an even spread from black to white, a nucleus uses half"),
     ("perimeter", "image units", (30, 200, 85), (0, 30, 3), (30, 275, 105),
      "2 pi radius, a tenth more for an uneven outline"),
     ("area", "square units", (75, 3000, 550), (0, 400, 30), (75, 5000, 800),
@@ -39,13 +39,17 @@ _FEATURES = (
 
 
 @SOURCES.add(
-    key="breast-cancer", label="Breast cancer (Wisconsin): 30 shape measurements", group="Public data", order=110,
-    summary="569 images of cell nuclei, 30 measurements each, benign or malignant; strongly correlated columns.",
+    key="breast-cancer", label="Breast cancer (Wisconsin): 30 shape measurements",
+    group="Public data", order=110,
+    summary="569 images of cell nuclei, 30 measurements each, benign or malignant; strongly correlated.",
     reference="Street, Wolberg and Mangasarian (1993); UCI Machine Learning Repository; scikit-learn's copy.",
 )
 @dataclass(frozen=True)
 class BreastCancer(Bundled):
-    """569 x 30, labels "malignant" and "benign". Fact about these public rows: CLIP_BC."""
+    """569 x 30, labels "malignant" and "benign".
+
+    What the public limits do to these public rows: 0.3 % of cells are clipped and 3 rows of 569 scaled down.
+    """
 
     table: ClassVar = tuple(
         Column(name.format(feature), *limits[part], unit, why)

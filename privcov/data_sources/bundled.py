@@ -16,7 +16,7 @@ from privcov.dataset import Dataset
 
 
 class Column(NamedTuple):
-    """Public facts about one column: limits, a typical value between them, the unit and where they come from."""
+    """Public facts about one column: limits, a typical value between them, the unit and the reason."""
 
     name: str
     low: float
@@ -27,10 +27,10 @@ class Column(NamedTuple):
 
 
 class Bundled(Source):
-    """A fixed table. Subclasses state ``table`` and ``load`` the rows; nothing is drawn, so seeds change nothing.
+    """A fixed table: subclasses state ``table`` and ``load`` the rows. Nothing is drawn; no seed matters.
 
-    Row bound: R = 0.6 sqrt(d). A row reaches sqrt(d) only with all d values at the far limit together; a row
-    whose values sit 60 % of the way from typical to limit, all at once, is already rare.
+    Row bound: R = 0.5 sqrt(d). A row reaches sqrt(d) only with all d values at their far limits together; to
+    pass half of that, they must all sit half way from typical to limit at once, which is rare.
     """
 
     table: ClassVar[tuple[Column, ...]]
@@ -41,11 +41,17 @@ class Bundled(Source):
         raise NotImplementedError
 
     def default_row_bound(self, seed: int) -> float:
-        return 0.6 * math.sqrt(len(self.table))
+        return 0.5 * math.sqrt(len(self.table))
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
         rows, labels = self.load()
         return Dataset.from_rows(
-            rows, row_bound, bounds=[(c.low, c.high) for c in self.table], typical=[c.typical for c in self.table],
-            labels=labels, columns=[c.name for c in self.table], name=self.card.key, provenance=self.provenance,
+            rows,
+            row_bound,
+            bounds=[(column.low, column.high) for column in self.table],
+            typical=[column.typical for column in self.table],
+            labels=labels,
+            columns=[column.name for column in self.table],
+            name=self.card.key,
+            provenance=self.provenance,
         )

@@ -23,7 +23,7 @@ FILE = Path(__file__).resolve().parents[2] / "data" / "example.csv"
 class Example(Bundled):
     """20,000 x 10. Rounding and limits make the population covariance inexact, so there is no truth.
 
-    Fact about these simulated rows: CLIP_EX.
+    What the public limits do to these rows: 7 cells of 200,000 are clipped and no row scaled down.
     """
 
     provenance: ClassVar[str] = "simulated"
@@ -34,7 +34,7 @@ class Example(Bundled):
         Column("systolic", 70, 210, 120, "mmHg", "below is shock, above a hypertensive emergency"),
         Column("diastolic", 40, 130, 80, "mmHg", "below is shock, above a hypertensive emergency"),
         Column("cholesterol", 2, 10, 5, "mmol/L", "total cholesterol; beyond are rare inherited disorders"),
-        Column("glucose", 2, 15, 5.5, "mmol/L", "fasting; below is severe hypoglycaemia, above untreated diabetes"),
+        Column("glucose", 2, 15, 5.5, "mmol/L", "fasting; below is a coma, above untreated diabetes"),
         Column("steps", 0, 30000, 7000, "per day", "30,000 is a five-hour walk every day"),
         Column("sleep", 2, 13, 7, "hours", "shorter or longer on average is rare illness"),
         Column("stress", 0, 40, 14, "points", "the questionnaire's scale: ten answers of 0 to 4 points"),

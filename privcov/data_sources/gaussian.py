@@ -104,13 +104,13 @@ class SparseCovariance(Gaussian):
 @SOURCES.add(
     key="precision-ar2", label="AR(2) graph: each variable linked to two neighbours", group="Simulated", order=40,
     summary="A sparse precision matrix whose graph links variables at distance one and two.",
-    reference="Paper 2, Section 4, Model 3. The printed diagonal 0 must be 1 (0 is indefinite).",
+    reference="Paper 2, Section 4, Model 3 (n = 2000 and d = 20 in its figure 1). The printed diagonal 0 must be 1 (0 is indefinite).",
 )
 @dataclass(frozen=True)
 class PrecisionAR2(Gaussian):
     """Theta has 1, 0.5, 0.25 at distances 0, 1, 2; Sigma is its inverse."""
 
-    n: int = parameter(20_000, **_N)
+    n: int = parameter(2_000, **_N)
     d: int = parameter(20, **_D)
 
     def truth(self, seed: int) -> Truth:

@@ -23,9 +23,9 @@ class ZipfNorms(Source):
     """X = Z U with Z n x d standard normal and U d x d uniform on (0, 1); column means are subtracted.
 
     Then rows are scaled to norm 2^(k - bins) for bin k = 1..bins, whose share is proportional to k^-skew.
-    Norms never exceed 1, so R = 1 clips nothing. There is no population covariance: the target is the
-    second moment of the sample, about the origin, which is taken as the public mean (as in the paper, whose
-    centring is part of the data generation).
+    Norms stay 1e-14 below 2^(k - bins), so R = 1 clips nothing, not even by rounding. There is no population
+    covariance: the target is the second moment of the sample, about the origin, which is taken as the public
+    mean (as in the paper, whose centring is part of the data generation).
     """
 
     n: int = parameter(50_000, **_N)
@@ -42,5 +42,5 @@ class ZipfNorms(Source):
             rows -= rows.mean(axis=0)
         weight = np.arange(1, self.bins + 1) ** -self.skew
         bin_of = rng.choice(self.bins, size=self.n, p=weight / weight.sum()) + 1
-        rows *= (2.0 ** (bin_of - self.bins) / np.linalg.norm(rows, axis=1))[:, None]
+        rows *= ((1 - 1e-14) * 2.0 ** (bin_of - self.bins) / np.linalg.norm(rows, axis=1))[:, None]
         return Dataset.from_rows(rows, row_bound, mean_is_zero=True, name=self.card.key, provenance="simulated")

@@ -12,7 +12,7 @@ import numpy as np
 
 from privcov import accounting
 from privcov.estimators.base import METHODS, Ask, Method, Outcome
-from privcov.measurements.moment import Measured, measure_moment
+from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_box, clip_psd, shrink_spectrum
@@ -34,7 +34,7 @@ def repair(measured: Measured, how: str) -> np.ndarray:
         return clip_psd(measured.matrix)
     if how == "box":
         # z = (u, s) has norm at most sqrt(1 + s^2) when the mean is measured too.
-        return clip_box(measured.matrix, 1.5 if measured.law.joint else 1.0)
+        return clip_box(measured.matrix, 1 + ANCHOR_SQUARED if measured.law.joint else 1.0)
     return shrink_spectrum(measured.matrix, measured.law.off_diagonal_std)
 
 

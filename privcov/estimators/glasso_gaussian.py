@@ -16,6 +16,8 @@ from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP, ZCDP
 
 FLOOR = 0.01  # eigenvalue floor of the repair, as a share of the mean variance
+ROUNDING = 1e-12  # a variance below this share of the second moment is what cancellation left
+SMALLEST = 1e-100  # below this share of R squared, products of two variances underflow
 PATH_POINTS = 20
 PATH_DEPTH = 0.01  # the smallest lambda, as a share of the largest
 
@@ -37,11 +39,17 @@ PATH_DEPTH = 0.01  # the smallest lambda, as a share of the largest
 class GlassoGaussian(Method):
     """Guarantee: as asked, replace-one with public n; everything after the measurement is post-processing.
 
-    tuning "released": lambda by the extended BIC on the path with the effective sample size
+    tuning "released", rule "ebic": lambda by the extended BIC on the path with the effective sample size
     1/n_eff = 1/n + s^2 / mean(S_ii S_jj), s the noise deviation of an off-diagonal entry.
+    tuning "released", rule "half-universal": lambda = sqrt(2 log(d(d-1)/2)) / 2 times the deviation of an entry,
+    sqrt(s^2 + mean(S_ii S_jj)/n): fewer edges, more of them true.
     tuning "fixed": lambda = ``penalty`` times the smallest lambda that empties the graph.
     """
 
+    rule: str = parameter(
+        "ebic", "Rule for lambda", choices=("ebic", "half-universal"), group="Path",
+        help="Free: both read the released matrix only. ebic aims at the likelihood, half-universal at the edges.",
+    )
     penalty: float = parameter(
         0.2, "Penalty", low=0.001, high=1.0, log=True, group="Path",
         help="Share of the largest useful lambda; used when tuning is fixed.",
@@ -53,9 +61,10 @@ class GlassoGaussian(Method):
         moments = unpack(clip_psd(measured.matrix), centre=ask.centre, row_bound=measured.row_bound)
         noisy = moments.covariance if moments.covariance is not None else moments.second_moment
         mean_variance = float(np.trace(noisy)) / ask.dataset.d
-        if mean_variance <= 0:
+        size = float(np.trace(moments.second_moment)) / ask.dataset.d
+        if mean_variance <= max(ROUNDING * size, SMALLEST * ask.dataset.row_bound**2):
             raise ValueError(
-                "The noisy matrix has no positive eigenvalue left, so there is no precision matrix. "
+                "The noisy matrix has no variance left, so there is no precision matrix. "
                 "Use a larger epsilon, more rows, or fewer columns."
             )
         repaired = clip_psd(noisy, FLOOR * mean_variance)
@@ -79,7 +88,7 @@ class GlassoGaussian(Method):
         solved = [i for i, fit in enumerate(path) if fit.precision is not None]
         if not solved:
             return None
-        if tuning == "fixed":
+        if tuning == "fixed" and path[0].lam > 0:  # 0: one graph only, the empty one
             want = np.log(self.penalty * path[0].lam)
             return min(solved, key=lambda i: abs(np.log(path[i].lam) - want))
         n_eff = effective_samples(s, measured)
@@ -89,15 +98,22 @@ class GlassoGaussian(Method):
 def effective_samples(s: np.ndarray, measured: Measured) -> float:
     """Rows that would carry as much sampling error as the sampling and the privacy noise together."""
     noise = measured.law.off_diagonal_std * measured.row_bound**2
+    return 1 / (1 / measured.n + noise**2 / typical_product(s))
+
+
+def typical_product(s: np.ndarray) -> float:
+    """Mean of S_ii S_jj over pairs i != j (of S_11 squared when d = 1)."""
     v = np.diag(s)
-    products = np.outer(v, v)[~np.eye(len(v), dtype=bool)]
-    typical = float(products.mean()) if len(products) else float(v[0] ** 2)
-    return 1 / (1 / measured.n + noise**2 / typical)
+    if len(v) == 1:
+        return float(v[0] ** 2)
+    return float((v.sum() ** 2 - (v**2).sum()) / (len(v) * (len(v) - 1)))
 
 
 def extended_bic(theta: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = 0.5) -> float:
     """Extended BIC of a precision matrix (Foygel and Drton 2010); smaller is better."""
     d = len(s)
+    if np.linalg.eigvalsh(theta)[0] <= 0:  # an unconverged solution need not be a precision matrix
+        return float("inf")
     edges = np.count_nonzero(np.triu(theta, 1))
     fit = float(np.sum(s * theta)) - np.linalg.slogdet(theta)[1]
     return n_eff * fit + edges * np.log(max(n_eff, 2.0)) + 4 * gamma * edges * np.log(d)

@@ -13,10 +13,11 @@ import pandas as pd
 from privcov import checks
 from privcov._release import build_method, run_method
 from privcov.data_sources.base import SOURCES, make_dataset
+from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import NORMS, REFERENCES, error
 from privcov.parameters import build
-from privcov.privacy import Guarantee, NoPrivacy, from_dict, to_dict
+from privcov.privacy import ZCDP, Guarantee, NoPrivacy, from_dict, to_dict
 
 _OPTIONS = ("calibration", "centre", "tuning")
 
@@ -31,6 +32,8 @@ def _metrics() -> tuple[str, ...]:
 
 
 METRICS = _metrics()
+# Columns of the table that a varied source parameter must not overwrite (AR(1) has a rho of its own).
+_TAKEN = ("source", "method", "guarantee", "epsilon", "delta", "rho", "replicate", "target", "metric", "value")
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,10 @@ class Plan:
     """A frozen description of an experiment.
 
     source, source_params: a source key and its parameters.
-    methods:    keys, or (key, {parameters and calibration, centre, tuning}).
+    methods:    keys, or (key, {parameters and calibration, centre, tuning}); each once.
     guarantees: PureDP, ApproxDP, ZCDP or NoPrivacy; a method that cannot give one is left out of those cells.
-    vary:       {name: values}, a source parameter or "row_bound"; all combinations are run.
+    vary:       {name: values}, a source parameter or "row_bound"; all combinations are run. The table calls it
+                `column_of(name)`: the name itself, or "source_" + name where a guarantee's column has that name.
     metrics:    names such as "relative-frobenius-to-sample" (see METRICS).
     replicates: >= 1, each with fresh rows and fresh noise. seed: whole number >= 0.
     """
@@ -56,26 +60,37 @@ class Plan:
     row_bound: float | None = None
 
     def __post_init__(self) -> None:
-        source = SOURCES.get(self.source)
-        known = [s.name for s in source.parameters]
-        for name in self.vary:
-            if name not in (*known, "row_bound"):
-                raise ValueError(f"vary names {name!r}; {self.source!r} has {', '.join(known)} and row_bound.")
-            if len(self.vary[name]) == 0:
-                raise ValueError(f"vary[{name!r}] must hold at least one value.")
-        if not self.methods:
-            raise ValueError("methods must name at least one method.")
-        if not self.guarantees:
-            raise ValueError("guarantees must hold at least one guarantee, such as privcov.ZCDP(rho=0.1).")
+        for name in ("methods", "guarantees", "metrics"):
+            object.__setattr__(self, name, _as_list(name, getattr(self, name)))
+        for name in ("source_params", "vary"):
+            if not isinstance(getattr(self, name), dict):
+                raise ValueError(f"{name} must be a dict of names, got {name}={getattr(self, name)!r}.")
+        card = SOURCES.get(self.source)
+        build(card.cls, f"Source {self.source!r}", self.source_params)
+        object.__setattr__(self, "vary", {k: self._values(card, k) for k in self.vary})
+        if self.row_bound is not None:
+            checks.positive("row_bound", self.row_bound, "Choose it from domain knowledge, not from the data.")
         checks.whole("replicates", self.replicates, 1)
         checks.whole("seed", self.seed, 0)
         for name in self.metrics:
             checks.one_of("metric", name, METRICS)
-        for method in self.methods:
-            self._method(method)
+        methods = [_entry(m) for m in self.methods]
+        labels = [self._method(m)[0] for m in methods]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise ValueError(f"methods names {label!r} more than once; its cells would be counted twice.")
+        object.__setattr__(self, "methods", methods)
         for guarantee in self.guarantees:
             if not isinstance(guarantee, Guarantee):
                 raise TypeError(f"guarantees must hold PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
+
+    def _values(self, card, name: str) -> list:
+        """The checked values of one varied name."""
+        specs = {s.name: s for s in card.parameters}
+        if name not in (*specs, "row_bound"):
+            raise ValueError(f"vary names {name!r}; {self.source!r} has {', '.join([*specs, 'row_bound'])}.")
+        values = _as_list(f"vary[{name!r}]", self.vary[name])
+        return [checks.positive(name, v) if name == "row_bound" else specs[name].check(v) for v in values]
 
     @staticmethod
     def _method(entry) -> tuple:
@@ -107,9 +122,50 @@ class Plan:
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        fields = json.loads(text)
-        fields["guarantees"] = [from_dict(g) for g in fields["guarantees"]]
+        """The plan of `to_json`. Raises ValueError with one sentence for any other text."""
+        try:
+            fields = json.loads(text)
+        except json.JSONDecodeError as problem:
+            raise ValueError(f"A plan must be JSON, and this text is not: {problem}.") from None
+        known = [f.name for f in dataclasses.fields(cls)]
+        if not isinstance(fields, dict):
+            raise ValueError(f"A plan must be a JSON object with the fields {', '.join(known)}.")
+        for name in fields:
+            if name not in known:
+                raise ValueError(f"A plan has no field {name!r}. It has {', '.join(known)}.")
+        if "source" not in fields:
+            raise ValueError("A plan must name its source.")
+        entries = _as_list("guarantees", fields.get("guarantees", []))
+        try:
+            fields["guarantees"] = [from_dict(dict(g.items())) for g in entries]
+        except (TypeError, AttributeError) as problem:
+            raise ValueError(
+                f"guarantees must hold entries such as {to_dict(ZCDP(0.1))}; {problem}."
+            ) from None
         return cls(**fields)
+
+
+def _as_list(name: str, values) -> list:
+    if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
+        raise ValueError(f"{name} must be a list, got {name}={values!r}.")
+    found = list(values)
+    if not found:
+        raise ValueError(f"{name} must hold at least one value.")
+    return found
+
+
+def _entry(entry):
+    """An entry of ``methods``: a key, or (key, dict), also when JSON made a list of it."""
+    if isinstance(entry, str):
+        return entry
+    if isinstance(entry, (list, tuple)) and len(entry) == 2 and isinstance(entry[1], dict):
+        return tuple(entry)
+    raise ValueError(f"methods must hold keys or (key, {{parameters}}), got {entry!r}.")
+
+
+def column_of(name: str) -> str:
+    """The column of the table that holds a varied name."""
+    return f"source_{name}" if name in _TAKEN else name
 
 
 def cells(plan: Plan) -> Iterator[list[dict]]:
@@ -117,22 +173,25 @@ def cells(plan: Plan) -> Iterator[list[dict]]:
     built = [Plan._method(m) for m in plan.methods]
     for point in plan.points():
         own = {k: v for k, v in point.items() if k != "row_bound"}
+        named = {column_of(k): v for k, v in point.items()}
         source = build(SOURCES.get(plan.source).cls, f"Source {plan.source!r}", {**plan.source_params, **own})
         for replicate in range(plan.replicates):
             dataset = make_dataset(source, seed=plan.seed, repeat=replicate,
                                    row_bound=point.get("row_bound", plan.row_bound))
-            for (label, method, options), guarantee in itertools.product(built, plan.guarantees):
-                if method.card.refuses(guarantee.kind):
-                    continue
-                rel = run_method(method, dataset, guarantee, seed=plan.seed, repeat=replicate, **options)
-                yield [
-                    {
-                        "source": plan.source, **point, "method": label, **_columns(guarantee),
-                        "replicate": replicate, "target": rel.target, "metric": metric,
-                        "value": _measure(rel, dataset, metric),
-                    }
-                    for metric in plan.metrics
-                ]
+            for rows in _on_rows(dataset, built, plan.guarantees, plan.metrics, plan.seed, replicate):
+                yield [{"source": plan.source, **named, **row} for row in rows]
+
+
+def _on_rows(dataset, built, guarantees, metrics, seed: int, replicate: int) -> Iterator[list[dict]]:
+    for (label, method, options), guarantee in itertools.product(built, guarantees):
+        if method.card.refuses(guarantee.kind):
+            continue
+        rel = run_method(method, dataset, guarantee, seed=seed, repeat=replicate, **options)
+        yield [
+            {"method": label, **_columns(guarantee), "replicate": replicate, "target": rel.target, "metric": metric,
+             "value": _measure(rel, dataset, metric)}
+            for metric in metrics
+        ]
 
 
 def _columns(guarantee: Guarantee) -> dict:
@@ -152,12 +211,27 @@ def run(plan: Plan, progress: Callable[[int, int, list[dict]], None] | None = No
     progress(done, total, rows) is called after each method run. Rows depend only on the plan: same plan, same table,
     and adding a method changes no other row.
     """
+    return _collect(cells(plan), plan.steps, progress)
+
+
+def run_on(
+    dataset: Dataset, methods: list, guarantees: list, metrics: list, *, replicates: int, seed: int, progress=None
+) -> pd.DataFrame:
+    """The same table for rows that no registered source can make again: replicates redraw the noise only."""
+    built = [Plan._method(m) for m in methods]
+    total = replicates * sum(not m.card.refuses(g.kind) for _, m, _ in built for g in guarantees)
+    found = itertools.chain.from_iterable(
+        _on_rows(dataset, built, guarantees, metrics, seed, replicate) for replicate in range(replicates)
+    )
+    return _collect(found, total, progress)
+
+
+def _collect(found: Iterator[list[dict]], total: int, progress) -> pd.DataFrame:
     rows: list[dict] = []
-    total = plan.steps
-    for done, found in enumerate(cells(plan), start=1):
-        rows.extend(found)
+    for done, cell in enumerate(found, start=1):
+        rows.extend(cell)
         if progress is not None:
-            progress(done, total, found)
+            progress(done, total, cell)
     return pd.DataFrame(rows)
 
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from privcov import checks
 from privcov.dataset import Dataset
 
-# A scaled row must not exceed the bound after rounding, so that clipping twice changes nothing.
-_INSIDE = 1 - 1e-14
 _BLOCK_ENTRIES = 4_000_000
 
 
 def clip_rows(rows: np.ndarray, row_bound: float) -> np.ndarray:
-    """Rows scaled down, never up, to Euclidean norm <= row_bound. A new array; spends nothing by itself."""
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    """Rows scaled down, never up, to Euclidean norm <= row_bound. A new array; spends nothing by itself.
+
+    A row too long to be squared in floating point (norm above 1e154) becomes zero.
+    """
+    # The squares of a much smaller bound would underflow, and a long row would pass for a short one.
+    row_bound = checks.in_range("row_bound", row_bound, 1e-100, 1e100, "Measure in another unit.")
+    with np.errstate(over="ignore", under="ignore"):
+        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     factor = np.ones(len(rows))
     long = norms > row_bound
-    factor[long] = row_bound / norms[long] * _INSIDE
+    # A scaled row must not exceed the bound after rounding, so that clipping twice changes nothing. A norm of
+    # d numbers has a relative error below (d/2 + 1) 2^-53; this is twice what the two norms need.
+    factor[long] = row_bound / norms[long] * (1 - (rows.shape[1] + 16) * 2**-52)
     return rows * factor[:, None]
 
 
@@ -41,7 +48,7 @@ def share_clipped(dataset: Dataset) -> float:
 
 
 def share_out_of_bounds(dataset: Dataset) -> np.ndarray:
-    """Per column, the share of values (0..1) outside the public bounds. For public and simulated rows only."""
+    """Per column, the share of values (0..1) outside the bounds. For public and simulated rows only."""
     if dataset.bounds is None:
         return np.zeros(dataset.d)
     low, high = dataset.bounds.T

@@ -12,7 +12,14 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.dataset import Dataset
-from privcov.measurements.moment import ANCHOR_SQUARED, CENTRES, Measured, clipped_moment, sensitivity
+from privcov.measurements.moment import (
+    ANCHOR_SQUARED,
+    CENTRES,
+    Measured,
+    clipped_moment,
+    rounded_up,
+    sensitivity,
+)
 from privcov.measurements.noise import NoiseLaw
 from privcov.privacy import Event, PureDP
 
@@ -24,7 +31,7 @@ def measure_diagonal(dataset: Dataset, share, *, centre: str, rng: np.random.Gen
     laplace = isinstance(share, PureDP)
     if laplace:
         edge = 2 * math.sqrt(ANCHOR_SQUARED * d) if joint else 0.0
-        delta = ((2.0 if d > 1 else 1.0) + edge) / n * (1 + 2**-50)
+        delta = rounded_up((2.0 if d > 1 else 1.0) + edge, d, n)
         scale = accounting.laplace_scale(share, delta)
     else:
         delta = sensitivity(d, n, norm="l2", joint=joint)

@@ -11,8 +11,10 @@ Sensitivities (unit ball; G = the difference of two neighbours, times n):
   l2, alone   sqrt(2)          ||G||_F^2 = |x|^4 + |y|^4 - 2<x,y>^2 <= 2, attained by orthogonal unit rows;
                                d = 1: 1. Upper triangle in the l2 norm: also sqrt(2), attained by two axes.
   l2, joint   sqrt(2)(1+s^2)   ||G||_F^2 <= 2(1+s^2)^2 - 2(<x,y>+s^2)^2, attained at <x,y> = -s^2 (d >= 2).
-                               With the free trace (tr G)^2 is added; the sum is convex in (|x|^2, |y|^2) and
-                               still largest at (1,1), because at (1,0) it is at most 2 + 2s^2 + 2s^4.
+                               (d = 1: 2 would do for s^2 = 1/2; the same bound is kept.)
+                               With the free trace (a - b)^2 is added, a = |x|^2, b = |y|^2. Without the term
+                               -2(<x,y>+s^2)^2 the sum is (a+s^2)^2 + (b+s^2)^2 + (a-b)^2, convex in (a, b)
+                               and still largest at (1,1), because at (1,0) it is 2 + 2s^2 + 2s^4.
   l1 of the upper triangle, alone   d/sqrt(2) + 1  (d = 1: 1): half of (||G||_1 + ||diag G||_1), with
                                ||G||_1 <= d ||G||_F and ||diag G||_1 <= the nuclear norm, 2.
   l1, joint   + 2 s sqrt(d)    the mean part adds s |x - y|_1 <= 2 s sqrt(d).
@@ -57,8 +59,14 @@ def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
     if norm == "l2":
         base = math.sqrt(2) * (1 + ANCHOR_SQUARED) if joint else (math.sqrt(2) if d > 1 else 1.0)
     else:
-        base = (d / math.sqrt(2) + 1 if d > 1 else 1.0) + (2 * math.sqrt(ANCHOR_SQUARED * d) if joint else 0.0)
-    return math.nextafter(base, math.inf) / n * (1 + 2**-50)
+        edge = 2 * math.sqrt(ANCHOR_SQUARED * d) if joint else 0.0
+        base = (d / math.sqrt(2) + 1 if d > 1 else 1.0) + edge
+    return rounded_up(base, d, n)
+
+
+def rounded_up(base: float, d: int, n: int) -> float:
+    """base / n, and more than the rounding of ``base`` itself and of norms of d numbers can hide."""
+    return base / n * (1 + (d + 16) * 2**-52)
 
 
 def clipped_moment(dataset: Dataset, *, joint: bool) -> np.ndarray:
@@ -94,7 +102,8 @@ def measure_moment(
 ) -> Measured:
     """Clip, compute, add noise. Guarantee: the share, under replace-one with public n.
 
-    share: PureDP for shape "laplace"; ApproxDP, ZCDP or GaussianDP for the Gaussian shapes; NoPrivacy for none.
+    share: ApproxDP, ZCDP or GaussianDP for the Gaussian shapes; PureDP, ApproxDP (its delta stays unused) or
+           ZCDP for shape "laplace"; NoPrivacy for no noise. Anything else is a TypeError.
     """
     joint = checks.one_of("centre", centre, CENTRES) == "joint"
     norm = "l1" if shape == "laplace" else "l2"

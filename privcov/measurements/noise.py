@@ -86,7 +86,7 @@ class NoiseLaw:
 
     @property
     def edge(self) -> float:
-        """Where the noise spectrum ends for large d: 2 sqrt(d) times the off-diagonal deviation (semicircle)."""
+        """Where the noise spectrum ends for large d (semicircle): 2 sqrt(d) off-diagonal deviations."""
         size = self.dimension + self.joint
         return 2 * float(np.sqrt(size)) * self.off_diagonal_std
 

@@ -48,33 +48,51 @@ def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release |
             found = np.linalg.inv(dataset.truth.covariance) if theta is None else theta
         else:
             found = dataset.truth.covariance
+            if target == "second moment":  # about the public origin, and the mean of a truth is zero
+                found = found + np.outer(dataset.origin, dataset.origin)
         return working(found, dataset.scale, target)
-    key = ("sample", target)
+    uncentred = target == "second moment" or (rel is not None and rel.parameters["centre"] == "none")
+    key = ("sample", target, uncentred)
     if key not in dataset.memo:
-        dataset.memo[key] = _sample(dataset, target)
+        dataset.memo[key] = _sample(dataset, target, uncentred)
+        dataset.memo[key].flags.writeable = False
     return dataset.memo[key]
 
 
-def _sample(dataset: Dataset, target: str) -> np.ndarray:
+def _sample(dataset: Dataset, target: str, uncentred: bool) -> np.ndarray:
     rows = dataset.to_working()
-    if target != "second moment" and not dataset.mean_is_zero:
+    if not uncentred and not dataset.mean_is_zero:
         rows -= rows.mean(axis=0)
     moment = rows.T @ rows / dataset.n
+    moment = (moment + moment.T) / 2
     if target != "precision":
-        return (moment + moment.T) / 2
+        return moment
     if np.linalg.matrix_rank(moment, hermitian=True) < dataset.d:
         raise ValueError(
             f"The sample covariance of {dataset.name!r} is singular, so it has no precision matrix to compare with. "
             "Use against='nonprivate', more rows, or fewer columns."
         )
-    return np.linalg.inv(moment)
+    inverse = np.linalg.inv(moment)
+    return (inverse + inverse.T) / 2
 
 
 def without_noise(rel: Release, dataset: Dataset) -> Release:
     """The same method and parameters on the same rows, with no noise: a non-private reference."""
     options = {k: rel.parameters[k] for k in ("calibration", "centre", "tuning")}
     own = {k: v for k, v in rel.parameters.items() if k not in options and k != "version"}
-    return run_method(build_method(rel.method, own), dataset, NoPrivacy(), seed=0, **options)
+    same_bound = dataset.with_row_bound(rel.row_bound)
+    return run_method(build_method(rel.method, own), same_bound, NoPrivacy(), seed=0, **options)
+
+
+def _check_pair(rel: Release, dataset: Dataset) -> None:
+    if not isinstance(dataset, Dataset):
+        raise TypeError("error needs a Dataset: it compares with the rows, which private data do not allow.")
+    same_units = np.array_equal(rel.scale, dataset.scale) and np.array_equal(rel.origin, dataset.origin)
+    if not same_units:
+        raise ValueError(
+            f"The release and {dataset.name!r} differ in columns or column bounds, so they cannot be compared. "
+            "Use the data set the release was made from."
+        )
 
 
 def error(
@@ -84,13 +102,15 @@ def error(
 
     The target is the release's own: covariance, second moment or precision (``rel.target``).
     """
-    if not isinstance(dataset, Dataset):
-        raise TypeError("error needs a Dataset: it compares with the rows, which private data do not allow.")
+    _check_pair(rel, dataset)
     reference = reference_matrix(dataset, rel.target, against, rel)
     distance = matrix_norm(working(rel.matrix, rel.scale, rel.target) - reference, norm)
     if not relative:
         return distance
-    size = matrix_norm(reference, norm)
+    return _ratio(distance, matrix_norm(reference, norm))
+
+
+def _ratio(distance: float, size: float) -> float:
     return distance / size if size > 0 else float("inf") if distance > 0 else 0.0
 
 
@@ -102,17 +122,18 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
     """
     if rel.target == "precision":
         raise ValueError("waterfall explains covariance targets; a precision matrix has no noisy stage of its own.")
+    _check_pair(rel, dataset)
     against = "truth" if dataset.truth is not None else "sample"
     reference = reference_matrix(dataset, rel.target, against)
     size = matrix_norm(reference, norm)
 
     def distance(matrix: np.ndarray) -> float:
-        return matrix_norm(matrix - reference, norm) / size
+        return _ratio(matrix_norm(matrix - reference, norm), size)
 
     stages = [("Sample", distance(reference_matrix(dataset, rel.target, "sample")))]
     if rel.raw is not None:
         centre = rel.raw.centre
-        exact = clipped_moment(dataset, joint=rel.raw.law.joint)
+        exact = clipped_moment(dataset.with_row_bound(rel.row_bound), joint=rel.raw.law.joint)
         for name, matrix in (("Clipped", exact), ("Noisy", rel.raw.matrix)):
             found = unpack(matrix, centre=centre, row_bound=rel.row_bound)
             picked = found.covariance if rel.target == "covariance" else found.second_moment

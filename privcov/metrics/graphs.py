@@ -35,7 +35,7 @@ def edges(precision: np.ndarray, threshold: float = 1e-8) -> np.ndarray:
     what it found.
     """
     checks.in_range("threshold", threshold, 0.0, 1.0)
-    theta = np.asarray(precision, dtype=np.float64)
+    theta = checks.square("precision", precision)
     spread = np.sqrt(np.abs(np.diag(theta)))
     partial = np.abs(theta) / np.maximum(np.outer(spread, spread), 1e-300)
     found = partial > threshold
@@ -47,7 +47,8 @@ def graph_recovery(rel, truth_precision, threshold: float = 1e-8) -> Recovery:
     """Compare the edges of a release (or a precision matrix) with those of the true precision matrix."""
     precision = rel.precision if isinstance(rel, Release) else rel
     if precision is None:
-        raise ValueError(f"{rel.method} measured no precision matrix; use a method whose target is precision.")
+        who = rel.method if isinstance(rel, Release) else "This release"
+        raise ValueError(f"{who} has no precision matrix; use a method whose target is precision.")
     found, true = edges(precision, threshold), edges(truth_precision)
     if found.shape != true.shape:
         raise ValueError(f"The two graphs must have the same columns, got {found.shape[0]} and {true.shape[0]}.")
@@ -62,6 +63,13 @@ def roc_points(rel: Release, truth_precision: np.ndarray) -> list[tuple[float, f
     """(lambda, false positive rate, true positive rate) along the path, solved lambdas only."""
     if rel.path is None:
         raise ValueError(f"{rel.method} has no lambda path; use glasso-gaussian.")
+    true = edges(truth_precision)
+    linked, pairs = int(true.sum()), true.shape[0] * (true.shape[0] - 1)
+    if linked in (0, pairs):
+        raise ValueError(
+            f"A ROC curve needs linked and unlinked pairs, and here {'none' if linked == 0 else 'all'} of the "
+            f"{pairs // 2} pairs are linked. Use more columns."
+        )
     out = []
     for fit in rel.path:
         if fit.precision is not None:

@@ -56,11 +56,12 @@ def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
     then max(xi, 0). Denoises towards the matrix before the noise; tends to the identity with the noise
     (on positive semi-definite matrices). Bun, Allez, Bouchaud and Potters (2016), additive noise.
     """
-    if noise_std == 0:
-        return clip_psd(matrix)
-    checks.positive("noise_std", noise_std)
+    checks.in_range("noise_std", noise_std, 0.0, 1e150)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
     d = len(values)
+    # |2 v h| <= d noise_std: below the rounding of the matrix nothing is left to pull (and its square underflows).
+    if d * noise_std <= np.finfo(float).eps / 8 * np.abs(values).max():
+        return clip_psd(matrix)
     gap = values[:, None] - values[None, :]
     pull = np.mean(gap / (gap**2 + noise_std**2), axis=1)
     return _rebuild(vectors, np.maximum(values - 2 * d * noise_std**2 * pull, 0.0))

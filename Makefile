@@ -1,0 +1,36 @@
+# make run    the workbench on this machine, at http://127.0.0.1:8501 (PORT=8600 for another port)
+# make test   every test; ARGS="-k ledger" is handed to pytest
+# make bench  the timings
+#
+# PY=python3.12 chooses the Python that .venv is built with. Written for GNU make 3.81, which macOS ships.
+
+PORT ?= 8501
+ARGS ?=
+
+VENV_PYTHON := .venv/bin/python
+
+.PHONY: run test bench rebuild
+
+run: .venv/.stamp-run
+	@$(VENV_PYTHON) .ci/port.py "$(PORT)"
+	@$(VENV_PYTHON) -m streamlit run app.py --server.port="$(PORT)"
+
+# The finder explains itself when there is no browser; the tests then skip, or fail with REQUIRE_BROWSER=1.
+test: .venv/.stamp-dev
+	@$(VENV_PYTHON) .ci/chromium.py --install >/dev/null || true
+	@$(VENV_PYTHON) -m pytest $(ARGS)
+
+bench: .venv/.stamp-dev
+	@$(VENV_PYTHON) -m tests.bench $(ARGS)
+
+# A Python that no longer starts (upgraded away, copied from elsewhere) counts as no .venv at all.
+ifneq ($(shell $(VENV_PYTHON) -c 'print("starts")' 2>/dev/null),starts)
+REBUILD := rebuild
+endif
+
+# Two stamps for one .venv: somebody who only runs the workbench never installs the test tools.
+.venv/.stamp-run: requirements.txt $(REBUILD)
+	@sh .ci/setup.sh run
+
+.venv/.stamp-dev: requirements.txt requirements-dev.txt $(REBUILD)
+	@sh .ci/setup.sh dev

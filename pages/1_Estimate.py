@@ -1,0 +1,103 @@
+"""One data set, one method, one guarantee: the matrices, where the error comes from, and what was spent."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import cached, controls, frame, show, twin, upload
+from pages.parts.study import CSV
+from privcov.estimators.base import METHODS
+from privcov.figures.errors import waterfall as waterfall_figure
+from privcov.figures.look import plain
+from privcov.figures.matrices import colour_limit, heatmap, saturated
+from privcov.measurements.clipping import share_clipped
+from privcov.metrics.errors import error, reference_matrix, waterfall, working
+
+study = frame.page("Estimate")
+palette = frame.palette()
+controls.sidebar(study)
+st.title("Estimate")
+
+if study.source_key() == CSV:
+    upload.section()
+    if "csv" not in st.session_state:
+        st.stop()
+
+with show.problems():
+    data = cached.dataset(study)
+    rel = cached.release(study)
+    known = data.truth is not None
+    sample = reference_matrix(data, rel.target, "sample")
+    reference = reference_matrix(data, rel.target, "truth" if known else "sample")
+    released = working(rel.matrix, rel.scale, rel.target)
+    limit = colour_limit(reference)
+    against = "truth" if known else "sample"
+
+    card = METHODS.get(rel.method)
+    show.tag(data.provenance.capitalize(),
+             f"{data.n:,} rows, {data.d} columns; {card.label}, {rel.given or 'nothing measured'}")
+
+    shares = st.columns(5)
+    shares[0].metric(f"Frobenius error to {against}", show.percent(error(rel, data, relative=True, against=against)),
+                     border=True, height="stretch",
+                     help="Relative: 100 % is as bad as the zero matrix." )
+    shares[1].metric(f"Spectral error to {against}",
+                     show.percent(error(rel, data, "spectral", relative=True, against=against)),
+                     border=True, height="stretch", help="Largest eigenvalue of the error, relative.")
+    noise = rel.raw.law.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
+    shares[2].metric("Noise per entry (std)", plain(noise), border=True, height="stretch",
+                     help="Standard deviation of the privacy noise on one off-diagonal entry, before repairs, in the "
+                          "unit of the heatmaps.")
+    shares[3].metric("Rows clipped", f"{share_clipped(data):.1%}", border=True, height="stretch",
+                     help="Share of rows longer than R. They are shortened, which biases the matrix.")
+    shares[4].metric("Attacker's best chance", f"{rel.attacker_success:.3f}", border=True, height="stretch",
+                     help="Best possible guess whether a given person's row is in the data, from the exact trade-off "
+                          "curve of what was measured. 0.500 is no information.")
+
+    panels = [("Truth", reference)] if known else []
+    panels += [("Sample", sample), ("Released", released), (f"Released minus {against}", released - reference)]
+    for place, (title, matrix) in zip(st.columns(len(panels)), panels, strict=True):
+        with place, st.container(border=True):
+            st.markdown(f"**{title}**")
+            show.picture(heatmap(matrix, data.columns, limit, palette, what=f"{title.lower()} {rel.target}"),
+                         f"square-{title.lower().replace(' ', '-')}")
+    unit = f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
+    pairs = data.d * (data.d - 1) // 2
+    show.colour_key(limit, palette, unit, f"{saturated(released, limit)} of {pairs} released pairs beyond the colours")
+
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.subheader("Where the error comes from")
+        if rel.target == "precision":
+            st.caption("A precision matrix is computed from the noisy matrix; choose a covariance method to see the "
+                       "stages one by one.")
+        else:
+            show.picture(waterfall_figure(waterfall(rel, data), palette,
+                                          reference=f"the {against}'s Frobenius norm"), "waterfall")
+    with right:
+        st.subheader("What an attacker learns")
+        show.attacker_meter(rel.attacker_success, palette)
+        st.markdown(
+            f"Somebody who knows every other row, and the method, guesses right **{rel.attacker_success:.1%}** of the "
+            "time whether one given row is in the data. Without any release it would be 50 %."
+        )
+        for note in rel.notes:
+            st.caption(note)
+
+    statement, matrix, python = st.tabs(["Statement", "Matrix", "The same in Python"], key="more", on_change="rerun")
+    with statement:
+        st.markdown("Every number below is computed from what the measurement did to the rows.")
+        for title, text in rel.statement.lines:
+            name, words = st.columns([1, 6])
+            name.markdown(f"**{title}**")
+            words.text(text)
+        st.caption("Not covered: the seeded, floating-point noise of this preview, the choice of settings by looking at "
+                   "results, and the number of rows, which is taken as public.")
+    with matrix:
+        if matrix.open:  # a table of d x d numbers is the heaviest thing on the page
+            table = show.matrix_table(rel.matrix, data.columns)
+            st.dataframe(table, height=360)
+            show.download("Matrix as CSV", lambda t=table: t.to_csv(), f"{rel.method}-{rel.target}.csv".replace(" ", "-"),
+                          "download-matrix")
+    with python:
+        st.code(twin.script(study, data), language="python")

@@ -1,0 +1,128 @@
+"""Every method the registry knows, on one card each; and how guarantees convert and compose."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import pandas as pd
+import streamlit as st
+
+import privcov
+from pages.parts import controls, converter, frame, show
+from pages.parts.study import Study
+from privcov.estimators.base import MethodCard
+from privcov.figures.look import plain
+from privcov.parameters import Spec
+
+ANY = "All"
+STANDINGS = {
+    "proved": "sensitivity and noise are proved here",
+    "reference": "a trivial answer every method has to beat",
+    "historical": "kept for comparison; its published claim does not hold",
+}
+
+
+def study_for(card: MethodCard, study: Study) -> Study:
+    """The current study with this method, under a guarantee the method can give."""
+    kind = card.guarantees[-1].kind if card.refuses(study.kind) else study.kind
+    chosen = study if study.method == card.key else study.with_method(card.key)
+    return dataclasses.replace(chosen, kind=kind)
+
+
+def span(spec: Spec) -> str:
+    """The values a parameter may take, in words."""
+    if spec.choices:
+        return ", ".join(map(str, spec.choices))
+    if isinstance(spec.default, bool):
+        return "on, off"
+    ends = [plain(x) if x is not None and math.isfinite(x) else "any" for x in (spec.low, spec.high)]
+    return f"{ends[0]} to {ends[1]}" + (f" {spec.unit}" if spec.unit else "")
+
+
+def settings(specs: tuple[Spec, ...]) -> pd.DataFrame:
+    """The parameters of a method as a table."""
+    return pd.DataFrame([
+        {"Setting": spec.label, "In Python": f"`{spec.name}`", "Default": str(spec.default),
+         "Range": span(spec), "What it does": spec.help or "-"}
+        for spec in specs
+    ])
+
+
+def badge(standing: str) -> str:
+    return f":{controls.STANDING[standing]}-badge[{standing}]"
+
+
+def method(card: MethodCard, study: Study) -> None:
+    """One method on one card."""
+    with st.container(border=True):
+        name, door = st.columns([4, 1])
+        name.markdown(f"#### {card.label}")
+        name.markdown(
+            f"{badge(card.standing)} :gray-badge[{card.trust}] :gray-badge[target: {card.target}] "
+            + " ".join(f":blue-badge[{g.name}]" for g in card.guarantees)
+        )
+        with door:
+            frame.link("pages/1_Estimate.py", "Open in Estimate", study_for(card, study), width="stretch",
+                       help=f"{card.label}, with the data and the rest of your study as they are")
+        st.latex(card.formula)
+        what, source = st.columns(2, gap="large")
+        what.markdown(f"{card.summary}\n\n**When not to use it.** {card.avoid}")
+        source.caption(f"**Reference.** {card.reference}")
+        if card.differs:
+            source.caption(f"**Differs from the paper.** {card.differs}")
+        if len(card.calibrations) > 1:
+            scales = "; ".join(f"**{key}**: {meaning}" for key, meaning in card.calibrations.items())
+            source.caption(f"**Noise scales on offer.** {scales}.")
+        if card.parameters:
+            st.table(settings(card.parameters), hide_index=True, border="horizontal")
+        else:
+            st.caption("No settings: the guarantee is all it asks for.")
+
+
+def gallery(study: Study) -> None:
+    """The cards, by family: references last, historical methods folded."""
+    cards = privcov.methods()
+    families = list(dict.fromkeys(c.family for c in sorted(cards, key=lambda c: c.standing == "reference")))
+    kinds = {g.kind: g.name for c in cards for g in c.guarantees}
+    left, right = st.columns([3, 2])
+    family = left.pills("Family", [ANY, *families], default=ANY, required=True, key="methods-family")
+    kind = right.segmented_control("Guarantee", [ANY, *kinds], default=ANY, required=True, key="methods-kind",
+                                   format_func=lambda k: kinds.get(k, k))
+    shown = [c for c in cards if family in (ANY, c.family) and (kind == ANY or not c.refuses(kind))]
+    legend = [f"{badge(name)} {words}." for name, words in STANDINGS.items()
+              if any(c.standing == name for c in cards)]
+    st.caption(f"{len(shown)} of {len(cards)} methods. " + " ".join(legend))
+    if not shown:
+        st.info("No method of this family gives this guarantee. Choose another guarantee, or all families.")
+    historical = [c for c in shown if c.standing == "historical"]
+    for name in families:
+        group = [c for c in shown if c.family == name and c.standing != "historical"]
+        if historical and all(c.standing == "reference" for c in group) and group:
+            folded(historical, study, alone=len(shown) == len(historical))
+            historical = []
+        if group:
+            st.subheader(name)
+        for card in group:
+            method(card, study)
+    if historical:
+        folded(historical, study, alone=len(shown) == len(historical))
+
+
+def folded(cards: list[MethodCard], study: Study, *, alone: bool) -> None:
+    with st.expander(f"Historical methods ({len(cards)})", expanded=alone):
+        for card in cards:
+            method(card, study)
+
+
+study = frame.page("Methods")
+st.title("Methods")
+st.markdown(
+    "Every method touches the rows once, through a noisy measurement; everything after that is free. Choose "
+    "by what you need, not by name: each card also says when to stay away."
+)
+cards_tab, convert_tab = st.tabs(["Methods", "Convert and compose"])
+with cards_tab, show.problems():
+    gallery(study)
+with convert_tab:
+    converter.section(study, frame.palette())

@@ -1,0 +1,226 @@
+"""A parameter field of a method or source becomes a widget; the study's own controls stand in the sidebar.
+
+Every widget shows the study and writes back to it in a callback, so there is one truth and no stale copy.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import streamlit as st
+
+from pages.parts import cached, frame
+from pages.parts.study import CSV, DEFAULT_SOURCE, Study
+from privcov.data_sources.base import SOURCES
+from privcov.estimators.base import METHODS
+from privcov.figures.look import plain
+from privcov.measurements.clipping import share_clipped
+from privcov.parameters import Spec
+from privcov.privacy import KINDS
+
+_STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+BOUND_STEPS = tuple(round(2 ** (k / 4), 6) for k in range(-16, 13))
+KIND_HELP = (
+    "zCDP composes most simply; approximate DP is the best known; pure DP is the strongest and the noisiest."
+)
+STANDING = {"proved": "green", "reference": "gray", "historical": "orange"}
+
+
+def log_grid(low: float, high: float, *also: float, whole: bool = False) -> list:
+    """Round numbers about evenly spaced on a log scale from low to high, and the extra values."""
+    decade = -16
+    values = set(also)
+    while 10.0**decade <= high:
+        values |= {float(f"{m * 10.0**decade:.6g}") for m in _STEPS}
+        decade += 1
+    kept = sorted(v for v in values if low * (1 - 1e-9) <= v <= high * (1 + 1e-9) or v in also)
+    return sorted({int(v) for v in kept if v == int(v)}) if whole else kept
+
+
+def ends(left: str, right: str) -> None:
+    """Words at the two ends of the slider above."""
+    st.html(f'<div class="pc-ends"><span>{left}</span><span>{right}</span></div>')
+
+
+def _hold(key: str, value: object) -> None:
+    """Make the widget show the study; assigning an equal value would make the browser jump while dragging."""
+    if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+
+
+def slider(label: str, field: str, options: list, study: Study, *, where=st, **more) -> None:
+    """A select slider bound to one field of the study."""
+    key = f"w.{field}"
+    _hold(key, getattr(study, field))
+
+    def took() -> None:
+        frame.change(lambda s: dataclasses.replace(s, **{field: st.session_state[key]}))
+
+    where.select_slider(label, options, key=key, on_change=took, **more)
+
+
+def privacy_lever(study: Study, *, kind: str = "", where=st) -> None:
+    """The log slider for epsilon or rho, with words at both ends."""
+    lever = "rho" if (kind or study.kind) == "zcdp" else "epsilon"
+    low, high = (1e-5, 10.0) if lever == "rho" else (0.01, 20.0)
+    slider(
+        lever.capitalize(), lever, log_grid(low, high, getattr(study, lever)), study, where=where,
+        format_func=lambda v: f"{v:g}",
+        help="How much one row may change the distribution of what is released.",
+    )
+    ends("stronger privacy", "more accuracy")
+
+
+def sidebar(study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True, need: str = "") -> None:
+    """Data, method, guarantee, row bound and seed of the current study. ``need``: "graph" keeps sources with one."""
+    with st.sidebar:
+        st.html('<div class="pc-group">Data</div>')
+        _source(study, default_source)
+        if method:
+            st.html('<div class="pc-group">Method</div>')
+            _method(study)
+        st.html('<div class="pc-group">Guarantee</div>')
+        _guarantee(study, default_source)
+        _row_bound(study, default_source)
+        _seed(study)
+
+
+def _source(study: Study, default_source: str) -> None:
+    keys = [c.key for c in sorted(SOURCES.all(), key=lambda c: (c.group != "Simulated", c.order))] + [CSV]
+    labels = {c.key: f"{c.label}" for c in SOURCES.all()} | {CSV: "Your own CSV ..."}
+    _hold("w.source", study.source_key(default_source))
+
+    def took() -> None:
+        frame.change(lambda s: s.with_source(st.session_state["w.source"]))
+
+    st.selectbox("Data set", keys, key="w.source", format_func=labels.get, on_change=took,
+                 help="Simulated data have a known truth; public data do not; a CSV stays in this session.")
+    key = study.source_key(default_source)
+    if key == CSV:
+        return
+    card = SOURCES.get(key)
+    st.caption(card.summary)
+    for spec in card.parameters:
+        field(spec, "data", study, owner=key)
+
+
+def _method(study: Study) -> None:
+    cards = sorted(METHODS.all(), key=lambda c: (c.standing == "historical", c.order))
+    labels = {c.key: c.label + (f" (not for {KINDS[study.kind].name})" if c.refuses(study.kind) else "")
+              for c in cards}
+    groups = {c.key: c.family for c in cards}
+    _hold("w.method", study.method_key())
+
+    def took() -> None:
+        frame.change(lambda s: s.with_method(st.session_state["w.method"]))
+
+    st.selectbox("Method", list(labels), key="w.method", on_change=took,
+                 format_func=lambda k: f"{labels[k]} - {groups[k].lower()}")
+    card = METHODS.get(study.method_key())
+    st.markdown(f":{STANDING[card.standing]}-badge[{card.standing}] :gray-badge[{card.trust}] "
+                f":gray-badge[target: {card.target}]")
+    if card.parameters:
+        with st.expander("Method settings"):
+            for spec in card.parameters:
+                field(spec, "options", study, owner=card.key)
+
+
+def _guarantee(study: Study, default_source: str) -> None:
+    _hold("w.kind", study.kind)
+
+    def took() -> None:
+        kind = st.session_state["w.kind"]
+        if kind:
+            frame.change(lambda s: dataclasses.replace(s, kind=kind))
+        else:
+            frame.change(lambda s: s)  # a second click on the chosen kind must not leave none
+
+    st.segmented_control("Kind", ["zcdp", "approx", "pure"], key="w.kind", on_change=took, help=KIND_HELP,
+                         format_func={"zcdp": "zCDP", "approx": "Approximate", "pure": "Pure"}.get)
+    privacy_lever(study)
+    if study.kind == "approx":
+        slider("Delta", "delta", log_grid(1e-12, 0.1, study.delta), study, format_func=lambda v: f"{v:.3g}",
+               help="Chance that the epsilon bound fails. Keep it far below 1/n.")
+        with _quiet():
+            n = cached.dataset(study, default_source).n
+            if study.delta > 1 / n:
+                st.warning(f"Delta {study.delta:.3g} is above 1/n = {1 / n:.3g}: publishing one random row in the "
+                           "clear would satisfy it. Choose it below " f"{1 / (10 * n):.1g}.")
+
+
+def _row_bound(study: Study, default_source: str) -> None:
+    with _quiet():
+        data = cached.dataset(dataclasses.replace(study, bound=1.0), default_source)
+        start = data.row_bound
+        options = sorted({*BOUND_STEPS, study.bound})
+        slider("Row bound R", "bound", options, study, format_func=lambda m: plain(m * start),
+               help="A row longer than R is shortened to R. The noise grows with R squared, the bias falls with R. "
+                    "It is a public number and must not be read off the rows.")
+        ends("less noise", "less clipping")
+        share = share_clipped(data.with_row_bound(start * study.bound))
+        st.caption(f"{share:.1%} of the rows are shortened.")
+
+
+def _seed(study: Study) -> None:
+    left, right = st.columns([1, 1], vertical_alignment="bottom")
+    _hold("w.seed", study.seed)
+
+    def took() -> None:
+        frame.change(lambda s: dataclasses.replace(s, seed=int(st.session_state["w.seed"])))
+
+    left.number_input("Noise seed", 0, 2**31 - 1, key="w.seed", on_change=took,
+                      help="The same seed gives the same noise at every epsilon, so the picture melts.")
+    right.button("Draw again", on_click=lambda: frame.change(lambda s: dataclasses.replace(s, seed=s.seed + 1)),
+                 width="stretch", help="Another noise draw. With private rows each draw would spend privacy.")
+
+
+def field(spec: Spec, part: str, study: Study, *, owner: str) -> None:
+    """One parameter as a widget. part: "data" or "options" of the study."""
+    pairs = dict(getattr(study, part))
+    if any({**_defaults(owner, part), **pairs}.get(k) != v for k, v in spec.shown_if.items()):
+        return
+    key = f"w.{part}.{owner}.{spec.name}"
+    value = pairs.get(spec.name, spec.default)
+    _hold(key, value)
+
+    def took() -> None:
+        chosen = st.session_state[key]
+
+        def put(s: Study) -> Study:
+            named = s if part == "data" or s.method else s.with_method(owner)
+            named = named if part == "options" or s.source else dataclasses.replace(named, source=owner)
+            rest = {k: v for k, v in getattr(named, part) if k != spec.name}
+            if chosen != spec.default:
+                rest[spec.name] = chosen
+            return dataclasses.replace(named, **{part: tuple(sorted(rest.items()))})
+
+        frame.change(put)
+
+    told = {"key": key, "on_change": took, "help": spec.help or None}
+    if spec.choices:
+        st.selectbox(spec.label, list(spec.choices), **told)
+    elif isinstance(spec.default, bool):
+        st.toggle(spec.label, **told)
+    elif spec.log:
+        whole = isinstance(spec.default, int)
+        st.select_slider(spec.label, log_grid(spec.low, spec.high, value, spec.default, whole=whole),
+                         format_func=(lambda v: f"{v:,}") if whole else (lambda v: f"{v:g}"), **told)
+    elif isinstance(spec.default, int):
+        st.number_input(spec.label, int(spec.low), int(spec.high), **told)
+    else:
+        st.slider(spec.label, float(spec.low), float(spec.high), **told)
+
+
+def _defaults(owner: str, part: str) -> dict:
+    card = (SOURCES if part == "data" else METHODS).get(owner)
+    return {s.name: s.default for s in card.parameters}
+
+
+class _quiet:
+    """Controls that need the data keep still when the data cannot be had; the page says why."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind, value, trace) -> bool:
+        return kind is not None and issubclass(kind, ValueError)

@@ -1,0 +1,71 @@
+"""A release, a table, a figure, an error, onto the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from privcov.figures.look import Palette, Picture, plain
+
+_CHART = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "scale": 2},
+          "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+
+
+@contextmanager
+def problems() -> Iterator[None]:
+    """What a person can mend becomes one sentence, and the rest of the page stays."""
+    try:
+        yield
+    except (ValueError, TypeError) as problem:
+        st.error(str(problem))
+
+
+def picture(found: Picture, key: str) -> None:
+    """A chart with its text alternative. Fonts and colours are the figure's own."""
+    height = "content" if found.figure.layout.height else "stretch"
+    st.plotly_chart(found.figure, key=key, theme=None, width="stretch", height=height, config=_CHART, alt=found.alt)
+
+
+def tag(provenance: str, text: str = "") -> None:
+    """Where the numbers below come from: Simulated, Public, Owner's view or Released."""
+    st.html(f'<div><span class="pc-tag">{escape(provenance)}</span>{escape(text)}</div>')
+
+
+def colour_key(limit: float, palette: Palette, unit: str, saturated: str) -> None:
+    """The shared colour bar of a row of heatmaps, in one line of markup."""
+    stops = ", ".join(f"{colour} {at:.0%}" for at, colour in palette.diverging)
+    st.html(
+        f'<div class="pc-key" style="background: linear-gradient(90deg, {stops})"></div>'
+        f'<div class="pc-keytext"><span>{plain(-limit)}</span><span>{escape(unit)}; {escape(saturated)}</span>'
+        f"<span>{plain(limit)}</span></div>"
+    )
+
+
+def attacker_meter(success: float, palette: Palette) -> None:
+    """Best possible guess whether a given person's row is in the data, on a scale from .5 to 1."""
+    at = (success - 0.5) * 2
+    st.html(
+        f'<div role="meter" aria-valuemin="0.5" aria-valuemax="1" aria-valuenow="{success:.4f}" '
+        f'aria-label="Attacker\'s best chance {success:.3f}">'
+        f'<div class="pc-meter" style="background: linear-gradient(90deg, {palette.good}, {palette.bad})">'
+        f'<i style="left: {at:.2%}; background: {palette.ink}"></i></div>'
+        '<div class="pc-keytext"><span>.50 a coin toss</span><span>1.00 certain</span></div></div>'
+    )
+
+
+def matrix_table(matrix: np.ndarray, columns: tuple[str, ...]) -> pd.DataFrame:
+    return pd.DataFrame(matrix, index=list(columns), columns=list(columns))
+
+
+def download(label: str, make: Callable[[], str], file_name: str, key: str, mime: str = "text/csv") -> None:
+    """Made on click, without a rerun."""
+    st.download_button(label, data=make, file_name=file_name, mime=mime, on_click="ignore", key=key)
+
+
+def percent(value: float) -> str:
+    return f"{value:.1%}" if value < 10 else f"{value:,.0%}"

@@ -1,0 +1,163 @@
+"""The one current study: which data, method, guarantee, row bound and seed. Its address is its query string.
+
+Nothing of an uploaded file is ever part of it: a study on a CSV leaves data out of the address.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import privcov
+from privcov.data_sources.base import SOURCES
+from privcov.estimators.base import METHODS
+from privcov.parameters import Spec
+from privcov.privacy import KINDS, Guarantee
+
+CSV = "csv"
+DEFAULT_SOURCE = "ar1-covariance"
+DEFAULT_METHOD = {"pure": "laplace-cov", "approx": "auto-cov", "zcdp": "auto-cov"}
+
+
+@dataclass(frozen=True)
+class Study:
+    """Plain values only, so it is a cache key and a link.
+
+    source, method: keys, or "" for the default of the page. data, options: pairs of parameter name and value that
+    differ from the defaults. bound: row bound as a multiple of the source's public default. seed: noise stream;
+    rows: seed of the simulated rows.
+    """
+
+    source: str = ""
+    data: tuple[tuple[str, object], ...] = ()
+    method: str = ""
+    options: tuple[tuple[str, object], ...] = ()
+    kind: str = "zcdp"
+    rho: float = 0.1
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    bound: float = 1.0
+    seed: int = 1
+    rows: int = 0
+
+    @property
+    def guarantee(self) -> Guarantee:
+        if self.kind == "zcdp":
+            return privcov.ZCDP(self.rho)
+        return privcov.PureDP(self.epsilon) if self.kind == "pure" else privcov.ApproxDP(self.epsilon, self.delta)
+
+    @property
+    def lever(self) -> str:
+        """Name of the number the privacy slider moves."""
+        return "rho" if self.kind == "zcdp" else "epsilon"
+
+    def method_key(self, default: str = "") -> str:
+        return self.method or default or DEFAULT_METHOD[self.kind]
+
+    def source_key(self, default: str = DEFAULT_SOURCE) -> str:
+        return self.source or default
+
+    def with_source(self, key: str) -> Study:
+        """Another source, with its own default parameters and row bound."""
+        return dataclasses.replace(self, source=key, data=(), bound=1.0)
+
+    def with_method(self, key: str) -> Study:
+        return dataclasses.replace(self, method=key, options=())
+
+
+_NUMBERS = {
+    "rho": (1e-6, 1e3), "epsilon": (1e-4, 1e3), "delta": (1e-15, 0.5), "bound": (0.01, 100.0),
+    "seed": (0, 2**31 - 1), "rows": (0, 2**31 - 1),
+}
+_PLAIN = [f.name for f in dataclasses.fields(Study) if f.name not in ("source", "data", "method", "options", "kind")]
+
+
+def to_query(study: Study) -> dict[str, str]:
+    """Only what differs from the defaults. A CSV leaves no trace."""
+    start = Study()
+    query = {}
+    if study.source not in ("", CSV):
+        query["source"] = study.source
+    if study.source != CSV:
+        query |= {f"data.{name}": str(value) for name, value in study.data}
+    if study.method:
+        query["method"] = study.method
+    query |= {f"method.{name}": str(value) for name, value in study.options}
+    if study.kind != start.kind:
+        query["kind"] = study.kind
+    for name in _PLAIN:
+        if getattr(study, name) != getattr(start, name) and not (name == "bound" and study.source == CSV):
+            query[name] = f"{getattr(study, name):.12g}"
+    return query
+
+
+def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
+    """The study of an address, and one sentence for each part of it that made no sense and was left out."""
+    problems: list[str] = []
+    found: dict[str, object] = {}
+
+    def attempt(name: str, make) -> None:
+        try:
+            found[name] = make()
+        except (ValueError, TypeError) as problem:
+            problems.append(f"The link's {name}={str(query.get(name, ''))[:40]!r} was left out. {problem}")
+
+    if "source" in query:
+        attempt("source", lambda: SOURCES.get(query["source"]).key)
+    if "method" in query:
+        attempt("method", lambda: METHODS.get(query["method"]).key)
+    if "kind" in query:
+        attempt("kind", lambda: _kind(query["kind"]))
+    for name, (low, high) in _NUMBERS.items():
+        if name in query:
+            whole = name in ("seed", "rows")
+            attempt(name, lambda n=name, w=whole, lo=low, hi=high: _number(n, query[n], w, lo, hi))
+    study = Study(**found)
+    data = _pairs("data", query, SOURCES.get(study.source_key()).parameters, problems)
+    options = _pairs("method", query, METHODS.get(study.method_key()).parameters, problems)
+    return dataclasses.replace(study, data=data, options=options), problems
+
+
+def _kind(text: str) -> str:
+    if text not in DEFAULT_METHOD:
+        raise ValueError(f"A guarantee is one of {', '.join(DEFAULT_METHOD)} ({', '.join(KINDS[k].name for k in DEFAULT_METHOD)}).")
+    return text
+
+
+def _number(name: str, text: str, whole: bool, low: float, high: float) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not low <= value <= high or (whole and value != int(value)):
+        raise ValueError(f"It must be a {'whole ' if whole else ''}number from {low:g} to {high:g}.")
+    return int(value) if whole else value
+
+
+def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], problems: list[str]) -> tuple:
+    found = []
+    for spec in specs:
+        text = query.get(f"{prefix}.{spec.name}")
+        if text is None:
+            continue
+        try:
+            value = spec.check(_typed(spec, text))
+        except (ValueError, TypeError) as problem:
+            problems.append(f"The link's {prefix}.{spec.name}={text[:40]!r} was left out. {problem}")
+            continue
+        if value != spec.default:
+            found.append((spec.name, value))
+    return tuple(sorted(found))
+
+
+def _typed(spec: Spec, text: str) -> object:
+    if spec.choices or isinstance(spec.default, str):
+        return text
+    if isinstance(spec.default, bool):
+        return {"True": True, "False": False}.get(text, text)
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{spec.label} must be a number.") from None
+    return int(value) if isinstance(spec.default, int) and value == int(value) else value

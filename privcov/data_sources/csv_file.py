@@ -1,0 +1,388 @@
+"""A CSV file: every row of one that its owner declares public, only the first line of one that is not.
+
+Nothing here is a registered source and nothing is kept: an upload goes in, a table or one sentence comes out.
+Every ``ValueError`` is a single sentence saying what was found, where, what the limit is and what helps.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privcov import checks
+from privcov.dataset import Dataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_BYTES = 50_000_000
+MAX_ROWS = 1_000_000
+MAX_COLUMNS = 200
+MAX_HEADER_BYTES = 65_536
+
+_CHUNK_CELLS = 100_000
+_MISSING = frozenset(("", "na", "n/a", "nan", "null"))
+_SPELT = {"": "nan", "NA": "nan", "N/A": "nan", "null": "nan", "NULL": "nan"}
+_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)+")
+_SAVE_AGAIN = "save it again as CSV UTF-8, separated by commas, with decimal points"
+
+
+@dataclass(frozen=True, eq=False)
+class PublicTable:
+    """The numeric columns of a public CSV, and what was found on the way.
+
+    frame:    pandas, float64, one column per name in ``columns``; missing cells are NaN, infinite ones stay.
+    dropped:  column -> one sentence saying why it is left out.
+    missing, infinite: column -> number of such cells (only columns that have any).
+    constant: columns whose finite cells are all equal; they are kept.
+    """
+
+    columns: tuple[str, ...]
+    frame: pd.DataFrame
+    dropped: dict[str, str]
+    missing: dict[str, int]
+    infinite: dict[str, int]
+    constant: tuple[str, ...]
+    n_rows: int
+
+
+def read_header(raw: bytes) -> list[str]:
+    """The column names, from the first line alone; no byte after it is looked at.
+
+    Messages give positions and never content: a file without a header would show a person's row.
+    """
+    window = raw[:MAX_HEADER_BYTES]
+    ends = [at for at in (window.find(b"\n"), window.find(b"\r")) if at >= 0]
+    if not ends and len(raw) > MAX_HEADER_BYTES:
+        raise ValueError(
+            f"The first line is longer than {MAX_HEADER_BYTES:,} bytes, so it is no header: "
+            "give the file a first line of column names."
+        )
+    line = window[: min(ends)] if ends else window
+    text = _decode(line, "The first line")
+    if not text.strip():
+        raise ValueError("The first line is blank, but it must hold the column names: put them there.")
+    return _names(next(_records(io.StringIO(text, newline="")))[1], show=False)
+
+
+def read_public(raw: bytes) -> PublicTable:
+    """Every row of a CSV that its owner declares public: commas, decimal points, UTF-8, a header; strict."""
+    import pandas as pd
+
+    if len(raw) > MAX_BYTES:
+        raise ValueError(
+            f"The file has {len(raw) / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: "
+            "keep fewer rows, columns or decimals."
+        )
+    if not _decode(raw, "The file").strip():
+        raise ValueError("The file is empty: it needs a first line of column names and at least one row.")
+    # read again as a stream, which needs far less memory than one long string cut into lines
+    records = _records(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=""))
+    header = next(records)[1]
+    if not any(cell.strip() for cell in header):
+        raise ValueError("The first line is blank, but it must hold the column names: put them there.")
+    names = _names(header, show=True)
+    columns = [_Column(name) for name in names]
+    n = 0
+    for lines, rows in _chunks(records, len(names)):
+        n += len(rows)
+        if n > MAX_ROWS:
+            raise ValueError(f"The file has more rows than the limit of {MAX_ROWS:,}: keep fewer rows.")
+        for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+            column.take(cells, lines)
+    if n == 0:
+        raise ValueError("The file has column names but no rows: add at least one row under the first line.")
+    dropped, kept, missing, infinite, constant = {}, {}, {}, {}, []
+    for column in columns:
+        values = column.finish()
+        if values is None:
+            dropped[column.name] = column.reason
+            continue
+        kept[column.name] = values
+        finite = values[np.isfinite(values)]
+        if holes := int(np.isnan(values).sum()):
+            missing[column.name] = holes
+        if endless := n - holes - len(finite):
+            infinite[column.name] = endless
+        if len(finite) and (finite == finite[0]).all():
+            constant.append(column.name)
+    if not kept:
+        raise ValueError(
+            f"No column holds numbers only ({next(iter(dropped.values())).rstrip('.')}), "
+            "and at least one is needed: correct a column or choose another file."
+        )
+    return PublicTable(tuple(kept), pd.DataFrame(kept), dropped, missing, infinite, tuple(constant), n)
+
+
+def declare(
+    table: PublicTable,
+    columns: Sequence[str],
+    bounds: Mapping[str, tuple[float, float] | None] | None = None,
+    typical: Mapping[str, float | None] | None = None,
+    row_bound: float | None = None,
+) -> tuple[Dataset, list[str]]:
+    """(data set, notes) from a public table: chosen columns, rows without holes, public limits.
+
+    bounds:  column -> (low, high) for every chosen column; or else ``row_bound``, the largest Euclidean norm
+             of a row in the table's own units. One of the two, not both.
+    typical: column -> usual value inside its bounds; the middle where it is left out. Needs bounds.
+    """
+    columns = tuple(columns)
+    _check_choice(table, columns)
+    if (bounds is None) == (row_bound is None):
+        got = "neither" if bounds is None else "both"
+        raise ValueError(
+            f"Give either bounds for every column or one row_bound, got {got}: "
+            "choose them from domain knowledge, not from the data."
+        )
+    if bounds is None:
+        if typical:
+            raise ValueError("Typical values need bounds, got a row_bound: leave them out, or give bounds.")
+        if checks.number("row_bound", row_bound) <= 0:
+            raise ValueError(
+                f"row_bound must be > 0, got {row_bound:g}: enter the largest norm a row may have."
+            )
+        limits = middle = None
+    else:
+        limits = [_limits(name, bounds.get(name)) for name in columns]
+        usual = typical or {}
+        middle = [_inside(name, usual.get(name), *pair) for name, pair in zip(columns, limits, strict=True)]
+    cells = table.frame[list(columns)].to_numpy()
+    whole = np.isfinite(cells).all(axis=1)
+    notes = []
+    if lost := int((~whole).sum()):
+        if lost == table.n_rows:
+            counts = {c: table.missing.get(c, 0) + table.infinite.get(c, 0) for c in columns}
+            worst = max(counts, key=counts.get)
+            raise ValueError(
+                f"All {table.n_rows:,} rows have a missing or infinite cell in the chosen columns, "
+                f"most of them in {_quote(worst)} ({counts[worst]:,}): leave that column out."
+            )
+        notes.append(
+            "Left out for a missing or infinite cell in the chosen columns: "
+            f"{lost:,} of {table.n_rows:,} rows."
+        )
+    dataset = Dataset.from_rows(
+        cells[whole], row_bound, bounds=limits, typical=middle, columns=columns,
+        mean_is_zero=False, name="csv", provenance="public",
+    )
+    return dataset, notes + _remarks(dataset)
+
+
+class _Column:
+    """One column while the file is read: numbers in pieces, or the reason why it is not numeric."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.reason, self._pieces = name, "", []
+
+    def take(self, cells: Sequence[str], lines: Sequence[int]) -> None:
+        if self.reason:
+            return
+        try:
+            if "_" in "".join(cells):  # float() would read 1_2 as 12
+                raise ValueError
+            numbers = list(map(float, map(_SPELT.get, cells, cells)))
+        except ValueError:
+            numbers = []
+            for cell, line in zip(cells, lines, strict=True):
+                if (number := _number(cell)) is None:
+                    self._refuse(cell.strip(), line)
+                    return
+                numbers.append(number)
+        self._pieces.append(np.array(numbers))
+
+    def _refuse(self, cell: str, line: int) -> None:
+        if _COMMA_NUMBER.fullmatch(cell):
+            raise ValueError(
+                f"Column {_quote(self.name)} holds {_quote(cell)} on line {line:,}, a number with a comma: "
+                "write numbers with a decimal point and nothing between the thousands."
+            )
+        self._pieces = []
+        self.reason = (
+            f"Column {_quote(self.name)} is left out because it holds text, "
+            f"such as {_quote(cell)} on line {line:,}."
+        )
+
+    def finish(self) -> np.ndarray | None:
+        if self.reason:
+            return None
+        values = np.concatenate(self._pieces)
+        self._pieces = []
+        if np.isnan(values).all():
+            self.reason = f"Column {_quote(self.name)} is left out because all its cells are empty."
+            return None
+        return values
+
+
+def _number(cell: str) -> float | None:
+    cell = cell.strip()
+    if cell.lower() in _MISSING:
+        return math.nan
+    try:
+        return None if "_" in cell else float(cell)
+    except ValueError:
+        return None
+
+
+def _decode(raw: bytes, what: str) -> str:
+    """The text, or ValueError with the line of the first byte that is not text."""
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise ValueError(f"{what} is UTF-16 text and only UTF-8 can be read: {_SAVE_AGAIN}.")
+    if (at := raw.find(b"\0")) >= 0:
+        line = raw.count(b"\n", 0, at) + 1
+        raise ValueError(f"{what} holds a zero byte on line {line:,}, so it is not text: {_SAVE_AGAIN}.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{what} is not UTF-8 text (first on line {line:,}): {_SAVE_AGAIN}.") from None
+
+
+def _records(lines: io.TextIOBase):
+    """(line number, cells) per record; blank lines after the first are skipped."""
+    reader = csv.reader(lines, strict=True)
+    start = 1
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            if "field larger" in str(error):
+                raise ValueError(
+                    f"Line {start:,} holds a cell beyond {csv.field_size_limit():,} characters, the limit: "
+                    "look for a quotation mark that is never closed."
+                ) from None
+            raise ValueError(
+                f"Line {start:,} has a quotation mark that is not closed or not doubled: "
+                'close it, or write "" for a quotation mark inside a quoted cell.'
+            ) from None
+        if cells is None:
+            return
+        if start == 1 or len(cells) > 1 or (cells and cells[0].strip()):
+            yield start, cells
+        start = reader.line_num + 1
+
+
+def _chunks(records, width: int):
+    """(line numbers, rows) of many records at a time, every row as wide as the header."""
+    size = max(1, _CHUNK_CELLS // width)
+    lines, rows = [], []
+    for line, cells in records:
+        if len(cells) != width:
+            comma = ", and write decimal points, not decimal commas" if len(cells) > width else ""
+            has = f"{len(cells):,} cell{'s' * (len(cells) != 1)}"
+            raise ValueError(
+                f"Line {line:,} has {has} and the header has {width:,}: "
+                f"give every line the same number of cells{comma}."
+            )
+        lines.append(line)
+        rows.append(cells)
+        if len(rows) == size:
+            yield lines, rows
+            lines, rows = [], []
+    if rows:
+        yield lines, rows
+
+
+def _names(cells: list[str], show: bool) -> list[str]:
+    """Checked column names. ``show``: messages may repeat what the file says."""
+    for mark, word in _OTHER_SEPARATORS.items():
+        if sum(cell.count(mark) for cell in cells) >= len(cells):
+            raise ValueError(f"The file is separated by {word} and only commas can be read: {_SAVE_AGAIN}.")
+    names = [" ".join(cell.split()) for cell in cells]
+    if len(names) > MAX_COLUMNS:
+        raise ValueError(
+            f"The file has {len(names):,} columns and the limit is {MAX_COLUMNS}: keep fewer columns."
+        )
+    if all(_number(name) is not None for name in names):
+        raise ValueError(
+            "The first line holds numbers only, but it must hold the column names: "
+            "put a line of names above the data."
+        )
+    first: dict[str, int] = {}
+    for at, name in enumerate(names, 1):
+        if not name:
+            raise ValueError(f"Column {at} has no name: write one in the first line, or delete the column.")
+        if name in first:
+            both = f" ({_quote(name)})" if show else ""
+            raise ValueError(f"Columns {first[name]} and {at} have the same name{both}: rename one of them.")
+        first[name] = at
+    return names
+
+
+def _quote(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:39] + "…")
+
+
+def _check_choice(table: PublicTable, columns: tuple[str, ...]) -> None:
+    if not columns:
+        raise ValueError("No column is chosen, and at least one is needed: choose from the numeric columns.")
+    for name in columns:
+        if name in table.dropped:
+            reason = table.dropped[name].rstrip(".")
+            raise ValueError(f"{reason}: choose another column, or correct the file.")
+        if name not in table.columns:
+            raise ValueError(f"The table has no numeric column {_quote(str(name))}: choose from its columns.")
+    if len(set(columns)) < len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
+        raise ValueError(f"Column {_quote(twice)} is chosen twice: choose it once.")
+
+
+def _limits(name: str, pair: tuple[float, float] | None) -> tuple[float, float]:
+    if pair is None or len(pair) != 2 or any(x is None or x != x for x in pair):
+        raise ValueError(
+            f"Column {_quote(name)} has no bounds: enter its lowest and highest value from domain knowledge, "
+            "not from the data."
+        )
+    low = checks.number(f"The low bound of {_quote(name)}", pair[0])
+    high = checks.number(f"The high bound of {_quote(name)}", pair[1])
+    if low >= high:
+        raise ValueError(
+            f"The bounds of {_quote(name)} must satisfy low < high, got {low:g} and {high:g}: "
+            + ("swap them." if low > high else "widen them.")
+        )
+    return low, high
+
+
+def _inside(name: str, value: float | None, low: float, high: float) -> float:
+    if value is None or value != value:
+        return low / 2 + high / 2
+    x = checks.number(f"The typical value of {_quote(name)}", value)
+    if not low <= x <= high:
+        raise ValueError(
+            f"The typical value of {_quote(name)} must lie in its bounds [{low:g}, {high:g}], got {x:g}: "
+            "move it inside, or leave it out."
+        )
+    return x
+
+
+def _remarks(dataset: Dataset) -> list[str]:
+    """What the owner of a public table may want to know before going on."""
+    rows, n, d = dataset.rows, dataset.n, dataset.d
+    notes = []
+    if n == 1:
+        notes.append("There is one row only, so every estimate will be noise.")
+    if d > n:
+        notes.append(f"There are more columns ({d:,}) than rows ({n:,}): the sample covariance is singular.")
+    if n > 1:
+        for name in np.array(dataset.columns)[(rows == rows[0]).all(axis=0)]:
+            notes.append(f"Column {_quote(str(name))} has one value throughout: its covariances are zero.")
+    if dataset.bounds is None:
+        with np.errstate(over="ignore"):
+            cut = int((np.linalg.norm(rows, axis=1) > dataset.row_bound).sum())
+        if cut:
+            notes.append(
+                f"Scaled down because longer than the row bound {dataset.row_bound:g}: {cut:,} of {n:,} rows."
+            )
+    else:
+        cut = int(((rows < dataset.bounds[:, 0]) | (rows > dataset.bounds[:, 1])).sum())
+        if cut:
+            notes.append(f"Clipped because beyond their bounds: {cut:,} of {n * d:,} cells.")
+    return notes

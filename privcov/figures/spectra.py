@@ -1,0 +1,61 @@
+"""Eigenvalues of truth, sample, noisy and repaired matrix, with the band the noise alone would fill."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from privcov.figures.look import Palette, Picture, draw, pen, plain
+
+
+def spectrum(
+    series: list[tuple[str, np.ndarray]], edge: float, palette: Palette, *, scale: str, unit: str, height: int = 460
+) -> Picture:
+    """Eigenvalues in descending order, on a linear or asinh axis.
+
+    series: (name, eigenvalues). edge: where the spectrum of the noise alone ends (0: no noise). Eigenvalues of the
+    noisy matrix inside the band are drawn hollow: not separately recoverable. scale: "linear" or "asinh".
+    """
+    bend = max(edge, 1e-12) if scale == "asinh" else 1.0
+
+    def bent(values):
+        return np.arcsinh(np.asarray(values) / bend) if scale == "asinh" else np.asarray(values)
+
+    traces, shapes, notes, story, inside = [], [], [], [], 0
+    if edge > 0:
+        shapes.append({"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": float(bent(-edge)),
+                       "y1": float(bent(edge)), "fillcolor": palette.quiet, "opacity": 0.16, "line": {"width": 0},
+                       "layer": "below"})
+        notes.append({"xref": "paper", "x": 1, "xanchor": "right", "y": float(bent(edge)), "yanchor": "bottom",
+                      "text": "what the noise alone would fill", "showarrow": False,
+                      "font": {"size": 13, "color": palette.quiet}})
+    for index, (name, values) in enumerate(series):
+        ordered = np.sort(np.asarray(values))[::-1]
+        style = pen(index, palette)
+        symbol: object = style.symbol
+        if name == "Noisy" and edge > 0:
+            hidden = np.abs(ordered) <= edge
+            inside = int(hidden.sum())
+            symbol = [f"{style.symbol}-open" if h else style.symbol for h in hidden]
+        traces.append(go.Scatter(
+            x=np.arange(1, len(ordered) + 1), y=bent(ordered), name=name, mode="lines+markers",
+            line={"color": style.colour, "dash": style.dash, "width": 1.6},
+            marker={"symbol": symbol, "size": 7, "color": style.colour},
+            customdata=ordered, hovertemplate=f"{name}, rank %{{x}}: %{{customdata:.3g}}<extra></extra>",
+        ))
+        story.append(f"{name} from {plain(ordered[0])} down to {plain(ordered[-1])}")
+    vertical: dict = {"title": f"Eigenvalue, {unit}"}
+    if scale == "asinh":
+        top = max(float(np.abs(v).max()) for _, v in series)
+        marks = [m * s for m in _decades(bend, top) for s in (1, -1)] + [0.0]
+        vertical |= {"tickvals": [float(bent(m)) for m in marks], "ticktext": [plain(m) for m in marks]}
+    figure = draw(traces, palette, height=height, x={"title": "Rank of the eigenvalue"}, y=vertical, shapes=shapes,
+                  annotations=notes)
+    tail = f" The noise alone would fill plus or minus {plain(edge)}; {inside} noisy eigenvalues lie inside it." \
+        if edge > 0 else ""
+    return Picture(figure, "Eigenvalues: " + "; ".join(story) + "." + tail)
+
+
+def _decades(low: float, high: float) -> list[float]:
+    first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(max(high, low * 1.01))))
+    return [10.0**e for e in range(first, last + 1)]

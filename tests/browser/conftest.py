@@ -1,0 +1,216 @@
+"""The real workbench in a real Chromium.
+
+`visit("/")` opens a page of a server shared by all tests and waits until it is still; `settle(page)` waits
+again after a click. Whatever a test looks at, its end also fails it for an error on the page, an error in the
+console or a request to another host.
+"""
+
+import contextlib
+import http.client
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 60
+SETTLE_SECONDS = 60
+QUIET_MS = 300  # charts are drawn a moment after the script has ended
+
+FLAGS = [
+    "--no-sandbox",  # root in a container has no user namespace to build a sandbox in
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # Nothing outside can be reached, so a test never depends on what is out there.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+]
+
+PROBE = re.compile(r"/[^/]+/_stcore/(health|host-config)")
+
+# Streamlit says what its script is doing; the observer knows when the picture last changed.
+WATCH_CHANGES = """
+window.lastChange = performance.now();
+new MutationObserver(() => { window.lastChange = performance.now(); })
+    .observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+"""
+IS_STILL = """quiet =>
+    document.querySelector(
+        '[data-testid=stApp][data-test-script-state=notRunning][data-test-connection-state=CONNECTED]')
+    && !document.querySelector('[data-testid=stSkeleton], [data-testid=stAppSkeleton], [data-stale=true]')
+    && performance.now() - window.lastChange > quiet
+"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the browser last: quick tests answer first, and Playwright leaves an asyncio loop behind it."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: here in item.path.parents)
+
+
+def without_browser(reason: str) -> None:
+    """Skip for `reason`, or fail for it where a browser is required."""
+    if os.environ.get("REQUIRE_BROWSER") == "1":
+        pytest.fail(f"REQUIRE_BROWSER=1, but {reason}", pytrace=False)
+    pytest.skip(reason)
+
+
+def free_port() -> int:
+    with contextlib.closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def healthy(port: int) -> bool:
+    """Whether the server answers. http.client, unlike urllib, never asks a proxy for a loopback address."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/_stcore/health")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def serving() -> Iterator[str]:
+    """Run the workbench on a free port for the length of a `with`, and give its address."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    options = [f"--server.port={port}", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen(
+            command + options, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+        )
+        try:
+            deadline = time.monotonic() + START_SECONDS
+            while not healthy(port):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    log.seek(0)
+                    pytest.fail(f"no server within {START_SECONDS} s:\n{log.read()}", pytrace=False)
+                time.sleep(0.1)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@pytest.fixture(scope="session")
+def server(chromium) -> Iterator[str]:
+    """The address of one running workbench; without a browser none is started."""
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture
+def cold_server(chromium) -> Iterator[Callable[[], str]]:
+    """A function that starts a server nobody has visited, as a deep link from outside finds it."""
+    with contextlib.ExitStack() as servers:
+        yield lambda: servers.enter_context(serving())
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The machine's own Chromium, driven by Playwright."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        without_browser("playwright is not installed (make test installs it)")
+    finder = [sys.executable, str(ROOT / ".ci" / "chromium.py")]
+    found = subprocess.run(finder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if found.returncode:
+        without_browser(found.stderr.strip())
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found.stdout.strip(), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def wait_until_still(page) -> None:
+    """Wait until the script has ended and nothing on the page has changed for a moment."""
+    page.wait_for_function(IS_STILL, arg=QUIET_MS, timeout=SETTLE_SECONDS * 1000)
+
+
+@pytest.fixture
+def settle() -> Callable:
+    """`settle(page)` after a click or a key, before looking."""
+
+    def wait(page) -> None:
+        page.wait_for_timeout(100)  # the frame that carries a click to the server has left by then
+        wait_until_still(page)
+
+    return wait
+
+
+class Complaints(list):
+    """What a test's pages did that no page may do, gathered while the test runs."""
+
+    def watch(self, page) -> None:
+        page.on("console", self.read)
+        page.on("pageerror", lambda error: self.append(f"uncaught in the page: {error}"))
+        page.on("request", lambda request: self.host(request.url))
+        page.on("websocket", lambda socket: self.host(socket.url))
+
+    def read(self, line) -> None:
+        if line.type != "error":
+            return
+        # At a page's own address Streamlit's front end first looks for the server beneath that page.
+        if "404" in line.text and PROBE.fullmatch(urlsplit(line.location["url"]).path):
+            return
+        self.append(f"console error: {line.text} ({line.location['url']})")
+
+    def host(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.hostname and parts.hostname not in {"127.0.0.1", "localhost"}:  # data: and blob: have none
+            self.append(f"request to another host: {url}")
+
+    def look_at(self, page) -> None:
+        # An exception's details are kept off the page, so all there is to show is where it stands.
+        if not page.is_closed() and page.locator("[data-testid=stException]").count():
+            self.append(f"an exception is shown at {page.url}")
+
+
+@pytest.fixture
+def visit(chromium, server, cold_server) -> Iterator[Callable]:
+    """Open a page and wait until it is still: `visit("/Estimate", dark=True)`; `base=` is another server."""
+    complaints = Complaints()  # cold_server is asked for so that no server stops before its pages are closed
+    pages = []
+    with contextlib.ExitStack() as contexts:
+
+        def open_page(
+            path: str = "/", dark: bool = False, width: int = 1280, height: int = 900, base: str | None = None
+        ):
+            context = chromium.new_context(
+                color_scheme="dark" if dark else "light", viewport={"width": width, "height": height}
+            )
+            contexts.callback(context.close)
+            context.add_init_script(WATCH_CHANGES)
+            page = context.new_page()
+            complaints.watch(page)
+            pages.append(page)
+            page.goto(urljoin(base or server, path))
+            wait_until_still(page)
+            return page
+
+        yield open_page
+        for page in pages:
+            complaints.look_at(page)
+        found = list(complaints)  # before the pages close: a socket cut off by that is no complaint
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)

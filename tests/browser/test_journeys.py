@@ -1,0 +1,215 @@
+"""What a person does, in a real browser: drag, open, upload, share a link, go back, switch the theme."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+PAGES = ["/", "/Estimate", "/Trade_offs", "/Graph_recovery", "/Spectra", "/Methods"]
+
+
+def chart_words(page, key: str) -> str:
+    """The text alternative of a chart, as a screen reader would find it."""
+    return page.locator(f".st-key-{key} [aria-label]").first.get_attribute("aria-label")
+
+
+def slide(page, name: str, key: str, times: int, settle) -> None:
+    lever = page.get_by_role("slider", name=name).first
+    lever.focus()
+    for _ in range(times):
+        page.keyboard.press(key)
+    settle(page)
+
+
+def card(page, label: str) -> str:
+    found = page.locator("[data-testid=stMetric]", has_text=label).first
+    return found.locator("[data-testid=stMetricValue]").inner_text()
+
+
+def query(page) -> dict:
+    return {k: v[0] for k, v in parse_qs(address(page).query).items()}
+
+
+def address(page):
+    """The address bar itself: Playwright's own notion of it lags behind the history."""
+    return urlsplit(page.evaluate("location.href"))
+
+
+def menu(page, name: str) -> None:
+    page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True).click()
+
+
+def test_home_melts_the_noise(visit, settle):
+    page = visit("/")
+    sample, released, wrong = (chart_words(page, "square-sample"), chart_words(page, "square-released"),
+                               card(page, "Error"))
+    slide(page, "Epsilon", "ArrowRight", 6, settle)
+    assert chart_words(page, "square-sample") == sample
+    assert chart_words(page, "square-released") != released
+    assert float(card(page, "Error").rstrip("%")) < float(wrong.rstrip("%"))
+    assert float(query(page)["epsilon"]) > 1
+    box = page.locator(".st-key-square-released .js-plotly-plot").bounding_box()
+    assert box["width"] == pytest.approx(box["height"], abs=2)  # a matrix is square on the screen
+
+
+def test_from_home_to_breast_cancer_and_on(visit, settle):
+    page = visit("/")
+    menu(page, "Estimate")
+    settle(page)
+    page.get_by_role("combobox", name="Data set").click()
+    page.get_by_role("option", name=re.compile("breast", re.I)).click()
+    settle(page)
+    assert query(page)["source"] == "breast-cancer"
+    assert page.locator(".st-key-square-truth").count() == 0
+    before = chart_words(page, "square-released")
+    guarantee = page.get_by_text(re.compile(r"zCDP; asked for")).inner_text()
+    slide(page, "Rho", "ArrowRight", 5, settle)
+    assert chart_words(page, "square-released") != before
+    assert page.get_by_text(re.compile(r"zCDP; asked for")).inner_text() != guarantee
+    menu(page, "Spectra")
+    settle(page)
+    assert query(page)["source"] == "breast-cancer"
+    assert "Noisy" in chart_words(page, "spectrum")
+
+
+def test_error_curves_and_roc_curves(visit, settle):
+    page = visit("/Trade_offs?data.n=2000&data.d=8")
+    assert "Error curves" in chart_words(page, "trade-offs")
+    page.get_by_role("spinbutton", name="Replicates").fill("3")
+    page.get_by_role("button", name="Draw the curves").click()
+    settle(page)
+    assert page.get_by_text("3 replicates").count() >= 1
+    menu(page, "Graph recovery")
+    settle(page)
+    assert "ROC curves" in chart_words(page, "roc")
+    before = chart_words(page, "network")
+    slide(page, "Penalty lambda", "ArrowRight", 3, settle)
+    assert chart_words(page, "network") != before
+
+
+@pytest.mark.parametrize("path", PAGES[1:])
+def test_a_deep_link_works_on_a_server_nobody_has_visited(path, visit, cold_server):
+    page = visit(path + "?kind=approx&epsilon=0.5&data.n=2000", base=cold_server())
+    assert page.get_by_test_id("stSidebar").get_by_role("link", name="Home").count() == 1
+    assert page.locator("h1").count() == 1
+    if path != "/Methods":
+        assert page.get_by_role("slider", name="Epsilon").first.get_attribute("aria-valuetext") in ("0.5", None)
+        assert page.get_by_text("0.5", exact=True).count() >= 1
+    assert query(page) == {"kind": "approx", "epsilon": "0.5", "data.n": "2000"}
+
+
+def test_the_back_button_undoes_and_goes_back(visit, settle):
+    page = visit("/Estimate?data.n=2000")
+    before = chart_words(page, "square-released")
+    slide(page, "Rho", "ArrowRight", 1, settle)
+    assert chart_words(page, "square-released") != before
+    page.go_back()
+    settle(page)
+    assert query(page) == {"data.n": "2000"}
+    assert chart_words(page, "square-released") == before
+    menu(page, "Spectra")
+    settle(page)
+    assert address(page).path == "/Spectra"
+    page.go_back()
+    settle(page)
+    assert address(page).path == "/Estimate"
+    assert query(page) == {"data.n": "2000"}
+
+
+def test_a_fast_drag_ends_where_the_hand_let_go(visit, settle):
+    page = visit("/Estimate?data.n=2000&data.d=30")
+    lever = page.get_by_role("slider", name="Rho").first
+    lever.focus()
+    for key in ["ArrowRight"] * 12 + ["ArrowLeft"] * 5:
+        page.keyboard.press(key)
+        page.wait_for_timeout(15)
+    settle(page)
+    assert query(page)["rho"] == "0.5"  # seven steps above 0.1: .12 .15 .2 .25 .3 .4 .5
+    assert page.get_by_text("0.5-zCDP; asked for 0.5-zCDP").count() == 1
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_both_themes_fit_both_widths(dark, width, visit):
+    for path in PAGES:
+        page = visit(path, dark=dark, width=width)
+        assert page.locator("h1").first.is_visible()
+        wide = page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert wide, f"{path} scrolls sideways at {width}"
+        # Nothing may be cut: every chart stands inside the page.
+        for box in [c.bounding_box() for c in page.locator(".js-plotly-plot").all()]:
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+        page.context.close()
+
+
+CSV = "age,height,weight\n" + "".join(f"{20 + i % 60},{150 + i % 45},{50 + (3 * i) % 60}\n" for i in range(400))
+
+
+def upload(page, settle, answer: str, name: str, data: bytes) -> None:
+    page.get_by_text(answer).click()
+    settle(page)
+    page.locator("input[type=file]").first.set_input_files({"name": name, "mimeType": "text/csv", "buffer": data})
+    settle(page)
+
+
+def open_csv(visit, settle):
+    page = visit("/Estimate")
+    page.get_by_role("combobox", name="Data set").click()
+    page.get_by_role("option", name=re.compile("your own csv", re.I)).click()
+    settle(page)
+    return page
+
+
+def test_a_public_csv_becomes_matrices(visit, settle):
+    page = open_csv(visit, settle)
+    assert page.locator("input[type=file]").count() == 0  # asked first, whether it is public
+    upload(page, settle, "Yes, anyone may see its rows", "mine.csv", CSV.encode())
+    page.get_by_text("One row bound").first.click()
+    settle(page)
+    bound = page.get_by_role("spinbutton", name=re.compile("row bound", re.I)).first
+    bound.fill("250")
+    bound.press("Enter")
+    settle(page)
+    page.get_by_role("button", name="Use this table").click()
+    settle(page)
+    assert "3 by 3" in chart_words(page, "square-released")
+    assert "between height and weight" in chart_words(page, "square-released")
+    assert "source" not in query(page)
+    assert "mine" not in page.url
+    menu(page, "Spectra")
+    settle(page)
+    assert "Sample from" in chart_words(page, "spectrum")
+
+
+def test_a_confidential_csv_is_not_read(visit, settle):
+    page = open_csv(visit, settle)
+    upload(page, settle, "No, its rows are confidential", "secret.csv", b"alpha,beta\n777123,2\n3,4\n")
+    words = page.get_by_test_id("stMain").inner_text()
+    assert "alpha" in words
+    assert "beta" in words
+    assert "777123" not in words
+
+
+@pytest.mark.parametrize(("name", "data", "word"), [
+    ("empty.csv", b"", "empty"),
+    ("latin.csv", "größe,b\n1,2\n".encode("latin-1"), "UTF-8"),
+    ("semicolon.csv", b"a;b\n1;2\n3;4\n", "semicolon"),
+    ("decimal.csv", b'a,b\n"1,5","2,5"\n"3,1","4,2"\n', "decimal"),
+    ("twice.csv", b"a,a\n1,2\n3,4\n", "same name"),
+    ("text.csv", b"a,b\nx,y\nz,w\n", "number"),
+])  # fmt: skip
+def test_a_bad_csv_gets_one_sentence_and_the_page_stays(name, data, word, visit, settle):
+    page = open_csv(visit, settle)
+    upload(page, settle, "Yes, anyone may see its rows", name, data)
+    said = " ".join(e.inner_text() for e in page.locator("[data-testid=stAlert]").all())
+    assert word.lower() in said.lower()
+    assert page.locator("h1").inner_text() == "Estimate"
+
+
+def test_a_link_with_nonsense_opens_with_a_sentence(visit):
+    page = visit("/Estimate?rho=banana&source=nowhere&data.n=2000")
+    said = " ".join(e.inner_text() for e in page.locator("[data-testid=stAlert]").all())
+    assert "rho='banana' was left out" in said
+    assert "'nowhere'" in said
+    assert page.locator(".st-key-square-released").count() == 1

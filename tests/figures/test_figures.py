@@ -1,0 +1,175 @@
+"""Figures are pure and honest: the values sent are the values given, ranges come from the reference, words agree."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privcov.figures import look
+from privcov.figures.errors import curves, waterfall
+from privcov.figures.graphs import network, roc
+from privcov.figures.look import DARK, LIGHT, plain
+from privcov.figures.matrices import MOST_CELLS, colour_limit, heatmap, saturated, thin_out
+from privcov.figures.spectra import spectrum
+
+
+def some_matrix(d: int, seed: int = 0) -> np.ndarray:
+    a = np.random.default_rng(seed).standard_normal((d, d))
+    return (a + a.T) / 2
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+@pytest.mark.parametrize("d", [1, 2, 20, 200, 451])
+def test_a_heatmap_sends_the_matrix_on_a_symmetric_range(d, palette):
+    matrix = some_matrix(d)
+    picture = heatmap(matrix, tuple(f"x{i}" for i in range(d)), 0.5, palette, what="the test matrix")
+    trace = picture.figure.data[0]
+    shown, block = thin_out(matrix)
+    assert np.array_equal(trace.z, shown.astype(np.float32))
+    assert max(shown.shape) <= MOST_CELLS
+    assert (block == 1) == (d <= MOST_CELLS)
+    assert (trace.zmin, trace.zmax) == (-0.5, 0.5)
+    assert picture.figure.layout.yaxis.autorange == "reversed"
+    assert picture.figure.layout.yaxis.scaleanchor == "x"
+    assert len(picture.figure.to_json()) < 600_000
+
+
+def test_thinning_takes_block_means():
+    matrix = some_matrix(401)
+    shown, block = thin_out(matrix)
+    assert block == 3
+    assert shown[0, 1] == pytest.approx(matrix[0:3, 3:6].mean())
+    assert shown[-1, -1] == pytest.approx(matrix[399:, 399:].mean())
+    weights = np.diff(np.append(np.arange(0, 401, 3), 401))
+    assert (weights @ shown @ weights) == pytest.approx(matrix.sum())
+
+
+def test_the_colour_range_follows_the_reference_not_the_diagonal():
+    reference = np.diag([1000.0] * 30) + 0.1 * np.ones((30, 30))
+    assert colour_limit(reference) == pytest.approx(0.1)
+    assert colour_limit(np.diag([2.0, 3.0])) == 3.0
+    assert colour_limit(np.zeros((3, 3))) == 1.0
+    assert colour_limit(np.array([[4.0]])) == 4.0
+
+
+def test_saturated_cells_are_counted_once_a_pair():
+    matrix = np.array([[9.0, 2.0, 0.1], [2.0, 9.0, -3.0], [0.1, -3.0, 9.0]])
+    assert saturated(matrix, 1.0) == 2
+    assert saturated(matrix, 3.0) == 0
+
+
+def test_a_heatmap_s_words_name_the_largest_pair():
+    matrix = np.array([[9.0, 0.2], [0.2, 9.0]])
+    picture = heatmap(matrix, ("age", "height"), 1.0, LIGHT, what="it")
+    assert "0.2, between age and height" in picture.alt
+
+
+def test_column_names_are_text_not_markup():
+    picture = heatmap(np.eye(2), ("<b>a</b>", "c&d"), 1.0, LIGHT, what="it")
+    assert list(picture.figure.data[0].x) == ["&lt;b&gt;a&lt;/b&gt;", "c&amp;d"]
+
+
+def test_the_waterfall_adds_up_and_steps_may_be_negative():
+    stages = [("Sample", 0.02), ("Clipped", 0.015), ("Noisy", 0.3), ("Post-processed", 0.1)]
+    picture = waterfall(stages, LIGHT, reference="x")
+    trace = picture.figure.data[0]
+    assert np.cumsum(trace.y[:-1])[-1] == pytest.approx(trace.y[-1]) == pytest.approx(0.1)
+    assert trace.y[1] < 0
+    assert trace.measure[-1] == "total"
+    assert "It ends at 10.0%" in picture.alt
+
+
+def table() -> pd.DataFrame:
+    rows = [{"method": m, "rho": r, "mean": v, "low": 0.9 * v, "high": 1.2 * v}
+            for m, (r, v) in itertools.product(["a", "b"], [(0.01, 0.5), (0.1, 0.2), (1.0, 0.1)])]
+    return pd.DataFrame(rows)
+
+
+def test_curves_lie_inside_their_bands_and_keep_their_pens():
+    picture = curves(table(), LIGHT, x="rho", x_label="rho", y_label="error", order=["z", "a", "b"], labels={},
+                     references=[("zero matrix", 1.0)])
+    band, line = picture.figure.data[:2]
+    n = len(line.x)
+    high, low = np.array(band.y[:n]), np.array(band.y[n:])[::-1]
+    assert (low <= line.y).all()
+    assert (line.y <= high).all()
+    # A method keeps its colour, dash and symbol whoever else is drawn.
+    alone = curves(table()[lambda t: t["method"] == "b"], LIGHT, x="rho", x_label="", y_label="",
+                   order=["z", "a", "b"], labels={}, references=[])
+    assert alone.figure.data[1].line == picture.figure.data[3].line
+    assert "a from 0.5 to 0.1" in picture.alt
+    assert "zero matrix at 1" in picture.alt
+
+
+def test_a_spectrum_marks_what_the_noise_hides():
+    noisy = np.array([-1.0, 0.5, 3.0])
+    for scale in ("linear", "asinh"):
+        picture = spectrum([("Sample", np.array([0.1, 0.2, 3.0])), ("Noisy", noisy)], 1.0, LIGHT, scale=scale, unit="u")
+        trace = picture.figure.data[1]
+        assert list(trace.customdata) == [3.0, 0.5, -1.0]
+        assert [s.endswith("-open") for s in trace.marker.symbol] == [False, True, True]
+        assert "2 noisy eigenvalues lie inside it" in picture.alt
+    linear = spectrum([("Noisy", noisy)], 0.0, LIGHT, scale="linear", unit="u")
+    assert "inside" not in linear.alt
+    assert list(linear.figure.data[0].y) == [3.0, 0.5, -1.0]
+
+
+def test_roc_is_the_vertical_mean_and_stays_open():
+    one = np.array([[0.0, 0.5], [0.5, 1.0]])
+    two = np.array([[0.0, 0.3], [0.3, 0.9]])
+    picture = roc([("c", [one, two])], LIGHT)
+    line = next(t for t in picture.figure.data if t.name == "c")
+    assert line.x[-1] == pytest.approx(0.3)
+    at = list(np.round(line.x, 2)).index(0.1)
+    assert line.y[at] == pytest.approx(((0.5 + 0.1) + (0.3 + 0.2)) / 2)
+    assert "c finds 0.55 at false positive rate 0.10" in picture.alt
+
+
+def test_a_network_says_what_it_draws():
+    true = np.zeros((4, 4), dtype=bool)
+    true[0, 1] = true[1, 0] = true[1, 2] = true[2, 1] = True
+    found = np.zeros((4, 4), dtype=bool)
+    found[0, 1] = found[1, 0] = found[0, 3] = found[3, 0] = True
+    picture = network(found, true, ("a", "b", "c", "d"), LIGHT)
+    names = [t.name for t in picture.figure.data if t.name]
+    assert names == ["Missed: 1", "False: 1", "Found: 1"]
+    assert "1 missed, 1 false, 1 found" in picture.alt
+    assert "1 edge" in network(true & found, None, ("a", "b", "c", "d"), LIGHT).alt
+
+
+def test_same_input_same_figure():
+    pictures = [heatmap(some_matrix(5), tuple("abcde"), 1.0, LIGHT, what="m") for _ in range(2)]
+    assert pictures[0].figure.to_json() == pictures[1].figure.to_json()
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a: str, b: str) -> float:
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_text_and_lines_can_be_read_on_the_ground(palette):
+    assert contrast(palette.ink, palette.ground) >= 7
+    assert contrast(palette.quiet, palette.ground) >= 4.5
+    for colour in palette.lines:
+        assert contrast(colour, palette.ground) >= 3
+
+
+def test_pens_differ_in_more_than_colour():
+    pens = [look.pen(i, LIGHT) for i in range(8)]
+    assert len({p.colour for p in pens}) == len({p.symbol for p in pens}) == 8
+    assert len({(p.dash, p.symbol) for p in pens}) == 8
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (0, "0"), (0.6, "0.6"), (12345.6, "12,346"), (0.00012, "1.2e-4"), (1e-5, "1e-5"), (2e7, "2e7"), (-0.607, "-0.607"),
+])  # fmt: skip
+def test_plain_numbers(value, text):
+    assert plain(value) == text

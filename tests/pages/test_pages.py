@@ -1,0 +1,251 @@
+"""Every page runs alone, at the ends of its controls and with a bad link; what it shows is what privcov computes."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import privcov
+from pages.parts.frame import MENU
+from pages.parts.study import DEFAULT_METHOD, Study
+from privcov.metrics.errors import error, waterfall
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ["app.py", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "pages").glob("*.py"))]
+SMALL = {"data.n": "2000", "data.d": "6"}
+
+
+def open_page(file: str, **query: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / file), default_timeout=120)
+    # AppTest takes the file it is given for the whole app; the menu needs the real one.
+    if file != "app.py":
+        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+        at.switch_page(file)
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def alts(at: AppTest) -> dict[str, str]:
+    """Text alternatives of the charts on the page, by chart key."""
+    return {c.proto.id.rsplit("-", 1)[-1] + str(i): c.proto.alt for i, c in enumerate(at.get("plotly_chart"))}
+
+
+def chart(at: AppTest, start: str) -> tuple[dict, str]:
+    """(specification, text alternative) of the chart whose alternative begins like this."""
+    for found in at.get("plotly_chart"):
+        if found.proto.alt.startswith(start):
+            return json.loads(found.proto.spec), found.proto.alt
+    raise AssertionError(f"no chart begins with {start!r}: {[c.proto.alt[:60] for c in at.get('plotly_chart')]}")
+
+
+def metric(at: AppTest, label: str) -> str:
+    return next(m.value for m in at.metric if m.label.startswith(label))
+
+
+def test_every_page_file_is_in_the_menu_and_back():
+    listed = [file for _, entries in MENU for file, _ in entries]
+    assert sorted(listed) == sorted(PAGES)
+
+
+@pytest.mark.parametrize("file", PAGES)
+def test_every_page_runs_alone_at_its_defaults(file):
+    at = open_page(file)
+    assert not at.error
+    assert not at.warning
+    assert at.title
+
+
+@pytest.mark.parametrize("file", PAGES)
+def test_a_link_with_nonsense_gets_a_sentence_and_a_working_page(file):
+    at = open_page(file, rho="banana", source="<script>", junk="1")
+    assert len(at.warning) == 2
+    assert all("left out" in w.value for w in at.warning)
+    assert not at.error
+
+
+@pytest.mark.parametrize("file", [p for p in PAGES if p != "pages/7_Methods.py"])
+@pytest.mark.parametrize("query", [
+    {"rho": "1e-05"}, {"rho": "10"}, {"kind": "approx", "epsilon": "0.01", "delta": "1e-12"},
+    {"kind": "approx", "epsilon": "20", "delta": "0.1"}, {"bound": "0.0625"}, {"bound": "8"},
+    {"data.d": "1"}, {"data.n": "1"}, {"data.n": "3", "data.d": "10"}, {"source": "wine"},
+    {"source": "breast-cancer"}, {"source": "example"},
+])  # fmt: skip
+def test_the_ends_of_the_controls_give_a_picture_or_a_sentence(file, query):
+    base = {} if "source" in query else SMALL
+    at = open_page(file, **{**base, **query})
+    assert len(at.get("plotly_chart")) > 0 or len(at.error) == 1
+
+
+@pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])
+def test_estimate_shows_what_privcov_computes(kind):
+    query = {**SMALL, "kind": kind, "seed": "5", "rho": "0.01"}
+    at = open_page("pages/1_Estimate.py", **query)
+    ds = privcov.source("ar1-covariance", n=2000, d=6)
+    guarantee = {"zcdp": privcov.ZCDP(0.01), "approx": privcov.ApproxDP(1.0, 1e-6), "pure": privcov.PureDP(1.0)}[kind]
+    rel = privcov.release(DEFAULT_METHOD[kind], ds, guarantee, seed=5)
+    wrong = error(rel, ds, relative=True, against="truth")
+    assert metric(at, "Frobenius error") == f"{wrong:.1%}"
+    spectral = error(rel, ds, "spectral", relative=True, against="truth")
+    assert metric(at, "Spectral error") == f"{spectral:.1%}"
+    assert metric(at, "Attacker") == f"{rel.attacker_success:.3f}"
+    # The waterfall ends at the card's error, in the numbers sent and in the words.
+    spec, alt = chart(at, "Waterfall")
+    steps = spec["data"][0]
+    assert steps["measure"][-1] == "total"
+    total = float(np.frombuffer(__import__("base64").b64decode(steps["y"]["bdata"]))[-1]) \
+        if isinstance(steps["y"], dict) else steps["y"][-1]
+    assert total == pytest.approx(wrong)
+    assert waterfall(rel, ds)[-1][1] == pytest.approx(wrong)
+    assert alt.endswith(f"It ends at {wrong:.1%}.")
+
+
+def test_the_statement_on_the_page_is_the_release_s_own():
+    at = open_page("pages/1_Estimate.py", **SMALL)
+    rel = privcov.release("auto-cov", privcov.source("ar1-covariance", n=2000, d=6), privcov.ZCDP(0.1), seed=1)
+    shown = [t.value for t in at.text]
+    assert [text for _, text in rel.statement.lines] == shown
+
+
+@pytest.mark.parametrize("query", [
+    SMALL, {**SMALL, "kind": "pure"}, {"source": "wine", "bound": "0.5"}, {**SMALL, "method": "glasso-gaussian"},
+    {**SMALL, "source": "zipf-norms", "method": "gaussian-cov", "method.shape": "isotropic", "rows": "3"},
+])  # fmt: skip
+def test_the_python_twin_gives_the_same_matrix_bit_for_bit(query, capsys):
+    at = open_page("pages/1_Estimate.py", **query)
+    scope: dict = {}
+    exec(at.code[0].value, scope)
+    rows = at.dataframe[0].value.to_numpy(dtype=float)
+    assert np.array_equal(rows, scope["rel"].matrix)
+    assert str(scope["rel"].statement) in capsys.readouterr().out
+
+
+def test_the_picture_melts_only_the_release_moves():
+    """Same truth, same sample, same colour range, same unit noise: only the released panels change with rho."""
+    one, two = (open_page("pages/1_Estimate.py", **SMALL, rho=rho) for rho in ("0.001", "0.1"))
+    for name in ("Heatmap of truth", "Heatmap of sample"):
+        assert chart(one, name)[0] == chart(two, name)[0]
+    first, second = (chart(at, "Heatmap of released covariance")[0]["data"][0] for at in (one, two))
+    assert (first["zmin"], first["zmax"]) == (second["zmin"], second["zmax"])
+    assert first["zmin"] == -first["zmax"]
+    assert first["z"] != second["z"]
+
+
+def test_the_default_slider_changes_the_error_at_least_fivefold():
+    low, high = (open_page("pages/1_Estimate.py", rho=rho) for rho in ("1e-05", "10"))
+    errors = [float(metric(at, "Frobenius error").rstrip("%")) for at in (low, high)]
+    assert errors[0] >= 5 * errors[1]
+
+
+def test_home_s_slider_changes_the_error_at_least_fivefold_too():
+    low, high = (open_page("app.py", epsilon=epsilon) for epsilon in ("0.05", "20"))
+    errors = [float(metric(at, "Error").rstrip("%").replace(",", "")) for at in (low, high)]
+    assert errors[0] >= 5 * errors[1]
+
+
+def test_alternatives_contain_the_plotted_value():
+    at = open_page("pages/1_Estimate.py", **SMALL)
+    rel = privcov.release("auto-cov", privcov.source("ar1-covariance", n=2000, d=6), privcov.ZCDP(0.1), seed=1)
+    off = np.triu(np.abs(rel.matrix), 1)
+    i, j = np.unravel_index(off.argmax(), off.shape)
+    _, alt = chart(at, "Heatmap of released covariance")
+    assert f"{rel.matrix[i, j]:.3g}, between x{i + 1} and x{j + 1}" in alt
+
+
+def test_draw_again_changes_the_noise_and_the_address():
+    at = open_page("pages/1_Estimate.py", **SMALL)
+    before = chart(at, "Heatmap of released")[0]
+    next(b for b in at.button if b.label == "Draw again").click().run()
+    assert at.query_params["seed"] == "2"
+    assert chart(at, "Heatmap of released")[0] != before
+
+
+def test_a_control_writes_the_address_and_the_study_follows_to_other_pages():
+    at = open_page("pages/1_Estimate.py", **SMALL)
+    at.segmented_control[0].set_value("approx").run()
+    assert at.query_params["kind"] == "approx"
+    at.select_slider(key="w.epsilon").set_value(0.5).run()
+    assert at.query_params["epsilon"] == "0.5"
+    at.switch_page("pages/4_Spectra.py").run()
+    assert not at.exception
+    assert at.select_slider(key="w.epsilon").value == 0.5
+    assert at.session_state["study"] == Study(kind="approx", epsilon=0.5, data=(("d", 6), ("n", 2000)))
+
+
+def test_choosing_another_source_forgets_the_old_parameters():
+    at = open_page("pages/1_Estimate.py", **SMALL)
+    at.selectbox(key="w.source").set_value("wine").run()
+    assert at.query_params["source"] == "wine"
+    assert "data.n" not in at.query_params
+    assert not at.error
+
+
+def test_a_method_that_cannot_give_the_guarantee_says_so_and_the_page_stays():
+    at = open_page("pages/1_Estimate.py", **SMALL, method="gaussian-cov", kind="pure")
+    assert len(at.error) == 1
+    assert "gives Approximate DP or zCDP, not Pure DP" in at.error[0].value
+    assert at.title[0].value == "Estimate"
+
+
+def test_delta_above_one_over_n_is_warned_about():
+    at = open_page("pages/1_Estimate.py", **SMALL, kind="approx", delta="0.01")
+    assert any("above 1/n" in w.value for w in at.warning)
+    assert not open_page("pages/1_Estimate.py", **SMALL, kind="approx", delta="1e-06").warning
+
+
+def test_too_many_cells_get_a_sentence_before_anything_is_drawn():
+    at = open_page("pages/1_Estimate.py", **{"data.n": "2000000", "data.d": "1000"})
+    assert any("at most 20,000,000" in e.value for e in at.error)
+
+
+def test_trade_offs_table_is_the_plan_s_and_the_crossing_lines_are_there():
+    at = open_page("pages/2_Trade_offs.py", **SMALL)
+    spec, alt = chart(at, "Error curves")
+    names = {t.get("name") for t in spec["data"]}
+    assert {"Auto: free trace + shrinkage", "Gaussian mechanism"} <= names
+    assert "zero matrix at 1" in alt
+    assert "sample (not private)" in alt
+    table = at.dataframe[0].value
+    assert set(table["replicates"]) == {20}
+    assert (table["low"] <= table["mean"]).all()
+    assert (table["mean"] <= table["high"]).all()
+
+
+def test_graph_recovery_counts_what_it_draws():
+    at = open_page("pages/3_Graph_recovery.py")
+    spec, alt = chart(at, "Recovered network")
+    counts = dict(re.findall(r"(\w+): (\d+)", " ".join(t.get("name", "") for t in spec["data"])))
+    assert int(counts["Found"]) + int(counts["Missed"]) == 37  # AR(2) with 20 variables has 19 + 18 edges
+    assert f"{counts['Found']} found" in alt
+    _, roc = chart(at, "ROC curves")
+    for name in ("rho = 0.1", "rho = 0.01", "No privacy"):
+        assert name in roc
+
+
+def test_graph_recovery_explains_pure_dp():
+    at = open_page("pages/3_Graph_recovery.py", kind="pure")
+    assert "Choose zCDP or approximate DP" in at.error[0].value
+
+
+def test_spectra_counts_what_lies_in_the_band():
+    at = open_page("pages/4_Spectra.py", **SMALL, rho="1e-05")
+    ds = privcov.source("ar1-covariance", n=2000, d=6)
+    rel = privcov.release("auto-cov", ds, privcov.ZCDP(1e-5), seed=1)
+    values = np.linalg.eigvalsh(rel.raw.matrix)
+    inside = int((np.abs(values) <= rel.raw.law.edge).sum())
+    assert metric(at, "Not separately recoverable") == f"{inside} of 6"
+    _, alt = chart(at, "Eigenvalues")
+    assert f"{inside} noisy eigenvalues lie inside it" in alt
+
+
+def test_the_csv_source_asks_for_a_file_and_other_pages_say_where():
+    at = open_page("pages/1_Estimate.py")
+    at.selectbox(key="w.source").set_value("csv").run()
+    assert not at.exception
+    at.switch_page("pages/4_Spectra.py").run()
+    assert "Open Estimate" in at.error[0].value

@@ -1,0 +1,99 @@
+"""The study and its address: there and back, defaults leave no trace, nonsense gets a sentence, uploads stay out."""
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pages.parts.study import CSV, Study, from_query, to_query
+
+
+def test_the_default_study_has_an_empty_address():
+    assert to_query(Study()) == {}
+    assert from_query({}) == (Study(), [])
+
+
+numbers = st.floats(1e-5, 100, allow_nan=False).map(lambda v: float(f"{v:.10g}"))
+studies = st.builds(
+    Study,
+    source=st.sampled_from(["", "zipf-norms", "wine"]),
+    method=st.sampled_from(["", "gaussian-cov", "glasso-gaussian"]),
+    kind=st.sampled_from(["zcdp", "approx", "pure"]),
+    rho=numbers, epsilon=numbers.map(lambda v: max(v, 1e-3)),
+    delta=st.sampled_from([1e-10, 1e-6, 0.01]), bound=st.sampled_from([0.25, 1.0, 2.378414]),
+    seed=st.integers(0, 10**6), rows=st.integers(0, 10**6),
+)  # fmt: skip
+
+
+@given(studies)
+def test_every_study_survives_its_own_address(study):
+    assert from_query(to_query(study)) == (study, [])
+
+
+def test_parameters_of_data_and_method_are_in_the_address():
+    study = Study(source="zipf-norms", data=(("bins", 8), ("n", 1000), ("skew", 2.5)), method="gaussian-cov",
+                  options=(("repair", "box"),))
+    query = to_query(study)
+    assert query["data.n"] == "1000"
+    assert query["method.repair"] == "box"
+    found, problems = from_query(query)
+    assert not problems
+    assert dict(found.data) == dict(study.data)
+    assert found.options == study.options
+
+
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [
+        ({"source": "no-such"}, "no-such"),
+        ({"method": "<b>x</b>"}, "There is no method"),
+        ({"kind": "perfect"}, "zcdp"),
+        ({"rho": "banana"}, "number"),
+        ({"epsilon": "-1"}, "0.0001"),
+        ({"epsilon": "inf"}, "number"),
+        ({"epsilon": "nan"}, "number"),
+        ({"delta": "1"}, "0.5"),
+        ({"seed": "1.5"}, "whole"),
+        ({"bound": "0"}, "0.01"),
+        ({"data.n": "0"}, "n must be"),
+        ({"data.n": "ten"}, "number"),
+        ({"data.n": "1e99"}, "n must be"),
+        ({"data.d": "2.5"}, "whole"),
+        ({"method": "gaussian-cov", "method.shape": "round"}, "shape must be"),
+    ],
+)
+def test_nonsense_is_left_out_with_one_sentence(query, word):
+    study, problems = from_query(query)
+    assert len(problems) == 1
+    assert word in problems[0]
+    method = query.get("method", "")
+    assert study == Study(method=method if method == "gaussian-cov" else "")
+
+
+def test_unknown_names_are_ignored():
+    assert from_query({"utm_source": "x", "data.nothing": "1"}) == (Study(), [])
+
+
+def test_an_upload_leaves_no_trace_in_the_address():
+    study = Study(source=CSV, data=(("n", 12345),), bound=0.777, method="gaussian-cov")
+    assert to_query(study) == {"method": "gaussian-cov"}
+
+
+def test_a_link_cannot_ask_for_the_upload():
+    study, problems = from_query({"source": CSV})
+    assert study.source == ""
+    assert len(problems) == 1
+
+
+def test_another_source_starts_from_its_own_defaults():
+    study = Study(source="zipf-norms", data=(("n", 10),), bound=3.0).with_source("wine")
+    assert (study.data, study.bound) == ((), 1.0)
+
+
+def test_the_lever_and_the_guarantee_agree():
+    for kind in ("zcdp", "approx", "pure"):
+        study = Study(kind=kind)
+        moved = dataclasses.replace(study, **{study.lever: 2 * getattr(study, study.lever)})
+        assert math.isclose(getattr(moved.guarantee, study.lever), 2 * getattr(study.guarantee, study.lever))

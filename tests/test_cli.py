@@ -1,0 +1,90 @@
+"""``python -m privcov`` from a shell: lists, runs, and fails with one sentence."""
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import privcov
+
+ROOT = Path(__file__).parents[1]
+
+
+def shell(*words) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "privcov", *map(str, words)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def plan() -> privcov.Plan:
+    return privcov.Plan(
+        source="ar1-covariance",
+        source_params={"n": 50, "d": 2},
+        methods=["auto-cov", "zero"],
+        guarantees=[privcov.ZCDP(0.1)],
+        replicates=2,
+    )
+
+
+def test_methods_lists_every_key_with_its_kinds():
+    done = shell("methods")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    for card in privcov.methods():
+        line = next(text for text in lines if text.split()[0] == card.key)
+        assert card.standing in line
+        for kind in card.guarantees:
+            assert kind.name in line
+        assert card.summary in done.stdout
+
+
+@pytest.mark.parametrize("to_file", [True, False])
+def test_run_writes_the_table(tmp_path, to_file):
+    (tmp_path / "plan.json").write_text(plan().to_json(), encoding="utf-8")
+    out = tmp_path / "table.csv"
+    done = shell("run", tmp_path / "plan.json", *(["--out", out] if to_file else []))
+    assert done.returncode == 0, done.stderr
+    table = pd.read_csv(out if to_file else io.StringIO(done.stdout))
+    pd.testing.assert_frame_equal(table, privcov.run(plan()), check_exact=False, rtol=1e-12)
+    assert done.stderr.endswith("4/4\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "No such file"),
+        ("not json", "A plan must be JSON"),
+        ('{"source": "nowhere", "guarantees": [{"kind": "zcdp", "rho": 1}]}', "There is no source 'nowhere'"),
+        ('{"source": "wine", "guarantees": [{"kind": "zcdp"}]}', "guarantees must hold entries such as"),
+        (
+            '{"source": "zipf-norms", "source_params": {"n": 9, "d": 2}, "metrics": ["max-to-truth"], '
+            '"guarantees": [{"kind": "zcdp", "rho": 1}]}',
+            "has no known truth",
+        ),
+    ],
+)
+def test_a_bad_plan_is_one_sentence_and_exit_2(tmp_path, text, sentence):
+    file = tmp_path / "plan.json"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    done = shell("run", file)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert sentence in done.stderr
+    assert done.stderr.startswith("privcov: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_impossible_output_file_is_one_sentence_too(tmp_path):
+    (tmp_path / "plan.json").write_text(plan().to_json(), encoding="utf-8")
+    done = shell("run", tmp_path / "plan.json", "--out", tmp_path / "no" / "folder.csv")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("privcov: ")
+    assert "Traceback" not in done.stderr
