@@ -34,25 +34,37 @@ with show.problems():
     left, right, story = st.columns([5, 5, 4], gap="medium")
     with left, st.container(border=True):
         st.markdown("**Without privacy**")
-        show.picture(heatmap(sample, data.columns, limit, palette, what="the sample covariance"),
-                     "square-sample")
+        show.picture(heatmap(sample, data.columns, limit, palette, what="the sample covariance"), "square-sample")
     with right, st.container(border=True):
         st.markdown(f"**Released with epsilon = {study.epsilon:g}**")
-        show.picture(heatmap(rel.matrix, data.columns, limit, palette, what="the released covariance"),
-                     "square-released")
+        show.picture(
+            heatmap(rel.matrix, data.columns, limit, palette, what="the released covariance"), "square-released"
+        )
     with story:
         wrong = error(rel, data, relative=True)
-        st.metric("Error of the release", show.percent(wrong), border=True,
-                  help="Relative Frobenius error against the sample. 100 % is as bad as answering zero.")
+        st.metric(
+            "Error of the release",
+            show.percent(wrong),
+            border=True,
+            help="Relative Frobenius error against the sample. 100 % is as bad as answering zero.",
+        )
         with st.container(border=True):
             st.markdown(f"**Attacker's best chance: {rel.attacker_success:.3f}**")
             show.attacker_meter(rel.attacker_success, palette)
-            st.caption("Best possible guess whether a given person's row is in the data, for an attacker who knows "
-                       "everybody else's.")
-    show.colour_key(limit, palette, "covariance", f"{saturated(rel.matrix, limit)} of "
-                    f"{data.d * (data.d - 1) // 2} pairs beyond the colours")
-    show.tag("Simulated", f"Gaussian mechanism, (epsilon, {study.delta:g})-DP; the noise draw stays the same while "
-             "epsilon moves.")
+            st.caption(
+                "Best possible guess whether a given person's row is in the data, for an attacker who knows "
+                "everybody else's."
+            )
+    show.colour_key(
+        limit,
+        palette,
+        "covariance",
+        f"{saturated(rel.matrix, limit)} of {data.d * (data.d - 1) // 2} pairs beyond the colours",
+    )
+    show.tag(
+        "Simulated",
+        f"Gaussian mechanism, (epsilon, {study.delta:g})-DP; the noise draw stays the same while epsilon moves.",
+    )
 
 st.divider()
 doors = st.columns(4, gap="medium")
@@ -60,12 +72,18 @@ carried = dataclasses.replace(study, kind="approx")
 for door, (file, title, text) in zip(
     doors,
     [
-        ("pages/1_Estimate.py", "Estimate",
-         "One data set, one method, one guarantee: matrices, error, and a statement of what was spent. "
-         "Bring your own CSV."),
+        (
+            "pages/1_Estimate.py",
+            "Estimate",
+            "One data set, one method, one guarantee: matrices, error, and a statement of what was spent. "
+            "Bring your own CSV.",
+        ),
         ("pages/2_Trade_offs.py", "Trade-offs", "How the error falls with epsilon, for several methods at once."),
-        ("pages/3_Graph_recovery.py", "Graph recovery",
-         "Which links between variables survive the noise, and which are drawn from it."),
+        (
+            "pages/3_Graph_recovery.py",
+            "Graph recovery",
+            "Which links between variables survive the noise, and which are drawn from it.",
+        ),
         ("pages/4_Spectra.py", "Spectra", "What noise does to eigenvalues, and what can be repaired for free."),
     ],
     strict=True,

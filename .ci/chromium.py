@@ -20,9 +20,7 @@ NONE = "no Chromium or Chrome found; install one (Debian: apt-get install chromi
 def starts(path: str) -> bool:
     """Whether `path` is a browser that runs; Ubuntu's `chromium-browser` may only be a pointer to a snap."""
     try:
-        answer = subprocess.run(
-            [path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60
-        )
+        answer = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return answer.returncode == 0

@@ -11,7 +11,7 @@ from privcov.figures.errors import waterfall as waterfall_figure
 from privcov.figures.look import plain
 from privcov.figures.matrices import colour_limit, heatmap, saturated
 from privcov.measurements.clipping import share_clipped
-from privcov.metrics.errors import error, reference_matrix, waterfall, working
+from privcov.metrics.errors import answers_to_beat, error, reference_matrix, waterfall, working
 
 study = frame.page("Estimate")
 palette = frame.palette()
@@ -34,33 +34,70 @@ with show.problems():
     against = "truth" if known else "sample"
 
     card = METHODS.get(rel.method)
-    show.tag(data.provenance.capitalize(),
-             f"{data.n:,} rows, {data.d} columns; {card.label}, {rel.given or 'nothing measured'}")
+    show.tag(
+        data.provenance.capitalize(),
+        f"{data.n:,} rows, {data.d} columns; {card.label}, {rel.given or 'nothing measured'}",
+    )
 
     shares = st.columns(5)
-    shares[0].metric(f"Frobenius error to {against}", show.percent(error(rel, data, relative=True, against=against)),
-                     border=True, height="stretch",
-                     help="Relative: 100 % is as bad as the zero matrix." )
-    shares[1].metric(f"Spectral error to {against}",
-                     show.percent(error(rel, data, "spectral", relative=True, against=against)),
-                     border=True, height="stretch", help="Largest eigenvalue of the error, relative.")
+    shares[0].metric(
+        f"Frobenius error to {against}",
+        show.percent(error(rel, data, relative=True, against=against)),
+        border=True,
+        height="stretch",
+        help="Relative: 100 % is as bad as the zero matrix.",
+    )
+    shares[1].metric(
+        f"Spectral error to {against}",
+        show.percent(error(rel, data, "spectral", relative=True, against=against)),
+        border=True,
+        height="stretch",
+        help="Largest eigenvalue of the error, relative.",
+    )
     noise = rel.raw.law.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
-    shares[2].metric("Noise per entry (std)", plain(noise), border=True, height="stretch",
-                     help="Standard deviation of the privacy noise on one off-diagonal entry, before repairs, in the "
-                          "unit of the heatmaps.")
-    shares[3].metric("Rows clipped", f"{share_clipped(data):.1%}", border=True, height="stretch",
-                     help="Share of rows longer than R. They are shortened, which biases the matrix.")
-    shares[4].metric("Attacker's best chance", f"{rel.attacker_success:.3f}", border=True, height="stretch",
-                     help="Best possible guess whether a given person's row is in the data, from the exact trade-off "
-                          "curve of what was measured. 0.500 is no information.")
+    shares[2].metric(
+        "Noise per entry (std)",
+        plain(noise),
+        border=True,
+        height="stretch",
+        help="Standard deviation of the privacy noise on one off-diagonal entry, before repairs, in the "
+        "unit of the heatmaps.",
+    )
+    shares[3].metric(
+        "Rows clipped",
+        f"{share_clipped(data):.1%}",
+        border=True,
+        height="stretch",
+        help="Share of rows longer than R. They are shortened, which biases the matrix.",
+    )
+    shares[4].metric(
+        "Attacker's best chance",
+        f"{rel.attacker_success:.3f}",
+        border=True,
+        height="stretch",
+        help="Best possible guess whether a given person's row is in the data, from the exact trade-off "
+        "curve of what was measured. 0.500 is no information.",
+    )
+
+    if rel.target != "precision":
+        wrong = error(rel, data, relative=True, against=against)
+        beat = ", ".join(f"{name} {show.percent(level)}" for name, level in answers_to_beat(data, rel.target))
+        st.caption(f"Frobenius errors to compare with: {beat}.")
+        if wrong > 1:
+            st.warning(
+                "This release is worse than answering zero. It takes more rows, fewer columns, a smaller row "
+                "bound or a weaker guarantee before the matrix says anything."
+            )
 
     panels = [("Truth", reference)] if known else []
     panels += [("Sample", sample), ("Released", released), (f"Released minus {against}", released - reference)]
     for place, (title, matrix) in zip(st.columns(len(panels)), panels, strict=True):
         with place, st.container(border=True):
             st.markdown(f"**{title}**")
-            show.picture(heatmap(matrix, data.columns, limit, palette, what=f"{title.lower()} {rel.target}"),
-                         f"square-{title.lower().replace(' ', '-')}")
+            show.picture(
+                heatmap(matrix, data.columns, limit, palette, what=f"{title.lower()} {rel.target}"),
+                f"square-{title.lower().replace(' ', '-')}",
+            )
     unit = f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
     pairs = data.d * (data.d - 1) // 2
     show.colour_key(limit, palette, unit, f"{saturated(released, limit)} of {pairs} released pairs beyond the colours")
@@ -69,11 +106,16 @@ with show.problems():
     with left:
         st.subheader("Where the error comes from")
         if rel.target == "precision":
-            st.caption("A precision matrix is computed from the noisy matrix; choose a covariance method to see the "
-                       "stages one by one.")
+            st.caption(
+                "A precision matrix is computed from the noisy matrix; choose a covariance method to see the "
+                "stages one by one."
+            )
         else:
-            show.picture(waterfall_figure(waterfall(rel, data), palette,
-                                          reference=f"the {against}'s Frobenius norm"), "waterfall")
+            with show.problems():
+                show.picture(
+                    waterfall_figure(waterfall(rel, data), palette, reference=f"the {against}'s Frobenius norm"),
+                    "waterfall",
+                )
     with right:
         st.subheader("What an attacker learns")
         show.attacker_meter(rel.attacker_success, palette)
@@ -91,13 +133,15 @@ with show.problems():
             name, words = st.columns([1, 6])
             name.markdown(f"**{title}**")
             words.text(text)
-        st.caption("Not covered: the seeded, floating-point noise of this preview, the choice of settings by looking at "
-                   "results, and the number of rows, which is taken as public.")
+        st.caption(
+            "Not covered: the seeded, floating-point noise of this preview, the choice of settings by looking "
+            "at results, and the number of rows, which is taken as public."
+        )
     with matrix:
         if matrix.open:  # a table of d x d numbers is the heaviest thing on the page
             table = show.matrix_table(rel.matrix, data.columns)
             st.dataframe(table, height=360)
-            show.download("Matrix as CSV", lambda t=table: t.to_csv(), f"{rel.method}-{rel.target}.csv".replace(" ", "-"),
-                          "download-matrix")
+            name = f"{rel.method}-{rel.target}.csv".replace(" ", "-")
+            show.download("Matrix as CSV", lambda t=table: t.to_csv(), name, "download-matrix")
     with python:
         st.code(twin.script(study, data), language="python")

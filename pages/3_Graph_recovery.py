@@ -21,8 +21,8 @@ frame.freeze_after("sklearn.covariance")
 controls.sidebar(study, default_source=DEFAULT, method=False)
 st.title("Graph recovery")
 st.markdown(
-    "Two variables are linked when their entry in the precision matrix is not zero. The graphical lasso draws a graph from "
-    "the noisy matrix; its penalty lambda decides how many edges."
+    "Two variables are linked when their entry in the precision matrix is not zero. The graphical lasso draws a graph "
+    "from the noisy matrix; its penalty lambda decides how many edges."
 )
 card = METHODS.get("glasso-gaussian")
 
@@ -40,19 +40,28 @@ with show.problems():
         st.subheader("The recovered network")
         solved = [i for i, fit in enumerate(rel.path) if fit.precision is not None]
         chosen = next(i for i in solved if np.array_equal(rel.path[i].precision, rel.precision))
-        at = st.select_slider(
-            "Penalty lambda", solved, value=chosen, key=f"lambda-{rel.guarantee}-{study.seed}",
-            format_func=lambda i: f"{rel.path[i].lam:.3g}" + (" (chosen)" if i == chosen else ""),
-            help="Moving it only reads the path again: free, and no new computation.",
-        ) if len(solved) > 1 else chosen
+        at = (
+            st.select_slider(
+                "Penalty lambda",
+                solved,
+                value=chosen,
+                key=f"lambda-{rel.guarantee}-{study.seed}",
+                format_func=lambda i: f"{rel.path[i].lam:.3g}" + (" (chosen)" if i == chosen else ""),
+                help="Moving it only reads the path again: free, and no new computation.",
+            )
+            if len(solved) > 1
+            else chosen
+        )
         controls.ends("fewer edges", "more edges")
         found = edges(rel.path[at].precision)
         true = edges(truth) if truth is not None else None
         show.picture(network(found, true, data.columns, palette), "network")
         if true is not None:
             hits, total = int(np.triu(found & true).sum()), int(np.triu(found).sum())
-            st.caption(f"{hits} of {int(np.triu(true).sum())} true edges found; {total - hits} of {total} drawn edges are "
-                       "false.")
+            st.caption(
+                f"{hits} of {int(np.triu(true).sum())} true edges found; {total - hits} of {total} drawn edges are "
+                "false."
+            )
         else:
             st.caption("The true graph of these data is not known, so edges cannot be checked.")
         for note in rel.notes:
@@ -65,5 +74,7 @@ with show.problems():
             roc_curves = roc.section(study, data, DEFAULT)
             if roc_curves:
                 show.picture(roc_figure(roc_curves, palette), "roc")
-                st.caption(f"Each line: mean over {len(roc_curves[0][1])} replicates (fresh rows, fresh noise) along 20 "
-                           "values of lambda; bands: 10 % to 90 % of replicates. A curve ends where the path ends.")
+                st.caption(
+                    f"Each line: mean over {len(roc_curves[0][1])} replicates (fresh rows, fresh noise) along 20 "
+                    "values of lambda; bands: 10 % to 90 % of replicates. A curve ends where the path ends."
+                )

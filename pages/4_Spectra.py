@@ -16,8 +16,8 @@ palette = frame.palette()
 controls.sidebar(study)
 st.title("Spectra")
 st.markdown(
-    "Noise pushes eigenvalues apart: the large ones up, the small ones below zero. Inside the grey band an eigenvalue of "
-    "the noisy matrix cannot be told from one that the noise made."
+    "Noise pushes eigenvalues apart: the large ones up, the small ones below zero. Inside the grey band an eigenvalue "
+    "of the noisy matrix cannot be told from one that the noise made."
 )
 
 with show.problems():
@@ -37,8 +37,13 @@ with show.problems():
         edge = rel.raw.law.edge * rel.row_bound**2
     series.append(("Post-processed", np.linalg.eigvalsh(working(rel.matrix, rel.scale, rel.target))))
 
-    scale = st.segmented_control("Vertical axis", ["linear", "asinh"], default="linear", key="spectra-axis",
-                                 help="asinh is linear near zero and logarithmic far from it, with both signs.")
+    scale = st.segmented_control(
+        "Vertical axis",
+        ["linear", "asinh"],
+        default="linear",
+        key="spectra-axis",
+        help="asinh is linear near zero and logarithmic far from it, with both signs.",
+    )
     show.tag(data.provenance.capitalize(), f"{data.n:,} rows, {data.d} columns; {rel.given or 'nothing measured'}")
     unit = "in units of public half-ranges squared" if data.bounds is not None else "in squared units of the data"
     show.picture(spectrum(series, edge, palette, scale=scale or "linear", unit=unit), "spectrum")
@@ -47,13 +52,34 @@ with show.problems():
     if noisy_values is not None:
         inside = int((np.abs(noisy_values) <= edge).sum())
         cards = st.columns(4)
-        cards[0].metric("Noise band", f"± {plain(edge)}", border=True, height="stretch",
-                        help="Where the eigenvalues of the noise alone end: 2 sqrt(d) times its deviation per entry.")
-        cards[1].metric("Not separately recoverable", f"{inside} of {data.d}", border=True, height="stretch",
-                        help="Eigenvalues of the noisy matrix inside the band.")
-        cards[2].metric("Negative before repair", f"{int((noisy_values < 0).sum())}", border=True, height="stretch",
-                        help="A covariance has none; the repair removes them and never adds error.")
+        cards[0].metric(
+            "Noise band",
+            f"± {plain(edge)}",
+            border=True,
+            height="stretch",
+            help="Where the eigenvalues of the noise alone end: 2 sqrt(d) times its deviation per entry.",
+        )
+        cards[1].metric(
+            "Not separately recoverable",
+            f"{inside} of {data.d}",
+            border=True,
+            height="stretch",
+            help="Eigenvalues of the noisy matrix inside the band.",
+        )
+        cards[2].metric(
+            "Negative before repair",
+            f"{int((noisy_values < 0).sum())}",
+            border=True,
+            height="stretch",
+            help="A covariance has none; the repair removes them and never adds error.",
+        )
         final = dict(series)["Post-processed"]
-        cards[3].metric("Largest after repair", plain(float(final[-1])),
-                        f"sample {plain(float(dict(series)['Sample'][-1]))}", delta_color="off",
-                        delta_arrow="off", border=True, height="stretch")
+        cards[3].metric(
+            "Largest after repair",
+            plain(float(final[-1])),
+            f"sample {plain(float(dict(series)['Sample'][-1]))}",
+            delta_color="off",
+            delta_arrow="off",
+            border=True,
+            height="stretch",
+        )

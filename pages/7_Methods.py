@@ -42,11 +42,18 @@ def span(spec: Spec) -> str:
 
 def settings(specs: tuple[Spec, ...]) -> pd.DataFrame:
     """The parameters of a method as a table."""
-    return pd.DataFrame([
-        {"Setting": spec.label, "In Python": f"`{spec.name}`", "Default": str(spec.default),
-         "Range": span(spec), "What it does": spec.help or "-"}
-        for spec in specs
-    ])
+    return pd.DataFrame(
+        [
+            {
+                "Setting": spec.label,
+                "In Python": f"`{spec.name}`",
+                "Default": str(spec.default),
+                "Range": span(spec),
+                "What it does": spec.help or "-",
+            }
+            for spec in specs
+        ]
+    )
 
 
 def badge(standing: str) -> str:
@@ -63,8 +70,13 @@ def method(card: MethodCard, study: Study) -> None:
             + " ".join(f":blue-badge[{g.name}]" for g in card.guarantees)
         )
         with door:
-            frame.link("pages/1_Estimate.py", "Open in Estimate", study_for(card, study), width="stretch",
-                       help=f"{card.label}, with the data and the rest of your study as they are")
+            frame.link(
+                "pages/1_Estimate.py",
+                "Open in Estimate",
+                study_for(card, study),
+                width="stretch",
+                help=f"{card.label}, with the data and the rest of your study as they are",
+            )
         st.latex(card.formula)
         what, source = st.columns(2, gap="large")
         what.markdown(f"{card.summary}\n\n**When not to use it.** {card.avoid}")
@@ -87,11 +99,16 @@ def gallery(study: Study) -> None:
     kinds = {g.kind: g.name for c in cards for g in c.guarantees}
     left, right = st.columns([3, 2])
     family = left.pills("Family", [ANY, *families], default=ANY, required=True, key="methods-family")
-    kind = right.segmented_control("Guarantee", [ANY, *kinds], default=ANY, required=True, key="methods-kind",
-                                   format_func=lambda k: kinds.get(k, k))
+    kind = right.segmented_control(
+        "Guarantee",
+        [ANY, *kinds],
+        default=ANY,
+        required=True,
+        key="methods-kind",
+        format_func=lambda k: kinds.get(k, k),
+    )
     shown = [c for c in cards if family in (ANY, c.family) and (kind == ANY or not c.refuses(kind))]
-    legend = [f"{badge(name)} {words}." for name, words in STANDINGS.items()
-              if any(c.standing == name for c in cards)]
+    legend = [f"{badge(name)} {words}." for name, words in STANDINGS.items() if any(c.standing == name for c in cards)]
     st.caption(f"{len(shown)} of {len(cards)} methods. " + " ".join(legend))
     if not shown:
         st.info("No method of this family gives this guarantee. Choose another guarantee, or all families.")

@@ -31,10 +31,14 @@ if TYPE_CHECKING:
 
 # Loaded on first use: a page that shows a menu should not wait for scikit-learn and pandas.
 _HOMES = {
-    "Dataset": "privcov.dataset", "Truth": "privcov.dataset",
-    "Release": "privcov._release", "release": "privcov._release",
-    "Plan": "privcov.experiments.plan", "run": "privcov.experiments.plan",
-    "error": "privcov.metrics.errors", "graph_recovery": "privcov.metrics.graphs",
+    "Dataset": "privcov.dataset",
+    "Truth": "privcov.dataset",
+    "Release": "privcov._release",
+    "release": "privcov._release",
+    "Plan": "privcov.experiments.plan",
+    "run": "privcov.experiments.plan",
+    "error": "privcov.metrics.errors",
+    "graph_recovery": "privcov.metrics.graphs",
     "PrivateCovariance": "privcov.sklearn_api",
 }
 

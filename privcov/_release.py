@@ -103,7 +103,9 @@ class Release:
     def matrix(self) -> np.ndarray:
         """The target matrix in the data's units."""
         return {
-            "covariance": self.covariance, "second moment": self.second_moment, "precision": self.precision,
+            "covariance": self.covariance,
+            "second moment": self.second_moment,
+            "precision": self.precision,
         }[self.target]
 
     @property
@@ -118,12 +120,12 @@ class Release:
         fields["events"] = [dataclasses.asdict(e) for e in self.events]
         if self.raw is not None:
             fields["raw"] = {
-                "matrix": self.raw.matrix, "law": dataclasses.asdict(self.raw.law), "centre": self.raw.centre,
+                "matrix": self.raw.matrix,
+                "law": dataclasses.asdict(self.raw.law),
+                "centre": self.raw.centre,
             }
         if self.path is not None:
-            fields["path"] = [
-                {**vars(fit), "gap": None if np.isnan(fit.gap) else fit.gap} for fit in self.path
-            ]
+            fields["path"] = [{**vars(fit), "gap": None if np.isnan(fit.gap) else fit.gap} for fit in self.path]
         fields["statement"] = [list(line) for line in self.statement.lines]
         return json.dumps(fields, default=_plain, allow_nan=False)
 
@@ -136,22 +138,28 @@ class Release:
         fields["events"] = tuple(Event(**e) for e in fields["events"])
         for name in ("columns", "notes"):
             fields[name] = tuple(fields[name])
-        arrays = ("scale", "origin", "covariance", "precision", "second_moment", "mean", "class_means",
-                  "class_counts")
+        arrays = ("scale", "origin", "covariance", "precision", "second_moment", "mean", "class_means", "class_counts")
         for name in arrays:
             if fields[name] is not None:
                 fields[name] = np.array(fields[name], dtype=np.float64)
         if fields["raw"] is not None:
             raw = fields["raw"]
             fields["raw"] = Measured(
-                np.array(raw["matrix"], dtype=np.float64), NoiseLaw(**raw["law"]),
-                fields["events"][0] if fields["events"] else None, raw["centre"], fields["n"],
+                np.array(raw["matrix"], dtype=np.float64),
+                NoiseLaw(**raw["law"]),
+                fields["events"][0] if fields["events"] else None,
+                raw["centre"],
+                fields["n"],
                 fields["row_bound"],
             )
         if fields["path"] is not None:
             fields["path"] = tuple(
-                Fit(f["lam"], None if f["precision"] is None else np.array(f["precision"]), f["status"],
-                    float("nan") if f["gap"] is None else f["gap"])
+                Fit(
+                    f["lam"],
+                    None if f["precision"] is None else np.array(f["precision"]),
+                    f["status"],
+                    float("nan") if f["gap"] is None else f["gap"],
+                )
                 for f in fields["path"]
             )
         return cls(**fields)
@@ -173,15 +181,21 @@ def _state(rel: Release) -> Statement:
     if not rel.events:
         measured = "nothing: no row was used" if rel.raw is None else f"the exact moments of {size}"
         nothing = "none"
-        return Statement((
-            ("Measured", measured),
-            ("Sensitivity", nothing),
-            ("Noise", nothing),
-            ("Events", nothing),
-            ("Neighbours", f"{rel.neighbours.sentence}; one row stands for {rel.neighbours.unit}"),
-            ("Guarantee", str(rel.guarantee) if isinstance(rel.guarantee, NoPrivacy)
-             else f"perfect privacy, so also the {rel.guarantee} that was asked for"),
-        ))
+        return Statement(
+            (
+                ("Measured", measured),
+                ("Sensitivity", nothing),
+                ("Noise", nothing),
+                ("Events", nothing),
+                ("Neighbours", f"{rel.neighbours.sentence}; one row stands for {rel.neighbours.unit}"),
+                (
+                    "Guarantee",
+                    str(rel.guarantee)
+                    if isinstance(rel.guarantee, NoPrivacy)
+                    else f"perfect privacy, so also the {rel.guarantee} that was asked for",
+                ),
+            )
+        )
     events = rel.events
     given = rel.given
 
@@ -190,16 +204,23 @@ def _state(rel: Release) -> Statement:
 
     spent = {"gaussian": "mu", "laplace": "epsilon"}
     noise = rel.raw.law.shape if rel.raw is not None else ""
-    return Statement((
-        ("Measured", each(lambda e: e.statistic) + f" of {size}"),
-        ("Sensitivity", each(lambda e: f"{e.sensitivity:.9g} in the {e.norm}, rows scaled by 1/R "
-                                       f"(proof: {e.proof})")),
-        ("Noise", each(lambda e: f"{e.mechanism} ({noise}), scale {e.scale:.9g}, rows scaled by 1/R")),
-        ("Events", f"{len(events)}: " + each(
-            lambda e: f"{e.share} with {spent[e.mechanism]} = sensitivity/scale = {1 / e.multiplier:.9g}")),
-        ("Neighbours", f"{rel.neighbours.sentence}; one row stands for {rel.neighbours.unit}"),
-        ("Guarantee", f"{given}; asked for {rel.guarantee}"),
-    ))
+    return Statement(
+        (
+            ("Measured", each(lambda e: e.statistic) + f" of {size}"),
+            (
+                "Sensitivity",
+                each(lambda e: f"{e.sensitivity:.9g} in the {e.norm}, rows scaled by 1/R (proof: {e.proof})"),
+            ),
+            ("Noise", each(lambda e: f"{e.mechanism} ({noise}), scale {e.scale:.9g}, rows scaled by 1/R")),
+            (
+                "Events",
+                f"{len(events)}: "
+                + each(lambda e: f"{e.share} with {spent[e.mechanism]} = sensitivity/scale = {1 / e.multiplier:.9g}"),
+            ),
+            ("Neighbours", f"{rel.neighbours.sentence}; one row stands for {rel.neighbours.unit}"),
+            ("Guarantee", f"{given}; asked for {rel.guarantee}"),
+        )
+    )
 
 
 def release(
@@ -227,8 +248,15 @@ def release(
     """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"dataset must be a privcov.Dataset, got {type(dataset).__name__}. Use Dataset.from_rows.")
-    return run_method(build_method(method, parameters), dataset, guarantee, seed=seed, calibration=calibration,
-                      centre=centre, tuning=tuning)
+    return run_method(
+        build_method(method, parameters),
+        dataset,
+        guarantee,
+        seed=seed,
+        calibration=calibration,
+        centre=centre,
+        tuning=tuning,
+    )
 
 
 def build_method(key: str, parameters: dict) -> Method:
@@ -274,9 +302,7 @@ def run_method(
 
     path = None
     if outcome.path is not None:
-        path = tuple(
-            dataclasses.replace(fit, precision=in_units(fit.precision, 1 / outer)) for fit in outcome.path
-        )
+        path = tuple(dataclasses.replace(fit, precision=in_units(fit.precision, 1 / outer)) for fit in outcome.path)
     target = card.target
     if target == "covariance" and moments.covariance is None:
         target = "second moment"
@@ -285,7 +311,10 @@ def run_method(
         method=card.key,
         parameters={
             **{s.name: getattr(method, s.name) for s in card.parameters},
-            "calibration": calibration, "centre": centre, "tuning": tuning, "version": card.version,
+            "calibration": calibration,
+            "centre": centre,
+            "tuning": tuning,
+            "version": card.version,
         },
         guarantee=guarantee,
         neighbours=REPLACE_ONE,

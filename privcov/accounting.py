@@ -72,14 +72,10 @@ def mu_of(guarantee: ApproxDP | ZCDP | GaussianDP) -> float:
         return guarantee.mu
     if isinstance(guarantee, ZCDP):
         limit = Fraction(guarantee.rho)
-        return _first_safe(
-            math.sqrt(2 * guarantee.rho), lambda m: Fraction(m) ** 2 / 2 <= limit, up=False
-        )
+        return _first_safe(math.sqrt(2 * guarantee.rho), lambda m: Fraction(m) ** 2 / 2 <= limit, up=False)
     if isinstance(guarantee, ApproxDP):
         return mu_of_curve(guarantee.epsilon, guarantee.delta)
-    raise TypeError(
-        f"Gaussian noise cannot give {guarantee}; ask for ApproxDP or ZCDP, or use Laplace noise."
-    )
+    raise TypeError(f"Gaussian noise cannot give {guarantee}; ask for ApproxDP or ZCDP, or use Laplace noise.")
 
 
 def mu_of_curve(epsilon: float, delta: float) -> float:
@@ -149,8 +145,7 @@ def zcdp_to_approx(rho: float, delta: float, *, tight: bool = True) -> float:
         return (1 + gap) * rho + t - log_delta / gap - (1 + gap) * math.log1p(gap) / gap
 
     centre = math.log(max(math.sqrt(-log_delta / rho), 1e-12))
-    best = minimize_scalar(epsilon_at, bounds=(centre - 12, centre + 12), method="bounded",
-                           options={"xatol": 1e-10})
+    best = minimize_scalar(epsilon_at, bounds=(centre - 12, centre + 12), method="bounded", options={"xatol": 1e-10})
     return max(0.0, min(simple, best.fun + 1e-13 * (1 + abs(best.fun))))
 
 
@@ -191,9 +186,7 @@ def gaussian_square(events: tuple[Event, ...]) -> Fraction:
 
 def pure_sum(events: tuple[Event, ...]) -> Fraction:
     """Exact sum of epsilon over the Laplace events."""
-    return sum(
-        (Fraction(e.sensitivity) / Fraction(e.scale) for e in events if e.mechanism == "laplace"), Fraction(0)
-    )
+    return sum((Fraction(e.sensitivity) / Fraction(e.scale) for e in events if e.mechanism == "laplace"), Fraction(0))
 
 
 def _up(x: Fraction) -> float:
@@ -269,6 +262,31 @@ def group(guarantee: Guarantee | GaussianDP, k: int) -> Guarantee | GaussianDP:
             )
         return ApproxDP(_up(k * Fraction(e)), delta)
     raise TypeError(f"{guarantee} has no group form")
+
+
+def repeated(guarantee: Guarantee | GaussianDP, k: int) -> Guarantee | GaussianDP:
+    """The same guarantee given k times on the same rows, rounded up.
+
+    PureDP and ApproxDP add epsilon and delta (basic composition), ZCDP adds rho, GaussianDP adds mu^2.
+    Raises ValueError when the deltas add up to 1 or more.
+    """
+    k = checks.whole("k", k, 1)
+    if isinstance(guarantee, PureDP):
+        return PureDP(_up(k * Fraction(guarantee.epsilon)))
+    if isinstance(guarantee, ZCDP):
+        return ZCDP(_up(k * Fraction(guarantee.rho)))
+    if isinstance(guarantee, GaussianDP):
+        square = k * Fraction(guarantee.mu) ** 2
+        return GaussianDP(_first_safe(guarantee.mu * math.sqrt(k), lambda m: Fraction(m) ** 2 >= square, up=True))
+    if isinstance(guarantee, ApproxDP):
+        delta = _up(k * Fraction(guarantee.delta))
+        if delta >= 1:
+            raise ValueError(
+                f"Over {k:,} releases the deltas add up to {delta:.3g}, and a delta of 1 promises nothing. "
+                "Use a smaller delta or fewer releases, or account in zCDP."
+            )
+        return ApproxDP(_up(k * Fraction(guarantee.epsilon)), delta)
+    raise TypeError(f"{guarantee} cannot be given several times")
 
 
 # --- splitting ----------------------------------------------------------------------------------------------

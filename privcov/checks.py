@@ -46,9 +46,7 @@ def in_range(name: str, value: object, low: float, high: float, remedy: str = ""
 def strictly_between(name: str, value: object, low: float, high: float, remedy: str = "") -> float:
     x = number(name, value)
     if not low < x < high:
-        raise ValueError(
-            _finish(f"{name} must be > {low:g} and < {high:g}, got {name}={value}", remedy)
-        )
+        raise ValueError(_finish(f"{name} must be > {low:g} and < {high:g}, got {name}={value}", remedy))
     return x
 
 

@@ -103,15 +103,26 @@ class Dataset:
             scale = np.maximum(bounds[:, 1] - origin, origin - bounds[:, 0])
         elif typical is not None:
             raise ValueError("typical needs bounds: without bounds the origin is zero.")
+        if mean_is_zero and origin.any():
+            raise ValueError(
+                "mean_is_zero says the mean is publicly zero, so typical must be 0 for every column. "
+                "Set typical to zeros, or leave mean_is_zero out."
+            )
         if row_bound is None:
             row_bound = 1.0 if bounds is None else float(np.sqrt(d))
         checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
         return cls(
-            rows=rows, row_bound=float(row_bound), columns=names, name=name,
+            rows=rows,
+            row_bound=float(row_bound),
+            columns=names,
+            name=name,
             provenance=checks.one_of("provenance", provenance, ("simulated", "public")),
-            bounds=bounds, origin=origin, scale=scale,
+            bounds=bounds,
+            origin=origin,
+            scale=scale,
             labels=None if labels is None else np.array(labels, copy=True),
-            truth=truth, mean_is_zero=bool(mean_is_zero),
+            truth=truth,
+            mean_is_zero=bool(mean_is_zero),
         )
 
     @property

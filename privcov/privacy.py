@@ -7,11 +7,17 @@ An ``Event`` says what one measurement did to the rows; the accountant reads eve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import ClassVar
 
 from privcov import checks
 
 _BIGGER = "Epsilon 0 would mean an answer independent of the data; that is the method 'zero'."
+
+
+def _shown(value: float, digits: int) -> str:
+    """The value with so many significant digits, rounded up: a statement must not look stronger than it is."""
+    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(repr(value)))):.{digits}g}"
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class PureDP:
         object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon, _BIGGER))
 
     def __str__(self) -> str:
-        return f"{self.epsilon:.6g}-DP"
+        return f"{_shown(self.epsilon, 6)}-DP"
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class ApproxDP:
         object.__setattr__(self, "delta", delta)
 
     def __str__(self) -> str:
-        return f"({self.epsilon:.6g}, {self.delta:.3g})-DP"
+        return f"({_shown(self.epsilon, 6)}, {_shown(self.delta, 3)})-DP"
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class ZCDP:
         object.__setattr__(self, "rho", checks.positive("rho", self.rho, remedy))
 
     def __str__(self) -> str:
-        return f"{self.rho:.6g}-zCDP"
+        return f"{_shown(self.rho, 6)}-zCDP"
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ class GaussianDP:
         object.__setattr__(self, "mu", checks.positive("mu", self.mu))
 
     def __str__(self) -> str:
-        return f"{self.mu:.6g}-GDP"
+        return f"{_shown(self.mu, 6)}-GDP"
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,7 @@ class Neighbours:
 
     key: str
     sentence: str
-    unit: str = "one row, taken to be one person"
+    unit: str = "one person"
 
 
 REPLACE_ONE = Neighbours(

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privcov._release import release
 from privcov.dataset import Dataset
-from privcov.privacy import ZCDP, Guarantee
+from privcov.privacy import Guarantee, ZCDP
 
 
 class PrivateCovariance(BaseEstimator):
@@ -29,8 +29,9 @@ class PrivateCovariance(BaseEstimator):
     guarantee does not cover.
     """
 
-    def __init__(self, method="auto-cov", guarantee: Guarantee | None = None, row_bound=1.0, parameters=None,
-                 random_state=None):
+    def __init__(
+        self, method="auto-cov", guarantee: Guarantee | None = None, row_bound=1.0, parameters=None, random_state=None
+    ):
         self.method = method
         self.guarantee = guarantee
         self.row_bound = row_bound
@@ -44,8 +45,14 @@ class PrivateCovariance(BaseEstimator):
         if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool):
             seed = check_random_state(seed).randint(2**31 - 1)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
-        rel = release(self.method, Dataset.from_rows(X, self.row_bound), guarantee, seed=int(seed), centre="joint",
-                      **(self.parameters or {}))
+        rel = release(
+            self.method,
+            Dataset.from_rows(X, self.row_bound),
+            guarantee,
+            seed=int(seed),
+            centre="joint",
+            **(self.parameters or {}),
+        )
         self.release_ = rel
         self.covariance_ = rel.covariance
         self.location_ = np.zeros(X.shape[1]) if rel.mean is None else rel.mean

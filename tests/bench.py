@@ -37,9 +37,21 @@ def serving(script: Path):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}", "--server.headless=true",
-         "--server.address=127.0.0.1", "--browser.gatherUsageStats=false", "--server.fileWatcherType=none"],
-        cwd=script.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            str(script),
+            f"--server.port={port}",
+            "--server.headless=true",
+            "--server.address=127.0.0.1",
+            "--browser.gatherUsageStats=false",
+            "--server.fileWatcherType=none",
+        ],
+        cwd=script.parent,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         for _ in range(300):
@@ -57,9 +69,24 @@ def settled_ms(url: str, slider: str, watched: str) -> float:
     """Median time from key press to the last change inside ``watched``."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         subprocess.run(
-            [sys.executable, str(PROBE), "--url", url, "--click", f'role=slider[name=/{slider}/]', "--wait", watched,
-             "--repeat", "12", "--key-back", "ArrowLeft", "--json", out.name],
-            check=True, stdout=subprocess.DEVNULL,
+            [
+                sys.executable,
+                str(PROBE),
+                "--url",
+                url,
+                "--click",
+                f"role=slider[name=/{slider}/]",
+                "--wait",
+                watched,
+                "--repeat",
+                "12",
+                "--key-back",
+                "ArrowLeft",
+                "--json",
+                out.name,
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
         )
         return json.load(open(out.name))["summary_ms"]["settled"]
 
@@ -74,10 +101,14 @@ def latency() -> list[tuple[str, str, str]]:
         floor, app = stack.enter_context(serving(echo)), stack.enter_context(serving(ROOT / "app.py"))
         pairs = []
         for _ in range(ROUNDS):
-            pairs.append((
-                settled_ms(floor, "Echo", ".st-key-echo"),
-                settled_ms(f"{app}/Estimate?data.d=100&data.n=20000", "Rho", ".st-key-square-released .js-plotly-plot"),
-            ))
+            pairs.append(
+                (
+                    settled_ms(floor, "Echo", ".st-key-echo"),
+                    settled_ms(
+                        f"{app}/Estimate?data.d=100&data.n=20000", "Rho", ".st-key-square-released .js-plotly-plot"
+                    ),
+                )
+            )
     ratio = sorted(page / base for base, page in pairs)[len(pairs) // 2]
     told = ", ".join(f"{page:.0f}/{base:.0f} ms" for base, page in pairs)
     return [("slider to settled heatmap, d=100 / echo page", f"{ratio:.2f} ({told})", f"<= {GATE:g}")]

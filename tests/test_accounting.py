@@ -31,10 +31,24 @@ weights = st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6)
 # (sensitivity sqrt(2)/n) from this epsilon on. For delta 1e-5 the reference printed 0.37; it is 0.36473.
 # B(iv): the classical scale itself is valid up to this epsilon.
 TABLE_B_I = {
-    1 / 50: 2.07, 1 / 100: 1.88, 1 / 200: 1.69, 1 / 400: 1.50, 1e-3: 1.25, 1e-4: 0.73, 1e-5: 0.36, 1e-6: 0.16,
+    1 / 50: 2.07,
+    1 / 100: 1.88,
+    1 / 200: 1.69,
+    1 / 400: 1.50,
+    1e-3: 1.25,
+    1e-4: 0.73,
+    1e-5: 0.36,
+    1e-6: 0.16,
 }
 TABLE_B_IV = {
-    0.05: 6.11, 0.01: 6.77, 1 / 200: 7.00, 1 / 400: 7.21, 1e-3: 7.46, 1e-4: 7.99, 1e-5: 8.42, 1e-6: 8.78,
+    0.05: 6.11,
+    0.01: 6.77,
+    1 / 200: 7.00,
+    1 / 400: 7.21,
+    1e-3: 7.46,
+    1e-4: 7.99,
+    1e-5: 8.42,
+    1e-6: 8.78,
     1e-10: 9.85,
 }
 
@@ -413,11 +427,22 @@ def test_what_composes_to_what():
 
 
 def test_covers():
-    yes = [(PureDP(1.0), PureDP(1.0)), (ApproxDP(1.0, 1e-5), PureDP(1.0)), (ZCDP(1.0), ZCDP(0.9)),
-           (ApproxDP(1.0, 1e-5), ApproxDP(0.9, 1e-6)), (ZCDP(1.0), None), (NoPrivacy(), None)]
-    no = [(PureDP(1.0), PureDP(1.1)), (PureDP(1.0), ApproxDP(0.5, 1e-9)), (ZCDP(1.0), ZCDP(1.1)),
-          (ApproxDP(1.0, 1e-5), ApproxDP(0.9, 1e-4)), (ApproxDP(1.0, 1e-5), ApproxDP(1.1, 1e-6)),
-          (NoPrivacy(), PureDP(1.0))]
+    yes = [
+        (PureDP(1.0), PureDP(1.0)),
+        (ApproxDP(1.0, 1e-5), PureDP(1.0)),
+        (ZCDP(1.0), ZCDP(0.9)),
+        (ApproxDP(1.0, 1e-5), ApproxDP(0.9, 1e-6)),
+        (ZCDP(1.0), None),
+        (NoPrivacy(), None),
+    ]
+    no = [
+        (PureDP(1.0), PureDP(1.1)),
+        (PureDP(1.0), ApproxDP(0.5, 1e-9)),
+        (ZCDP(1.0), ZCDP(1.1)),
+        (ApproxDP(1.0, 1e-5), ApproxDP(0.9, 1e-4)),
+        (ApproxDP(1.0, 1e-5), ApproxDP(1.1, 1e-6)),
+        (NoPrivacy(), PureDP(1.0)),
+    ]
     assert all(accounting.covers(*pair) for pair in yes)
     assert not any(accounting.covers(*pair) for pair in no)
 

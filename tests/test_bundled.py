@@ -80,9 +80,7 @@ def test_every_public_fact_has_a_unit_and_a_reason(key):
         assert len(column.why) > 10, column.name
 
 
-@pytest.mark.parametrize(
-    ("key", "cells", "rows"), [("breast-cancer", 54, 3), ("wine", 1, 0), ("example", 7, 0)]
-)
+@pytest.mark.parametrize(("key", "cells", "rows"), [("breast-cancer", 54, 3), ("wine", 1, 0), ("example", 7, 0)])
 def test_bounds_clip_little_and_are_not_absurdly_wide(tables, key, cells, rows):
     ds = tables[key]
     beyond = (ds.rows < ds.bounds[:, 0]) | (ds.rows > ds.bounds[:, 1])

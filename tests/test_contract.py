@@ -299,9 +299,7 @@ def test_with_an_enormous_epsilon_the_noise_is_gone(key, kind, centre):
     for name, a in arrays_of(clean).items():
         # 16 entries, each beyond 6 deviations once in 5e8; R^2 = 9 turns units; a precision is less steady.
         loose = 2000 if name == "precision" or "path" in name else 100
-        np.testing.assert_allclose(
-            arrays_of(rel)[name], a, rtol=0, atol=9 * loose * scale + 1e-9, err_msg=name
-        )
+        np.testing.assert_allclose(arrays_of(rel)[name], a, rtol=0, atol=9 * loose * scale + 1e-9, err_msg=name)
     if METHODS.get(key).target != "covariance" or METHODS.get(key).standing != "proved":
         return
     clipped = x * np.minimum(1, 3 / np.linalg.norm(x, axis=1))[:, None]
@@ -382,9 +380,7 @@ def test_every_number_of_the_statement_comes_from_the_events(key, kind, centre):
         assert ("mean" in said["Measured"]) == (centre == "joint")
         events = rel.events
         close = {"rel": 1e-8}
-        assert numbers(r"# in the", said["Sensitivity"]) == pytest.approx(
-            [e.sensitivity for e in events], **close
-        )
+        assert numbers(r"# in the", said["Sensitivity"]) == pytest.approx([e.sensitivity for e in events], **close)
         assert numbers(r"scale #,", said["Noise"]) == pytest.approx([e.scale for e in events], **close)
         assert numbers(r"sensitivity/scale = #", said["Events"]) == pytest.approx(
             [e.sensitivity / e.scale for e in events], **close

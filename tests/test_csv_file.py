@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from privcov.data_sources import csv_file
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.csv_file import PublicTable, declare, read_header, read_public
+from privcov.data_sources.csv_file import PublicTable, read_header, read_public
+from privcov.data_sources.declaration import declare
 
 GOOD = b"age,height,city\n30,170.5,Rome\n41,181,Oslo\n52,NA,Bern\n"
 
@@ -47,9 +48,7 @@ def test_a_good_table():
     assert table.infinite == {}
     assert table.constant == ()
     assert list(table.dropped) == ["city"]
-    assert table.dropped["city"] == (
-        "Column 'city' is left out because it holds text, such as 'Rome' on line 2."
-    )
+    assert table.dropped["city"] == ("Column 'city' is left out because it holds text, such as 'Rome' on line 2.")
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,7 @@ def test_same_number_different_type_is_not_equal():
 
 
 def test_parameters_have_the_names_of_their_definitions():
-    for wrong in (lambda: ZCDP(epsilon=1.0), lambda: PureDP(rho=1.0), lambda: PureDP(1.0, 1e-5),
-                  lambda: ApproxDP(1.0)):
+    for wrong in (lambda: ZCDP(epsilon=1.0), lambda: PureDP(rho=1.0), lambda: PureDP(1.0, 1e-5), lambda: ApproxDP(1.0)):
         with pytest.raises(TypeError):
             wrong()
 
@@ -72,8 +71,17 @@ def test_event_multiplier_is_scale_over_sensitivity():
     assert Event(**EVENT, sensitivity=0.5, scale=2.0).multiplier == 4.0
 
 
-@pytest.mark.parametrize("change", [{"scale": 0.0}, {"sensitivity": -1.0}, {"mechanism": "uniform"},
-                                    {"scale": math.inf}])
+@pytest.mark.parametrize(
+    "change", [{"scale": 0.0}, {"sensitivity": -1.0}, {"mechanism": "uniform"}, {"scale": math.inf}]
+)
 def test_an_event_without_noise_or_sensitivity_is_refused(change):
     with pytest.raises(ValueError, match="must be"):
         Event(**{**EVENT, "sensitivity": 1.0, "scale": 1.0, **change})
+
+
+@pytest.mark.parametrize(("guarantee", "text"), [
+    (ZCDP(0.1), "0.1-zCDP"), (ZCDP(0.12345601), "0.123457-zCDP"), (PureDP(1.0000001), "1.00001-DP"),
+    (ApproxDP(1.0, 1.0001e-6), "(1, 1.01e-06)-DP"), (ZCDP(0.09999999999999998), "0.1-zCDP"),
+])  # fmt: skip
+def test_a_guarantee_never_prints_stronger_than_it_is(guarantee, text):
+    assert str(guarantee) == text

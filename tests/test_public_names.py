@@ -124,9 +124,7 @@ def test_arguments():
     assert {"seed": 0, "calibration": "sound", "centre": "auto", "tuning": "released"}.items() <= arguments(
         privcov.release
     ).items()
-    assert {"norm": "frobenius", "relative": False, "against": "sample"}.items() <= arguments(
-        privcov.error
-    ).items()
+    assert {"norm": "frobenius", "relative": False, "against": "sample"}.items() <= arguments(privcov.error).items()
     assert list(arguments(privcov.Dataset.from_rows))[:6] == [
         "X",
         "row_bound",

@@ -51,9 +51,7 @@ def test_methods_own_precision_and_parameters_are_used():
     x, _ = three_groups()
     fitted = PrivateCovariance("glasso-gaussian", row_bound=5.0, random_state=0).fit(x)
     np.testing.assert_array_equal(fitted.precision_, fitted.release_.precision)
-    raw = PrivateCovariance("gaussian-cov", row_bound=5.0, parameters={"repair": "none"}, random_state=0).fit(
-        x
-    )
+    raw = PrivateCovariance("gaussian-cov", row_bound=5.0, parameters={"repair": "none"}, random_state=0).fit(x)
     assert raw.release_.parameters["repair"] == "none"
 
 

@@ -12,8 +12,6 @@ from pages.parts.study import CSV, DEFAULT_SOURCE, Study
 from privcov._release import Release
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
-from privcov.parameters import build
-from privcov.privacy import NoPrivacy
 
 MOST_CELLS = 20_000_000  # rows x columns that a page may draw: 160 MB
 
@@ -45,12 +43,6 @@ def _rows(key: str, data: tuple, seed: int) -> Dataset:
     return privcov.source(key, seed=seed, **dict(data))
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def default_row_bound(key: str, data: tuple, seed: int) -> float:
-    """The source's public default R, without drawing rows."""
-    return build(SOURCES.get(key).cls, f"Source {key!r}", dict(data)).default_row_bound(seed)
-
-
 def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOURCE) -> Release:
     """The study's release; ``method`` is the page's default where the study names none."""
     data = dataset(study, default_source)
@@ -58,18 +50,14 @@ def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOU
     options = tuple(study.options) if study.method else ()
     if study.source_key(default_source) == CSV:
         return privcov.release(key, data, study.guarantee, seed=study.seed, **dict(options))
-    return _release(study.source_key(default_source), study.data, study.rows, study.bound, key, options,
-                    study.guarantee, study.seed)
+    return _release(
+        study.source_key(default_source), study.data, study.rows, study.bound, key, options, study.guarantee, study.seed
+    )
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _release(source: str, data: tuple, rows: int, bound: float, method: str, options: tuple, guarantee,
-             seed: int) -> Release:
+def _release(
+    source: str, data: tuple, rows: int, bound: float, method: str, options: tuple, guarantee, seed: int
+) -> Release:
     base = _rows(source, data, rows)
-    return privcov.release(method, base.with_row_bound(base.row_bound * bound), guarantee, seed=seed,
-                           **dict(options))
-
-
-def without_noise(study: Study, method: str, default_source: str = DEFAULT_SOURCE) -> Release:
-    """The same method with no noise at all: the non-private reference."""
-    return privcov.release(method, dataset(study, default_source), NoPrivacy(), seed=0)
+    return privcov.release(method, base.with_row_bound(base.row_bound * bound), guarantee, seed=seed, **dict(options))

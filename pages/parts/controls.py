@@ -5,6 +5,7 @@ Every widget shows the study and writes back to it in a callback, so there is on
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 
 import streamlit as st
@@ -20,9 +21,7 @@ from privcov.privacy import KINDS
 
 _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 BOUND_STEPS = tuple(round(2 ** (k / 4), 6) for k in range(-16, 13))
-KIND_HELP = (
-    "zCDP composes most simply; approximate DP is the best known; pure DP is the strongest and the noisiest."
-)
+KIND_HELP = "zCDP composes most simply; approximate DP is the best known; pure DP is the strongest and the noisiest."
 STANDING = {"proved": "green", "reference": "gray", "historical": "orange"}
 
 
@@ -64,15 +63,19 @@ def privacy_lever(study: Study, *, kind: str = "", where=st) -> None:
     lever = "rho" if (kind or study.kind) == "zcdp" else "epsilon"
     low, high = (1e-5, 10.0) if lever == "rho" else (0.01, 20.0)
     slider(
-        lever.capitalize(), lever, log_grid(low, high, getattr(study, lever)), study, where=where,
+        lever.capitalize(),
+        lever,
+        log_grid(low, high, getattr(study, lever)),
+        study,
+        where=where,
         format_func=lambda v: f"{v:g}",
         help="How much one row may change the distribution of what is released.",
     )
     ends("stronger privacy", "more accuracy")
 
 
-def sidebar(study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True, need: str = "") -> None:
-    """Data, method, guarantee, row bound and seed of the current study. ``need``: "graph" keeps sources with one."""
+def sidebar(study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True) -> None:
+    """Data, method, guarantee, row bound and seed of the current study."""
     with st.sidebar:
         st.html('<div class="pc-group">Data</div>')
         _source(study, default_source)
@@ -93,8 +96,14 @@ def _source(study: Study, default_source: str) -> None:
     def took() -> None:
         frame.change(lambda s: s.with_source(st.session_state["w.source"]))
 
-    st.selectbox("Data set", keys, key="w.source", format_func=labels.get, on_change=took,
-                 help="Simulated data have a known truth; public data do not; a CSV stays in this session.")
+    st.selectbox(
+        "Data set",
+        keys,
+        key="w.source",
+        format_func=labels.get,
+        on_change=took,
+        help="Simulated data have a known truth; public data do not; a CSV stays in this session.",
+    )
     key = study.source_key(default_source)
     if key == CSV:
         return
@@ -105,20 +114,23 @@ def _source(study: Study, default_source: str) -> None:
 
 
 def _method(study: Study) -> None:
-    cards = sorted(METHODS.all(), key=lambda c: (c.standing == "historical", c.order))
-    labels = {c.key: c.label + (f" (not for {KINDS[study.kind].name})" if c.refuses(study.kind) else "")
-              for c in cards}
-    groups = {c.key: c.family for c in cards}
+    families = list(dict.fromkeys(c.family for c in METHODS.all()))
+    cards = sorted(METHODS.all(), key=lambda c: (c.standing == "historical", families.index(c.family), c.order))
+    labels = {
+        c.key: f"{c.family}: {c.label}" + (f" (not {KINDS[study.kind].name})" if c.refuses(study.kind) else "")
+        for c in cards
+    }
     _hold("w.method", study.method_key())
 
     def took() -> None:
         frame.change(lambda s: s.with_method(st.session_state["w.method"]))
 
-    st.selectbox("Method", list(labels), key="w.method", on_change=took,
-                 format_func=lambda k: f"{labels[k]} - {groups[k].lower()}")
+    st.selectbox("Method", list(labels), key="w.method", on_change=took, format_func=labels.get)
     card = METHODS.get(study.method_key())
-    st.markdown(f":{STANDING[card.standing]}-badge[{card.standing}] :gray-badge[{card.trust}] "
-                f":gray-badge[target: {card.target}]")
+    st.markdown(
+        f":{STANDING[card.standing]}-badge[{card.standing}] :gray-badge[{card.trust}] "
+        f":gray-badge[target: {card.target}]"
+    )
     if card.parameters:
         with st.expander("Method settings"):
             for spec in card.parameters:
@@ -135,30 +147,51 @@ def _guarantee(study: Study, default_source: str) -> None:
         else:
             frame.change(lambda s: s)  # a second click on the chosen kind must not leave none
 
-    st.segmented_control("Kind", ["zcdp", "approx", "pure"], key="w.kind", on_change=took, help=KIND_HELP,
-                         format_func={"zcdp": "zCDP", "approx": "Approximate", "pure": "Pure"}.get)
+    st.segmented_control(
+        "Kind",
+        ["zcdp", "approx", "pure"],
+        key="w.kind",
+        on_change=took,
+        help=KIND_HELP,
+        format_func={"zcdp": "zCDP", "approx": "Approximate", "pure": "Pure"}.get,
+    )
     privacy_lever(study)
     if study.kind == "approx":
-        slider("Delta", "delta", log_grid(1e-12, 0.1, study.delta), study, format_func=lambda v: f"{v:.3g}",
-               help="Chance that the epsilon bound fails. Keep it far below 1/n.")
-        with _quiet():
+        slider(
+            "Delta",
+            "delta",
+            log_grid(1e-12, 0.1, study.delta),
+            study,
+            format_func=lambda v: f"{v:.3g}",
+            help="Chance that the epsilon bound fails. Keep it far below 1/n.",
+        )
+        with contextlib.suppress(ValueError):  # without rows there is no n to compare with
             n = cached.dataset(study, default_source).n
             if study.delta > 1 / n:
-                st.warning(f"Delta {study.delta:.3g} is above 1/n = {1 / n:.3g}: publishing one random row in the "
-                           "clear would satisfy it. Choose it below " f"{1 / (10 * n):.1g}.")
+                st.warning(
+                    f"Delta {study.delta:.3g} is above 1/n = {1 / n:.3g}: publishing one random row in the "
+                    f"clear would satisfy it. Choose it below {1 / (10 * n):.1g}."
+                )
 
 
 def _row_bound(study: Study, default_source: str) -> None:
-    with _quiet():
+    try:
         data = cached.dataset(dataclasses.replace(study, bound=1.0), default_source)
-        start = data.row_bound
-        options = sorted({*BOUND_STEPS, study.bound})
-        slider("Row bound R", "bound", options, study, format_func=lambda m: plain(m * start),
-               help="A row longer than R is shortened to R. The noise grows with R squared, the bias falls with R. "
-                    "It is a public number and must not be read off the rows.")
-        ends("less noise", "less clipping")
-        share = share_clipped(data.with_row_bound(start * study.bound))
-        st.caption(f"{share:.1%} of the rows are shortened.")
+    except ValueError:  # the page says why there are no rows
+        st.session_state.pop("w.bound", None)
+        return
+    start = data.row_bound
+    slider(
+        "Row bound R",
+        "bound",
+        sorted({*BOUND_STEPS, study.bound}),
+        study,
+        format_func=lambda m: plain(m * start),
+        help="A row longer than R is shortened to R. The noise grows with R squared, the bias falls with R. "
+        "It is a public number and must not be read off the rows.",
+    )
+    ends("less noise", "less clipping")
+    st.caption(f"{share_clipped(data.with_row_bound(start * study.bound)):.1%} of the rows are shortened.")
 
 
 def _seed(study: Study) -> None:
@@ -168,10 +201,20 @@ def _seed(study: Study) -> None:
     def took() -> None:
         frame.change(lambda s: dataclasses.replace(s, seed=int(st.session_state["w.seed"])))
 
-    left.number_input("Noise seed", 0, 2**31 - 1, key="w.seed", on_change=took,
-                      help="The same seed gives the same noise at every epsilon, so the picture melts.")
-    right.button("Draw again", on_click=lambda: frame.change(lambda s: dataclasses.replace(s, seed=s.seed + 1)),
-                 width="stretch", help="Another noise draw. With private rows each draw would spend privacy.")
+    left.number_input(
+        "Noise seed",
+        0,
+        2**31 - 1,
+        key="w.seed",
+        on_change=took,
+        help="The same seed gives the same noise at every epsilon, so the picture melts.",
+    )
+    right.button(
+        "Draw again",
+        on_click=lambda: frame.change(lambda s: dataclasses.replace(s, seed=s.seed + 1)),
+        width="stretch",
+        help="Another noise draw. With private rows each draw would spend privacy.",
+    )
 
 
 def field(spec: Spec, part: str, study: Study, *, owner: str) -> None:
@@ -203,8 +246,12 @@ def field(spec: Spec, part: str, study: Study, *, owner: str) -> None:
         st.toggle(spec.label, **told)
     elif spec.log:
         whole = isinstance(spec.default, int)
-        st.select_slider(spec.label, log_grid(spec.low, spec.high, value, spec.default, whole=whole),
-                         format_func=(lambda v: f"{v:,}") if whole else (lambda v: f"{v:g}"), **told)
+        st.select_slider(
+            spec.label,
+            log_grid(spec.low, spec.high, value, spec.default, whole=whole),
+            format_func=(lambda v: f"{v:,}") if whole else (lambda v: f"{v:g}"),
+            **told,
+        )
     elif isinstance(spec.default, int):
         st.number_input(spec.label, int(spec.low), int(spec.high), **told)
     else:
@@ -214,13 +261,3 @@ def field(spec: Spec, part: str, study: Study, *, owner: str) -> None:
 def _defaults(owner: str, part: str) -> dict:
     card = (SOURCES if part == "data" else METHODS).get(owner)
     return {s.name: s.default for s in card.parameters}
-
-
-class _quiet:
-    """Controls that need the data keep still when the data cannot be had; the page says why."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind, value, trace) -> bool:
-        return kind is not None and issubclass(kind, ValueError)

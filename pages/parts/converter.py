@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
-from fractions import Fraction
 
 import streamlit as st
 
@@ -36,8 +34,7 @@ GROUPS = {
 }
 TIMES = {
     "pure": "Over {k} releases epsilon adds: basic composition (Dwork and Roth 2014, Corollary 3.15).",
-    "approx": "Over {k} releases epsilon and delta both add: basic composition (Dwork and Roth 2014, Theorem "
-    "3.16).",
+    "approx": "Over {k} releases epsilon and delta both add: basic composition (Dwork and Roth 2014, Theorem 3.16).",
     "zcdp": "Over {k} releases rho adds (Bun and Steinke 2016, Lemma 1.7).",
     "gdp": "Over {k} releases mu squared adds, so mu grows with the root of {k} (Dong, Roth and Su 2022, "
     "Corollary 2). Nothing is lost.",
@@ -49,8 +46,7 @@ CHANCES = {
     "gdp": "Exact for Gaussian noise: the normal distribution at mu/2 (Dong, Roth and Su 2022, Section 2).",
 }
 TIGHT = (
-    "The best order of the Renyi divergence is chosen for this delta (Canonne, Kamath and Steinke 2020, "
-    "Corollary 13)."
+    "The best order of the Renyi divergence is chosen for this delta (Canonne, Kamath and Steinke 2020, Corollary 13)."
 )
 SIMPLE = "rho + 2 sqrt(rho ln(1/delta)): short, but too large (Bun and Steinke 2016, Proposition 1.3)."
 PURE_ZCDP = "Epsilon-DP is (epsilon squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.4)."
@@ -66,38 +62,9 @@ class Route:
     why: str
 
 
-def repeated(guarantee: Claim, k: int) -> Claim:
-    """The same guarantee given k times, rounded up. Belongs beside `accounting.group`, and should move there.
-
-    Raises ValueError when the deltas add up to 1 or more.
-    """
-    if isinstance(guarantee, PureDP):
-        return PureDP(_up(k * Fraction(guarantee.epsilon)))
-    if isinstance(guarantee, ZCDP):
-        return ZCDP(_up(k * Fraction(guarantee.rho)))
-    if isinstance(guarantee, GaussianDP):
-        square = k * Fraction(guarantee.mu) ** 2
-        mu = guarantee.mu * math.sqrt(k)
-        while Fraction(mu) ** 2 < square:
-            mu = math.nextafter(mu, math.inf)
-        return GaussianDP(mu)
-    delta = _up(k * Fraction(guarantee.delta))
-    if delta >= 1:
-        raise ValueError(
-            f"Over {k:,} releases the deltas add up to {delta:.3g}, and a delta of 1 promises nothing. "
-            "Use a smaller delta or fewer releases, or account in zCDP."
-        )
-    return ApproxDP(_up(k * Fraction(guarantee.epsilon)), delta)
-
-
-def _up(x: Fraction) -> float:
-    f = float(x)
-    return f if Fraction(f) >= x else math.nextafter(f, math.inf)
-
-
 def whole(start: Claim, k: int, g: int) -> Claim:
     """k releases, g rows per person. Rows first: for an (epsilon, delta) pair that is the smaller delta."""
-    return repeated(accounting.group(start, g), k)
+    return accounting.repeated(accounting.group(start, g), k)
 
 
 def as_zcdp(given: Claim) -> tuple[ZCDP, str]:
@@ -108,8 +75,10 @@ def as_zcdp(given: Claim) -> tuple[ZCDP, str]:
         return ZCDP(accounting.pure_to_zcdp(given.epsilon)), PURE_ZCDP
     if isinstance(given, GaussianDP):
         event = Event("matrix", "any", "gaussian", "l2", given.mu, 1.0, "given")
-        return (accounting.compose((event,), ZCDP(1.0)),
-                "mu-GDP is (mu squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.6).")
+        return (
+            accounting.compose((event,), ZCDP(1.0)),
+            "mu-GDP is (mu squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.6).",
+        )
     raise ValueError(
         "No zCDP follows from an (epsilon, delta) pair: with probability delta it may reveal everything, "
         "which zCDP never allows. Start from the noise that was added: choose zCDP or Gaussian noise above."
@@ -122,16 +91,22 @@ def as_approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> list[
         why = "A larger delta only weakens a guarantee." if given.delta < delta else "The pair itself."
         return [Route("Basic", accounting.to_approx(given, delta).epsilon, why)]
     if isinstance(given, ZCDP):
-        return [Route("Tight", accounting.to_approx(given, delta).epsilon, TIGHT),
-                Route("Simple", accounting.zcdp_to_approx(given.rho, delta, tight=False), SIMPLE)]
+        return [
+            Route("Tight", accounting.to_approx(given, delta).epsilon, TIGHT),
+            Route("Simple", accounting.zcdp_to_approx(given.rho, delta, tight=False), SIMPLE),
+        ]
     # Each release becomes zCDP by itself before rho adds: k (epsilon^2 / 2), not (k epsilon)^2 / 2.
     through = accounting.to_approx(whole(as_zcdp(start)[0], k, g), delta).epsilon
     if isinstance(given, PureDP):
-        routes = [Route("Basic", given.epsilon, "Holds with delta 0, hence at every delta."),
-                  Route("Through zCDP", through, f"{PURE_ZCDP} Then rho adds, and the tight conversion.")]
+        routes = [
+            Route("Basic", given.epsilon, "Holds with delta 0, hence at every delta."),
+            Route("Through zCDP", through, f"{PURE_ZCDP} Then rho adds, and the tight conversion."),
+        ]
     else:
-        routes = [Route("Exact", accounting.to_approx(given, delta).epsilon, CURVE),
-                  Route("Through zCDP", through, "(mu squared / 2)-zCDP, then the tight conversion.")]
+        routes = [
+            Route("Exact", accounting.to_approx(given, delta).epsilon, CURVE),
+            Route("Through zCDP", through, "(mu squared / 2)-zCDP, then the tight conversion."),
+        ]
     return sorted(routes, key=lambda r: r.value)
 
 
@@ -148,8 +123,8 @@ def chance(start: Claim, given: Claim, k: int, g: int) -> Route:
 
 def shown(value: float) -> str:
     """Four digits, never less than the value."""
-    if value < 1e-9:
-        return "< 1e-9"
+    if value < 1e-20:
+        return "< 1e-20"
     # Twelve digits first: a float that stands for 0.1 must not be shown as 0.1001.
     return f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(f'{value:.12g}')):.4g}"
 
@@ -190,48 +165,81 @@ def section(study: Study, palette: Palette) -> None:
     with place[2], _card("As zCDP"):
         _zcdp(start, k, g)
     before, after = st.columns(2, gap="medium")
-    for where, title, best in ((before, "One release, one row", chance(start, start, 1, 1)),
-                               (after, "All together", chance(start, given, k, g))):
+    for where, title, best in (
+        (before, "One release, one row", chance(start, start, 1, 1)),
+        (after, "All together", chance(start, given, k, g)),
+    ):
         with where, _card(f"Attacker's best chance: {title.lower()}"):
             st.metric("Right guesses", guesses(best.value), label_visibility="collapsed")
             show.attacker_meter(best.value, palette)
             st.caption(best.why)
-    st.caption("Epsilon, rho and mu are rounded up. The chance is that of guessing which of two equally "
-               "likely tables, differing in one person, was used.")
+    st.caption(
+        "Epsilon, rho and mu are rounded up. The chance is that of guessing which of two equally "
+        "likely tables, differing in one person, was used."
+    )
 
 
 def _controls(study: Study) -> tuple[Claim, int, int, float]:
     with st.container(border=True):
-        kind = st.segmented_control("Guarantee of one release", list(NAMES), default=study.kind,
-                                    required=True, format_func=NAMES.get, key="convert-kind")
+        kind = st.segmented_control(
+            "Guarantee of one release",
+            list(NAMES),
+            default=study.kind,
+            required=True,
+            format_func=NAMES.get,
+            key="convert-kind",
+        )
         places = st.columns(5 if kind == "approx" else 4, vertical_alignment="bottom")
         lever = LEVERS[kind]
         value = places[0].number_input(
-            lever.capitalize(), 1e-6, 100.0, min(getattr(study, lever, 1.0), 100.0), step=0.1, format="%g",
+            lever.capitalize(),
+            1e-6,
+            100.0,
+            min(getattr(study, lever, 1.0), 100.0),
+            step=0.1,
+            format="%g",
             key=f"convert-{kind}-{lever}",
             help="How much one row may change the distribution of what is released.",
         )
-        deltas = {"options": controls.log_grid(1e-12, 0.1, study.delta), "value": study.delta,
-                  "format_func": lambda v: f"{v:.3g}"}
         own = study.delta
         if kind == "approx":
-            own = places[1].select_slider("Delta of one release", key="convert-own-delta", **deltas)
-        k = places[-3].number_input("Releases", 1, 1000, 1, key="convert-releases",
-                                    help="The same guarantee, given this many times on the same rows.")
-        g = places[-2].number_input("Rows per person", 1, 100, 1, key="convert-rows",
-                                    help="A guarantee protects one row; a person may have several.")
-        delta = places[-1].select_slider("Delta to read it at", key="convert-delta", **deltas)
+            own = _delta("Delta of one release", "convert-own-delta", study.delta, places[1])
+        k = places[-3].number_input(
+            "Releases",
+            1,
+            1000,
+            1,
+            key="convert-releases",
+            help="The same guarantee, given this many times on the same rows.",
+        )
+        g = places[-2].number_input(
+            "Rows per person",
+            1,
+            100,
+            1,
+            key="convert-rows",
+            help="A guarantee protects one row; a person may have several.",
+        )
+        delta = _delta("Delta to read it at", "convert-delta", study.delta, places[-1])
     made = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
     return (ApproxDP(value, own) if kind == "approx" else made[kind](value)), int(k), int(g), delta
+
+
+def _delta(label: str, key: str, start: float, where) -> float:
+    # The value on the slider must stay one of its options when a link brings another study.
+    options = controls.log_grid(1e-12, 0.1, start, st.session_state.get(key, start))
+    return where.select_slider(label, options, start, key=key, format_func=lambda v: f"{v:.3g}")
 
 
 def _approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> None:
     try:
         best, *rest = as_approx(start, given, k, g, delta)
     except TypeError:  # the pair's own delta is larger. A reason is an answer, not an error
-        st.info(f"Nothing follows at delta = {delta:g}: a pair cannot be moved to a smaller delta without "
-                f"knowing the noise. Read it at {shown(given.delta)} or more, or start from zCDP or Gaussian "
-                "noise.")
+        st.info(
+            f"Nothing follows at delta = {delta:g}: a pair cannot be moved to a smaller delta without "
+            f"knowing the noise. Read it at {shown(given.delta)} or more, or start from zCDP or Gaussian "
+            "noise."
+        )
         return
     st.metric(f"Epsilon, {best.name.lower()}", shown(best.value))
     st.caption(best.why)
@@ -249,8 +257,7 @@ def _zcdp(start: Claim, k: int, g: int) -> None:
     st.metric("Rho", shown(whole(single, k, g).rho))
     st.caption(why)
     if single is not start and k * g > 1:
-        st.caption("Each release is converted first; then rho is multiplied by the releases and by the rows "
-                   "squared.")
+        st.caption("Each release is converted first; then rho is multiplied by the releases and by the rows squared.")
 
 
 def _card(title: str):

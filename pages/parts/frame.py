@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.study import Study, from_query, to_query
+from pages.parts.show import as_text
+from pages.parts.study import CSV, Study, from_query, to_query
 from privcov.figures.look import DARK, LIGHT, Palette
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,12 +19,15 @@ ICON = ROOT / "pages" / "parts" / "icon.png"
 # (group, [(file, label)]): the menu, in order. A page that is not listed here has no way in.
 MENU = [
     ("", [("app.py", "Home")]),
-    ("Explore", [
-        ("pages/1_Estimate.py", "Estimate"),
-        ("pages/2_Trade_offs.py", "Trade-offs"),
-        ("pages/3_Graph_recovery.py", "Graph recovery"),
-        ("pages/4_Spectra.py", "Spectra"),
-    ]),
+    (
+        "Explore",
+        [
+            ("pages/1_Estimate.py", "Estimate"),
+            ("pages/2_Trade_offs.py", "Trade-offs"),
+            ("pages/3_Graph_recovery.py", "Graph recovery"),
+            ("pages/4_Spectra.py", "Spectra"),
+        ],
+    ),
     ("Learn", [("pages/7_Methods.py", "Methods")]),
 ]
 
@@ -92,7 +97,7 @@ def page(title: str) -> Study:
     with st.sidebar:
         _menu()
     for sentence in st.session_state.pop("link_problems", []):
-        st.warning(sentence)
+        st.warning(as_text(sentence))
     return st.session_state["study"]
 
 
@@ -117,7 +122,11 @@ def _follow_address() -> None:
     touched = state.pop("study_changed", False)
     arrived = query != state.get("address") and not touched
     if "study" not in state or arrived:
+        before = state.get("study")
         state["study"], problems = from_query(query)
+        if "source" not in query and before is not None and before.source == CSV:
+            # A link cannot name an upload, so one that names no source leaves the visitor's own table in place.
+            state["study"] = dataclasses.replace(state["study"], source=CSV, data=(), bound=before.bound)
         if problems:
             state["link_problems"] = problems
     wanted = to_query(state["study"])

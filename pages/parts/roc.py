@@ -23,9 +23,11 @@ def section(study: Study, dataset: Dataset, default_source: str) -> list[tuple[s
     """The curves when they have been drawn; otherwise a button to draw them."""
     weaker = getattr(study, study.lever)
     stronger = float(f"{weaker / 10:.3g}")
-    levels = [(f"{study.lever} = {weaker:g}", study.guarantee),
-              (f"{study.lever} = {stronger:g}", dataclasses.replace(study, **{study.lever: stronger}).guarantee),
-              ("No privacy", NoPrivacy())]
+    levels = [
+        (f"{study.lever} = {weaker:g}", study.guarantee),
+        (f"{study.lever} = {stronger:g}", dataclasses.replace(study, **{study.lever: stronger}).guarantee),
+        ("No privacy", NoPrivacy()),
+    ]
     key = (dataclasses.replace(study, method="", options=()), default_source)
     kept = st.session_state.setdefault("roc", {})
     if key not in kept:
@@ -51,6 +53,8 @@ def _curves(study: Study, dataset: Dataset, levels: list, default_source: str) -
             rel = privcov.release("glasso-gaussian", rows, guarantee, seed=study.seed + repeat)
             points = roc_points(rel, rows.truth.precision)
             found[name].append(np.array([(fpr, tpr) for _, fpr, tpr in points]))
-            bar.progress((repeat * len(levels) + step + 1) / (REPLICATES * len(levels)), f"Replicate {repeat + 1}: {name}")
+            bar.progress(
+                (repeat * len(levels) + step + 1) / (REPLICATES * len(levels)), f"Replicate {repeat + 1}: {name}"
+            )
     bar.empty()
     return [(name, found[name]) for name, _ in levels]

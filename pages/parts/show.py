@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
@@ -12,8 +13,11 @@ import streamlit as st
 
 from privcov.figures.look import Palette, Picture, plain
 
-_CHART = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "scale": 2},
-          "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+_CHART = {
+    "displaylogo": False,
+    "toImageButtonOptions": {"format": "svg", "scale": 2},
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+}
 
 
 @contextmanager
@@ -22,7 +26,7 @@ def problems() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as problem:
-        st.error(str(problem))
+        st.error(as_text(str(problem)))
 
 
 def picture(found: Picture, key: str) -> None:
@@ -68,4 +72,13 @@ def download(label: str, make: Callable[[], str], file_name: str, key: str, mime
 
 
 def percent(value: float) -> str:
+    if not np.isfinite(value):
+        return "undefined"
     return f"{value:.1%}" if value < 10 else f"{value:,.0%}"
+
+
+def as_text(sentence: str) -> str:
+    """Markdown that shows the sentence letter by letter; it may quote a column's name."""
+    escaped = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$&^=:])", r"\\\1", sentence.replace("\n", " "))
+    # A word joiner, which has no width: emoji codes are looked for after the escapes are gone.
+    return re.sub(r"\\:(?=\S)", "\\\\:\u2060", escaped)

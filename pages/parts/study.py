@@ -67,8 +67,12 @@ class Study:
 
 
 _NUMBERS = {
-    "rho": (1e-6, 1e3), "epsilon": (1e-4, 1e3), "delta": (1e-15, 0.5), "bound": (0.01, 100.0),
-    "seed": (0, 2**31 - 1), "rows": (0, 2**31 - 1),
+    "rho": (1e-6, 1e3),
+    "epsilon": (1e-4, 1e3),
+    "delta": (1e-15, 0.5),
+    "bound": (0.01, 100.0),
+    "seed": (0, 2**31 - 1),
+    "rows": (0, 2**31 - 1),
 }
 _PLAIN = [f.name for f in dataclasses.fields(Study) if f.name not in ("source", "data", "method", "options", "kind")]
 
@@ -121,7 +125,9 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
 
 def _kind(text: str) -> str:
     if text not in DEFAULT_METHOD:
-        raise ValueError(f"A guarantee is one of {', '.join(DEFAULT_METHOD)} ({', '.join(KINDS[k].name for k in DEFAULT_METHOD)}).")
+        raise ValueError(
+            f"A guarantee is one of {', '.join(DEFAULT_METHOD)} ({', '.join(KINDS[k].name for k in DEFAULT_METHOD)})."
+        )
     return text
 
 

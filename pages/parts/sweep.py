@@ -11,8 +11,9 @@ import streamlit as st
 
 from pages.parts.study import CSV, Study
 from privcov.dataset import Dataset
-from privcov.experiments.plan import Plan, run as run_plan, run_on
-from privcov.metrics.errors import matrix_norm, reference_matrix
+from privcov.experiments.plan import Plan, run_on
+from privcov.experiments.plan import run as run_plan
+from privcov.metrics.errors import answers_to_beat
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 
 LEVELS = {"rho": np.geomspace(1e-5, 10, 13), "epsilon": np.geomspace(0.02, 20, 13)}
@@ -59,7 +60,7 @@ def _guarantee(study: Study, level: float) -> Guarantee:
 def _key(study: Study, setting: Setting) -> tuple:
     """A sweep does not depend on where the lever stands, nor on the study's own method."""
     same = dataclasses.replace(study, rho=1.0, epsilon=1.0, method="", options=())
-    return same, setting, id(st.session_state.get("csv")) if study.source == CSV else 0
+    return same, setting
 
 
 def result(study: Study, setting: Setting) -> Sweep | None:
@@ -80,29 +81,32 @@ def run(study: Study, dataset: Dataset, setting: Setting) -> None:
             bar.progress(done / total, f"Run {done:,} of {total:,}")
 
     if dataset.provenance == "simulated" and study.source != CSV:
-        plan = Plan(source=study.source_key(), source_params=dict(study.data), methods=list(setting.methods),
-                    guarantees=guarantees, metrics=[metric], replicates=setting.replicates, seed=study.rows,
-                    row_bound=dataset.row_bound)
+        plan = Plan(
+            source=study.source_key(),
+            source_params=dict(study.data),
+            methods=list(setting.methods),
+            guarantees=guarantees,
+            metrics=[metric],
+            replicates=setting.replicates,
+            seed=study.rows,
+            row_bound=dataset.row_bound,
+        )
         table = run_plan(plan, tell)
     else:
-        table = run_on(dataset, list(setting.methods), guarantees, [metric], replicates=setting.replicates,
-                       seed=study.seed, progress=tell)
+        table = run_on(
+            dataset,
+            list(setting.methods),
+            guarantees,
+            [metric],
+            replicates=setting.replicates,
+            seed=study.seed,
+            progress=tell,
+        )
     bar.empty()
     kept = st.session_state.setdefault("sweeps", {})
-    kept[_key(study, setting)] = Sweep(table, _references(dataset, setting.norm, target))
+    goal = str(table["target"].iloc[0])
+    # A logarithmic axis has no place for an error of zero.
+    lines = [(name, level) for name, level in answers_to_beat(dataset, goal, setting.norm) if level > 0]
+    kept[_key(study, setting)] = Sweep(table, lines)
     while len(kept) > 8:
         kept.pop(next(iter(kept)))
-
-
-def _references(dataset: Dataset, norm: str, target: str) -> list[tuple[str, float]]:
-    """The trivial answers, and the sample itself where the truth is known."""
-    kind = "second moment" if dataset.mean_is_zero and dataset.truth is None else "covariance"
-    reference = reference_matrix(dataset, kind, target)
-    sample = reference_matrix(dataset, kind, "sample")
-    size = matrix_norm(reference, norm)
-    lines = [("zero matrix", 1.0),
-             ("diagonal of the sample (not private)",
-              matrix_norm(np.diag(np.diag(sample)) - reference, norm) / size)]
-    if target == "truth":
-        lines.append(("sample (not private)", matrix_norm(sample - reference, norm) / size))
-    return [(name, level) for name, level in lines if level > 0]

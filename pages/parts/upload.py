@@ -1,59 +1,39 @@
-"""The visitor's own CSV: asked first whether it is public, read once, declared, kept in this session only.
-
-Nothing of a file goes into a URL, a shared cache, a log or a temporary file. The bytes are let go as soon as
-they are read; what stays is one `Upload` in the session, which "Forget this file" removes.
-"""
+"""The visitor's own CSV: asked first whether it is public, read once, and declared."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.parts import show
-from pages.parts.study import CSV
-from privcov.data_sources.csv_file import MAX_HEADER_BYTES, PublicTable, declare, read_header, read_public
+from pages.parts import session_file, show
+from pages.parts.session_file import Upload
+from privcov.data_sources.csv_file import MAX_HEADER_BYTES, PublicTable, read_header, read_public
+from privcov.data_sources.declaration import declare
 from privcov.figures.look import plain
 from privcov.measurements.clipping import share_out_of_bounds
 
-MEGABYTES = 50
 ANSWERS = {"yes": "Yes, anyone may see its rows", "no": "No, its rows are confidential"}
 LIMITS = {"bounds": "Bounds per column", "row": "One row bound"}
 NUMBERS = ("low", "high", "typical")
-
-
-@dataclass
-class Upload:
-    """What the session knows of a file. ``file_id`` names its widgets, so another file starts empty.
-
-    typed: the editor's table as the visitor left it. used: what was typed when the table was declared.
-    """
-
-    file_id: str
-    name: str
-    header: tuple[str, ...] = ()
-    table: PublicTable | None = None
-    typed: pd.DataFrame | None = None
-    used: tuple | None = None
-    notes: tuple[str, ...] = ()
-    shares: np.ndarray | None = None
-    problem: str = ""
 
 
 def section() -> None:
     """The whole of it, above the page's own pictures."""
     st.subheader("Your own CSV")
     answer = st.radio(
-        "Is this file already public?", list(ANSWERS), index=None, format_func=ANSWERS.get, horizontal=True,
-        key="upload-public", on_change=_forget_file, persist_state="session",
+        "Is this file already public?",
+        list(ANSWERS),
+        index=None,
+        format_func=ANSWERS.get,
+        horizontal=True,
+        key="upload-public",
+        on_change=session_file.forget_file,
+        persist_state="session",
         help="A table that anyone may download is public. A table about people that is not published is "
-             "confidential, even without names.",
+        "confidential, even without names.",
     )
     if answer is None:
         st.caption("Answer first, then choose the file. Nothing is read before.")
@@ -70,18 +50,18 @@ def section() -> None:
 def _confidential() -> None:
     st.markdown("Only the first line, the column names, is read; the rest of the file is let go unread.")
     upload = st.session_state.get("upload")
-    file = _uploader("Confidential CSV", "header")
+    file = session_file.uploader("Confidential CSV", "header")
     if file is not None:
-        upload = _new(file)
+        upload = session_file.new(file)
         try:
             upload.header = tuple(read_header(file.read(MAX_HEADER_BYTES + 1)))
         except ValueError as problem:
             upload.problem = str(problem)
-        _let_go(file)
+        session_file.let_go(file)
     if upload is None:
         return
     if upload.problem:
-        st.error(as_text(upload.problem))
+        st.error(show.as_text(upload.problem))
         return
     names = " ".join(f'<span class="pc-tag"><bdi>{escape(name)}</bdi></span>' for name in upload.header)
     st.html(f"<div>Columns of <b><bdi>{escape(upload.name)}</bdi></b>:</div><div>{names}</div>")
@@ -90,7 +70,7 @@ def _confidential() -> None:
         "choose one guarantee, and get one release, drawn once and recorded in a ledger. Until then nothing "
         "is computed from the rows."
     )
-    st.button("Forget this file", on_click=_forget)
+    st.button("Forget this file", on_click=session_file.forget)
 
 
 # --- a public file ------------------------------------------------------------------------------------------
@@ -103,17 +83,17 @@ def _public() -> None:
             "Commas between cells, decimal points, UTF-8, column names in the first line. The table stays in "
             "this session's memory: not in the address, not in a file, not in a cache that others share."
         )
-        file = _uploader("Public CSV", "table")
+        file = session_file.uploader("Public CSV", "table")
         if file is not None:
-            upload = _new(file)
+            upload = session_file.new(file)
             try:
                 with st.spinner("Reading the file ..."):
                     upload.table = read_public(file.getvalue())
             except ValueError as problem:
                 upload.problem = str(problem)
-            _let_go(file)
+            session_file.let_go(file)
         if upload is not None and upload.problem:
-            st.error(as_text(upload.problem))
+            st.error(show.as_text(upload.problem))
         return
     _summary(upload)
     declared = upload.used is not None
@@ -121,16 +101,25 @@ def _public() -> None:
         _declaration(upload)
     if declared:
         _declared(upload)
-    st.button("Forget this file", on_click=_forget,
-              help="Removes the table and everything made from it from this session.")
+    st.button(
+        "Forget this file",
+        on_click=session_file.forget,
+        help="Removes the table and everything made from it from this session.",
+    )
 
 
 def _summary(upload: Upload) -> None:
     table = upload.table
     found = [_count(table.n_rows, "row"), _count(len(table.columns), "numeric column")]
-    found += [_count(number, what) for number, what in (
-        (sum(table.missing.values()), "missing cell"), (sum(table.infinite.values()), "infinite cell"),
-        (len(table.constant), "constant column")) if number]
+    found += [
+        _count(number, what)
+        for number, what in (
+            (sum(table.missing.values()), "missing cell"),
+            (sum(table.infinite.values()), "infinite cell"),
+            (len(table.constant), "constant column"),
+        )
+        if number
+    ]
     show.tag("Public", f"{upload.name}: {', '.join(found)}")
     if table.dropped:
         with st.expander(f"Columns left out ({len(table.dropped)})"):
@@ -144,15 +133,21 @@ def _count(number: int, what: str) -> str:
 def _declaration(upload: Upload) -> None:
     """What the visitor types, and the button that makes a data set of it."""
     how = st.segmented_control(
-        "Public limits", list(LIMITS), default="bounds", required=True, format_func=LIMITS.get,
-        key=f"upload-how-{upload.file_id}", persist_state="session",
+        "Public limits",
+        list(LIMITS),
+        default="bounds",
+        required=True,
+        format_func=LIMITS.get,
+        key=f"upload-how-{upload.file_id}",
+        persist_state="session",
     )
     bounds = how == "bounds"
     st.caption(
         "Type the lowest and the highest value each column can have, from what you know about the quantity "
         "(an age lies between 0 and 120) and not from this file. Values beyond are clipped. The typical "
-        "value is optional; without it the middle is used." if bounds else
-        "Type the largest Euclidean norm a row may have, from what you know about the quantities and not "
+        "value is optional; without it the middle is used."
+        if bounds
+        else "Type the largest Euclidean norm a row may have, from what you know about the quantities and not "
         "from this file. Longer rows are shortened to it. Columns in very different units are better served "
         "by bounds per column."
     )
@@ -160,8 +155,13 @@ def _declaration(upload: Upload) -> None:
     row_bound = None
     if not bounds:
         row_bound = st.number_input(
-            "Row bound R", value=None, format="%g", placeholder="a number above 0", width=260,
-            key=f"upload-row-{upload.file_id}", persist_state="session",
+            "Row bound R",
+            value=None,
+            format="%g",
+            placeholder="a number above 0",
+            width=260,
+            key=f"upload-row-{upload.file_id}",
+            persist_state="session",
         )
     entered = (how, typed, row_bound)
     if st.button("Use this table", type="primary"):
@@ -172,11 +172,10 @@ def _declaration(upload: Upload) -> None:
         else:
             st.rerun()  # the sidebar stands above and was drawn with the table of before
     if upload.problem:
-        st.error(as_text(upload.problem))
+        st.error(show.as_text(upload.problem))
         upload.problem = ""
     elif upload.used is not None and not _same(upload.used, entered):
-        st.info("You changed something since, and the page still shows the table as it was. Press the button "
-                "again.")
+        st.info("You changed something since, and the page still shows the table as it was. Press the button again.")
 
 
 def _editor(upload: Upload, bounds: bool) -> pd.DataFrame:
@@ -189,17 +188,26 @@ def _editor(upload: Upload, bounds: bool) -> pd.DataFrame:
         st.session_state["upload-start"] = upload.typed
     number = st.column_config.NumberColumn
     upload.typed = st.data_editor(
-        st.session_state["upload-start"], key=key, hide_index=True, num_rows="fixed", width="stretch",
+        st.session_state["upload-start"],
+        key=key,
+        hide_index=True,
+        num_rows="fixed",
+        width="stretch",
         disabled=["column", "missing", "remark"],
-        column_order=["use", "column", *(NUMBERS if bounds else ()), "missing", "remark"], placeholder=" ",
+        column_order=["use", "column", *(NUMBERS if bounds else ()), "missing", "remark"],
+        placeholder=" ",
         column_config={
             "use": st.column_config.CheckboxColumn("Use", width="small"),
             "column": st.column_config.TextColumn("Column", width="medium"),
             "low": number("Lowest", width="small", help="The lowest value the quantity can have."),
             "high": number("Highest", width="small", help="The highest value the quantity can have."),
             "typical": number("Typical", width="small", help="Optional: a usual value, between the two."),
-            "missing": number("Missing", format="%d", width="small",
-                              help="Empty or infinite cells. A row with one in a used column is left out."),
+            "missing": number(
+                "Missing",
+                format="%d",
+                width="small",
+                help="Empty or infinite cells. A row with one in a used column is left out.",
+            ),
             "remark": st.column_config.TextColumn("Remark"),
         },
         alt="One line per numeric column, with its public limits.",
@@ -211,11 +219,15 @@ def _blank(table: PublicTable) -> pd.DataFrame:
     """Limits start empty: a limit proposed from the rows would be copied, and would tell about a row."""
     endless = {c: f"{number:,} infinite" for c, number in table.infinite.items()}
     constant = dict.fromkeys(table.constant, "one value throughout")
-    return pd.DataFrame({
-        "use": True, "column": list(table.columns), **dict.fromkeys(NUMBERS, np.nan),
-        "missing": [table.missing.get(c, 0) + table.infinite.get(c, 0) for c in table.columns],
-        "remark": [", ".join(said[c] for said in (constant, endless) if c in said) for c in table.columns],
-    })
+    return pd.DataFrame(
+        {
+            "use": True,
+            "column": list(table.columns),
+            **dict.fromkeys(NUMBERS, np.nan),
+            "missing": [table.missing.get(c, 0) + table.infinite.get(c, 0) for c in table.columns],
+            "remark": [", ".join(said[c] for said in (constant, endless) if c in said) for c in table.columns],
+        }
+    )
 
 
 def _use(upload: Upload, entered: tuple) -> None:
@@ -231,7 +243,9 @@ def _use(upload: Upload, entered: tuple) -> None:
         raise ValueError("There is no row bound yet: enter the largest norm a row may have.")
     else:
         data, notes = declare(upload.table, columns, row_bound=row_bound)
-    _forget_results()
+    session_file.forget_results()
+    # The slider for R was away while there was no table, and must be told where it stands when it comes back.
+    st.session_state.pop("w.bound", None)
     st.session_state["csv"] = data
     upload.used, upload.notes = (how, typed.copy(), row_bound), tuple(notes)
     upload.shares = share_out_of_bounds(data) if how == "bounds" else None
@@ -239,8 +253,11 @@ def _use(upload: Upload, entered: tuple) -> None:
 
 def _same(used: tuple, entered: tuple) -> bool:
     what = ["use", *NUMBERS] if entered[0] == "bounds" else ["use"]
-    return used[0] == entered[0] and used[1][what].equals(entered[1][what]) and (
-        entered[0] == "bounds" or used[2] == entered[2])
+    return (
+        used[0] == entered[0]
+        and used[1][what].equals(entered[1][what])
+        and (entered[0] == "bounds" or used[2] == entered[2])
+    )
 
 
 def _declared(upload: Upload) -> None:
@@ -253,67 +270,15 @@ def _declared(upload: Upload) -> None:
         return
     with st.expander("Clipped to the bounds, per column", expanded=True):
         st.dataframe(
-            pd.DataFrame({"column": data.columns, "low": data.bounds[:, 0], "high": data.bounds[:, 1],
-                          "clipped": upload.shares}).sort_values("clipped", ascending=False),
-            hide_index=True, height=min(36 * (data.d + 1), 260),
+            pd.DataFrame(
+                {"column": data.columns, "low": data.bounds[:, 0], "high": data.bounds[:, 1], "clipped": upload.shares}
+            ).sort_values("clipped", ascending=False),
+            hide_index=True,
+            height=min(36 * (data.d + 1), 260),
             column_config={
-                "column": "Column", "low": "Lowest", "high": "Highest",
+                "column": "Column",
+                "low": "Lowest",
+                "high": "Highest",
                 "clipped": st.column_config.ProgressColumn("Share of values clipped", format="percent"),
             },
         )
-
-
-# --- the file itself ----------------------------------------------------------------------------------------
-
-
-def _uploader(label: str, what: str):
-    """An uploader that is empty again once its file was read: its key changes with every file."""
-    turn = st.session_state.get("upload-turn", 0)
-    return st.file_uploader(label, type=["csv"], max_upload_size=MEGABYTES, key=f"upload-{what}-{turn}")
-
-
-def _new(file) -> Upload:
-    _forget_file()
-    st.session_state["upload"] = Upload(file.file_id, file.name)
-    return st.session_state["upload"]
-
-
-def _let_go(file) -> None:
-    """Give the bytes back to the machine, as Streamlit itself does for chat files, and draw the page anew."""
-    context = get_script_run_ctx()
-    if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
-        context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
-    file.close()
-    st.session_state["upload-turn"] = st.session_state.get("upload-turn", 0) + 1
-    st.rerun()
-
-
-def _forget_file() -> None:
-    """Everything that came from a file; the answer to the question stays."""
-    kept = ("upload-public", "upload-turn")
-    for key in map(str, list(st.session_state)):
-        if key in ("csv", "upload") or (key.startswith("upload-") and key not in kept):
-            del st.session_state[key]
-    _forget_results()
-
-
-def _forget() -> None:
-    """The file and the answer: the next file is asked about again."""
-    _forget_file()
-    st.session_state["upload-public"] = None
-    st.session_state["upload-turn"] = st.session_state.get("upload-turn", 0) + 1
-
-
-def _forget_results() -> None:
-    """Curves that other pages keep per study: those of a CSV must not outlive it or pass for another's."""
-    for kept in ("sweeps", "roc"):
-        for key in list(st.session_state.get(kept, {})):
-            if getattr(key[0], "source", "") == CSV:
-                del st.session_state[kept][key]
-
-
-def as_text(sentence: str) -> str:
-    """Markdown that shows the sentence letter by letter; it may quote a column's name."""
-    escaped = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$&^=:])", r"\\\1", sentence.replace("\n", " "))
-    # A word joiner, which has no width: emoji codes are looked for after the escapes are gone.
-    return re.sub(r"\\:(?=\S)", "\\\\:\u2060", escaped)

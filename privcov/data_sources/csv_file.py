@@ -10,14 +10,11 @@ import csv
 import io
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from privcov import checks
-from privcov.dataset import Dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,61 +119,6 @@ def read_public(raw: bytes) -> PublicTable:
     return PublicTable(tuple(kept), pd.DataFrame(kept), dropped, missing, infinite, tuple(constant), n)
 
 
-def declare(
-    table: PublicTable,
-    columns: Sequence[str],
-    bounds: Mapping[str, tuple[float, float] | None] | None = None,
-    typical: Mapping[str, float | None] | None = None,
-    row_bound: float | None = None,
-) -> tuple[Dataset, list[str]]:
-    """(data set, notes) from a public table: chosen columns, rows without holes, public limits.
-
-    bounds:  column -> (low, high) for every chosen column; or else ``row_bound``, the largest Euclidean norm
-             of a row in the table's own units. One of the two, not both.
-    typical: column -> usual value inside its bounds; the middle where it is left out. Needs bounds.
-    """
-    columns = tuple(columns)
-    _check_choice(table, columns)
-    if (bounds is None) == (row_bound is None):
-        got = "neither" if bounds is None else "both"
-        raise ValueError(
-            f"Give either bounds for every column or one row_bound, got {got}: "
-            "choose them from domain knowledge, not from the data."
-        )
-    if bounds is None:
-        if typical:
-            raise ValueError("Typical values need bounds, got a row_bound: leave them out, or give bounds.")
-        if checks.number("row_bound", row_bound) <= 0:
-            raise ValueError(
-                f"row_bound must be > 0, got {row_bound:g}: enter the largest norm a row may have."
-            )
-        limits = middle = None
-    else:
-        limits = [_limits(name, bounds.get(name)) for name in columns]
-        usual = typical or {}
-        middle = [_inside(name, usual.get(name), *pair) for name, pair in zip(columns, limits, strict=True)]
-    cells = table.frame[list(columns)].to_numpy()
-    whole = np.isfinite(cells).all(axis=1)
-    notes = []
-    if lost := int((~whole).sum()):
-        if lost == table.n_rows:
-            counts = {c: table.missing.get(c, 0) + table.infinite.get(c, 0) for c in columns}
-            worst = max(counts, key=counts.get)
-            raise ValueError(
-                f"All {table.n_rows:,} rows have a missing or infinite cell in the chosen columns, "
-                f"most of them in {_quote(worst)} ({counts[worst]:,}): leave that column out."
-            )
-        notes.append(
-            "Left out for a missing or infinite cell in the chosen columns: "
-            f"{lost:,} of {table.n_rows:,} rows."
-        )
-    dataset = Dataset.from_rows(
-        cells[whole], row_bound, bounds=limits, typical=middle, columns=columns,
-        mean_is_zero=False, name="csv", provenance="public",
-    )
-    return dataset, notes + _remarks(dataset)
-
-
 class _Column:
     """One column while the file is read: numbers in pieces, or the reason why it is not numeric."""
 
@@ -202,13 +144,12 @@ class _Column:
     def _refuse(self, cell: str, line: int) -> None:
         if _COMMA_NUMBER.fullmatch(cell):
             raise ValueError(
-                f"Column {_quote(self.name)} holds {_quote(cell)} on line {line:,}, a number with a comma: "
+                f"Column {quote(self.name)} holds {quote(cell)} on line {line:,}, a number with a comma: "
                 "write numbers with a decimal point and nothing between the thousands."
             )
         self._pieces = []
         self.reason = (
-            f"Column {_quote(self.name)} is left out because it holds text, "
-            f"such as {_quote(cell)} on line {line:,}."
+            f"Column {quote(self.name)} is left out because it holds text, such as {quote(cell)} on line {line:,}."
         )
 
     def finish(self) -> np.ndarray | None:
@@ -217,7 +158,7 @@ class _Column:
         values = np.concatenate(self._pieces)
         self._pieces = []
         if np.isnan(values).all():
-            self.reason = f"Column {_quote(self.name)} is left out because all its cells are empty."
+            self.reason = f"Column {quote(self.name)} is left out because all its cells are empty."
             return None
         return values
 
@@ -298,91 +239,21 @@ def _names(cells: list[str], show: bool) -> list[str]:
             raise ValueError(f"The file is separated by {word} and only commas can be read: {_SAVE_AGAIN}.")
     names = [" ".join(cell.split()) for cell in cells]
     if len(names) > MAX_COLUMNS:
-        raise ValueError(
-            f"The file has {len(names):,} columns and the limit is {MAX_COLUMNS}: keep fewer columns."
-        )
+        raise ValueError(f"The file has {len(names):,} columns and the limit is {MAX_COLUMNS}: keep fewer columns.")
     if all(_number(name) is not None for name in names):
         raise ValueError(
-            "The first line holds numbers only, but it must hold the column names: "
-            "put a line of names above the data."
+            "The first line holds numbers only, but it must hold the column names: put a line of names above the data."
         )
     first: dict[str, int] = {}
     for at, name in enumerate(names, 1):
         if not name:
             raise ValueError(f"Column {at} has no name: write one in the first line, or delete the column.")
         if name in first:
-            both = f" ({_quote(name)})" if show else ""
+            both = f" ({quote(name)})" if show else ""
             raise ValueError(f"Columns {first[name]} and {at} have the same name{both}: rename one of them.")
         first[name] = at
     return names
 
 
-def _quote(text: str) -> str:
+def quote(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:39] + "…")
-
-
-def _check_choice(table: PublicTable, columns: tuple[str, ...]) -> None:
-    if not columns:
-        raise ValueError("No column is chosen, and at least one is needed: choose from the numeric columns.")
-    for name in columns:
-        if name in table.dropped:
-            reason = table.dropped[name].rstrip(".")
-            raise ValueError(f"{reason}: choose another column, or correct the file.")
-        if name not in table.columns:
-            raise ValueError(f"The table has no numeric column {_quote(str(name))}: choose from its columns.")
-    if len(set(columns)) < len(columns):
-        twice = next(name for name in columns if columns.count(name) > 1)
-        raise ValueError(f"Column {_quote(twice)} is chosen twice: choose it once.")
-
-
-def _limits(name: str, pair: tuple[float, float] | None) -> tuple[float, float]:
-    if pair is None or len(pair) != 2 or any(x is None or x != x for x in pair):
-        raise ValueError(
-            f"Column {_quote(name)} has no bounds: enter its lowest and highest value from domain knowledge, "
-            "not from the data."
-        )
-    low = checks.number(f"The low bound of {_quote(name)}", pair[0])
-    high = checks.number(f"The high bound of {_quote(name)}", pair[1])
-    if low >= high:
-        raise ValueError(
-            f"The bounds of {_quote(name)} must satisfy low < high, got {low:g} and {high:g}: "
-            + ("swap them." if low > high else "widen them.")
-        )
-    return low, high
-
-
-def _inside(name: str, value: float | None, low: float, high: float) -> float:
-    if value is None or value != value:
-        return low / 2 + high / 2
-    x = checks.number(f"The typical value of {_quote(name)}", value)
-    if not low <= x <= high:
-        raise ValueError(
-            f"The typical value of {_quote(name)} must lie in its bounds [{low:g}, {high:g}], got {x:g}: "
-            "move it inside, or leave it out."
-        )
-    return x
-
-
-def _remarks(dataset: Dataset) -> list[str]:
-    """What the owner of a public table may want to know before going on."""
-    rows, n, d = dataset.rows, dataset.n, dataset.d
-    notes = []
-    if n == 1:
-        notes.append("There is one row only, so every estimate will be noise.")
-    if d > n:
-        notes.append(f"There are more columns ({d:,}) than rows ({n:,}): the sample covariance is singular.")
-    if n > 1:
-        for name in np.array(dataset.columns)[(rows == rows[0]).all(axis=0)]:
-            notes.append(f"Column {_quote(str(name))} has one value throughout: its covariances are zero.")
-    if dataset.bounds is None:
-        with np.errstate(over="ignore"):
-            cut = int((np.linalg.norm(rows, axis=1) > dataset.row_bound).sum())
-        if cut:
-            notes.append(
-                f"Scaled down because longer than the row bound {dataset.row_bound:g}: {cut:,} of {n:,} rows."
-            )
-    else:
-        cut = int(((rows < dataset.bounds[:, 0]) | (rows > dataset.bounds[:, 1])).sum())
-        if cut:
-            notes.append(f"Clipped because beyond their bounds: {cut:,} of {n * d:,} cells.")
-    return notes

@@ -15,7 +15,10 @@ FILE = Path(__file__).resolve().parents[2] / "data" / "example.csv"
 
 
 @SOURCES.add(
-    key="example", label="Example: a simulated health survey", group="Simulated", order=90,
+    key="example",
+    label="Health survey (simulated)",
+    group="Simulated",
+    order=90,
     summary="20,000 invented people, ten everyday measurements with planted correlations.",
     reference="data/make_example.py in this project.",
 )

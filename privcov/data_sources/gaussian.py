@@ -40,7 +40,10 @@ class Gaussian(Source):
 
 
 @SOURCES.add(
-    key="ar1-covariance", label="AR(1): correlation fades with distance", group="Simulated", order=10,
+    key="ar1-covariance",
+    label="AR(1): fading correlation",
+    group="Simulated",
+    order=10,
     summary="Variables in a row; neighbours correlate, and the correlation fades like rho to the distance.",
     reference="Paper 4, Section 5, Model 1 (rho = 0.6).",
 )
@@ -59,7 +62,10 @@ class AR1Covariance(Gaussian):
 
 
 @SOURCES.add(
-    key="banded-covariance", label="Banded: only near neighbours correlate", group="Simulated", order=20,
+    key="banded-covariance",
+    label="Banded: near neighbours only",
+    group="Simulated",
+    order=20,
     summary="Ones on the diagonal, 0.6 and 0.3 beside it, zero elsewhere: a sparse covariance.",
     reference="Paper 4, Section 5, Model 2.",
 )
@@ -77,7 +83,10 @@ class BandedCovariance(Gaussian):
 
 
 @SOURCES.add(
-    key="sparse-covariance", label="Sparse covariance: few random correlations", group="Simulated", order=30,
+    key="sparse-covariance",
+    label="Sparse: few random pairs",
+    group="Simulated",
+    order=30,
     summary="A random sparse symmetric matrix made positive by a strong diagonal.",
     reference="Paper 1, Section V. The law of the non-zero values is not printed; uniform on [-1, 1] is assumed.",
 )
@@ -102,9 +111,13 @@ class SparseCovariance(Gaussian):
 
 
 @SOURCES.add(
-    key="precision-ar2", label="AR(2) graph: each variable linked to two neighbours", group="Simulated", order=40,
+    key="precision-ar2",
+    label="AR(2) graph",
+    group="Simulated",
+    order=40,
     summary="A sparse precision matrix whose graph links variables at distance one and two.",
-    reference="Paper 2, Section 4, Model 3 (n = 2000 and d = 20 in its figure 1). The printed diagonal 0 must be 1 (0 is indefinite).",
+    reference="Paper 2, Section 4, Model 3 (n = 2000 and d = 20 in its figure 1). "
+    "The printed diagonal 0 must be 1 (0 is indefinite).",
 )
 @dataclass(frozen=True)
 class PrecisionAR2(Gaussian):

@@ -12,7 +12,10 @@ from privcov.data_sources.bundled import Bundled, Column
 
 
 @SOURCES.add(
-    key="wine", label="Wine: 13 chemical measurements", group="Public data", order=120,
+    key="wine",
+    label="Wine (Italian cultivars)",
+    group="Public data",
+    order=120,
     summary="178 Italian wines of three growers, 13 measurements each; few rows, so privacy is expensive.",
     reference="Forina et al. (1988); UCI Machine Learning Repository; scikit-learn's copy.",
 )

@@ -13,7 +13,10 @@ from privcov.parameters import parameter
 
 
 @SOURCES.add(
-    key="zipf-norms", label="Zipf norms: few long rows, many short ones", group="Simulated", order=50,
+    key="zipf-norms",
+    label="Zipf norms: few long rows",
+    group="Simulated",
+    order=50,
     summary="One dominant direction, and row lengths in bins that halve; how many rows fall in which bin "
     "follows Zipf's law.",
     reference="Paper 5, Section 5.1.",

@@ -50,8 +50,13 @@ class _Additive(Method):
 
 
 @METHODS.add(
-    key="gaussian-cov", label="Gaussian mechanism", target="covariance", family="One noisy matrix",
-    guarantees=(ApproxDP, ZCDP), standing="proved", order=20,
+    key="gaussian-cov",
+    label="Gaussian mechanism",
+    target="covariance",
+    family="Additive",
+    guarantees=(ApproxDP, ZCDP),
+    standing="proved",
+    order=20,
     summary="Adds symmetric Gaussian noise to the moment matrix, then removes negative eigenvalues.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathcal N(0,\sigma^2),\quad \sigma=\frac{\sqrt2\,R^2}{n\,\mu}",
     avoid="When d is large against n epsilon: the noise then fills the whole spectrum, and auto-cov does "
@@ -65,15 +70,23 @@ class GaussianCov(_Additive):
     """Guarantee: as asked, replace-one with public n; sensitivity and proof in measurements/moment.py."""
 
     shape: str = parameter(
-        "upper-triangle", "Noise shape", choices=("upper-triangle", "isotropic", "free-trace"), advanced=True,
+        "upper-triangle",
+        "Noise shape",
+        choices=("upper-triangle", "isotropic", "free-trace"),
+        advanced=True,
         help="upper-triangle is what the papers print; the other two are less noise for the same guarantee.",
     )
     repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS, help=_REPAIR_HELP, advanced=True)
 
 
 @METHODS.add(
-    key="laplace-cov", label="Laplace mechanism", target="covariance", family="One noisy matrix",
-    guarantees=(PureDP,), standing="proved", order=30,
+    key="laplace-cov",
+    label="Laplace mechanism",
+    target="covariance",
+    family="Additive",
+    guarantees=(PureDP,),
+    standing="proved",
+    order=30,
     summary="Adds Laplace noise to every entry on and above the diagonal: pure differential privacy.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathrm{Lap}(b),\quad b=\frac{(d/\sqrt2+1)\,R^2}{n\,\epsilon}",
     avoid="Beyond a handful of columns: its noise per entry grows with d.",
@@ -89,8 +102,13 @@ class LaplaceCov(_Additive):
 
 
 @METHODS.add(
-    key="auto-cov", label="Auto: free trace + shrinkage", target="covariance", family="One noisy matrix",
-    guarantees=(ApproxDP, ZCDP), standing="proved", order=10,
+    key="auto-cov",
+    label="Auto (shrinkage)",
+    target="covariance",
+    family="Additive",
+    guarantees=(ApproxDP, ZCDP),
+    standing="proved",
+    order=10,
     summary="The least Gaussian noise the guarantee allows (isotropic, with an accurate trace), then eigenvalue "
     "shrinkage that knows the noise. One measurement, no split.",
     formula=r"\hat\Sigma = V\,\mathrm{diag}\big((\lambda_i-2v\,h_i)_+\big)V^\top,\quad v=d\,\sigma^2/2",

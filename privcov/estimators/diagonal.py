@@ -13,8 +13,13 @@ from privcov.postprocess.joint import Moments, unpack
 
 
 @METHODS.add(
-    key="diagonal", label="Diagonal only", target="covariance", family="References", guarantees=ALL_KINDS,
-    standing="reference", order=91,
+    key="diagonal",
+    label="Diagonal only",
+    target="covariance",
+    family="Reference",
+    guarantees=ALL_KINDS,
+    standing="reference",
+    order=91,
     summary="Releases noisy variances and sets every covariance to zero.",
     formula=r"\hat\Sigma = \mathrm{diag}(S + N)_+",
     avoid="When relations between columns are the question: it denies all of them.",

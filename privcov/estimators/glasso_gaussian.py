@@ -19,12 +19,18 @@ FLOOR = 0.01  # eigenvalue floor of the repair, as a share of the mean variance
 ROUNDING = 1e-12  # a variance below this share of the second moment is what cancellation left
 SMALLEST = 1e-100  # below this share of R squared, products of two variances underflow
 PATH_POINTS = 20
+TOLERANCE = 1e-4  # on the duality gap, in nats
 PATH_DEPTH = 0.01  # the smallest lambda, as a share of the largest
 
 
 @METHODS.add(
-    key="glasso-gaussian", label="Graphical lasso on a noisy matrix (DP-AGL)", target="precision",
-    family="Precision and graph", guarantees=(ApproxDP, ZCDP), standing="proved", order=60,
+    key="glasso-gaussian",
+    label="Graphical lasso (DP-AGL)",
+    target="precision",
+    family="Graph",
+    guarantees=(ApproxDP, ZCDP),
+    standing="proved",
+    order=60,
     tunings=("released", "fixed"),
     summary="Adds Gaussian noise once, repairs the spectrum, then finds a sparse precision matrix. The whole "
     "path of penalties is free, because it only reads the noisy matrix.",
@@ -47,11 +53,19 @@ class GlassoGaussian(Method):
     """
 
     rule: str = parameter(
-        "ebic", "Rule for lambda", choices=("ebic", "half-universal"), group="Path",
+        "ebic",
+        "Rule for lambda",
+        choices=("ebic", "half-universal"),
+        group="Path",
         help="Free: both read the released matrix only. ebic aims at the likelihood, half-universal at the edges.",
     )
     penalty: float = parameter(
-        0.2, "Penalty", low=0.001, high=1.0, log=True, group="Path",
+        0.2,
+        "Penalty",
+        low=0.001,
+        high=1.0,
+        log=True,
+        group="Path",
         help="Share of the largest useful lambda; used when tuning is fixed.",
     )
 
@@ -86,13 +100,18 @@ class GlassoGaussian(Method):
 
     def _choose(self, path: tuple[Fit, ...], s: np.ndarray, measured: Measured, tuning: str) -> int | None:
         solved = [i for i, fit in enumerate(path) if fit.precision is not None]
-        if not solved:
-            return None
-        if tuning == "fixed" and path[0].lam > 0:  # 0: one graph only, the empty one
-            want = np.log(self.penalty * path[0].lam)
-            return min(solved, key=lambda i: abs(np.log(path[i].lam) - want))
+        if len(solved) < 2:
+            return solved[0] if solved else None
         n_eff = effective_samples(s, measured)
-        return min(solved, key=lambda i: extended_bic(path[i].precision, s, n_eff))
+        if tuning == "released" and self.rule == "ebic":
+            return min(solved, key=lambda i: extended_bic(path[i].precision, s, n_eff))
+        pairs = len(s) * (len(s) - 1) / 2
+        want = (
+            self.penalty * path[0].lam
+            if tuning == "fixed"
+            else np.sqrt(2 * np.log(max(pairs, 2)) * typical_product(s) / n_eff) / 2
+        )
+        return min(solved, key=lambda i: abs(np.log(path[i].lam / want)))
 
 
 def effective_samples(s: np.ndarray, measured: Measured) -> float:
@@ -134,15 +153,15 @@ def solve_path(s: np.ndarray) -> tuple[Fit, ...]:
         return (Fit(0.0, np.diag(1 / np.diag(s)), "ok", 0.0),)
     path = []
     for lam in np.geomspace(top, PATH_DEPTH * top, PATH_POINTS):
-        precision, status = None, "ok"
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings():
+            # scikit-learn warns where it stops early; the gap it ends with says so more exactly.
+            warnings.simplefilter("ignore")
             try:
-                _, theta = graphical_lasso(scaled, alpha=float(lam), tol=1e-4, max_iter=200)
-                precision = (theta + theta.T) / (2 * unit)
+                _, theta, costs = graphical_lasso(scaled, float(lam), tol=TOLERANCE, max_iter=200, return_costs=True)
             except FloatingPointError:
-                status = "failed"
-        if precision is not None and caught:
-            status = "not converged"
-        path.append(Fit(float(lam) * unit, precision, status))
+                path.append(Fit(float(lam) * unit, None, "failed"))
+                continue
+        gap = abs(float(costs[-1][1])) / d
+        status = "ok" if gap * d < TOLERANCE else "not converged"
+        path.append(Fit(float(lam) * unit, (theta + theta.T) / (2 * unit), status, gap))
     return tuple(path)

@@ -11,8 +11,13 @@ from privcov.postprocess.joint import Moments
 
 
 @METHODS.add(
-    key="zero", label="Zero matrix", target="covariance", family="References", guarantees=ALL_KINDS,
-    standing="reference", order=90,
+    key="zero",
+    label="Zero matrix",
+    target="covariance",
+    family="Reference",
+    guarantees=ALL_KINDS,
+    standing="reference",
+    order=90,
     summary="Answers 0 whatever the data are. Its relative error is exactly 1: a method above that line is "
     "worse than saying nothing.",
     formula=r"\hat\Sigma = 0",

@@ -17,17 +17,14 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.metrics.errors import NORMS, REFERENCES, error
 from privcov.parameters import build
-from privcov.privacy import ZCDP, Guarantee, NoPrivacy, from_dict, to_dict
+from privcov.privacy import Guarantee, NoPrivacy, ZCDP, from_dict, to_dict
 
 _OPTIONS = ("calibration", "centre", "tuning")
 
 
 def _metrics() -> tuple[str, ...]:
     return tuple(
-        f"{prefix}{norm}-to-{against}"
-        for prefix in ("relative-", "")
-        for norm in NORMS
-        for against in REFERENCES
+        f"{prefix}{norm}-to-{against}" for prefix in ("relative-", "") for norm in NORMS for against in REFERENCES
     )
 
 
@@ -111,7 +108,8 @@ class Plan:
         """Number of method runs."""
         pairs = sum(
             not METHODS.get(m if isinstance(m, str) else m[0]).refuses(g.kind)
-            for m in self.methods for g in self.guarantees
+            for m in self.methods
+            for g in self.guarantees
         )
         return pairs * self.replicates * len(list(self.points()))
 
@@ -139,9 +137,7 @@ class Plan:
         try:
             fields["guarantees"] = [from_dict(dict(g.items())) for g in entries]
         except (TypeError, AttributeError) as problem:
-            raise ValueError(
-                f"guarantees must hold entries such as {to_dict(ZCDP(0.1))}; {problem}."
-            ) from None
+            raise ValueError(f"guarantees must hold entries such as {to_dict(ZCDP(0.1))}; {problem}.") from None
         return cls(**fields)
 
 
@@ -176,21 +172,30 @@ def cells(plan: Plan) -> Iterator[list[dict]]:
         named = {column_of(k): v for k, v in point.items()}
         source = build(SOURCES.get(plan.source).cls, f"Source {plan.source!r}", {**plan.source_params, **own})
         for replicate in range(plan.replicates):
-            dataset = make_dataset(source, seed=plan.seed, repeat=replicate,
-                                   row_bound=point.get("row_bound", plan.row_bound))
+            dataset = make_dataset(
+                source, seed=plan.seed, repeat=replicate, row_bound=point.get("row_bound", plan.row_bound)
+            )
             for rows in _on_rows(dataset, built, plan.guarantees, plan.metrics, plan.seed, replicate):
                 yield [{"source": plan.source, **named, **row} for row in rows]
 
 
 def _on_rows(dataset, built, guarantees, metrics, seed: int, replicate: int) -> Iterator[list[dict]]:
+    for metric in metrics:
+        if metric.endswith("-to-truth") and dataset.truth is None:
+            raise ValueError(f"{dataset.name!r} has no known truth, so {metric!r} cannot be measured; use -to-sample.")
     for (label, method, options), guarantee in itertools.product(built, guarantees):
         if method.card.refuses(guarantee.kind):
             continue
-        rel = run_method(method, dataset, guarantee, seed=seed, repeat=replicate, **options)
+        named = {"method": label, **_columns(guarantee), "replicate": replicate}
+        try:
+            rel = run_method(method, dataset, guarantee, seed=seed, repeat=replicate, **options)
+            found = [(rel.target, _measure(rel, dataset, metric), "") for metric in metrics]
+        except ValueError as problem:
+            # One impossible cell (a lasso drowned in noise, say) must not cost the others.
+            found = [(method.card.target, float("nan"), str(problem))] * len(metrics)
         yield [
-            {"method": label, **_columns(guarantee), "replicate": replicate, "target": rel.target, "metric": metric,
-             "value": _measure(rel, dataset, metric)}
-            for metric in metrics
+            {**named, "target": target, "metric": metric, "value": value, "problem": text}
+            for metric, (target, value, text) in zip(metrics, found, strict=True)
         ]
 
 
@@ -207,6 +212,8 @@ def _measure(rel, dataset, metric: str) -> float:
 
 def run(plan: Plan, progress: Callable[[int, int, list[dict]], None] | None = None) -> pd.DataFrame:
     """The tidy table of a plan: one row per (point, replicate, method, guarantee, metric).
+
+    A cell that a method cannot fill has value NaN and the reason in the column "problem", which is "" elsewhere.
 
     progress(done, total, rows) is called after each method run. Rows depend only on the plan: same plan, same table,
     and adding a method changes no other row.
@@ -236,8 +243,15 @@ def _collect(found: Iterator[list[dict]], total: int, progress) -> pd.DataFrame:
 
 
 def summarise(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Mean over replicates with the 10 % and 90 % replicate quantiles, per group and metric."""
+    """Mean over replicates with the 10 % and 90 % replicate quantiles, per group and metric.
+
+    replicates counts the cells that were filled, failed those that were not (they are in no mean).
+    """
     grouped = table.groupby([*by, "metric"], dropna=False, sort=False)["value"]
     return grouped.agg(
-        mean="mean", low=lambda v: v.quantile(0.1), high=lambda v: v.quantile(0.9), replicates="size"
+        mean="mean",
+        low=lambda v: v.quantile(0.1),
+        high=lambda v: v.quantile(0.9),
+        replicates="count",
+        failed=lambda v: int(v.isna().sum()),
     ).reset_index()

@@ -19,16 +19,29 @@ def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: s
     steps = np.diff(levels, prepend=0.0)
     top = max(levels.max(), 1e-12)
     trace = go.Waterfall(
-        x=[*names, "Total"], y=[*steps, levels[-1]], measure=["relative"] * len(steps) + ["total"],
-        text=[f"{s:+.1%}" for s in steps] + [f"{levels[-1]:.1%}"], textposition="outside",
-        textfont={"color": palette.ink}, cliponaxis=False, connector={"line": {"color": palette.grid}},
-        increasing={"marker": {"color": palette.bad}}, decreasing={"marker": {"color": palette.good}},
-        totals={"marker": {"color": palette.quiet}}, hovertemplate="%{x}: %{y:.2%}<extra></extra>",
+        x=[*names, "Total"],
+        y=[*steps, levels[-1]],
+        measure=["relative"] * len(steps) + ["total"],
+        text=[f"{s:+.1%}" for s in steps] + [f"{levels[-1]:.1%}"],
+        textposition="outside",
+        textfont={"color": palette.ink},
+        cliponaxis=False,
+        connector={"line": {"color": palette.grid}},
+        increasing={"marker": {"color": palette.bad}},
+        decreasing={"marker": {"color": palette.good}},
+        totals={"marker": {"color": palette.quiet}},
+        hovertemplate="%{x}: %{y:.2%}<extra></extra>",
     )
     figure = draw(
-        [trace], palette, height=height, showlegend=False,
-        y={"title": f"Error, share of {reference}", "tickformat": ".0%" if top > 0.05 else ".1%",
-           "range": [min(0, levels.min()), 1.2 * top]},
+        [trace],
+        palette,
+        height=height,
+        showlegend=False,
+        y={
+            "title": f"Error, share of {reference}",
+            "tickformat": ".0%" if top > 0.05 else ".1%",
+            "range": [min(0, levels.min()), 1.2 * top],
+        },
     )
     story = ", ".join(f"after {n.lower()} {level:.1%}" for n, level in stages)
     return Picture(figure, f"Waterfall of the relative Frobenius error: {story}. It ends at {levels[-1]:.1%}.")
@@ -57,32 +70,77 @@ def curves(
         part = table[table["method"] == name].sort_values(x)
         style = pen(order.index(name), palette)
         xs, label = part[x].to_numpy(), labels.get(name, name)
-        traces.append(go.Scatter(
-            x=np.concatenate([xs, xs[::-1]]), y=np.concatenate([part["high"], part["low"][::-1]]), fill="toself",
-            fillcolor=wash(style.colour, 0.16), line={"width": 0}, hoverinfo="skip", showlegend=False,
-            name=f"{label} band",
-        ))
-        traces.append(go.Scatter(
-            x=xs, y=part["mean"], name=label, mode="lines+markers",
-            line={"color": style.colour, "dash": style.dash, "width": 2.2},
-            marker={"symbol": style.symbol, "size": 7, "color": style.colour},
-            hovertemplate=f"{label}: %{{y:.3g}}<extra></extra>",
-        ))
+        traces.append(
+            go.Scatter(
+                x=np.concatenate([xs, xs[::-1]]),
+                y=np.concatenate([part["high"], part["low"][::-1]]),
+                fill="toself",
+                fillcolor=wash(style.colour, 0.16),
+                line={"width": 0},
+                hoverinfo="skip",
+                showlegend=False,
+                name=f"{label} band",
+            )
+        )
+        traces.append(
+            go.Scatter(
+                x=xs,
+                y=part["mean"],
+                name=label,
+                mode="lines+markers",
+                line={"color": style.colour, "dash": style.dash, "width": 2.2},
+                marker={"symbol": style.symbol, "size": 7, "color": style.colour},
+                hovertemplate=f"{label}: %{{y:.3g}}<extra></extra>",
+            )
+        )
         story.append(f"{label} from {plain(part['mean'].iloc[0])} to {plain(part['mean'].iloc[-1])}")
     for index, (name, level) in enumerate(references):
         dash = ("dot", "dash", "dashdot")[index % 3]
-        shapes.append({"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": level, "y1": level,
-                       "line": {"color": palette.quiet, "dash": dash, "width": 1.3}})
-        notes.append({"x": 1, "xref": "paper", "xanchor": "right", "y": np.log10(level), "yanchor": "bottom",
-                      "text": name, "showarrow": False, "font": {"size": 13, "color": palette.quiet}})
+        shapes.append(
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": level,
+                "y1": level,
+                "line": {"color": palette.quiet, "dash": dash, "width": 1.3},
+            }
+        )
+        notes.append(
+            {
+                "x": 1,
+                "xref": "paper",
+                "xanchor": "right",
+                "y": np.log10(level),
+                "yanchor": "bottom",
+                "text": name,
+                "showarrow": False,
+                "font": {"size": 13, "color": palette.quiet},
+            }
+        )
         story.append(f"{name} at {plain(level)}")
     if marked is not None:
-        shapes.append({"type": "line", "x0": marked, "x1": marked, "yref": "paper", "y0": 0, "y1": 1,
-                       "line": {"color": palette.quiet, "width": 1, "dash": "dot"}})
+        shapes.append(
+            {
+                "type": "line",
+                "x0": marked,
+                "x1": marked,
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "line": {"color": palette.quiet, "width": 1, "dash": "dot"},
+            }
+        )
     ticks = _ticks(table[x])
     narrow = table["high"].max() < 50 * table["low"].min()
     figure = draw(
-        traces, palette, height=height, hovermode="x unified", shapes=shapes, annotations=notes,
+        traces,
+        palette,
+        height=height,
+        hovermode="x unified",
+        shapes=shapes,
+        annotations=notes,
         x={"title": x_label, "type": "log", "tickvals": ticks, "ticktext": [plain(t) for t in ticks]},
         y={"title": y_label, "type": "log", "tickformat": ".2~g", "dtick": "D2" if narrow else 1},
     )
@@ -91,5 +149,9 @@ def curves(
 
 def _ticks(values: pd.Series) -> list[float]:
     low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
-    return [m * 10.0**e for e in np.arange(low, high + 1) for m in (1, 3) if
-            values.min() * 0.99 <= m * 10.0**e <= values.max() * 1.01]
+    return [
+        m * 10.0**e
+        for e in np.arange(low, high + 1)
+        for m in (1, 3)
+        if values.min() * 0.99 <= m * 10.0**e <= values.max() * 1.01
+    ]

@@ -33,21 +33,45 @@ class Palette:
 
 
 LIGHT = Palette(
-    dark=False, ink="#171512", quiet="#6B6459", grid="#E4DED2", ground="#FCFAF6",
-    diverging=((0, "#7A3406"), (0.2, "#B9652A"), (0.4, "#E8BC95"), (0.5, "#FBF9F4"), (0.6, "#A9D3CD"),
-               (0.8, "#2F8981"), (1, "#084846")),
+    dark=False,
+    ink="#171512",
+    quiet="#6B6459",
+    grid="#E4DED2",
+    ground="#FCFAF6",
+    diverging=(
+        (0, "#7A3406"),
+        (0.2, "#B9652A"),
+        (0.4, "#E8BC95"),
+        (0.5, "#FBF9F4"),
+        (0.6, "#A9D3CD"),
+        (0.8, "#2F8981"),
+        (1, "#084846"),
+    ),
     sequential=((0, "#FBF9F4"), (0.35, "#D9C2DF"), (0.7, "#8C5A9E"), (1, "#43204F")),
     # Okabe and Ito, reordered so that the first is near the accent; distinct without colour vision.
     lines=("#00716A", "#D55E00", "#0072B2", "#B0568C", "#8A6A00", "#56616B", "#3D8B3D", "#7A4A2A"),
-    good="#00716A", bad="#C2500A",
+    good="#00716A",
+    bad="#C2500A",
 )
 DARK = Palette(
-    dark=True, ink="#E8E4DB", quiet="#A39D91", grid="#2E3331", ground="#0D0F0E",
-    diverging=((0, "#FFC48C"), (0.2, "#D98442"), (0.4, "#6A3F1E"), (0.5, "#141716"), (0.6, "#1C4744"),
-               (0.8, "#3EA398"), (1, "#A9F0E6")),
+    dark=True,
+    ink="#E8E4DB",
+    quiet="#A39D91",
+    grid="#2E3331",
+    ground="#0D0F0E",
+    diverging=(
+        (0, "#FFC48C"),
+        (0.2, "#D98442"),
+        (0.4, "#6A3F1E"),
+        (0.5, "#141716"),
+        (0.6, "#1C4744"),
+        (0.8, "#3EA398"),
+        (1, "#A9F0E6"),
+    ),
     sequential=((0, "#141716"), (0.35, "#4B2F58"), (0.7, "#A678BA"), (1, "#F1DDF8")),
     lines=("#4FC3B8", "#F0965A", "#6FB7EA", "#E39AC4", "#E0B84C", "#9FB0C0", "#8FCB76", "#C9AB8B"),
-    good="#4FC3B8", bad="#F0965A",
+    good="#4FC3B8",
+    bad="#F0965A",
 )
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -66,9 +90,7 @@ class Pen:
 
 def pen(index: int, palette: Palette) -> Pen:
     """The pen of the index-th method; colour, dash and symbol differ, so no meaning rests on colour alone."""
-    return Pen(
-        palette.lines[index % len(palette.lines)], DASHES[index % len(DASHES)], SYMBOLS[index % len(SYMBOLS)]
-    )
+    return Pen(palette.lines[index % len(palette.lines)], DASHES[index % len(DASHES)], SYMBOLS[index % len(SYMBOLS)])
 
 
 def wash(colour: str, opacity: float) -> str:
@@ -94,17 +116,32 @@ def draw(
 
     def axis(own: dict | None) -> dict:
         own = dict(own or {})
-        return {"gridcolor": palette.grid, "zerolinecolor": palette.grid, "linecolor": palette.quiet, "tickfont": tick,
-                "automargin": True, **own, "title": {"text": own.get("title", ""), "font": title}}
+        return {
+            "gridcolor": palette.grid,
+            "zerolinecolor": palette.grid,
+            "linecolor": palette.quiet,
+            "tickfont": tick,
+            "automargin": True,
+            **own,
+            "title": {"text": own.get("title", ""), "font": title},
+        }
 
-    return go.Figure(traces, {
-        "height": height, "margin": {"l": 10, "r": 10, "t": 30, "b": 10}, "template": "none",
-        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": FONT, "color": palette.ink, "size": 14},
-        "hoverlabel": {"font": {"family": FONT, "size": 14}},
-        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "font": {"size": 13}},
-        "xaxis": axis(x), "yaxis": axis(y), **more,
-    })
+    return go.Figure(
+        traces,
+        {
+            "height": height,
+            "margin": {"l": 10, "r": 10, "t": 30, "b": 10},
+            "template": "none",
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"family": FONT, "color": palette.ink, "size": 14},
+            "hoverlabel": {"font": {"family": FONT, "size": 14}},
+            "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "font": {"size": 13}},
+            "xaxis": axis(x),
+            "yaxis": axis(y),
+            **more,
+        },
+    )
 
 
 def plain(value: float) -> str:

@@ -40,9 +40,7 @@ def thin_out(matrix: np.ndarray) -> tuple[np.ndarray, int]:
     return sums / np.outer(counts, counts), size
 
 
-def heatmap(
-    matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str
-) -> Picture:
+def heatmap(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str) -> Picture:
     """A square heatmap, first row on top, colours from -limit to limit. ``what`` names it for the alternative.
 
     No height of its own: the page makes it as high as it is wide.
@@ -50,11 +48,20 @@ def heatmap(
     shown, block = thin_out(np.asarray(matrix, dtype=np.float64))
     names = [safe(c) for c in columns[::block]]
     trace = go.Heatmap(
-        z=shown.astype(np.float32), x=names, y=names, zmin=-limit, zmax=limit,
-        colorscale=palette.diverging, showscale=False, hovertemplate="%{y} x %{x}: %{z:.3g}<extra></extra>",
+        z=shown.astype(np.float32),
+        x=names,
+        y=names,
+        zmin=-limit,
+        zmax=limit,
+        colorscale=palette.diverging,
+        showscale=False,
+        hovertemplate="%{y} x %{x}: %{z:.3g}<extra></extra>",
     )
     figure = draw(
-        [trace], palette, height=None, margin={"l": 0, "r": 0, "t": 0, "b": 0},
+        [trace],
+        palette,
+        height=None,
+        margin={"l": 0, "r": 0, "t": 0, "b": 0},
         x={"visible": False, "constrain": "domain"},
         y={"visible": False, "scaleanchor": "x", "autorange": "reversed", "constrain": "domain"},
     )

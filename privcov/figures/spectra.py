@@ -23,12 +23,32 @@ def spectrum(
 
     traces, shapes, notes, story, inside = [], [], [], [], 0
     if edge > 0:
-        shapes.append({"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": float(bent(-edge)),
-                       "y1": float(bent(edge)), "fillcolor": palette.quiet, "opacity": 0.16, "line": {"width": 0},
-                       "layer": "below"})
-        notes.append({"xref": "paper", "x": 1, "xanchor": "right", "y": float(bent(edge)), "yanchor": "bottom",
-                      "text": "what the noise alone would fill", "showarrow": False,
-                      "font": {"size": 13, "color": palette.quiet}})
+        shapes.append(
+            {
+                "type": "rect",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": float(bent(-edge)),
+                "y1": float(bent(edge)),
+                "fillcolor": palette.quiet,
+                "opacity": 0.16,
+                "line": {"width": 0},
+                "layer": "below",
+            }
+        )
+        notes.append(
+            {
+                "xref": "paper",
+                "x": 1,
+                "xanchor": "right",
+                "y": float(bent(edge)),
+                "yanchor": "bottom",
+                "text": "what the noise alone would fill",
+                "showarrow": False,
+                "font": {"size": 13, "color": palette.quiet},
+            }
+        )
     for index, (name, values) in enumerate(series):
         ordered = np.sort(np.asarray(values))[::-1]
         style = pen(index, palette)
@@ -37,22 +57,38 @@ def spectrum(
             hidden = np.abs(ordered) <= edge
             inside = int(hidden.sum())
             symbol = [f"{style.symbol}-open" if h else style.symbol for h in hidden]
-        traces.append(go.Scatter(
-            x=np.arange(1, len(ordered) + 1), y=bent(ordered), name=name, mode="lines+markers",
-            line={"color": style.colour, "dash": style.dash, "width": 1.6},
-            marker={"symbol": symbol, "size": 7, "color": style.colour},
-            customdata=ordered, hovertemplate=f"{name}, rank %{{x}}: %{{customdata:.3g}}<extra></extra>",
-        ))
+        traces.append(
+            go.Scatter(
+                x=np.arange(1, len(ordered) + 1),
+                y=bent(ordered),
+                name=name,
+                mode="lines+markers",
+                line={"color": style.colour, "dash": style.dash, "width": 1.6},
+                marker={"symbol": symbol, "size": 7, "color": style.colour},
+                customdata=ordered,
+                hovertemplate=f"{name}, rank %{{x}}: %{{customdata:.3g}}<extra></extra>",
+            )
+        )
         story.append(f"{name} from {plain(ordered[0])} down to {plain(ordered[-1])}")
     vertical: dict = {"title": f"Eigenvalue, {unit}"}
     if scale == "asinh":
         top = max(float(np.abs(v).max()) for _, v in series)
         marks = [m * s for m in _decades(bend, top) for s in (1, -1)] + [0.0]
         vertical |= {"tickvals": [float(bent(m)) for m in marks], "ticktext": [plain(m) for m in marks]}
-    figure = draw(traces, palette, height=height, x={"title": "Rank of the eigenvalue"}, y=vertical, shapes=shapes,
-                  annotations=notes)
-    tail = f" The noise alone would fill plus or minus {plain(edge)}; {inside} noisy eigenvalues lie inside it." \
-        if edge > 0 else ""
+    figure = draw(
+        traces,
+        palette,
+        height=height,
+        x={"title": "Rank of the eigenvalue"},
+        y=vertical,
+        shapes=shapes,
+        annotations=notes,
+    )
+    tail = (
+        f" The noise alone would fill plus or minus {plain(edge)}; {inside} noisy eigenvalues lie inside it."
+        if edge > 0
+        else ""
+    )
     return Picture(figure, "Eigenvalues: " + "; ".join(story) + "." + tail)
 
 

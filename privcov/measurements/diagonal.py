@@ -45,8 +45,7 @@ def measure_diagonal(dataset: Dataset, share, *, centre: str, rng: np.random.Gen
     if scale > 0:
         event = Event(
             share="diagonal",
-            statistic="mean and diagonal of the second moment, jointly" if joint
-            else "diagonal of the second moment",
+            statistic="mean and diagonal of the second moment, jointly" if joint else "diagonal of the second moment",
             mechanism="laplace" if laplace else "gaussian",
             norm="l1 norm" if laplace else "l2 norm",
             sensitivity=delta,

@@ -15,6 +15,10 @@ Sensitivities (unit ball; G = the difference of two neighbours, times n):
                                With the free trace (a - b)^2 is added, a = |x|^2, b = |y|^2. Without the term
                                -2(<x,y>+s^2)^2 the sum is (a+s^2)^2 + (b+s^2)^2 + (a-b)^2, convex in (a, b)
                                and still largest at (1,1), because at (1,0) it is 2 + 2s^2 + 2s^4.
+  l2 of the upper triangle, joint (mean entries counted once): |x|^4 + |y|^4 - 2c^2 + s^2 |x - y|^2 with c = <x,y>
+                               grows with the norms and is 2 + 2s^2 - 2c^2 - 2s^2 c on the sphere, at most
+                               2 + 2s^2 + s^4/2 (c = -s^2/2; a bound, since the triangle of xx' - yy' may be shorter
+                               than its Frobenius norm); d = 1: at most 4 s^2 (at -1) and 1 + s^2 (at 0).
   l1 of the upper triangle, alone   d/sqrt(2) + 1  (d = 1: 1): half of (||G||_1 + ||diag G||_1), with
                                ||G||_1 <= d ||G||_F and ||diag G||_1 <= the nuclear norm, 2.
   l1, joint   + 2 s sqrt(d)    the mean part adds s |x - y|_1 <= 2 s sqrt(d).
@@ -54,10 +58,16 @@ class Measured:
 
 
 def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
-    """Largest change under replace-one, unit ball, rounded up. norm: "l2" or "l1" (of the upper triangle)."""
-    checks.one_of("norm", norm, ("l2", "l1"))
+    """Largest change under replace-one, unit ball, rounded up.
+
+    norm: "l2" (Frobenius), "triangle" (l2 of the upper triangle) or "l1" (of the upper triangle).
+    """
+    checks.one_of("norm", norm, ("l2", "triangle", "l1"))
     if norm == "l2":
         base = math.sqrt(2) * (1 + ANCHOR_SQUARED) if joint else (math.sqrt(2) if d > 1 else 1.0)
+    elif norm == "triangle":
+        s2 = ANCHOR_SQUARED
+        base = math.sqrt(2 + 2 * s2 + s2**2 / 2) if joint else (math.sqrt(2) if d > 1 else 1.0)
     else:
         edge = 2 * math.sqrt(ANCHOR_SQUARED * d) if joint else 0.0
         base = (d / math.sqrt(2) + 1 if d > 1 else 1.0) + edge
@@ -106,7 +116,7 @@ def measure_moment(
            ZCDP for shape "laplace"; NoPrivacy for no noise. Anything else is a TypeError.
     """
     joint = checks.one_of("centre", centre, CENTRES) == "joint"
-    norm = "l1" if shape == "laplace" else "l2"
+    norm = {"laplace": "l1", "upper-triangle": "triangle"}.get(shape, "l2")
     delta = sensitivity(dataset.d, dataset.n, norm=norm, joint=joint)
     if dataset.d == 1 and shape == "free-trace":
         shape = "isotropic"  # one number has no trace to set free
@@ -119,7 +129,11 @@ def measure_moment(
             share=name,
             statistic="mean and second moment, jointly" if joint else "second moment",
             mechanism="laplace" if shape == "laplace" else "gaussian",
-            norm={"l1": "l1 norm of the upper triangle", "l2": "Frobenius norm"}[norm],
+            norm={
+                "l1": "l1 norm of the upper triangle",
+                "triangle": "l2 norm of the upper triangle",
+                "l2": "Frobenius norm",
+            }[norm],
             sensitivity=delta,
             scale=scale,
             proof="privcov/measurements/moment.py",

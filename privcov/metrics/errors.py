@@ -118,7 +118,8 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
     """Relative error after each stage: (stage, error), cumulative; the last equals ``error(..., relative=True)``.
 
     Against the truth where one is known (then "Sample" is the sampling error), else against the sample. For
-    covariance and second-moment targets. Stages: Sample, Clipped, Noisy, Post-processed.
+    covariance and second-moment targets. Stages: Sample, Clipped, Noisy, Post-processed. Raises ValueError when that
+    reference is zero.
     """
     if rel.target == "precision":
         raise ValueError("waterfall explains covariance targets; a precision matrix has no noisy stage of its own.")
@@ -126,6 +127,8 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
     against = "truth" if dataset.truth is not None else "sample"
     reference = reference_matrix(dataset, rel.target, against)
     size = matrix_norm(reference, norm)
+    if size == 0:
+        raise ValueError(f"The {against} is zero, so errors relative to it say nothing. Use more rows.")
 
     def distance(matrix: np.ndarray) -> float:
         return _ratio(matrix_norm(matrix - reference, norm), size)
@@ -140,3 +143,18 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
             stages.append((name, distance(picked)))
     stages.append(("Post-processed", error(rel, dataset, norm, relative=True, against=against)))
     return stages
+
+
+def answers_to_beat(dataset: Dataset, target: str, norm: str = "frobenius") -> list[tuple[str, float]]:
+    """(name, relative error) of the answers that take no noise, for covariance and second-moment targets.
+
+    The zero matrix (always 1), the diagonal of the sample, and, where the truth is known, the sample itself. Errors are
+    against the truth where one is known, else against the sample. None of them is private but zero.
+    """
+    sample = reference_matrix(dataset, target, "sample")
+    reference = sample if dataset.truth is None else reference_matrix(dataset, target, "truth")
+    size = matrix_norm(reference, norm)
+    found = [("zero matrix", np.zeros_like(sample)), ("diagonal of the sample (not private)", np.diag(np.diag(sample)))]
+    if dataset.truth is not None:
+        found.append(("sample (not private)", sample))
+    return [(name, _ratio(matrix_norm(matrix - reference, norm), size)) for name, matrix in found]

@@ -54,8 +54,10 @@ def graph_recovery(rel, truth_precision, threshold: float = 1e-8) -> Recovery:
         raise ValueError(f"The two graphs must have the same columns, got {found.shape[0]} and {true.shape[0]}.")
     pair = np.triu(np.ones_like(true), 1)
     return Recovery(
-        tp=int((found & true & pair).sum()), fp=int((found & ~true & pair).sum()),
-        fn=int((~found & true & pair).sum()), tn=int((~found & ~true & pair).sum()),
+        tp=int((found & true & pair).sum()),
+        fp=int((found & ~true & pair).sum()),
+        fn=int((~found & true & pair).sum()),
+        tn=int((~found & ~true & pair).sum()),
     )
 
 

@@ -41,8 +41,11 @@ def menu(page, name: str) -> None:
 
 def test_home_melts_the_noise(visit, settle):
     page = visit("/")
-    sample, released, wrong = (chart_words(page, "square-sample"), chart_words(page, "square-released"),
-                               card(page, "Error"))
+    sample, released, wrong = (
+        chart_words(page, "square-sample"),
+        chart_words(page, "square-released"),
+        card(page, "Error"),
+    )
     slide(page, "Epsilon", "ArrowRight", 6, settle)
     assert chart_words(page, "square-sample") == sample
     assert chart_words(page, "square-released") != released

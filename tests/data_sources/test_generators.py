@@ -77,9 +77,7 @@ def test_small_tables(key, n, d):
 @pytest.mark.parametrize("key", [card.key for card in SOURCES.all()])
 def test_same_seed_same_rows(key):
     small = {"n": 30, "d": 4} if key in ALL else {}
-    np.testing.assert_array_equal(
-        privcov.source(key, seed=1, **small).rows, privcov.source(key, seed=1, **small).rows
-    )
+    np.testing.assert_array_equal(privcov.source(key, seed=1, **small).rows, privcov.source(key, seed=1, **small).rows)
     if small:
         assert (privcov.source(key, seed=1, **small).rows != privcov.source(key, seed=2, **small).rows).any()
 
@@ -91,10 +89,7 @@ def test_streams_are_keyed_by_name_not_by_order():
         privcov.source(key, n=5, d=1, seed=7)
     found = privcov.source("ar1-covariance", n=5, d=1, seed=7).rows  # Sigma = 1, so the rows are the draw
     np.testing.assert_array_equal(np.abs(found), np.abs(want))
-    draws = [
-        stream(*words).random()
-        for words in [(7, "a", "b"), (7, "ab"), (7, "b", "a"), (8, "a", "b"), (7, "a")]
-    ]
+    draws = [stream(*words).random() for words in [(7, "a", "b"), (7, "ab"), (7, "b", "a"), (8, "a", "b"), (7, "a")]]
     assert len(set(draws)) == 5
     assert stream(7, "a", "b").random() == draws[0]
 

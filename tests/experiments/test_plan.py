@@ -59,9 +59,7 @@ def test_one_row_per_cell():
     row = table[(table["method"] == "laplace-cov")].iloc[0]
     assert (row["guarantee"], row["epsilon"], row["source"]) == ("pure", 1.0, "ar1-covariance")
     assert np.isnan(row["rho"])
-    assert (
-        table[table["method"] == "zero"].query("metric == 'relative-frobenius-to-sample'")["value"] == 1
-    ).all()
+    assert (table[table["method"] == "zero"].query("metric == 'relative-frobenius-to-sample'")["value"] == 1).all()
 
 
 def test_the_table_holds_the_errors_of_releases():
@@ -249,3 +247,25 @@ def test_seeds_beyond_float_precision_stay_different():
     one, two = (plan(seed=2**60 + k, replicates=1) for k in (0, 1))
     assert json.loads(one.to_json())["seed"] == 2**60
     assert run(one)["value"][0] != run(two)["value"][0]
+
+
+def test_a_cell_that_cannot_be_filled_says_why_and_costs_no_other():
+    """Two columns, hardly any rows and hardly any epsilon: the lasso often finds no variance left."""
+    plan = privcov.Plan(
+        source="ar1-covariance",
+        source_params={"n": 20, "d": 2},
+        methods=["glasso-gaussian", "auto-cov"],
+        guarantees=[privcov.ZCDP(1e-5)],
+        metrics=["frobenius-to-truth"],
+        replicates=30,
+    )
+    table = privcov.run(plan)
+    assert len(table) == 60
+    lasso = table[table["method"] == "glasso-gaussian"]
+    failed = lasso["value"].isna()
+    assert 0 < failed.sum() < 30
+    assert lasso.loc[failed, "problem"].str.contains("larger epsilon").all()
+    assert (table.loc[table["value"].notna(), "problem"] == "").all()
+    summary = summarise(table, ["method"]).set_index("method")
+    assert summary.loc["glasso-gaussian", "failed"] == failed.sum()
+    assert summary.loc["auto-cov", "failed"] == 0

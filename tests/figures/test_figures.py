@@ -81,22 +81,40 @@ def test_the_waterfall_adds_up_and_steps_may_be_negative():
 
 
 def table() -> pd.DataFrame:
-    rows = [{"method": m, "rho": r, "mean": v, "low": 0.9 * v, "high": 1.2 * v}
-            for m, (r, v) in itertools.product(["a", "b"], [(0.01, 0.5), (0.1, 0.2), (1.0, 0.1)])]
+    rows = [
+        {"method": m, "rho": r, "mean": v, "low": 0.9 * v, "high": 1.2 * v}
+        for m, (r, v) in itertools.product(["a", "b"], [(0.01, 0.5), (0.1, 0.2), (1.0, 0.1)])
+    ]
     return pd.DataFrame(rows)
 
 
 def test_curves_lie_inside_their_bands_and_keep_their_pens():
-    picture = curves(table(), LIGHT, x="rho", x_label="rho", y_label="error", order=["z", "a", "b"], labels={},
-                     references=[("zero matrix", 1.0)])
+    picture = curves(
+        table(),
+        LIGHT,
+        x="rho",
+        x_label="rho",
+        y_label="error",
+        order=["z", "a", "b"],
+        labels={},
+        references=[("zero matrix", 1.0)],
+    )
     band, line = picture.figure.data[:2]
     n = len(line.x)
     high, low = np.array(band.y[:n]), np.array(band.y[n:])[::-1]
     assert (low <= line.y).all()
     assert (line.y <= high).all()
     # A method keeps its colour, dash and symbol whoever else is drawn.
-    alone = curves(table()[lambda t: t["method"] == "b"], LIGHT, x="rho", x_label="", y_label="",
-                   order=["z", "a", "b"], labels={}, references=[])
+    alone = curves(
+        table()[lambda t: t["method"] == "b"],
+        LIGHT,
+        x="rho",
+        x_label="",
+        y_label="",
+        order=["z", "a", "b"],
+        labels={},
+        references=[],
+    )
     assert alone.figure.data[1].line == picture.figure.data[3].line
     assert "a from 0.5 to 0.1" in picture.alt
     assert "zero matrix at 1" in picture.alt
@@ -144,7 +162,7 @@ def test_same_input_same_figure():
 
 
 def luminance(colour: str) -> float:
-    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

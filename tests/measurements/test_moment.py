@@ -43,12 +43,23 @@ def pairs(d):
     # Signs and few non-zeros are bad for the l1 norm.
     signs = rng.choice([-1.0, 1.0], (2, 500, d)) / math.sqrt(d)
     axis, flat = np.eye(d)[0], np.ones(d) / math.sqrt(d)
-    first = [(axis, -axis), (axis, axis), (axis, 0 * axis), (0 * axis, axis), (0 * axis, 0 * axis),
-             (flat, -flat), (flat, 0 * flat), (axis, flat)]
+    first = [
+        (axis, -axis),
+        (axis, axis),
+        (axis, 0 * axis),
+        (0 * axis, axis),
+        (0 * axis, 0 * axis),
+        (flat, -flat),
+        (flat, 0 * flat),
+        (axis, flat),
+    ]
     if d > 1:
         other = np.eye(d)[1]
-        first += [(axis, other), (axis, -axis / 2 + math.sqrt(3) / 2 * other),
-                  ((axis + other) / math.sqrt(2), (axis - other) / math.sqrt(2))]
+        first += [
+            (axis, other),
+            (axis, -axis / 2 + math.sqrt(3) / 2 * other),
+            ((axis + other) / math.sqrt(2), (axis - other) / math.sqrt(2)),
+        ]
     return (np.vstack([[p for p, _ in first], signs[0], x]), np.vstack([[q for _, q in first], signs[1], y]))
 
 
@@ -98,7 +109,8 @@ def statistic(dataset, centre):
 def test_no_pair_exceeds_a_sensitivity(d, joint):
     g = differences(d, joint)
     assert frobenius(g).max() <= sensitivity(d, 1, norm="l2", joint=joint)
-    assert upper_l2(g).max() <= sensitivity(d, 1, norm="l2", joint=joint)
+    assert upper_l2(g).max() <= sensitivity(d, 1, norm="triangle", joint=joint)
+    assert sensitivity(d, 1, norm="triangle", joint=joint) <= sensitivity(d, 1, norm="l2", joint=joint)
     assert upper_l1(g).max() <= sensitivity(d, 1, norm="l1", joint=joint)
 
 
@@ -162,8 +174,12 @@ def test_l1_bound_is_within_eight_percent(d, printed):
 
 def test_sensitivity_falls_like_one_over_n_and_is_rounded_up():
     l1 = 5 / math.sqrt(2) + 1
-    exact = {("l2", False): math.sqrt(2), ("l2", True): 1.5 * math.sqrt(2),
-             ("l1", False): l1, ("l1", True): l1 + math.sqrt(10)}
+    exact = {
+        ("l2", False): math.sqrt(2),
+        ("l2", True): 1.5 * math.sqrt(2),
+        ("l1", False): l1,
+        ("l1", True): l1 + math.sqrt(10),
+    }
     for (norm, joint), n in itertools.product(exact, (1, 3, 1000)):
         ours = sensitivity(5, n, norm=norm, joint=joint)
         assert exact[norm, joint] / n < ours <= exact[norm, joint] / n * (1 + 1e-13)
@@ -205,8 +221,9 @@ def noise_covariance(law):
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_mahalanobis_length_never_exceeds_what_the_event_declares(d, joint, shape):
     data = Dataset.from_rows(np.zeros((1, d)))
-    measured = measure_moment(data, ZCDP(0.1), centre="joint" if joint else "none", shape=shape,
-                              rng=np.random.default_rng(0))
+    measured = measure_moment(
+        data, ZCDP(0.1), centre="joint" if joint else "none", shape=shape, rng=np.random.default_rng(0)
+    )
     covariance, upper = noise_covariance(measured.law)
     g = differences(d, joint)[:, *upper]
     lengths = np.einsum("ij,ij->i", g, np.linalg.solve(covariance, g.T).T)
@@ -288,8 +305,13 @@ def test_rows_beyond_the_bound_give_bit_for_bit_what_clipped_rows_give(centre):
     clipped = clip_rows(rows, 1.3)
     assert not np.array_equal(rows, clipped)
     results = [
-        measure_moment(Dataset.from_rows(r, row_bound=1.3), ZCDP(0.5), centre=centre, shape="free-trace",
-                       rng=np.random.default_rng(7)).matrix
+        measure_moment(
+            Dataset.from_rows(r, row_bound=1.3),
+            ZCDP(0.5),
+            centre=centre,
+            shape="free-trace",
+            rng=np.random.default_rng(7),
+        ).matrix
         for r in (rows, clipped, clip_rows(clipped, 1.3))
     ]
     assert np.array_equal(results[0], results[1])
@@ -358,21 +380,29 @@ GAUSSIAN = ("upper-triangle", "isotropic", "free-trace")
 
 
 @pytest.mark.parametrize("centre", ["none", "joint"])
-@pytest.mark.parametrize(("shape", "asked"), [
-    *itertools.product(GAUSSIAN, (ApproxDP(0.7, 1e-6), ApproxDP(8.0, 0.01), ZCDP(0.3))),
-    ("laplace", PureDP(0.4)), ("laplace", ZCDP(0.3)), ("laplace", ApproxDP(0.4, 1e-6)),
-])
+@pytest.mark.parametrize(
+    ("shape", "asked"),
+    [
+        *itertools.product(GAUSSIAN, (ApproxDP(0.7, 1e-6), ApproxDP(8.0, 0.01), ZCDP(0.3))),
+        ("laplace", PureDP(0.4)),
+        ("laplace", ZCDP(0.3)),
+        ("laplace", ApproxDP(0.4, 1e-6)),
+    ],
+)
 def test_the_event_gives_the_guarantee_that_was_asked(centre, shape, asked):
     rng = np.random.default_rng(0)
     measured = measure_moment(DATA, asked, centre=centre, shape=shape, rng=rng, name="here")
     event = measured.event
     given = accounting.compose((event,), asked)
     assert accounting.covers(asked, given)
-    norm = "l1" if shape == "laplace" else "l2"
+    norm, told = {
+        "laplace": ("l1", "l1 norm of the upper triangle"),
+        "upper-triangle": ("triangle", "l2 norm of the upper triangle"),
+    }.get(shape, ("l2", "Frobenius norm"))
     assert event.sensitivity == sensitivity(4, 20, norm=norm, joint=centre == "joint")
     assert event.scale == measured.law.scale
     assert event.mechanism == ("laplace" if shape == "laplace" else "gaussian")
-    assert (event.share, event.norm[:2]) == ("here", "l1" if shape == "laplace" else "Fr")
+    assert (event.share, event.norm) == ("here", told)
     by_epsilon = shape == "laplace" and not isinstance(asked, ZCDP)
     limit = asked.epsilon if by_epsilon else accounting.mu_of(asked)
     assert event.multiplier == pytest.approx(1 / limit, rel=1e-14)
@@ -381,8 +411,7 @@ def test_the_event_gives_the_guarantee_that_was_asked(centre, shape, asked):
 
 
 def test_a_share_in_gaussian_dp_is_used_as_it_is():
-    event = measure_moment(DATA, GaussianDP(0.25), centre="none", shape="isotropic",
-                           rng=np.random.default_rng(0)).event
+    event = measure_moment(DATA, GaussianDP(0.25), centre="none", shape="isotropic", rng=np.random.default_rng(0)).event
     assert event.multiplier == pytest.approx(4.0, rel=1e-15)
     assert event.multiplier >= 4.0
 

@@ -8,7 +8,8 @@ import pytest
 import privcov
 from privcov.data_sources.base import make_dataset
 from privcov.data_sources.gaussian import AR1Covariance
-from privcov.metrics.errors import NORMS, error, matrix_norm, reference_matrix, waterfall
+from privcov.dataset import Dataset, Truth
+from privcov.metrics.errors import NORMS, answers_to_beat, error, matrix_norm, reference_matrix, waterfall
 
 ENOUGH = privcov.ZCDP(0.5)
 
@@ -46,18 +47,14 @@ def test_truth_and_nonprivate_references():
     rel = privcov.release("gaussian-cov", data, ENOUGH, seed=3)
     clean = privcov.release("gaussian-cov", data, privcov.NoPrivacy())
     for norm in NORMS:
-        assert error(rel, data, norm, against="truth") == pytest.approx(
-            matrix_norm(rel.covariance - truth, norm)
-        )
+        assert error(rel, data, norm, against="truth") == pytest.approx(matrix_norm(rel.covariance - truth, norm))
         assert error(rel, data, norm, against="nonprivate") == pytest.approx(
             matrix_norm(rel.covariance - clean.covariance, norm)
         )
         assert error(clean, data, norm, against="nonprivate") == 0.0
     graph = privcov.source("precision-ar2", n=3000, d=4)
     rel = privcov.release("glasso-gaussian", graph, ENOUGH)
-    assert error(rel, graph, against="truth") == pytest.approx(
-        np.linalg.norm(rel.precision - graph.truth.precision)
-    )
+    assert error(rel, graph, against="truth") == pytest.approx(np.linalg.norm(rel.precision - graph.truth.precision))
     inverse = np.linalg.inv(graph.rows.T @ graph.rows / graph.n)
     assert error(rel, graph, against="sample") == pytest.approx(np.linalg.norm(rel.precision - inverse))
 
@@ -89,9 +86,7 @@ def test_errors_are_in_working_units():
     for method in ("auto-cov", "glasso-gaussian"):
         one, two = (privcov.release(method, data, ENOUGH, seed=1) for data in (plain, scaled))
         for against in ("sample", "nonprivate"):
-            assert error(one, plain, against=against) == pytest.approx(
-                error(two, scaled, against=against), rel=1e-6
-            )
+            assert error(one, plain, against=against) == pytest.approx(error(two, scaled, against=against), rel=1e-6)
 
 
 def test_the_release_remembers_its_own_row_bound():
@@ -108,11 +103,7 @@ def test_the_release_remembers_its_own_row_bound():
 @pytest.mark.parametrize("method", ["gaussian-cov", "auto-cov", "diagonal", "zero"])
 @pytest.mark.parametrize("source", ["ar1-covariance", "zipf-norms"])
 def test_waterfall_ends_at_the_error(method, centre, source):
-    data = (
-        make_dataset(AR1Covariance(n=500, d=4), seed=0)
-        if source[0] == "a"
-        else privcov.source(source, n=500, d=4)
-    )
+    data = make_dataset(AR1Covariance(n=500, d=4), seed=0) if source[0] == "a" else privcov.source(source, n=500, d=4)
     rel = privcov.release(method, data, privcov.ZCDP(0.01), centre=centre, seed=2)
     stages = waterfall(rel, data, "spectral")
     against = "truth" if data.truth is not None else "sample"
@@ -151,4 +142,16 @@ def test_a_data_set_of_zeros_has_no_relative_error_to_divide_by():
     noisy = privcov.release("gaussian-cov", data, ENOUGH)
     assert error(noisy, data, relative=True) == math.inf
     assert error(privcov.release("zero", data, ENOUGH), data, relative=True) == 0.0
-    assert waterfall(noisy, data)[-1][1] == math.inf
+    with pytest.raises(ValueError, match="sample is zero"):
+        waterfall(noisy, data)
+
+
+def test_answers_to_beat_by_hand():
+    truth = Truth(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    ds = Dataset.from_rows([[1.0, 1.0], [1.0, -1.0]], 2.0, truth=truth, mean_is_zero=True)  # sample: the identity
+    found = dict(answers_to_beat(ds, "covariance"))
+    assert found["zero matrix"] == 1.0
+    assert found["sample (not private)"] == pytest.approx(np.sqrt(0.5) / np.sqrt(2.5))
+    assert found["diagonal of the sample (not private)"] == found["sample (not private)"]
+    public = Dataset.from_rows([[1.0, 1.0], [1.0, -1.0], [0.0, 3.0]], 2.0)
+    assert set(dict(answers_to_beat(public, "covariance"))) == {"zero matrix", "diagonal of the sample (not private)"}

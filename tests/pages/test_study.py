@@ -33,8 +33,12 @@ def test_every_study_survives_its_own_address(study):
 
 
 def test_parameters_of_data_and_method_are_in_the_address():
-    study = Study(source="zipf-norms", data=(("bins", 8), ("n", 1000), ("skew", 2.5)), method="gaussian-cov",
-                  options=(("repair", "box"),))
+    study = Study(
+        source="zipf-norms",
+        data=(("bins", 8), ("n", 1000), ("skew", 2.5)),
+        method="gaussian-cov",
+        options=(("repair", "box"),),
+    )
     query = to_query(study)
     assert query["data.n"] == "1000"
     assert query["method.repair"] == "box"

@@ -30,9 +30,7 @@ def test_unit_diagonal_and_range(a, floor):
 def test_scales_of_columns_do_not_matter_above_the_floor():
     root = np.random.default_rng(0).standard_normal((5, 5))
     c, scale = root @ root.T, np.array([1.0, 1e3, 1e-2, 7.0, 50.0])
-    np.testing.assert_allclose(
-        correlation(c * np.outer(scale, scale), 1e-12), correlation(c, 1e-12), rtol=1e-12
-    )
+    np.testing.assert_allclose(correlation(c * np.outer(scale, scale), 1e-12), correlation(c, 1e-12), rtol=1e-12)
 
 
 @pytest.mark.parametrize("floor", [0, -1, float("nan")])

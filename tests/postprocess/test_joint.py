@@ -34,9 +34,7 @@ def test_identities_survive_noise_and_repair(rows, repair):
     noise[4, 4] = 0.0  # the corner is a public constant
     m = repair(joint_moment(rows, 5.0) + (noise + noise.T) / 2)
     found = unpack(m, centre="joint", row_bound=5.0)
-    np.testing.assert_allclose(
-        found.covariance, found.second_moment - np.outer(found.mean, found.mean), atol=1e-13
-    )
+    np.testing.assert_allclose(found.covariance, found.second_moment - np.outer(found.mean, found.mean), atol=1e-13)
     schur = m[:4, :4] - np.outer(m[:4, 4], m[4, :4]) / m[4, 4]
     np.testing.assert_allclose(found.covariance, 25 * schur, atol=1e-12)
 

@@ -29,9 +29,7 @@ def frobenius(a: np.ndarray) -> float:
     return float(np.linalg.norm(a))
 
 
-squares = st.integers(1, 5).flatmap(
-    lambda d: st.tuples(*[arrays(float, (d, d), elements=st.floats(-100, 100))] * 2)
-)
+squares = st.integers(1, 5).flatmap(lambda d: st.tuples(*[arrays(float, (d, d), elements=st.floats(-100, 100))] * 2))
 REPAIRS = {
     "psd": clip_psd,
     "floor": lambda a: clip_psd(a, 0.3),
@@ -194,9 +192,7 @@ def paper5_errors(d: int, n: int, rho: float, repeats: int) -> np.ndarray:
     return np.array(out)
 
 
-@pytest.mark.parametrize(
-    ("d", "n", "clip", "shrunk"), [(50, 16_000, 0.0069, 0.0068), (200, 4000, 0.084, 0.036)]
-)
+@pytest.mark.parametrize(("d", "n", "clip", "shrunk"), [(50, 16_000, 0.0069, 0.0068), (200, 4000, 0.084, 0.036)])
 def test_shrinkage_beats_the_clip_on_the_data_of_paper_5(d, n, clip, shrunk):
     """Mean errors as recorded in algorithms.md 0.2 and C.7 (rho = 0.1). Five draws per set-up; one error
     varies by under 3 % (it averages d^2 entries): means are held to 5 %, the order to every draw."""

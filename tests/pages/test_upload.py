@@ -1,0 +1,512 @@
+"""A visitor's own CSV: asked about first, read once, kept in one session, and mended by one sentence."""
+
+import random
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.show import as_text
+from pages.parts.study import CSV
+
+APP = str(Path(__file__).resolve().parents[2] / "app.py")
+YES, NO = "yes", "no"
+GOOD = b"age,stature\n30,170.5\n41,182.25\n57,165\n"
+LIMITS = {0: {"low": 0, "high": 120}, 1: {"low": 140, "high": 210}}
+
+
+def estimate() -> AppTest:
+    """Estimate with "Your own CSV" chosen in the sidebar."""
+    at = AppTest.from_file(APP, default_timeout=30)
+    at.switch_page("pages/1_Estimate.py").run()
+    at.selectbox(key="w.source").set_value(CSV).run()
+    assert not at.exception
+    return at
+
+
+def answer(at: AppTest, what: str) -> AppTest:
+    at.radio(key="upload-public").set_value(what).run()
+    assert not at.exception
+    return at
+
+
+def give(at: AppTest, raw: bytes, name: str = "kohort77.csv") -> AppTest:
+    at.file_uploader[0].set_value((name, raw, "text/csv")).run()
+    assert not at.exception
+    return at
+
+
+def public(raw: bytes = GOOD, name: str = "kohort77.csv") -> AppTest:
+    return give(answer(estimate(), YES), raw, name)
+
+
+def key(at: AppTest, what: str) -> str:
+    return f"upload-{what}-{at.session_state['upload'].file_id}"
+
+
+def type_in(at: AppTest, cells: dict) -> None:
+    """Edits of the table, as the browser reports them: row -> {column: value}."""
+    at.session_state[key(at, "cells")] = {"edited_rows": cells, "added_rows": [], "deleted_rows": []}
+
+
+def use(at: AppTest) -> AppTest:
+    next(b for b in at.button if b.label == "Use this table").click().run()
+    assert not at.exception
+    return at
+
+
+def declared(raw: bytes = GOOD, cells: dict | None = None) -> AppTest:
+    at = public(raw)
+    type_in(at, LIMITS if cells is None else cells)
+    return use(at)
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    next(b for b in at.button if b.label == label).click().run()
+    assert not at.exception
+    return at
+
+
+def everything(at: AppTest) -> str:
+    """Every message that was sent to the browser, as text, tables included."""
+    parts = []
+
+    def walk(node) -> None:
+        proto = getattr(node, "proto", None)
+        if proto is not None:
+            parts.append(str(proto))
+        value = getattr(node, "value", None) if proto is not None else None
+        if hasattr(value, "to_csv"):
+            parts.append(value.to_csv())
+        for child in getattr(node, "children", {}).values():
+            walk(child)
+
+    walk(at._tree)
+    return "\n".join(parts)
+
+
+def plain(sentence: str) -> str:
+    return sentence.replace("\\", "").replace("\u2060", "")
+
+
+# --- the question comes first -------------------------------------------------------------------------------
+
+
+def test_nothing_can_be_chosen_before_the_question_is_answered():
+    at = estimate()
+    assert at.radio(key="upload-public").value is None
+    assert not at.file_uploader
+    assert not at.error
+
+
+def test_other_data_sets_do_not_ask():
+    at = AppTest.from_file(APP, default_timeout=30)
+    at.switch_page("pages/1_Estimate.py").run()
+    assert not at.radio
+
+
+# --- confidential files -------------------------------------------------------------------------------------
+
+
+def secret_file(n: int = 1234) -> tuple[bytes, list[str]]:
+    draw = random.Random(5)
+    rows = [[f"{draw.uniform(1000, 9999):.4f}" for _ in range(3)] for _ in range(n)]
+    raw = b"name of ward,pulse,salary\n" + "\n".join(",".join(r) for r in rows).encode()
+    return raw, [cell for row in rows for cell in row]
+
+
+def test_of_a_confidential_file_only_the_header_is_shown():
+    raw, cells = secret_file()
+    at = give(answer(estimate(), NO), raw, "ward.csv")
+    shown = everything(at)
+    for name in ("name of ward", "pulse", "salary"):
+        assert name in shown
+    assert "ledger" in shown
+    assert not [cell for cell in cells if cell in shown]
+    for number in (1234, len(raw), 1235):
+        assert str(number) not in shown
+        assert f"{number:,}" not in shown
+    assert f"{len(raw) / 1024:.1f}KB" not in shown
+    assert not at.metric
+    assert not at.error
+
+
+def test_nothing_of_a_confidential_file_but_its_header_stays_in_the_session():
+    raw, cells = secret_file()
+    at = give(answer(estimate(), NO), raw, "ward.csv")
+    kept = at.session_state["upload"]
+    assert kept.header == ("name of ward", "pulse", "salary")
+    assert kept.table is None
+    assert "csv" not in at.session_state
+    state = repr(at.session_state)
+    assert not [cell for cell in cells if cell in state]
+    assert not [w for w in at.file_uploader if w.value is not None]  # the uploader is empty again
+
+
+def test_the_bytes_of_a_file_are_given_back(monkeypatch):
+    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+
+    gone = []
+    remove = MemoryUploadedFileManager.remove_file
+
+    def spy(self, session_id, file_id):
+        remove(self, session_id, file_id)
+        gone.append((file_id, self.get_files(session_id, [file_id])))
+
+    monkeypatch.setattr(MemoryUploadedFileManager, "remove_file", spy)
+    for what in (NO, YES):
+        at = give(answer(estimate(), what), GOOD)
+        assert gone.pop() == (at.session_state["upload"].file_id, [])
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "blank"),
+        (b"\n1,2\n", "blank"),
+        (b"a;b\n1;2\n", "semicolons"),
+        (b"a,a\n1,2\n", "same name"),
+        (b"a,\n1,2\n", "no name"),
+        (b"\xff\xfea\x00", "UTF-16"),
+        (b"\xe9t\xe9,b\n", "UTF-8"),
+        (b"4711,4712\n", "numbers only"),
+        (b"x" * 70_000, "longer than"),
+    ],
+)
+def test_a_confidential_file_with_a_bad_header_gets_one_sentence_without_content(raw, said):
+    at = give(answer(estimate(), NO), raw)
+    assert len(at.error) == 1
+    assert said in plain(at.error[0].value)
+    assert "4711" not in everything(at)
+    give(at, b"good,names\n1,2\n")
+    assert not at.error
+    assert at.session_state["upload"].header == ("good", "names")
+
+
+def test_changing_the_answer_forgets_the_file():
+    at = declared()
+    assert "csv" in at.session_state
+    answer(at, NO)
+    assert "csv" not in at.session_state
+    assert "upload" not in at.session_state
+    assert "stature" not in everything(at)
+
+
+# --- public files, end to end -------------------------------------------------------------------------------
+
+
+def test_a_public_file_from_upload_to_matrices():
+    at = public()
+    table = at.data_editor[0].value
+    assert list(table["column"]) == ["age", "stature"]
+    assert table[["low", "high", "typical"]].isna().all(axis=None)  # never filled in for the visitor
+    assert not at.get("plotly_chart")
+    type_in(at, {0: {"low": 0, "high": 120, "typical": 40}, 1: {"low": 140, "high": 180}})
+    use(at)
+    data = at.session_state["csv"]
+    np.testing.assert_array_equal(data.rows, [[30, 170.5], [41, 182.25], [57, 165]])
+    np.testing.assert_array_equal(data.bounds, [[0, 120], [140, 180]])
+    np.testing.assert_array_equal(data.origin, [40, 160])
+    assert data.provenance == "public"
+    assert data.truth is None
+    assert at.get("plotly_chart")
+    assert not at.error
+    # one of three statures is beyond 180
+    clipped = next(d.value for d in at.dataframe if "clipped" in d.value)
+    assert dict(zip(clipped["column"], clipped["clipped"], strict=True)) == {"age": 0, "stature": pytest.approx(1 / 3)}
+    assert at.slider or at.select_slider(key="w.bound")  # the sidebar has found the table too
+
+
+def test_the_page_recomputes_and_redeclares():
+    at = declared()
+    type_in(at, {0: {"low": 0, "high": 50}, 1: {"low": 140, "high": 210}})
+    at.run()
+    assert any("press" in box.value.lower() for box in at.info)
+    assert at.session_state["csv"].bounds[0, 1] == 120  # not before the button
+    use(at)
+    assert at.session_state["csv"].bounds[0, 1] == 50
+    assert not any("press" in box.value.lower() for box in at.info)
+
+
+def test_a_column_can_be_left_out():
+    at = declared(cells={0: {"low": 0, "high": 120}, 1: {"use": False}})
+    assert at.session_state["csv"].columns == ("age",)
+
+
+def test_a_row_bound_instead_of_bounds():
+    at = public()
+    at.button_group(key=key(at, "how")).set_value("row").run()
+    at.number_input(key=key(at, "row")).set_value(175.0)
+    use(at)
+    data = at.session_state["csv"]
+    assert data.row_bound == 175.0
+    assert data.bounds is None
+    assert not at.error
+
+
+def test_text_columns_are_left_out_and_named():
+    at = declared(b"age,stature,ward\n30,170,north\n41,180,south\n")
+    assert at.session_state["csv"].columns == ("age", "stature")
+    assert "Column 'ward' is left out because it holds text" in "\n".join(t.value for t in at.text)
+
+
+def test_constant_columns_work_and_are_flagged():
+    at = public(b"age,stature\n30,170\n41,170\n")
+    assert list(at.data_editor[0].value["remark"]) == ["", "one value throughout"]
+    type_in(at, LIMITS)
+    use(at)
+    assert not at.error
+    assert any("one value throughout" in t.value for t in at.text)
+
+
+def test_missing_and_infinite_cells_are_counted_and_their_rows_left_out():
+    at = public(b"age,stature\n30,170\n,180\n50,inf\n60,165\nNA,-inf\n")
+    assert list(at.data_editor[0].value["missing"]) == [2, 2]
+    assert "2 infinite" in at.data_editor[0].value["remark"][1]
+    assert "2 missing cells, 2 infinite cells" in everything(at)
+    type_in(at, LIMITS)
+    use(at)
+    np.testing.assert_array_equal(at.session_state["csv"].rows, [[30, 170], [60, 165]])
+    assert any("3 of 5 rows" in t.value for t in at.text)
+
+
+# One row has a sample covariance of zero, and errors relative to it are infinite.
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("raw", [b"age,stature\n30,170\n", b'age,stature,"a, b"\n30,170,2\n41,180,3\n'])
+def test_one_row_and_more_columns_than_rows_work_with_a_note(raw):
+    at = declared(raw, {**LIMITS, **({2: {"low": 0, "high": 9}} if b"a, b" in raw else {})})
+    assert "csv" in at.session_state
+    assert any("one row only" in t.value or "more columns" in t.value for t in at.text)
+    assert all("\n" not in e.value for e in at.error)
+
+
+# --- what is wrong gets one sentence ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "empty"),
+        (b"  \n", "empty"),
+        (b"a,b\n", "no rows"),
+        (b"a,b\n\xff\xfe,1\n", "UTF-8"),
+        (b"a;b\n1;2\n", "semicolons"),
+        (b"a,b\n1,5,2\n", "decimal"),
+        (b'a,b\n"1,5",2\n', "comma"),
+        (b"a,a\n1,2\n", "same name"),
+        (b"a,\n1,2\n", "no name"),
+        (b"a,b\nx,y\n", "numbers only"),
+        (b"a,b\n1\n", "cell"),
+        (b"a,b\n1,2\x00\n", "zero byte"),
+        (b'a,b\n"1,2\n', "quotation"),
+        (b"1,2\n3,4\n", "numbers only"),
+    ],
+)
+def test_a_bad_file_gets_one_sentence_and_the_next_one_is_read(raw, said):
+    at = public(raw)
+    assert len(at.error) == 1
+    assert said in plain(at.error[0].value)
+    assert "csv" not in at.session_state
+    assert at.title[0].value == "Estimate"
+    give(at, GOOD)
+    assert not at.error
+    assert list(at.data_editor[0].value["column"]) == ["age", "stature"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ({}, "'age' has no bounds"),
+        ({0: {"low": 0, "high": 120}}, "'stature' has no bounds"),
+        ({0: {"low": 0}, 1: LIMITS[1]}, "'age' has no bounds"),
+        ({0: {"low": 120, "high": 0}, 1: LIMITS[1]}, "swap them"),
+        ({0: {"low": 5, "high": 5}, 1: LIMITS[1]}, "widen them"),
+        ({0: {"low": 0, "high": 120, "typical": 130}, 1: LIMITS[1]}, "move it inside"),
+        ({0: {"use": False}, 1: {"use": False}}, "No column is chosen"),
+    ],
+)
+def test_bad_bounds_get_one_sentence_and_what_was_typed_survives(cells, said):
+    at = public()
+    type_in(at, cells)
+    use(at)
+    assert len(at.error) == 1
+    assert said in plain(at.error[0].value)
+    assert "csv" not in at.session_state
+    typed = at.session_state["upload"].typed
+    for row, values in cells.items():
+        for name, value in values.items():
+            assert typed.loc[row, name] == value
+    assert at.data_editor
+
+
+@pytest.mark.parametrize(("bound", "said"), [(None, "no row bound yet"), (0.0, "must be > 0"), (-2.0, "must be > 0")])
+def test_a_bad_row_bound_gets_one_sentence(bound, said):
+    at = public()
+    at.button_group(key=key(at, "how")).set_value("row").run()
+    at.number_input(key=key(at, "row")).set_value(bound)
+    use(at)
+    assert len(at.error) == 1
+    assert said in plain(at.error[0].value)
+    assert at.number_input(key=key(at, "row")).value == bound
+
+
+def test_a_file_of_missing_cells_is_refused_kindly():
+    at = declared(b"age,stature\n,170\n30,\n")
+    assert len(at.error) == 1
+    assert "leave that column out" in plain(at.error[0].value)
+
+
+def test_an_error_leaves_the_table_that_is_in_use():
+    at = declared()
+    type_in(at, {0: {"low": 9, "high": 1}, 1: LIMITS[1]})
+    use(at)
+    assert len(at.error) == 1
+    assert at.session_state["csv"].bounds[0, 1] == 120
+    assert at.get("plotly_chart")
+
+
+# --- names are text -----------------------------------------------------------------------------------------
+
+NASTY = "<img src=x onerror=alert(1)> **b** $x$ :red[y] :smile: [l](http://e.x) `c`"
+
+
+def test_column_names_are_never_markup():
+    raw = f'"{NASTY}",b\n1,2\n3,5\n'.encode()
+    header = give(answer(estimate(), NO), raw)
+    bodies = "".join(element.proto.body for element in header.get("html"))
+    assert "<img" not in bodies
+    assert "&lt;img" in bodies
+    at = public(raw)
+    use(at)  # no bounds: the sentence quotes the name
+    sentence = at.error[0].value
+    assert plain(sentence).startswith("Column '<img src=x")
+    for markup in ("<img", "**b", "$x", ":red[", ":smile:", "](", "`c"):
+        assert not re.search(rf"(?<!\\){re.escape(markup)}", sentence)
+    type_in(at, {0: {"low": 0, "high": 5}, 1: {"low": 0, "high": 3}})
+    use(at)
+    assert not at.exception
+    assert "<img src=x" not in "".join(element.proto.body for element in at.get("html"))
+
+
+def test_a_file_name_is_never_markup():
+    at = public(name="<b>x</b>.csv")
+    assert "<b>x</b>" not in "".join(element.proto.body for element in at.get("html"))
+
+
+@pytest.mark.parametrize("text", ["a: b", "12:30", "*a*", "a_b", "1. x", "# h", "~~x~~", "\\", "-> x", "$a$"])
+def test_as_text_loses_nothing_but_the_markup(text):
+    assert as_text(text).replace("\u2060", "").replace("\\\\", "\0").replace("\\", "").replace("\0", "\\") == text
+
+
+# --- nothing leaves the session -----------------------------------------------------------------------------
+
+
+def test_two_sessions_share_nothing():
+    first, second = declared(), estimate()
+    assert "csv" in first.session_state
+    assert "csv" not in second.session_state
+    assert "upload" not in second.session_state
+    answer(second, YES)
+    give(second, b"other\n1\n2\n")
+    first.run()
+    assert first.session_state["csv"].columns == ("age", "stature")
+    assert "stature" not in everything(second)
+
+
+def test_the_address_holds_nothing_of_the_file():
+    at = declared()
+    at.select_slider(key="w.bound").set_value(2.0).run()
+    address = str(dict(at.query_params))
+    for word in ("age", "stature", "kohort77", "170", "csv", "bound"):
+        assert word not in address
+    links = " ".join(link.proto.query_string for link in at.get("page_link"))
+    for word in ("age=", "stature", "kohort77", "170", "csv"):
+        assert word not in links
+
+
+def test_no_shared_cache_holds_the_table(monkeypatch):
+    from pages.parts import cached
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("an upload reached a shared cache")
+
+    at = public()
+    type_in(at, LIMITS)
+    for name in ("_release", "_rows"):
+        monkeypatch.setattr(cached, name, refuse)
+    use(at)
+    assert "csv" in at.session_state
+    assert at.get("plotly_chart")
+
+
+def test_an_upload_of_the_largest_size_stays_in_memory_on_its_way_in():
+    import asyncio
+
+    from starlette.datastructures import Headers
+    from starlette.formparsers import MultiPartParser
+
+    async def body():
+        yield b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.csv"\r\n\r\n'
+        for _ in range(50):
+            yield b"1" * 2**20
+        yield b"\r\n--x--\r\n"
+
+    async def rolled() -> tuple[bool, int]:
+        form = await MultiPartParser(Headers({"content-type": "multipart/form-data; boundary=x"}), body()).parse()
+        found = form["f"]
+        result = found.file._rolled, found.size
+        await found.close()
+        return result
+
+    assert asyncio.run(rolled()) == (False, 50 * 2**20)
+
+
+def test_a_file_is_parsed_once(monkeypatch):
+    from pages.parts import upload
+
+    calls = []
+    read = upload.read_public
+    monkeypatch.setattr(upload, "read_public", lambda raw: calls.append(1) or read(raw))
+    at = public()
+    at.run()
+    type_in(at, LIMITS)
+    use(at)
+    at.run()
+    assert calls == [1]
+
+
+def test_what_was_typed_survives_another_page():
+    at = public()
+    type_in(at, LIMITS)
+    at.run()
+    at.switch_page("pages/7_Methods.py").run()
+    at.switch_page("pages/1_Estimate.py").run()
+    assert not at.exception
+    assert at.radio(key="upload-public").value == YES
+    table = at.data_editor[0].value
+    assert list(table["low"]) == [0, 140]
+    assert list(table["high"]) == [120, 210]
+    use(at)
+    assert "csv" in at.session_state
+
+
+def test_forget_clears_everything_and_asks_again():
+    at = declared()
+    at.session_state["sweeps"] = {(at.session_state["study"], "x", 1): "curves of the file"}
+    at.select_slider(key="w.bound").set_value(2.0).run()
+    press(at, "Forget this file")
+    assert at.session_state["study"].bound == 1.0
+    for name in ("csv", "upload"):
+        assert name not in at.session_state
+    assert not at.session_state["sweeps"]
+    assert at.radio(key="upload-public").value is None
+    assert not at.file_uploader
+    assert not at.get("plotly_chart")
+    shown = everything(at)
+    assert "stature" not in shown
+    assert "kohort77" not in shown
+    give(answer(at, YES), b"other\n1\n2\n")
+    assert list(at.data_editor[0].value["column"]) == ["other"]
+    assert at.data_editor[0].value["low"].isna().all()
