@@ -4,8 +4,9 @@ A tour of the rooms, in the order in which data move:
 
     data_sources   rows, synthetic or declared public      measurements  the only room that sees rows
     postprocess    matrix to matrix, free                  estimators    one file per method
-    _release       what came out, and its statement        metrics       release + reference -> number
-    experiments    Plan -> tidy table                      figures       table -> plotly figure
+    _running       a method runs                           _release      what came out, and its statement
+    metrics        release + reference -> number           experiments   Plan -> tidy table
+    figures        table -> plotly figure
 
 ``privacy`` and ``accounting`` hold guarantees and their arithmetic; ``dataset``, ``parameters``, ``registry``,
 ``checks`` and ``randomness`` are small shared files. Start with::
@@ -22,7 +23,8 @@ from typing import TYPE_CHECKING
 from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
 
 if TYPE_CHECKING:
-    from privcov._release import Release, release
+    from privcov._release import Release
+    from privcov._running import release
     from privcov.dataset import Dataset, Truth
     from privcov.experiments.plan import Plan, run
     from privcov.metrics.errors import error
@@ -34,7 +36,7 @@ _HOMES = {
     "Dataset": "privcov.dataset",
     "Truth": "privcov.dataset",
     "Release": "privcov._release",
-    "release": "privcov._release",
+    "release": "privcov._running",
     "Plan": "privcov.experiments.plan",
     "run": "privcov.experiments.plan",
     "error": "privcov.metrics.errors",

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting, checks
-from privcov.dataset import Dataset
-from privcov.estimators.base import METHODS, Ask, Fit, Method, MethodCard
-from privcov.measurements.moment import CENTRES, Measured
+from privcov import accounting
+from privcov.estimators.base import Fit
+from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseLaw
-from privcov.parameters import build
 from privcov.privacy import (
-    REPLACE_ONE,
     Event,
     Guarantee,
     Neighbours,
@@ -23,7 +20,6 @@ from privcov.privacy import (
     from_dict,
     to_dict,
 )
-from privcov.randomness import stream
 
 TUNINGS = ("released", "fixed", "raw-cv")
 
@@ -47,7 +43,8 @@ class Release:
 
     covariance, precision, second_moment: d x d float64, or None when not measured. second_moment is about the
         public origin (zero without column bounds); covariance about the measured or publicly zero mean.
-    mean: length d or None. count, class_means, class_counts: None until a method measures them.
+    mean: length d or None. count: noisy number of rows where n is not public (n is None then). class_means,
+        class_counts: None until a method measures them.
     raw: the unbiased noisy matrix (unit-ball units) and its noise law, or None when nothing was measured.
     path: tuple of (lambda, precision, status, gap) or None.
     events: what touched the rows. guarantee: what was asked. given: what the events really give.
@@ -60,7 +57,7 @@ class Release:
     neighbours: Neighbours
     events: tuple[Event, ...]
     target: str
-    n: int
+    n: int | None
     columns: tuple[str, ...]
     row_bound: float
     scale: np.ndarray
@@ -77,7 +74,7 @@ class Release:
     class_counts: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        if not accounting.covers(self.guarantee, self.given):
+        if self.as_asked and not accounting.covers(self.guarantee, self.given):
             raise RuntimeError(
                 f"{self.method} spent {self.given}, more than the {self.guarantee} that was asked for: "
                 "a defect of the method, and no release was made."
@@ -90,9 +87,16 @@ class Release:
             )
 
     @property
+    def as_asked(self) -> bool:
+        """False for a published calibration, whose real guarantee may differ from the claim, and for raw tuning."""
+        return self.parameters["calibration"] == "sound" and self.parameters["tuning"] != "raw-cv"
+
+    @property
     def given(self) -> Guarantee | None:
         """The guarantee the events compose to (None: nothing was measured)."""
-        return accounting.compose(self.events, self.guarantee)
+        if self.as_asked:
+            return accounting.compose(self.events, self.guarantee)
+        return accounting.really(self.events, self.guarantee)
 
     @property
     def attacker_success(self) -> float:
@@ -123,6 +127,7 @@ class Release:
                 "matrix": self.raw.matrix,
                 "law": dataclasses.asdict(self.raw.law),
                 "centre": self.raw.centre,
+                "event": None if self.raw.event is None else self.events.index(self.raw.event),
             }
         if self.path is not None:
             fields["path"] = [{**vars(fit), "gap": None if np.isnan(fit.gap) else fit.gap} for fit in self.path]
@@ -147,7 +152,7 @@ class Release:
             fields["raw"] = Measured(
                 np.array(raw["matrix"], dtype=np.float64),
                 NoiseLaw(**raw["law"]),
-                fields["events"][0] if fields["events"] else None,
+                None if raw["event"] is None else fields["events"][raw["event"]],
                 raw["centre"],
                 fields["n"],
                 fields["row_bound"],
@@ -174,174 +179,48 @@ def _plain(value):
 
 
 def _state(rel: Release) -> Statement:
-    d = len(rel.columns)
     plain = (rel.scale == 1).all() and (rel.origin == 0).all()
-    size = f"{rel.n} rows x {d} columns, every row clipped to norm R = {rel.row_bound:.6g}"
+    rows = f"{rel.n} rows" if rel.n is not None else f"about {rel.count:.1f} rows (a noisy count)"
+    size = f"{rows} x {len(rel.columns)} columns, every row clipped to norm R = {rel.row_bound:.6g}"
     size += "" if plain else " in units of the public half-ranges"
+    neighbours = ("Neighbours", f"{rel.neighbours.sentence}; one row stands for {rel.neighbours.unit}")
     if not rel.events:
         measured = "nothing: no row was used" if rel.raw is None else f"the exact moments of {size}"
-        nothing = "none"
-        return Statement(
-            (
-                ("Measured", measured),
-                ("Sensitivity", nothing),
-                ("Noise", nothing),
-                ("Events", nothing),
-                ("Neighbours", f"{rel.neighbours.sentence}; one row stands for {rel.neighbours.unit}"),
-                (
-                    "Guarantee",
-                    str(rel.guarantee)
-                    if isinstance(rel.guarantee, NoPrivacy)
-                    else f"perfect privacy, so also the {rel.guarantee} that was asked for",
-                ),
-            )
-        )
-    events = rel.events
-    given = rel.given
+        ends = f"perfect privacy, so also the {rel.guarantee} that was asked for"
+        if isinstance(rel.guarantee, NoPrivacy):
+            measured, ends = f"the exact moments of {size}", str(rel.guarantee)
+        nothing = [(title, "none") for title in ("Sensitivity", "Noise", "Events")]
+        return Statement((("Measured", measured), *nothing, neighbours, ("Guarantee", ends)))
 
     def each(text) -> str:
-        return "; ".join(text(e) for e in events)
+        return "; ".join(text(e) for e in rel.events)
 
-    spent = {"gaussian": "mu", "laplace": "epsilon"}
-    noise = rel.raw.law.shape if rel.raw is not None else ""
+    def noise(e: Event) -> str:
+        law = f" ({e.law})" if e.law else ""
+        freedom = f", freedom {e.freedom:.9g}" if e.freedom else ""
+        return f"{e.mechanism}{law}, scale {e.scale:.9g}{freedom}, {e.unit}"
+
+    def spent(e: Event) -> str:
+        name = "mu" if e.mechanism == "gaussian" else "epsilon" if e.pure else "ratio"
+        return f"{e.share} with {name} = sensitivity/scale = {1 / e.multiplier:.9g}"
+
     return Statement(
         (
             ("Measured", each(lambda e: e.statistic) + f" of {size}"),
-            (
-                "Sensitivity",
-                each(lambda e: f"{e.sensitivity:.9g} in the {e.norm}, rows scaled by 1/R (proof: {e.proof})"),
-            ),
-            ("Noise", each(lambda e: f"{e.mechanism} ({noise}), scale {e.scale:.9g}, rows scaled by 1/R")),
-            (
-                "Events",
-                f"{len(events)}: "
-                + each(lambda e: f"{e.share} with {spent[e.mechanism]} = sensitivity/scale = {1 / e.multiplier:.9g}"),
-            ),
-            ("Neighbours", f"{rel.neighbours.sentence}; one row stands for {rel.neighbours.unit}"),
-            ("Guarantee", f"{given}; asked for {rel.guarantee}"),
+            ("Sensitivity", each(lambda e: f"{e.sensitivity:.9g} in the {e.norm}, {e.unit} (proof: {e.proof})")),
+            ("Noise", each(noise)),
+            ("Events", f"{len(rel.events)}: " + each(spent)),
+            neighbours,
+            ("Guarantee", _verdict(rel)),
         )
     )
 
 
-def release(
-    method: str,
-    dataset: Dataset,
-    guarantee: Guarantee,
-    *,
-    seed: int = 0,
-    calibration: str = "sound",
-    centre: str = "auto",
-    tuning: str = "released",
-    **parameters,
-) -> Release:
-    """Run a method on a synthetic or public data set.
-
-    method:      a key from `privcov.methods()`.
-    guarantee:   PureDP, ApproxDP or ZCDP. It is met by the noise; the rows themselves are not secret here.
-    seed:        whole number >= 0 for the noise stream. One seed gives the same unit noise at every epsilon.
-    calibration: "sound".
-    centre:      "auto": "zero" where the mean is publicly zero, else "joint". "joint" measures mean and second
-                 moment together; "none" measures the uncentred second moment only (covariance stays None unless
-                 the mean is publicly zero); "zero" is refused unless the mean is publicly zero.
-    tuning:      "released" (from the noisy matrix, free) or "fixed"; methods without a choice ignore it.
-    Returns a `Release`. Raises ValueError for what it cannot do, with the reason.
-    """
-    if not isinstance(dataset, Dataset):
-        raise TypeError(f"dataset must be a privcov.Dataset, got {type(dataset).__name__}. Use Dataset.from_rows.")
-    return run_method(
-        build_method(method, parameters),
-        dataset,
-        guarantee,
-        seed=seed,
-        calibration=calibration,
-        centre=centre,
-        tuning=tuning,
-    )
-
-
-def build_method(key: str, parameters: dict) -> Method:
-    """The method object with checked parameters."""
-    card = METHODS.get(key)
-    return build(card.cls, f"Method {key!r}", parameters)
-
-
-def run_method(
-    method: Method,
-    dataset: Dataset,
-    guarantee: Guarantee,
-    *,
-    seed: int,
-    calibration: str = "sound",
-    centre: str = "auto",
-    tuning: str = "released",
-    repeat: int = 0,
-) -> Release:
-    """`release` for a built method; ``repeat`` picks an independent noise draw of the same seed."""
-    card: MethodCard = method.card
-    kind = getattr(guarantee, "kind", None)
-    if kind is None or not isinstance(guarantee, Guarantee):
-        raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
-    if card.refuses(kind):
-        raise ValueError(card.refuses(kind))
-    checks.one_of("calibration", calibration, tuple(card.calibrations))
-    checks.one_of("tuning", tuning, TUNINGS)
-    if tuning == "raw-cv" and "raw-cv" not in card.tunings:
-        raise ValueError(f"{card.label} does not tune on raw rows; use tuning='released'.")
-    centre = _settle_centre(centre, dataset)
-    rng = stream(seed, "noise", repeat, dataset.name, card.key)
-    outcome = method.run(Ask(dataset, guarantee, centre, tuning, rng))
-    scale, origin = dataset.scale, dataset.origin
-    outer = np.outer(scale, scale)
-    moments = outcome.moments
-    covariance = moments.covariance
-    if covariance is None and dataset.mean_is_zero:
-        covariance = moments.second_moment
-
-    def in_units(matrix, unit):
-        return None if matrix is None else matrix * unit
-
-    path = None
-    if outcome.path is not None:
-        path = tuple(dataclasses.replace(fit, precision=in_units(fit.precision, 1 / outer)) for fit in outcome.path)
-    target = card.target
-    if target == "covariance" and moments.covariance is None:
-        target = "second moment"
-    measured = outcome.measured
-    return Release(
-        method=card.key,
-        parameters={
-            **{s.name: getattr(method, s.name) for s in card.parameters},
-            "calibration": calibration,
-            "centre": centre,
-            "tuning": tuning,
-            "version": card.version,
-        },
-        guarantee=guarantee,
-        neighbours=REPLACE_ONE,
-        events=() if measured is None or measured.event is None else (measured.event,),
-        target=target,
-        n=dataset.n,
-        columns=dataset.columns,
-        row_bound=dataset.row_bound,
-        scale=scale,
-        origin=origin,
-        covariance=in_units(covariance, outer),
-        precision=in_units(outcome.precision, 1 / outer),
-        second_moment=in_units(moments.second_moment, outer),
-        mean=None if moments.mean is None else origin + scale * moments.mean,
-        raw=measured,
-        path=path,
-        notes=outcome.notes,
-    )
-
-
-def _settle_centre(centre: str, dataset: Dataset) -> str:
-    if centre == "auto":
-        return "zero" if dataset.mean_is_zero else "joint"
-    checks.one_of("centre", centre, ("auto", *CENTRES))
-    if centre == "zero" and not dataset.mean_is_zero:
-        raise ValueError(
-            f"centre='zero' needs a mean that is publicly known to be zero, and that of {dataset.name!r} is not. "
-            "Use centre='joint', or centre='none' for the uncentred second moment."
-        )
-    return centre
+def _verdict(rel: Release) -> str:
+    if rel.parameters["tuning"] == "raw-cv":
+        return f"no end-to-end guarantee: tuned on the raw rows; the noise alone would give {rel.given}"
+    if rel.as_asked:
+        return f"{rel.given}; asked for {rel.guarantee}"
+    if accounting.covers(rel.guarantee, rel.given):
+        return f"{rel.given} as published; the claim was {rel.guarantee}"
+    return f"only {rel.given} as published; the claim of {rel.guarantee} is false"

@@ -16,6 +16,7 @@ from scipy.special import erf, erfinv, log_ndtr
 
 from privcov import checks
 from privcov.privacy import ApproxDP, Event, GaussianDP, Guarantee, NoPrivacy, PureDP, ZCDP
+from privcov.wishart_curve import wishart_delta
 
 # The Gaussian curve is a difference of two terms. Against 60 digits its error stayed below 1e-15 times
 # e^a (1 + |a| + epsilon), see `_curve`; the margin is five times that.
@@ -185,8 +186,21 @@ def gaussian_square(events: tuple[Event, ...]) -> Fraction:
 
 
 def pure_sum(events: tuple[Event, ...]) -> Fraction:
-    """Exact sum of epsilon over the Laplace events."""
-    return sum((Fraction(e.sensitivity) / Fraction(e.scale) for e in events if e.mechanism == "laplace"), Fraction(0))
+    """Exact sum of epsilon over the pure events."""
+    return sum((Fraction(e.sensitivity) / Fraction(e.scale) for e in events if e.pure), Fraction(0))
+
+
+def zcdp_sum(events: tuple[Event, ...]) -> Fraction:
+    """Exact sum of rho. Gaussian mu^2/2; exponential mechanism epsilon^2/8 (bounded range: Cesar and Rogers 2021,
+    Lemma 17); other pure events epsilon^2/2. Raises TypeError for a mechanism without zCDP."""
+    total = gaussian_square(events) / 2
+    for e in events:
+        if e.pure:
+            step = Fraction(e.sensitivity) / Fraction(e.scale)
+            total += step * step / (8 if e.mechanism == "exponential" else 2)
+        elif e.mechanism != "gaussian":
+            raise TypeError("Additive Wishart noise gives no zCDP; ask for ApproxDP.")
+    return total
 
 
 def _up(x: Fraction) -> float:
@@ -197,27 +211,56 @@ def _up(x: Fraction) -> float:
 def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
     """What the events really give, in the kind that was asked for; None when nothing was measured.
 
-    Gaussian steps compose exactly (mu^2 adds); pure steps add epsilon; a mixture under (epsilon, delta)
-    spends the pure part first and reads the Gaussian curve at what is left.
+    Gaussian steps compose exactly (mu^2 adds) and pure steps add epsilon. A mixture under (epsilon, delta) is read
+    both ways that are valid, the pure part first and then the Gaussian curve, and all of it as zCDP; the better one
+    counts. One Wishart step is read off its own curve.
     Raises TypeError when the events cannot give that kind at all.
     """
     if not events or isinstance(asked, NoPrivacy):
         return None
+    wishart = [e for e in events if e.mechanism == "wishart"]
     mu2, pure = gaussian_square(events), pure_sum(events)
     if isinstance(asked, PureDP):
-        if mu2:
-            raise TypeError("Gaussian noise gives no pure DP; ask for ApproxDP or ZCDP.")
+        if mu2 or wishart:
+            raise TypeError("Gaussian and additive Wishart noise give no pure DP; ask for ApproxDP or ZCDP.")
         return PureDP(_up(pure))
     if isinstance(asked, ZCDP):
-        steps = [Fraction(e.sensitivity) / Fraction(e.scale) for e in events if e.mechanism == "laplace"]
-        return ZCDP(_up(mu2 / 2 + sum((s * s / 2 for s in steps), Fraction(0))))
+        return ZCDP(_up(zcdp_sum(events)))
+    if wishart:
+        if len(events) > 1:
+            raise TypeError("Additive Wishart noise is accounted alone, not together with other steps.")
+        return ApproxDP(asked.epsilon, max(delta_of_wishart_event(wishart[0], asked.epsilon), _SMALLEST_DELTA))
     if not mu2:
-        return PureDP(_up(pure))
+        found = PureDP(_up(pure))
+        return found if found.epsilon <= asked.epsilon else _smaller(found, _through_zcdp(events, asked), asked)
     mu = math.nextafter(math.sqrt(_up(mu2)), math.inf) if len(events) > 1 else _single_mu(events[0])
     left = _down(max(Fraction(asked.epsilon) - pure, Fraction(0)))
     if pure <= Fraction(asked.epsilon) and delta_of_gaussian(left, mu) <= asked.delta:
         return ApproxDP(asked.epsilon, delta_of_gaussian(left, mu))
-    return ApproxDP(_up(pure + Fraction(epsilon_of_gaussian(asked.delta, mu))), asked.delta)
+    direct = ApproxDP(_up(pure + Fraction(epsilon_of_gaussian(asked.delta, mu))), asked.delta)
+    return direct if not pure else _smaller(direct, _through_zcdp(events, asked), asked)
+
+
+def _through_zcdp(events: tuple[Event, ...], asked: ApproxDP) -> ApproxDP:
+    return ApproxDP(max(zcdp_to_approx(_up(zcdp_sum(events)), asked.delta), 1e-300), asked.delta)
+
+
+def _smaller(one, other, asked: ApproxDP):
+    """The statement with the smaller epsilon, the first when equal."""
+    return other if other.epsilon < one.epsilon else one
+
+
+def really(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
+    """What the events give when the claim may be false, as for a published calibration.
+
+    Like `compose`, but an additive Wishart step under a pure claim is answered with the (epsilon, delta) it has.
+    """
+    try:
+        return compose(events, asked)
+    except TypeError:
+        if isinstance(asked, PureDP):
+            return compose(events, ApproxDP(asked.epsilon, 0.5))
+        raise
 
 
 def _single_mu(event: Event) -> float:
@@ -289,6 +332,14 @@ def repeated(guarantee: Guarantee | GaussianDP, k: int) -> Guarantee | GaussianD
     raise TypeError(f"{guarantee} cannot be given several times")
 
 
+# --- additive Wishart noise ---------------------------------------------------------------------------------
+
+
+def delta_of_wishart_event(event: Event, epsilon: float) -> float:
+    """Delta at epsilon of S + W_d(m, C I) under replace-one; C = scale / 2, freedom = m - d + 1."""
+    return wishart_delta(epsilon, event.freedom, event.sensitivity / event.scale)
+
+
 # --- splitting ----------------------------------------------------------------------------------------------
 
 
@@ -314,6 +365,42 @@ def split(guarantee: Guarantee, **weights: float) -> dict:
         mu = _first_safe(math.sqrt(limit), lambda m, limit=limit: Fraction(m) ** 2 <= limit, up=False)
         shares[name] = GaussianDP(mu)
     return shares
+
+
+def split_mixed(guarantee: Guarantee, **weights: float) -> dict:
+    """Shares for a method that mixes Gaussian and pure steps: PureDP shares of PureDP, else ZCDP shares.
+
+    An ApproxDP whole is opened into the largest rho whose tight conversion stays within it.
+    """
+    if isinstance(guarantee, ApproxDP):
+        guarantee = ZCDP(approx_to_zcdp(guarantee.epsilon, guarantee.delta))
+    return split(guarantee, **weights)
+
+
+def approx_to_zcdp(epsilon: float, delta: float) -> float:
+    """Largest rho whose zCDP implies (epsilon, delta)-DP by the tight conversion, rounded down."""
+    high = 1.0
+    while zcdp_to_approx(high, delta) <= epsilon:
+        high *= 2
+    low = high
+    while zcdp_to_approx(low, delta) > epsilon:
+        low /= 2
+    if low == high:
+        return low
+    root = brentq(lambda t: zcdp_to_approx(math.exp(t), delta) - epsilon, math.log(low), math.log(high), xtol=1e-13)
+    return _first_safe(math.exp(root), lambda r: zcdp_to_approx(r, delta) <= epsilon, up=False)
+
+
+def pure_epsilon(share, *, exponential: bool = False) -> float:
+    """Epsilon a pure step may spend of a share: PureDP epsilon; ZCDP sqrt(2 rho), or sqrt(8 rho) for an exponential
+    mechanism. Infinite for NoPrivacy."""
+    if isinstance(share, NoPrivacy):
+        return math.inf
+    if isinstance(share, PureDP):
+        return share.epsilon
+    if isinstance(share, ZCDP):
+        return mu_of(share) * (2 if exponential else 1)
+    raise TypeError(f"a pure step cannot be calibrated to {share}")
 
 
 def _down(x: Fraction) -> float:

@@ -139,6 +139,23 @@ REPLACE_ONE = Neighbours(
     "replace-one",
     "two tables of the same public number of rows n that differ in one row, replaced by any other row",
 )
+ZERO_OUT = Neighbours(
+    "zero-out",
+    "two tables of the same public number of rows n, one of which has a row replaced by zeros",
+)
+ADD_REMOVE = Neighbours(
+    "add-remove",
+    "two tables, one of which has one row more; the number of rows is not public",
+)
+LOCAL = Neighbours(
+    "local",
+    "any two rows that one user may send; nobody else sees a row",
+    "one user's whole row",
+)
+RELATIONS = {r.key: r for r in (REPLACE_ONE, ZERO_OUT, ADD_REMOVE)}
+
+PURE_MECHANISMS = ("laplace", "wishart-difference", "sparse-vector", "exponential")
+MECHANISMS = ("gaussian", *PURE_MECHANISMS, "wishart")
 
 
 @dataclass(frozen=True)
@@ -147,10 +164,13 @@ class Event:
 
     statistic:   what was measured, in words.
     mechanism:   "gaussian" (noise of standard deviation ``scale`` along every direction in which the norm
-                 measures ``sensitivity``) or "laplace" (scale ``scale``, l1 sensitivity).
+                 measures ``sensitivity``); pure mechanisms, epsilon = sensitivity / scale: "laplace" (l1),
+                 "wishart-difference" (nuclear norm), "sparse-vector" and "exponential" (scores); "wishart", a sum with
+                 W_d(m, C I), C = scale / 2, with ``freedom`` = m - d + 1 and sensitivity the largest |x|^2 / n.
     sensitivity: largest change of the statistic between neighbours, in the named ``norm``.
     scale:       noise scale in the same unit as the sensitivity.
     proof:       where the sensitivity is derived.
+    law:         shape of the noise, where the mechanism has several. unit: what sensitivity and scale are in.
     """
 
     share: str
@@ -160,13 +180,20 @@ class Event:
     sensitivity: float
     scale: float
     proof: str
+    law: str = ""
+    unit: str = "rows scaled by 1/R"
+    freedom: float = 0.0
 
     def __post_init__(self) -> None:
-        checks.one_of("mechanism", self.mechanism, ("gaussian", "laplace"))
+        checks.one_of("mechanism", self.mechanism, MECHANISMS)
         checks.positive("sensitivity", self.sensitivity)
         checks.positive("scale", self.scale)
 
     @property
     def multiplier(self) -> float:
-        """Noise scale over sensitivity: no unit; 1/mu for Gaussian noise, 1/epsilon for Laplace."""
+        """Noise scale over sensitivity: no unit; 1/mu for Gaussian noise, 1/epsilon for pure mechanisms."""
         return self.scale / self.sensitivity
+
+    @property
+    def pure(self) -> bool:
+        return self.mechanism in PURE_MECHANISMS

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privcov._release import release
+from privcov._running import release
 from privcov.dataset import Dataset
 from privcov.privacy import Guarantee, ZCDP
 

@@ -15,7 +15,8 @@ import pytest
 
 import privcov
 from privcov import accounting
-from privcov._release import TUNINGS, Release, build_method, release
+from privcov._release import Release
+from privcov._running import TUNINGS, build_method, release
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.measurements.moment import CENTRES

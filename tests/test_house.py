@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SHARED = {"checks", "privacy", "accounting", "randomness", "parameters", "registry", "dataset"}
+SHARED = {"wishart_curve", "checks", "privacy", "accounting", "randomness", "parameters", "registry", "dataset"}
 ROOMS = [
     "data_sources",
     "measurements",
@@ -14,6 +14,7 @@ ROOMS = [
     "estimators",
     "ledger",
     "_release",
+    "_running",
     "metrics",
     "experiments",
     "audit",

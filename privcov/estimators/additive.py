@@ -16,7 +16,7 @@ from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_box, clip_psd, shrink_spectrum
-from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.privacy import RELATIONS, ApproxDP, PureDP, ZCDP
 
 REPAIRS = ("none", "psd", "box", "shrink")
 _REPAIR_HELP = (
@@ -44,9 +44,12 @@ class _Additive(Method):
 
     def run(self, ask: Ask) -> Outcome:
         share = accounting.split(ask.guarantee, matrix=1)["matrix"]
-        measured = measure_moment(ask.dataset, share, centre=ask.centre, shape=self.shape, rng=ask.rng)
+        measured = measure_moment(
+            ask.dataset, share, centre=ask.centre, shape=self.shape, rng=ask.rng, relation=ask.relation
+        )
         matrix = repair(measured, self.repair)
-        return Outcome(measured, unpack(matrix, centre=ask.centre, row_bound=measured.row_bound))
+        moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound)
+        return Outcome(measured, moments, count=measured.count)
 
 
 @METHODS.add(
@@ -56,6 +59,7 @@ class _Additive(Method):
     family="Additive",
     guarantees=(ApproxDP, ZCDP),
     standing="proved",
+    relations=tuple(RELATIONS),
     order=20,
     summary="Adds symmetric Gaussian noise to the moment matrix, then removes negative eigenvalues.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathcal N(0,\sigma^2),\quad \sigma=\frac{\sqrt2\,R^2}{n\,\mu}",
@@ -86,6 +90,7 @@ class GaussianCov(_Additive):
     family="Additive",
     guarantees=(PureDP,),
     standing="proved",
+    relations=tuple(RELATIONS),
     order=30,
     summary="Adds Laplace noise to every entry on and above the diagonal: pure differential privacy.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathrm{Lap}(b),\quad b=\frac{(d/\sqrt2+1)\,R^2}{n\,\epsilon}",
@@ -108,6 +113,7 @@ class LaplaceCov(_Additive):
     family="Additive",
     guarantees=(ApproxDP, ZCDP),
     standing="proved",
+    relations=tuple(RELATIONS),
     order=10,
     summary="The least Gaussian noise the guarantee allows (isotropic, with an accurate trace), then eigenvalue "
     "shrinkage that knows the noise. One measurement, no split.",

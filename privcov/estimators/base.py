@@ -11,7 +11,7 @@ from privcov.dataset import Dataset
 from privcov.measurements.moment import Measured
 from privcov.parameters import Checked, Spec, specs
 from privcov.postprocess.joint import Moments
-from privcov.privacy import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
+from privcov.privacy import KINDS, ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.registry import Registry
 
 ALL_KINDS = (PureDP, ApproxDP, ZCDP)
@@ -26,7 +26,9 @@ class MethodCard:
     trust:        "central" (a trusted curator holds the rows) or "local".
     standing:     "proved" (sensitivity and calibration proved here), "reference" (a trivial answer),
                   "historical" (kept for comparison).
-    calibrations: name -> what it means.
+    calibrations: name -> what it means. Other than "sound" they reproduce a paper, and the release then says what it
+                  really gives beside what the paper claims.
+    relations:    keys of the neighbouring relations it is calibrated for.
     tunings:      which of "fixed", "released", "raw-cv" it offers, its default first.
     version:      rises whenever its numbers change.
     """
@@ -47,6 +49,7 @@ class MethodCard:
         default_factory=lambda: {"sound": "right sensitivity, exact calibration, rounded to the safe side"}
     )
     tunings: tuple[str, ...] = ("released",)
+    relations: tuple[str, ...] = ("replace-one",)
     version: int = 1
     order: int = 50
     cls: type = field(default=object, repr=False)
@@ -65,13 +68,18 @@ class MethodCard:
 
 @dataclass(frozen=True)
 class Ask:
-    """What a method is asked for. ``rng`` is the noise stream; ``guarantee`` is still unopened."""
+    """What a method is asked for. ``rng`` is the noise stream; ``guarantee`` is still unopened.
+
+    relation: key of the neighbouring relation. calibration: "sound" or one of the card's published ones.
+    """
 
     dataset: Dataset
     guarantee: Guarantee
     centre: str
     tuning: str
     rng: np.random.Generator
+    calibration: str = "sound"
+    relation: str = "replace-one"
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,9 @@ class Fit:
 class Outcome:
     """A method's answer in working units, before the Release turns it into the data's units.
 
+    measured: the noisy matrix that everything else was made from, or None where there is no such single matrix.
+    steps:    events beside that of ``measured``, in the order in which they touched the rows.
+    count:    noisy number of rows, where n is not public.
     notes: sentences made from public facts and released numbers only.
     """
 
@@ -96,6 +107,13 @@ class Outcome:
     precision: np.ndarray | None = None
     path: tuple[Fit, ...] | None = None
     notes: tuple[str, ...] = ()
+    steps: tuple[Event, ...] = ()
+    count: float | None = None
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        own = () if self.measured is None or self.measured.event is None else (self.measured.event,)
+        return self.steps + own
 
 
 class Method(Checked):

@@ -117,7 +117,7 @@ class GlassoGaussian(Method):
 def effective_samples(s: np.ndarray, measured: Measured) -> float:
     """Rows that would carry as much sampling error as the sampling and the privacy noise together."""
     noise = measured.law.off_diagonal_std * measured.row_bound**2
-    return 1 / (1 / measured.n + noise**2 / typical_product(s))
+    return 1 / (1 / measured.rows + noise**2 / typical_product(s))
 
 
 def typical_product(s: np.ndarray) -> float:

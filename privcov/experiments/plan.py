@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from privcov import checks
-from privcov._release import build_method, run_method
+from privcov._running import build_method, run_method
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
@@ -19,7 +19,7 @@ from privcov.metrics.errors import NORMS, REFERENCES, error
 from privcov.parameters import build
 from privcov.privacy import Guarantee, NoPrivacy, ZCDP, from_dict, to_dict
 
-_OPTIONS = ("calibration", "centre", "tuning")
+_OPTIONS = ("calibration", "centre", "tuning", "neighbours")
 
 
 def _metrics() -> tuple[str, ...]:

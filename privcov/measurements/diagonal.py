@@ -51,5 +51,6 @@ def measure_diagonal(dataset: Dataset, share, *, centre: str, rng: np.random.Gen
             sensitivity=delta,
             scale=scale,
             proof="privcov/measurements/diagonal.py",
+            law="laplace" if laplace else "isotropic",
         )
     return Measured(np.where(keep, exact + draw, 0.0), law, event, centre, n, dataset.row_bound)

@@ -5,7 +5,8 @@ Rows are clipped inside, to the public row bound R, and scaled to the unit ball,
     alone:  S = (1/n) sum u u'                      (d x d)
     joint:  M = (1/n) sum z z',  z = (u, s)         ((d+1) x (d+1)),  s^2 = 1/2
 
-M holds S, the mean (M_12 = s * mean) and the constant s^2. Neighbours: replace one row, n public.
+M holds S, the mean (M_12 = s * mean) and the constant s^2. Neighbours: replace one row, n public
+(other relations below).
 
 Sensitivities (unit ball; G = the difference of two neighbours, times n):
   l2, alone   sqrt(2)          ||G||_F^2 = |x|^4 + |y|^4 - 2<x,y>^2 <= 2, attained by orthogonal unit rows;
@@ -22,10 +23,19 @@ Sensitivities (unit ball; G = the difference of two neighbours, times n):
   l1 of the upper triangle, alone   d/sqrt(2) + 1  (d = 1: 1): half of (||G||_1 + ||diag G||_1), with
                                ||G||_1 <= d ||G||_F and ||diag G||_1 <= the nuclear norm, 2.
   l1, joint   + 2 s sqrt(d)    the mean part adds s |x - y|_1 <= 2 s sqrt(d).
+
+Zero-out (y = 0, n public): l2 alone 1; joint sqrt(1 + 2s^2); l2 of the triangle alone 1, joint sqrt(1 + s^2); l1 of the
+triangle alone (d + 1)/2 (half of |x|_1^2 + |x|^2), joint + s sqrt(d). The trace is worth nothing here: with it the
+squared length of xx' would be 2, not 1, so free-trace noise becomes isotropic.
+
+Add-remove (n not public): the sum of zz' is measured, always jointly, its corner s^2 n included; dividing by the noisy
+count is post-processing. l2 1 + s^2, the same for the triangle; l1 of the triangle (|z|_1^2 + |z|^2)/2 with
+|z|_1 <= sqrt(d) + s. No free trace, for the same reason.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -35,7 +45,7 @@ from privcov import accounting, checks
 from privcov.dataset import Dataset
 from privcov.measurements.clipping import blocks, clip_rows
 from privcov.measurements.noise import NoiseLaw
-from privcov.privacy import Event
+from privcov.privacy import RELATIONS, Event
 
 ANCHOR_SQUARED = 0.5
 CENTRES = ("none", "zero", "joint")
@@ -47,31 +57,46 @@ class Measured:
 
     matrix: d x d (centre "none" or "zero") or (d+1) x (d+1) ("joint"); unbiased for the clipped moment.
     event:  None when no noise was asked for (a non-private reference).
+    n:      number of rows, None when it is not public; then ``count`` is the noisy count.
     """
 
     matrix: np.ndarray
     law: NoiseLaw
     event: Event | None
     centre: str
-    n: int
+    n: int | None
     row_bound: float
+    count: float | None = None
+
+    @property
+    def rows(self) -> float:
+        """The number of rows, public or noisy."""
+        return self.n if self.n is not None else self.count
 
 
-def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
-    """Largest change under replace-one, unit ball, rounded up.
+def sensitivity(d: int, n: int, *, norm: str, joint: bool, relation: str = "replace-one") -> float:
+    """Largest change between neighbours, unit ball, rounded up. Under add-remove, of the sum (n is not used).
 
     norm: "l2" (Frobenius), "triangle" (l2 of the upper triangle) or "l1" (of the upper triangle).
     """
     checks.one_of("norm", norm, ("l2", "triangle", "l1"))
-    if norm == "l2":
-        base = math.sqrt(2) * (1 + ANCHOR_SQUARED) if joint else (math.sqrt(2) if d > 1 else 1.0)
-    elif norm == "triangle":
-        s2 = ANCHOR_SQUARED
-        base = math.sqrt(2 + 2 * s2 + s2**2 / 2) if joint else (math.sqrt(2) if d > 1 else 1.0)
+    checks.one_of("relation", relation, tuple(RELATIONS))
+    s2, root = ANCHOR_SQUARED, math.sqrt
+    if relation == "add-remove":
+        base = {"l2": 1 + s2, "triangle": 1 + s2, "l1": ((root(d) + root(s2)) ** 2 + 1 + s2) / 2}[norm]
+        return rounded_up(base, d, 1)
+    if relation == "zero-out":
+        alone = {"l2": 1.0, "triangle": 1.0, "l1": (d + 1) / 2}
+        both = {"l2": root(1 + 2 * s2), "triangle": root(1 + s2), "l1": (d + 1) / 2 + root(s2 * d)}
     else:
-        edge = 2 * math.sqrt(ANCHOR_SQUARED * d) if joint else 0.0
-        base = (d / math.sqrt(2) + 1 if d > 1 else 1.0) + edge
-    return rounded_up(base, d, n)
+        alone = {"l2": root(2) if d > 1 else 1.0, "l1": d / root(2) + 1 if d > 1 else 1.0}
+        alone["triangle"] = alone["l2"]
+        both = {
+            "l2": root(2) * (1 + s2),
+            "triangle": root(2 + 2 * s2 + s2**2 / 2),
+            "l1": alone["l1"] + 2 * root(s2 * d),
+        }
+    return rounded_up((both if joint else alone)[norm], d, n)
 
 
 def rounded_up(base: float, d: int, n: int) -> float:
@@ -109,25 +134,30 @@ def measure_moment(
     shape: str,
     rng: np.random.Generator,
     name: str = "matrix",
+    relation: str = "replace-one",
 ) -> Measured:
-    """Clip, compute, add noise. Guarantee: the share, under replace-one with public n.
+    """Clip, compute, add noise. Guarantee: the share, under the named neighbouring relation.
 
     share: ApproxDP, ZCDP or GaussianDP for the Gaussian shapes; PureDP, ApproxDP (its delta stays unused) or
            ZCDP for shape "laplace"; NoPrivacy for no noise. Anything else is a TypeError.
+    relation "add-remove": the noisy count is ``count`` of the answer, the matrix is already divided by it, and its law
+           is that of the noise divided by it.
     """
-    joint = checks.one_of("centre", centre, CENTRES) == "joint"
+    unknown = relation == "add-remove"
+    joint = checks.one_of("centre", centre, CENTRES) == "joint" or unknown
     norm = {"laplace": "l1", "upper-triangle": "triangle"}.get(shape, "l2")
-    delta = sensitivity(dataset.d, dataset.n, norm=norm, joint=joint)
-    if dataset.d == 1 and shape == "free-trace":
-        shape = "isotropic"  # one number has no trace to set free
+    delta = sensitivity(dataset.d, dataset.n, norm=norm, joint=joint, relation=relation)
+    if shape == "free-trace" and (dataset.d == 1 or relation != "replace-one"):
+        shape = "isotropic"  # there is no trace to set free
     calibrate = accounting.laplace_scale if shape == "laplace" else accounting.gaussian_scale
     scale = calibrate(share, delta)
-    law = NoiseLaw(shape, scale, dataset.d, joint)
+    law = NoiseLaw(shape, scale, dataset.d, joint, corner=unknown)
     event = None
     if scale > 0:
+        what = "sum of mean and second moment and the count" if unknown else "mean and second moment"
         event = Event(
             share=name,
-            statistic="mean and second moment, jointly" if joint else "second moment",
+            statistic=f"{what}, jointly" if joint else "second moment",
             mechanism="laplace" if shape == "laplace" else "gaussian",
             norm={
                 "l1": "l1 norm of the upper triangle",
@@ -137,6 +167,14 @@ def measure_moment(
             sensitivity=delta,
             scale=scale,
             proof="privcov/measurements/moment.py",
+            law=shape,
         )
-    matrix = clipped_moment(dataset, joint=joint) + law.draw(rng)
-    return Measured(matrix, law, event, centre, dataset.n, dataset.row_bound)
+    exact, noise = clipped_moment(dataset, joint=joint), law.draw(rng)
+    if not unknown:
+        return Measured(exact + noise, law, event, centre, dataset.n, dataset.row_bound)
+    total = dataset.n * exact + noise
+    count = max(total[-1, -1] / ANCHOR_SQUARED, 1.0)
+    matrix, law = total / count, dataclasses.replace(law, scale=scale / count)
+    if centre != "joint":  # the mean was measured for nothing, so its row is not kept
+        matrix, law = matrix[:-1, :-1], dataclasses.replace(law, joint=False, corner=False)
+    return Measured(matrix, law, event, centre, None, dataset.row_bound, count)

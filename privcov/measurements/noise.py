@@ -30,13 +30,14 @@ class NoiseLaw:
     laplace         entries on and above the diagonal i.i.d. Laplace(b).
 
     joint: the last row and column carry the mean. Their noise has the off-diagonal law of the shape; the
-    corner is a public constant and gets none.
+    corner is a public constant and gets none, unless ``corner`` says that it is a count that must be hidden.
     """
 
     shape: str
     scale: float
     dimension: int
     joint: bool = False
+    corner: bool = False
 
     def __post_init__(self) -> None:
         checks.one_of("shape", self.shape, SHAPES)
@@ -60,6 +61,8 @@ class NoiseLaw:
         whole[:d, :d] = block
         edge = _laplace(rng)(d) if self.shape == "laplace" else rng.standard_normal(d)
         whole[:d, d] = whole[d, :d] = edge * (self.edge_std / self.std_of_one_draw)
+        if self.corner:
+            whole[d, d] = _laplace(rng)(1)[0] if self.shape == "laplace" else rng.standard_normal()
         return self.scale * whole
 
     @property

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from privcov import checks
-from privcov._release import Release, build_method, run_method
+from privcov._release import Release
+from privcov._running import build_method, run_method
 from privcov.dataset import Dataset
 from privcov.measurements.moment import clipped_moment
 from privcov.postprocess.joint import unpack
@@ -78,7 +79,7 @@ def _sample(dataset: Dataset, target: str, uncentred: bool) -> np.ndarray:
 
 def without_noise(rel: Release, dataset: Dataset) -> Release:
     """The same method and parameters on the same rows, with no noise: a non-private reference."""
-    options = {k: rel.parameters[k] for k in ("calibration", "centre", "tuning")}
+    options = {k: rel.parameters[k] for k in ("calibration", "centre", "tuning", "neighbours")}
     own = {k: v for k, v in rel.parameters.items() if k not in options and k != "version"}
     same_bound = dataset.with_row_bound(rel.row_bound)
     return run_method(build_method(rel.method, own), same_bound, NoPrivacy(), seed=0, **options)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov._release import release
+from privcov._running import release
 from privcov.estimators.base import Fit
 from privcov.metrics.graphs import Recovery, edges, graph_recovery, roc_points
 

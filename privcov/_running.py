@@ -1,0 +1,156 @@
+"""`release`: run a method on a data set, and turn its answer into the data's units."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from privcov import checks
+from privcov._release import Release
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS, Ask, Method, MethodCard
+from privcov.measurements.moment import CENTRES
+from privcov.parameters import build
+from privcov.privacy import LOCAL, RELATIONS, Guarantee
+from privcov.randomness import stream
+
+TUNINGS = ("released", "fixed", "raw-cv")
+
+
+def release(
+    method: str,
+    dataset: Dataset,
+    guarantee: Guarantee,
+    *,
+    seed: int = 0,
+    calibration: str = "sound",
+    centre: str = "auto",
+    tuning: str = "released",
+    neighbours: str = "replace-one",
+    **parameters,
+) -> Release:
+    """Run a method on a synthetic or public data set.
+
+    method:      a key from `privcov.methods()`.
+    guarantee:   PureDP, ApproxDP or ZCDP. It is met by the noise; the rows themselves are not secret here.
+    seed:        whole number >= 0 for the noise stream. One seed gives the same unit noise at every epsilon.
+    calibration: "sound", or a published one of the method's card ("as-published", ...): the release then says what
+                 it really gives beside what the paper claims.
+    centre:      "auto": "zero" where the mean is publicly zero, else "joint". "joint" measures mean and second
+                 moment together; "none" measures the uncentred second moment only (covariance stays None unless
+                 the mean is publicly zero); "zero" is refused unless the mean is publicly zero.
+    tuning:      "released" (from the noisy matrix, free) or "fixed"; methods without a choice ignore it. "raw-cv"
+                 tunes on the rows themselves, and the statement says "no end-to-end guarantee".
+    neighbours:  "replace-one" (n public), "zero-out" (n public) or "add-remove" (n not public, a noisy count).
+    Returns a `Release`. Raises ValueError for what it cannot do, with the reason.
+    """
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"dataset must be a privcov.Dataset, got {type(dataset).__name__}. Use Dataset.from_rows.")
+    return run_method(
+        build_method(method, parameters),
+        dataset,
+        guarantee,
+        seed=seed,
+        calibration=calibration,
+        centre=centre,
+        tuning=tuning,
+        neighbours=neighbours,
+    )
+
+
+def build_method(key: str, parameters: dict) -> Method:
+    """The method object with checked parameters."""
+    card = METHODS.get(key)
+    return build(card.cls, f"Method {key!r}", parameters)
+
+
+def run_method(
+    method: Method,
+    dataset: Dataset,
+    guarantee: Guarantee,
+    *,
+    seed: int,
+    calibration: str = "sound",
+    centre: str = "auto",
+    tuning: str = "released",
+    neighbours: str = "replace-one",
+    repeat: int = 0,
+) -> Release:
+    """`release` for a built method; ``repeat`` picks an independent noise draw of the same seed."""
+    card: MethodCard = method.card
+    kind = getattr(guarantee, "kind", None)
+    if kind is None or not isinstance(guarantee, Guarantee):
+        raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
+    if card.refuses(kind):
+        raise ValueError(card.refuses(kind))
+    checks.one_of("calibration", calibration, tuple(card.calibrations))
+    checks.one_of("tuning", tuning, TUNINGS)
+    if tuning == "raw-cv" and "raw-cv" not in card.tunings:
+        raise ValueError(f"{card.label} does not tune on raw rows; use tuning='released'.")
+    checks.one_of("neighbours", neighbours, tuple(RELATIONS))
+    if neighbours not in card.relations:
+        raise ValueError(
+            f"{card.label} is calibrated for {' or '.join(card.relations)}, not for {neighbours}. "
+            "Choose another method or neighbouring relation."
+        )
+    centre = _settle_centre(centre, dataset)
+    rng = stream(seed, "noise", repeat, dataset.name, card.key)
+    outcome = method.run(Ask(dataset, guarantee, centre, tuning, rng, calibration, neighbours))
+    scale, origin = dataset.scale, dataset.origin
+    outer = np.outer(scale, scale)
+    moments = outcome.moments
+    covariance = moments.covariance
+    if covariance is None and dataset.mean_is_zero:
+        covariance = moments.second_moment
+
+    def in_units(matrix, unit):
+        return None if matrix is None else matrix * unit
+
+    path = None
+    if outcome.path is not None:
+        path = tuple(dataclasses.replace(fit, precision=in_units(fit.precision, 1 / outer)) for fit in outcome.path)
+    target = card.target
+    if target == "covariance" and moments.covariance is None:
+        target = "second moment"
+    measured = outcome.measured
+    return Release(
+        method=card.key,
+        parameters={
+            **{s.name: getattr(method, s.name) for s in card.parameters},
+            "calibration": calibration,
+            "centre": centre,
+            "tuning": tuning,
+            "neighbours": neighbours,
+            "version": card.version,
+        },
+        guarantee=guarantee,
+        neighbours=LOCAL if card.trust == "local" else RELATIONS[neighbours],
+        events=outcome.events,
+        target=target,
+        n=None if neighbours == "add-remove" else dataset.n,
+        columns=dataset.columns,
+        row_bound=dataset.row_bound,
+        scale=scale,
+        origin=origin,
+        covariance=in_units(covariance, outer),
+        precision=in_units(outcome.precision, 1 / outer),
+        second_moment=in_units(moments.second_moment, outer),
+        mean=None if moments.mean is None else origin + scale * moments.mean,
+        raw=measured,
+        path=path,
+        notes=outcome.notes,
+        count=outcome.count,
+    )
+
+
+def _settle_centre(centre: str, dataset: Dataset) -> str:
+    if centre == "auto":
+        return "zero" if dataset.mean_is_zero else "joint"
+    checks.one_of("centre", centre, ("auto", *CENTRES))
+    if centre == "zero" and not dataset.mean_is_zero:
+        raise ValueError(
+            f"centre='zero' needs a mean that is publicly known to be zero, and that of {dataset.name!r} is not. "
+            "Use centre='joint', or centre='none' for the uncentred second moment."
+        )
+    return centre
