@@ -65,7 +65,7 @@ with show.problems():
     )
     shares[3].metric(
         "Rows clipped",
-        f"{share_clipped(data):.1%}",
+        f"{share_clipped(data.with_row_bound(rel.row_bound)):.1%}",
         border=True,
         height="stretch",
         help="Share of rows longer than R. They are shortened, which biases the matrix.",

@@ -130,7 +130,7 @@ def run_method(
         target=target,
         n=None if neighbours == "add-remove" else dataset.n,
         columns=dataset.columns,
-        row_bound=dataset.row_bound,
+        row_bound=dataset.row_bound if measured is None else measured.row_bound,
         scale=scale,
         origin=origin,
         covariance=in_units(covariance, outer),

@@ -1,6 +1,6 @@
-"""Methods that add noise to the moment matrix once and repair its spectrum: Gaussian, Laplace, and auto.
+"""Methods that add noise to the moment matrix once and repair its spectrum: Gaussian and Laplace.
 
-All three are one measurement and one free repair; they differ in the noise law and in the repair.
+Both are one measurement and one free repair; they differ in the noise law.
 """
 
 from __future__ import annotations
@@ -104,26 +104,3 @@ class LaplaceCov(_Additive):
 
     repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS[:3], help=_REPAIR_HELP, advanced=True)
     shape: ClassVar[str] = "laplace"
-
-
-@METHODS.add(
-    key="auto-cov",
-    label="Auto (shrinkage)",
-    target="covariance",
-    family="Additive",
-    guarantees=(ApproxDP, ZCDP),
-    standing="proved",
-    relations=tuple(RELATIONS),
-    order=10,
-    summary="The least Gaussian noise the guarantee allows (isotropic, with an accurate trace), then eigenvalue "
-    "shrinkage that knows the noise. One measurement, no split.",
-    formula=r"\hat\Sigma = V\,\mathrm{diag}\big((\lambda_i-2v\,h_i)_+\big)V^\top,\quad v=d\,\sigma^2/2",
-    avoid="When you need an unbiased matrix for further inference: take the raw noisy matrix instead.",
-    reference="Own combination; shrinkage after Bun, Allez, Bouchaud and Potters (2016).",
-)
-@dataclass(frozen=True)
-class AutoCov(_Additive):
-    """Guarantee: as asked, replace-one with public n; proof in measurements/moment.py and noise.py."""
-
-    shape: ClassVar[str] = "free-trace"
-    repair: ClassVar[str] = "shrink"

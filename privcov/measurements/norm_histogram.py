@@ -1,0 +1,63 @@
+"""How long the rows are, in bins that halve: enough to choose a smaller row bound without looking at the rows.
+
+Bin k counts the rows with 2^-(k+1) < |y| / R <= 2^-k, k = 0 .. bins - 1 (rows beyond R count in bin 0); shorter rows
+are not counted. Replacing a row moves one count down and another up: l2 sensitivity sqrt(2), l1 sensitivity 2. Under
+zero-out and add-remove only one count moves: 1 and 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov import accounting
+from privcov.dataset import Dataset
+from privcov.measurements.clipping import row_norms
+from privcov.measurements.moment import rounded_up
+from privcov.privacy import Event, PureDP
+
+BINS = 20
+
+
+def exact_histogram(dataset: Dataset) -> np.ndarray:
+    """Counts per bin: NOT private. Kept with the data set."""
+    key = ("norm histogram", dataset.row_bound)
+    if key not in dataset.memo:
+        norms = row_norms(dataset) / dataset.row_bound
+        with np.errstate(divide="ignore"):
+            k = np.clip(np.floor(-np.log2(norms)), 0, BINS)  # a zero row falls beyond the last bin
+        dataset.memo[key] = np.bincount(k.astype(int), minlength=BINS + 1)[:BINS].astype(float)
+    return dataset.memo[key]
+
+
+def _scale(share, relation: str) -> tuple[float, float]:
+    """(sensitivity, noise scale) of the counts."""
+    pure, both = isinstance(share, PureDP), relation == "replace-one"
+    delta = rounded_up((2.0 if pure else math.sqrt(2)) if both else 1.0, 1, 1)
+    return delta, (accounting.laplace_scale if pure else accounting.gaussian_scale)(share, delta)
+
+
+def norm_noise(share, relation: str) -> float:
+    """Standard deviation of the noise on one count: public before anything is measured."""
+    return _scale(share, relation)[1] * (math.sqrt(2) if isinstance(share, PureDP) else 1.0)
+
+
+def measure_norms(
+    dataset: Dataset, share, *, rng: np.random.Generator, name: str, relation: str
+) -> tuple[np.ndarray, float, Event]:
+    """(noisy counts, standard deviation of their noise, event). Guarantee: the share (not NoPrivacy)."""
+    pure = isinstance(share, PureDP)
+    delta, scale = _scale(share, relation)
+    noise = rng.laplace(size=BINS) if pure else rng.standard_normal(BINS)
+    event = Event(
+        share=name,
+        statistic="row norms counted in bins that halve",
+        mechanism="laplace" if pure else "gaussian",
+        norm="l1 norm" if pure else "l2 norm",
+        sensitivity=delta,
+        scale=scale,
+        proof="privcov/measurements/norm_histogram.py",
+        unit="a count of rows",
+    )
+    return exact_histogram(dataset) + scale * noise, norm_noise(share, relation), event

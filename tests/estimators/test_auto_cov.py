@@ -1,0 +1,70 @@
+"""auto-cov: the route it says it took is the one it took, and the clip search pays for itself."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov import accounting
+from privcov.estimators.auto_cov import affordable_rows
+
+RHO = privcov.ZCDP(0.1)
+
+
+def zipf(d: int, row_bound: float = 1.0, n: int = 20_000, bins: int = 1):
+    return privcov.source("zipf-norms", n=n, d=d, bins=bins).with_row_bound(row_bound)
+
+
+def mean_error(data, **options) -> float:
+    found = [privcov.error(privcov.release("auto-cov", data, RHO, seed=s, **options), data) for s in range(5)]
+    return float(np.mean(found))
+
+
+def test_few_columns_mean_one_measurement_and_it_says_why():
+    rel = privcov.release("auto-cov", zipf(20), RHO, seed=1)
+    assert [e.share for e in rel.events] == ["matrix"]
+    assert "could not pay for itself" in rel.notes[1]
+    off = privcov.release("auto-cov", zipf(20), RHO, seed=1, clip_search="off")
+    assert np.array_equal(rel.second_moment, off.second_moment)
+
+
+def test_the_decision_to_search_is_public():
+    """It depends on d and the guarantee only: other rows, another n or row bound change nothing."""
+    for d, shares in ((20, 1), (100, 2)):
+        for data in (zipf(d), zipf(d, n=50), zipf(d, 100.0), zipf(d, bins=8)):
+            assert len(privcov.release("auto-cov", data, RHO, seed=1).events) == shares
+
+
+@pytest.mark.parametrize("guarantee", [RHO, privcov.ApproxDP(1.0, 1e-6)])
+def test_the_shares_never_exceed_the_whole(guarantee):
+    rel = privcov.release("auto-cov", zipf(100), guarantee, seed=1)
+    assert accounting.covers(guarantee, rel.given)
+    if guarantee is RHO:
+        assert accounting.gaussian_square(rel.events) / 2 <= Fraction(0.1)
+
+
+def test_a_bound_that_is_far_too_large_is_found_and_cut():
+    """Norms are 1, R is 8: without the search the noise is 64 times too large."""
+    data = zipf(100, 8.0)
+    rel = privcov.release("auto-cov", data, RHO, seed=1)
+    assert rel.row_bound == 1.0
+    assert "lowered the row bound from 8 to 1" in rel.notes[1]
+    assert mean_error(data) < 0.3 * mean_error(data, clip_search="off")
+
+
+def test_a_bound_that_fits_is_kept_and_the_search_costs_little():
+    data = zipf(100)
+    assert privcov.release("auto-cov", data, RHO, seed=1).row_bound == 1.0
+    assert mean_error(data) < 1.06 * mean_error(data, clip_search="off")
+
+
+def test_affordable_rows_grow_with_columns_and_with_noise():
+    assert affordable_rows(RHO, 200) > affordable_rows(RHO, 100)
+    assert affordable_rows(privcov.ZCDP(0.01), 100) > affordable_rows(RHO, 100)
+
+
+def test_where_nothing_stands_out_it_is_as_good_as_zero():
+    data = zipf(200, n=2000, bins=16)
+    zero = privcov.error(privcov.release("zero", data, RHO), data)
+    assert mean_error(data) <= 1.05 * zero
