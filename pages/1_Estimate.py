@@ -39,6 +39,9 @@ with show.problems():
         f"{data.n:,} rows, {data.d} columns; {card.label}, {rel.given or 'nothing measured'}",
     )
 
+    if rel.claim_is_false:
+        st.warning(show.as_text(f"Guarantee: {rel.statement['Guarantee']}."))
+
     shares = st.columns(5)
     shares[0].metric(
         f"Frobenius error to {against}",
@@ -134,8 +137,10 @@ with show.problems():
             name.markdown(f"**{title}**")
             words.text(text)
         st.caption(
-            "Not covered: the seeded, floating-point noise of this preview, the choice of settings by looking "
-            "at results, and the number of rows, which is taken as public."
+            "Not covered: the seeded, floating-point noise of this preview"
+            + (" and" if rel.n is None else ",")
+            + " the choice of settings by looking at results"
+            + ("." if rel.n is None else ", and the number of rows, which is taken as public.")
         )
     with matrix:
         if matrix.open:  # a table of d x d numbers is the heaviest thing on the page

@@ -19,7 +19,7 @@ ANY = "All"
 STANDINGS = {
     "proved": "sensitivity and noise are proved here",
     "reference": "a trivial answer every method has to beat",
-    "historical": "kept for comparison; its published claim does not hold",
+    "historical": "kept for comparison; its published claim is false or needs far less noise",
 }
 
 

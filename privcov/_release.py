@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from dataclasses import dataclass
 
@@ -99,6 +100,11 @@ class Release:
         return accounting.really(self.events, self.guarantee)
 
     @property
+    def claim_is_false(self) -> bool:
+        """True when the events give less than was asked: only with a published calibration or raw tuning."""
+        return self.parameters["tuning"] == "raw-cv" or not accounting.covers(self.guarantee, self.given)
+
+    @property
     def attacker_success(self) -> float:
         """Best possible probability of guessing whether a given row is in the data; 0.5 is no information."""
         return accounting.attacker_on_events(self.events, self.guarantee)
@@ -156,6 +162,7 @@ class Release:
                 raw["centre"],
                 fields["n"],
                 fields["row_bound"],
+                fields["count"] if fields["n"] is None else None,
             )
         if fields["path"] is not None:
             fields["path"] = tuple(
@@ -193,7 +200,9 @@ def _state(rel: Release) -> Statement:
         return Statement((("Measured", measured), *nothing, neighbours, ("Guarantee", ends)))
 
     def each(text) -> str:
-        return "; ".join(text(e) for e in rel.events)
+        # A method may take the same step many times; equal neighbours are told once, with their number.
+        told = [(words, len(list(same))) for words, same in itertools.groupby(text(e) for e in rel.events)]
+        return "; ".join(words if times == 1 else f"{times} times {words}" for words, times in told)
 
     def noise(e: Event) -> str:
         law = f" ({e.law})" if e.law else ""
@@ -206,7 +215,7 @@ def _state(rel: Release) -> Statement:
 
     return Statement(
         (
-            ("Measured", each(lambda e: e.statistic) + f" of {size}"),
+            ("Measured", each(lambda e: e.statistic) + (" of " if len(rel.events) == 1 else "; all of ") + size),
             ("Sensitivity", each(lambda e: f"{e.sensitivity:.9g} in the {e.norm}, {e.unit} (proof: {e.proof})")),
             ("Noise", each(noise)),
             ("Events", f"{len(rel.events)}: " + each(spent)),

@@ -36,7 +36,8 @@ def release(
     guarantee:   PureDP, ApproxDP or ZCDP. It is met by the noise; the rows themselves are not secret here.
     seed:        whole number >= 0 for the noise stream. One seed gives the same unit noise at every epsilon.
     calibration: "sound", or a published one of the method's card ("as-published", ...): the release then says what
-                 it really gives beside what the paper claims.
+                 it really gives beside what the paper claims. A historical method without a sound form refuses
+                 "sound" with a sentence: a false claim is reproduced only when asked for by name.
     centre:      "auto": "zero" where the mean is publicly zero, else "joint". "joint" measures mean and second
                  moment together; "none" measures the uncentred second moment only (covariance stays None unless
                  the mean is publicly zero); "zero" is refused unless the mean is publicly zero.
@@ -71,19 +72,28 @@ def run_method(
     guarantee: Guarantee,
     *,
     seed: int,
-    calibration: str = "sound",
+    calibration: str | None = None,
     centre: str = "auto",
     tuning: str = "released",
     neighbours: str = "replace-one",
     repeat: int = 0,
 ) -> Release:
-    """`release` for a built method; ``repeat`` picks an independent noise draw of the same seed."""
+    """`release` for a built method; ``repeat`` picks an independent noise draw of the same seed.
+
+    calibration: None is the card's ``default_calibration``, so that a comparison runs historical methods as well.
+    """
     card: MethodCard = method.card
+    calibration = card.default_calibration if calibration is None else calibration
     kind = getattr(guarantee, "kind", None)
     if kind is None or not isinstance(guarantee, Guarantee):
         raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
     if card.refuses(kind):
         raise ValueError(card.refuses(kind))
+    if calibration == "sound" and "sound" not in card.calibrations:
+        raise ValueError(
+            f"{card.label} has no sound form: it is kept to show what was published. "
+            f"Ask for calibration={card.default_calibration!r}, and read in the statement what it really gives."
+        )
     checks.one_of("calibration", calibration, tuple(card.calibrations))
     checks.one_of("tuning", tuning, TUNINGS)
     if tuning == "raw-cv" and "raw-cv" not in card.tunings:

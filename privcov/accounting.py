@@ -229,23 +229,31 @@ def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
     if wishart:
         if len(events) > 1:
             raise TypeError("Additive Wishart noise is accounted alone, not together with other steps.")
-        return ApproxDP(asked.epsilon, max(delta_of_wishart_event(wishart[0], asked.epsilon), _SMALLEST_DELTA))
+        delta = max(delta_of_wishart_event(wishart[0], asked.epsilon), _SMALLEST_DELTA)
+        # A delta of 1 promises nothing; the type ends just below, and the statement prints it as 1.
+        return ApproxDP(asked.epsilon, min(delta, math.nextafter(1.0, 0.0)))
     if not mu2:
         found = PureDP(_up(pure))
-        return found if found.epsilon <= asked.epsilon else _smaller(found, _through_zcdp(events, asked), asked)
+        return found if found.epsilon <= asked.epsilon else _smaller(found, _through_zcdp(events, asked))
     mu = math.nextafter(math.sqrt(_up(mu2)), math.inf) if len(events) > 1 else _single_mu(events[0])
     left = _down(max(Fraction(asked.epsilon) - pure, Fraction(0)))
     if pure <= Fraction(asked.epsilon) and delta_of_gaussian(left, mu) <= asked.delta:
         return ApproxDP(asked.epsilon, delta_of_gaussian(left, mu))
     direct = ApproxDP(_up(pure + Fraction(epsilon_of_gaussian(asked.delta, mu))), asked.delta)
-    return direct if not pure else _smaller(direct, _through_zcdp(events, asked), asked)
+    return direct if not pure else _smaller(direct, _through_zcdp(events, asked))
 
 
 def _through_zcdp(events: tuple[Event, ...], asked: ApproxDP) -> ApproxDP:
-    return ApproxDP(max(zcdp_to_approx(_up(zcdp_sum(events)), asked.delta), 1e-300), asked.delta)
+    rho = zcdp_sum(events)
+    epsilon = max(zcdp_to_approx(_up(rho), asked.delta), 1e-300)
+    # The numerical conversion wiggles in its last digits, so a smaller rho may read as a larger epsilon; that a rho
+    # below one that implies the pair implies it as well needs no digits.
+    if epsilon > asked.epsilon and rho <= Fraction(approx_to_zcdp(asked.epsilon, asked.delta)):
+        epsilon = asked.epsilon
+    return ApproxDP(epsilon, asked.delta)
 
 
-def _smaller(one, other, asked: ApproxDP):
+def _smaller(one: PureDP | ApproxDP, other: ApproxDP) -> PureDP | ApproxDP:
     """The statement with the smaller epsilon, the first when equal."""
     return other if other.epsilon < one.epsilon else one
 
@@ -336,8 +344,9 @@ def repeated(guarantee: Guarantee | GaussianDP, k: int) -> Guarantee | GaussianD
 
 
 def delta_of_wishart_event(event: Event, epsilon: float) -> float:
-    """Delta at epsilon of S + W_d(m, C I) under replace-one; C = scale / 2, freedom = m - d + 1."""
-    return wishart_delta(epsilon, event.freedom, event.sensitivity / event.scale)
+    """Delta at epsilon of S + W_d(m, C I) under replace-one, rounded up; C = scale / 2, freedom = m - d + 1."""
+    # Beyond 500 e^epsilon overflows; delta falls with epsilon, so the one there is a bound.
+    return wishart_delta(min(epsilon, 500.0), event.freedom, _up(Fraction(event.sensitivity) / Fraction(event.scale)))
 
 
 # --- splitting ----------------------------------------------------------------------------------------------
@@ -379,14 +388,13 @@ def split_mixed(guarantee: Guarantee, **weights: float) -> dict:
 
 def approx_to_zcdp(epsilon: float, delta: float) -> float:
     """Largest rho whose zCDP implies (epsilon, delta)-DP by the tight conversion, rounded down."""
+    epsilon = checks.positive("epsilon", epsilon)
     high = 1.0
     while zcdp_to_approx(high, delta) <= epsilon:
         high *= 2
     low = high
     while zcdp_to_approx(low, delta) > epsilon:
         low /= 2
-    if low == high:
-        return low
     root = brentq(lambda t: zcdp_to_approx(math.exp(t), delta) - epsilon, math.log(low), math.log(high), xtol=1e-13)
     return _first_safe(math.exp(root), lambda r: zcdp_to_approx(r, delta) <= epsilon, up=False)
 
@@ -481,4 +489,4 @@ def attacker_on_events(events: tuple[Event, ...], asked: Guarantee) -> float:
     mu2 = gaussian_square(events)
     if mu2 and not pure_sum(events):
         return attacker_success(GaussianDP(math.sqrt(_up(mu2))))
-    return attacker_success(compose(events, asked))
+    return attacker_success(really(events, asked))

@@ -141,7 +141,8 @@ REPLACE_ONE = Neighbours(
 )
 ZERO_OUT = Neighbours(
     "zero-out",
-    "two tables of the same public number of rows n, one of which has a row replaced by zeros",
+    "two tables of the same public number of rows n, one of which has a row replaced by the public origin "
+    "(zeros, or the typical values where columns have bounds)",
 )
 ADD_REMOVE = Neighbours(
     "add-remove",

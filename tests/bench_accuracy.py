@@ -10,7 +10,6 @@ import time
 
 import numpy as np
 
-import privcov
 from privcov._running import build_method, run_method
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.measurements.moment import clipped_moment
@@ -36,9 +35,13 @@ SETTINGS = [
 PURE_SETTINGS = [(50, 50000, 1, 1.0), (100, 50000, 1, 1.0), (200, 50000, 1, 1.0)]
 OURS = ("auto-cov", {})
 ZERO = ("zero", {})
-# Paper 5's methods at their best: spectrum box, algebraically ordered eigenvectors, closed-form constants.
-PAPER = [("gaussian-cov", {"repair": "box"}), ("separate-cov", {}), ("adaptive-cov", {})]
-PAPER_PURE = [("laplace-cov", {"repair": "box"}), ("separate-cov", {}), ("adaptive-cov", {})]
+# Paper 5's methods with the paper's own noise (upper triangle), at their best: spectrum box, algebraically ordered
+# eigenvectors, closed-form constants. The house's sound forms of them, with less noise, are a second yardstick.
+PUBLISHED = {"calibration": "as-published-5"}
+CLOSED = {"constants": "closed-form"}
+PAPER = [("gaussian-cov", {"repair": "box"}), ("separate-cov", PUBLISHED), ("adaptive-cov", {**CLOSED, **PUBLISHED})]
+SOUND = [("separate-cov", {}), ("adaptive-cov", {})]
+PAPER_PURE = [("laplace-cov", {"repair": "box", **PUBLISHED}), *PAPER[1:]]
 
 
 def dataset(d: int, n: int, bins: int, repeat: int):
@@ -47,50 +50,63 @@ def dataset(d: int, n: int, bins: int, repeat: int):
 
 
 def errors(d: int, n: int, bins: int, guarantee, methods: list) -> dict[str, float]:
-    """Mean Frobenius error of each method, by key."""
-    known = {card.key for card in privcov.methods()}
-    built = [(key, build_method(key, own)) for key, own in methods if key in known]
-    found: dict[str, list[float]] = {key: [] for key, _ in built}
+    """Mean Frobenius error of each method, by name: its key, with a star for a published calibration."""
+    built = []
+    for key, given in methods:
+        own = {k: v for k, v in given.items() if k != "calibration"}
+        calibration = given.get("calibration", "sound")
+        built.append((key + ("*" if calibration != "sound" else ""), build_method(key, own), calibration))
+    found: dict[str, list[float]] = {name: [] for name, _, _ in built}
     for repeat in range(RUNS):
         rows = dataset(d, n, bins, repeat)
-        for key, method in built:
-            rel = run_method(method, rows, guarantee, seed=0, repeat=repeat)
-            found[key].append(error(rel, rows))
-    return {key: float(np.mean(values)) for key, values in found.items()}
+        for name, method, calibration in built:
+            rel = run_method(method, rows, guarantee, seed=0, repeat=repeat, calibration=calibration)
+            found[name].append(error(rel, rows))
+    return {name: float(np.mean(values)) for name, values in found.items()}
+
+
+def _mean(ratios: list[float]) -> float:
+    return float(np.exp(np.mean(np.log(ratios))))
 
 
 def accuracy() -> list[tuple[str, str, str]]:
-    """auto-cov over the best of paper 5's methods."""
-    lines, ratios = [], []
+    """auto-cov over the best of paper 5's methods (starred: with the paper's noise), and over their sound forms."""
+    lines, ratios, sound = [], [], []
     for d, n, bins, rho in SETTINGS:
         # em-cov costs d eigendecompositions, so it takes part up to d = 100, as in the paper.
-        paper = PAPER + ([("em-cov", {})] if d <= 100 else [])
-        found = errors(d, n, bins, ZCDP(rho), [OURS, ZERO, *paper])
-        ours, zero = found.pop("auto-cov"), found["zero"]
-        best = min((k for k in found if k != "zero"), key=found.get)
+        paper = PAPER + ([("em-cov", PUBLISHED)] if d <= 100 else [])
+        found = errors(d, n, bins, ZCDP(rho), [OURS, ZERO, *paper, *SOUND])
+        ours, zero = found.pop("auto-cov"), found.pop("zero")
+        better = {k: v for k, v in found.items() if k in ("separate-cov", "adaptive-cov")}
+        best = min((k for k in found if k not in better), key=found.get)
         if bins == 16:
-            rival = min(found.get("adaptive-cov", zero), zero)
+            rival = min(found["adaptive-cov*"], found["adaptive-cov"], zero)
             told, gate = f"{ours / rival:.2f} x the better of adaptive-cov and zero", "<= 1.1"
         else:
             ratios.append(ours / found[best])
+            sound.append(ours / min(better.values()))
             told, gate = f"{ratios[-1]:.2f} x {best} ({ours:.5f} / {found[best]:.5f})", "<= 0.85"
-        lines.append((f"auto-cov, d={d} n={n} bins={bins} rho={rho:g}", f"{told}; {ours / zero:.2f} x zero", gate))
-    mean = float(np.exp(np.mean(np.log(ratios))))
-    return [*lines, ("geometric mean without 16 bins", f"{mean:.3f}", "<= 0.70")]
+            told += f"; {sound[-1]:.2f} x their sound forms"
+        lines.append((f"auto-cov d={d} n={n} bins={bins} rho={rho:g}", f"{told}; {ours / zero:.2f} x zero", gate))
+    return [
+        *lines,
+        ("geometric mean without 16 bins", f"{_mean(ratios):.3f}", "<= 0.70"),
+        ("geometric mean over their sound forms", f"{_mean(sound):.3f}", ""),
+    ]
 
 
 def pure() -> list[tuple[str, str, str]]:
     """auto-cov over paper 5's best pure method, epsilon 1."""
     lines, ratios = [], []
     for d, n, bins, epsilon in PURE_SETTINGS:
-        paper = PAPER_PURE + ([("em-cov", {})] if d <= 100 else [])
+        paper = PAPER_PURE + ([("em-cov", PUBLISHED)] if d <= 100 else [])
         found = errors(d, n, bins, PureDP(epsilon), [OURS, *paper])
         ours = found.pop("auto-cov")
         best = min(found, key=found.get)
         ratios.append(ours / found[best])
-        lines.append((f"auto-cov, pure, d={d} n={n}", f"{ratios[-1]:.3f} x {best} ({ours:.4f} / {found[best]:.4f})",
-                      "<= 0.20"))
-    return [*lines, ("geometric mean", f"{float(np.exp(np.mean(np.log(ratios)))):.3f}", "<= 0.14")]
+        told = f"{ratios[-1]:.3f} x {best} ({ours:.4f} / {found[best]:.4f})"
+        lines.append((f"auto-cov pure d={d} n={n}", told, "<= 0.20"))
+    return [*lines, ("geometric mean", f"{_mean(ratios):.3f}", "<= 0.14")]
 
 
 def _median_seconds(what, times: int = 5) -> float:
@@ -112,8 +128,11 @@ def speed() -> list[tuple[str, str, str]]:
     def fresh(data):
         return type(data).from_rows(data.rows, data.row_bound, mean_is_zero=True, name=data.name)
 
-    floor = (_median_seconds(lambda: x.T @ x) + 2 * _median_seconds(lambda: np.linalg.eigh(s))
-             + _median_seconds(lambda: s @ s))
+    floor = (
+        _median_seconds(lambda: x.T @ x)
+        + 2 * _median_seconds(lambda: np.linalg.eigh(s))
+        + _median_seconds(lambda: s @ s)
+    )
     for key, gate in (("separate-cov", 1.5), ("adaptive-cov", 2.0)):
         method, guarantee = build_method(key, {}), ZCDP(0.1)
         taken = []
@@ -122,8 +141,9 @@ def speed() -> list[tuple[str, str, str]]:
             start = time.perf_counter()
             run_method(method, data, guarantee, seed=0)
             taken.append(time.perf_counter() - start)
-        lines.append((f"{key} d=200 n=50000", f"{np.median(taken) / floor:.2f} x (X'X + 2 eigh + product)",
-                      f"<= {gate:g}"))
+        lines.append(
+            (f"{key} d=200 n=50000", f"{np.median(taken) / floor:.2f} x (X'X + 2 eigh + product)", f"<= {gate:g}")
+        )
     rows = dataset(100, 50000, 4, 0)
     s = clipped_moment(rows, joint=False)
     floor = sum(_median_seconds(lambda k=k: np.linalg.eigh(s[:k, :k]), 3) for k in range(100, 0, -1))

@@ -16,17 +16,20 @@ import pytest
 import privcov
 from privcov import accounting
 from privcov._release import Release
-from privcov._running import TUNINGS, build_method, release
+from privcov._running import TUNINGS, build_method
+from privcov._running import release as plain_release
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.measurements.moment import CENTRES
 from privcov.parameters import specs
-from privcov.privacy import KINDS, REPLACE_ONE, ApproxDP, NoPrivacy, PureDP
+from privcov.privacy import KINDS, LOCAL, PURE_MECHANISMS, REPLACE_ONE, ApproxDP, NoPrivacy, PureDP
 
 USUAL = {"pure": PureDP(2.0), "approx": ApproxDP(1.0, 1e-6), "zcdp": privcov.ZCDP(0.3)}
 ENORMOUS = {"pure": PureDP(1e12), "approx": ApproxDP(1e4, 1e-6), "zcdp": privcov.ZCDP(1e24)}
 KEYS = [card.key for card in METHODS.all()]
 CASES = [(c.key, g.kind, centre) for c in METHODS.all() for g in c.guarantees for centre in CENTRES]
+# The whitened rows of coinpress are clipped once more, also without noise.
+CLIPS_AGAIN = ("coinpress",)
 MATRICES = ("covariance", "precision", "second_moment")
 
 
@@ -50,6 +53,12 @@ def rows(n: int = 800, d: int = 4, seed: int = 0) -> np.ndarray:
 
 def data(x: np.ndarray, centre: str = "joint", row_bound: float = 3.0, **more) -> Dataset:
     return Dataset.from_rows(x, row_bound, mean_is_zero=centre == "zero", **more)
+
+
+def release(key: str, *rest, **options) -> Release:
+    """`privcov.release`; a method that has no sound form is asked for its published one."""
+    options.setdefault("calibration", METHODS.get(key).default_calibration)
+    return plain_release(key, *rest, **options)
 
 
 def arrays_of(rel: Release) -> dict[str, np.ndarray]:
@@ -76,14 +85,24 @@ def assert_close(one: Release, two: Release, rtol: float) -> None:
 
 def assert_within(rel: Release, asked) -> None:
     """Compose the events here, in exact arithmetic where there is any; no tolerance."""
+    if not rel.as_asked:  # a published claim may be false; the method's own tests say what is true
+        assert rel.given is not None
+        return
     ratio = [(e.mechanism, Fraction(e.sensitivity) / Fraction(e.scale)) for e in rel.events]
-    pure = sum((r for m, r in ratio if m == "laplace"), Fraction(0))
+    pure = sum((r for m, r in ratio if m in PURE_MECHANISMS), Fraction(0))
     mu2 = sum((r * r for m, r in ratio if m == "gaussian"), Fraction(0))
+    rho = sum((r * r / (8 if m == "exponential" else 2) for m, r in ratio), Fraction(0))
     if asked.kind == "pure":
         assert mu2 == 0
         assert pure <= Fraction(asked.epsilon)
     elif asked.kind == "zcdp":
-        assert sum((r * r for _, r in ratio), Fraction(0)) / 2 <= Fraction(asked.rho)
+        assert rho <= Fraction(asked.rho)
+    elif mu2 and pure:  # one of the two readings that accounting.compose offers
+        left = float(Fraction(asked.epsilon) - pure)
+        first = left > 0 and mu2 <= Fraction(accounting.mu_of_curve(left, asked.delta)) ** 2
+        assert first or rho <= Fraction(accounting.approx_to_zcdp(asked.epsilon, asked.delta))
+    elif pure > Fraction(asked.epsilon):
+        assert rho <= Fraction(accounting.approx_to_zcdp(asked.epsilon, asked.delta))
     else:
         assert pure <= Fraction(asked.epsilon)
         left = float(Fraction(asked.epsilon) - pure)
@@ -142,12 +161,16 @@ def test_a_method_that_spends_more_is_refused(key, kind, monkeypatch):
     ds, asked = data(rows()), USUAL[kind]
     cls = METHODS.get(key).cls
     honest = cls.run
-    if not release(key, ds, asked).events:
-        pytest.skip("measures nothing")
+    first = release(key, ds, asked)
+    release_has_raw = first.raw is not None
+    if not first.events or not first.as_asked:
+        pytest.skip("measures nothing, or claims what was published")
 
     def with_event(change):
         def run(self, ask):
             outcome = honest(self, ask)
+            if outcome.measured is None:  # no single matrix: the last step answers for all
+                return dataclasses.replace(outcome, steps=(*outcome.steps[:-1], change(outcome.steps[-1])))
             measured = dataclasses.replace(outcome.measured, event=change(outcome.measured.event))
             return dataclasses.replace(outcome, measured=measured)
 
@@ -156,9 +179,10 @@ def test_a_method_that_spends_more_is_refused(key, kind, monkeypatch):
     monkeypatch.setattr(cls, "run", with_event(lambda e: dataclasses.replace(e, scale=e.scale / 2)))
     with pytest.raises(RuntimeError, match="no release was made"):
         release(key, ds, asked)
-    monkeypatch.setattr(cls, "run", with_event(lambda e: None))
-    with pytest.raises(RuntimeError, match="no release was made"):
-        release(key, ds, asked)
+    if release_has_raw:
+        monkeypatch.setattr(cls, "run", with_event(lambda e: None))
+        with pytest.raises(RuntimeError, match="no release was made"):
+            release(key, ds, asked)
     monkeypatch.setattr(cls, "run", with_event(lambda e: e))
     release(key, ds, asked)
 
@@ -181,7 +205,8 @@ def test_same_seed_same_release_and_input_untouched(key, kind, centre):
     assert one.to_json() == release(key, data(x, centre), USUAL[kind], seed=5, centre=centre).to_json()
     if one.events:
         other = release(key, ds, USUAL[kind], seed=6, centre=centre)
-        assert (one.raw.matrix != other.raw.matrix).any()
+        drawn = [r.matrix if r.raw is None else r.raw.matrix for r in (one, other)]
+        assert (drawn[0] != drawn[1]).any()
     np.testing.assert_array_equal(x, before)
     np.testing.assert_array_equal(ds.rows, before)
 
@@ -215,8 +240,8 @@ def test_values_beyond_the_column_bounds_do_not_matter(key):
 def test_the_noise_draw_stays_while_only_epsilon_moves(key, kind, centre):
     ds = data(rows(), centre)
     clean = release(key, ds, NoPrivacy(), centre=centre)
-    if clean.raw is None:
-        pytest.skip("measures nothing")
+    if clean.raw is None or (clean.raw.law.shape == "wishart" and kind == "approx"):
+        pytest.skip("measures nothing, or epsilon moves the degrees of freedom and not the scale")
     strong = {"pure": PureDP(4.0), "approx": ApproxDP(3.0, 1e-7), "zcdp": privcov.ZCDP(0.9)}[kind]
     unit = []
     for asked in (USUAL[kind], strong):
@@ -287,7 +312,9 @@ def test_matrices_are_sane_and_hang_together(key, kind, centre):
         if centre == "joint" and rel.second_moment is not None:
             mean = rel.mean - rel.origin
             want = rel.second_moment - np.outer(mean, mean)
-            np.testing.assert_allclose(rel.covariance, want, rtol=0, atol=1e-12 * np.abs(want).max() + 1e-15)
+            # A covariance of zero is still a difference of second moments, with their rounding.
+            rounding = 1e-14 * np.abs(rel.second_moment).max() + 1e-15
+            np.testing.assert_allclose(rel.covariance, want, rtol=0, atol=1e-12 * np.abs(want).max() + rounding)
 
 
 @pytest.mark.parametrize(("key", "kind", "centre"), CASES)
@@ -296,11 +323,17 @@ def test_with_an_enormous_epsilon_the_noise_is_gone(key, kind, centre):
     ds = data(x, centre)
     clean = release(key, ds, NoPrivacy(), centre=centre)
     rel = release(key, ds, ENORMOUS[kind], centre=centre)
-    scale = rel.raw.law.scale if rel.raw is not None else 0.0
+    others = [e.scale for e in rel.events if e.mechanism != "exponential"]
+    scale = rel.raw.law.scale if rel.raw is not None else max([0.0, *others])
     for name, a in arrays_of(clean).items():
         # 16 entries, each beyond 6 deviations once in 5e8; R^2 = 9 turns units; a precision is less steady.
         loose = 2000 if name == "precision" or "path" in name else 100
-        np.testing.assert_allclose(arrays_of(rel)[name], a, rtol=0, atol=9 * loose * scale + 1e-9, err_msg=name)
+        # A drawn direction leans by sqrt(2 scale / gap) towards another, which moves an entry by sqrt(2 scale gap).
+        angles = [9 * 6 * np.sqrt(2 * e.scale) for e in rel.events if e.mechanism == "exponential"]
+        rest = max([1e-9, *angles])
+        np.testing.assert_allclose(arrays_of(rel)[name], a, rtol=0, atol=9 * loose * scale + rest, err_msg=name)
+    if key in CLIPS_AGAIN:
+        return
     if METHODS.get(key).target != "covariance" or METHODS.get(key).standing != "proved":
         return
     clipped = x * np.minimum(1, 3 / np.linalg.norm(x, axis=1))[:, None]
@@ -344,12 +377,13 @@ def test_json_there_and_back(key, kind, centre):
 @pytest.mark.parametrize("key", KEYS)
 def test_a_release_read_from_json_cannot_claim_more_than_its_events(key):
     rel = release(key, data(rows()), USUAL[METHODS.get(key).guarantees[0].kind])
-    if not rel.events:
-        pytest.skip("measures nothing")
+    if not rel.events or not rel.as_asked:
+        pytest.skip("measures nothing, or claims what was published")
     fields = json.loads(rel.to_json())
     for name in ("epsilon", "rho"):
         if name in fields["guarantee"]:
-            fields["guarantee"][name] *= 0.99
+            # A whole number of degrees of freedom leaves a little unspent.
+            fields["guarantee"][name] *= 0.9 if rel.events[0].mechanism == "wishart" else 0.99
     with pytest.raises(RuntimeError, match="no release was made"):
         Release.from_json(json.dumps(fields))
 
@@ -361,7 +395,12 @@ NUMBER = r"(\d[\d.]*(?:e[+-]?\d+)?)"
 
 
 def numbers(pattern: str, text: str) -> list[float]:
-    return [float(found) for found in re.findall(pattern.replace("#", NUMBER), text)]
+    """The numbers the pattern finds, once for every time that a step is said to have been taken."""
+    found = []
+    for part in text.split("; "):
+        times = re.match(r"(?:\d+: )?(\d+) times ", part)
+        found += [float(f) for f in re.findall(pattern.replace("#", NUMBER), part)] * (int(times[1]) if times else 1)
+    return found
 
 
 @pytest.mark.parametrize(("key", "kind", "centre"), CASES)
@@ -371,7 +410,8 @@ def test_every_number_of_the_statement_comes_from_the_events(key, kind, centre):
         said = rel.statement
         assert [title for title, _ in said.lines] == TITLES
         assert str(said).count("\n") == 5
-        assert said["Neighbours"] == f"{REPLACE_ONE.sentence}; one row stands for {REPLACE_ONE.unit}"
+        pairs = LOCAL if METHODS.get(key).trust == "local" else REPLACE_ONE
+        assert said["Neighbours"] == f"{pairs.sentence}; one row stands for {pairs.unit}"
         if not rel.events:
             assert said["Measured"] == "nothing: no row was used"
             assert said["Guarantee"].startswith("perfect privacy")
@@ -391,6 +431,9 @@ def test_every_number_of_the_statement_comes_from_the_events(key, kind, centre):
             assert e.mechanism in said["Noise"]
             assert e.proof in said["Sensitivity"]
             assert e.norm in said["Sensitivity"]
+        if not rel.as_asked:
+            assert " as published; the claim" in said["Guarantee"]
+            continue
         given, wanted = said["Guarantee"].split("; asked for ")
         assert wanted == str(asked)
         shown = numbers(r"#", given.replace("-DP", "").replace("-zCDP", ""))
@@ -510,7 +553,7 @@ def test_the_card_is_filled_in(key):
     assert card.trust in ("central", "local")
     assert card.guarantees
     assert set(card.guarantees) <= {PureDP, ApproxDP, privcov.ZCDP}
-    assert "sound" in card.calibrations
+    assert "sound" in card.calibrations or card.standing == "historical"
     assert card.tunings
     assert set(card.tunings) <= set(TUNINGS)
     assert card.version >= 1

@@ -12,6 +12,7 @@ from pages.parts.study import CSV, DEFAULT_SOURCE, Study
 from privcov._release import Release
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
 
 MOST_CELLS = 20_000_000  # rows x columns that a page may draw: 160 MB
 
@@ -48,6 +49,7 @@ def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOU
     data = dataset(study, default_source)
     key = study.method_key(method)
     options = tuple(study.options) if study.method else ()
+    options += tuple(study.settings(METHODS.get(key)).items())
     if study.source_key(default_source) == CSV:
         return privcov.release(key, data, study.guarantee, seed=study.seed, **dict(options))
     return _release(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -17,7 +18,7 @@ from privcov.estimators.base import METHODS
 from privcov.figures.look import plain
 from privcov.measurements.clipping import share_clipped
 from privcov.parameters import Spec
-from privcov.privacy import KINDS
+from privcov.privacy import KINDS, RELATIONS
 
 _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 BOUND_STEPS = tuple(round(2 ** (k / 4), 6) for k in range(-16, 13))
@@ -117,7 +118,9 @@ def _method(study: Study) -> None:
     families = list(dict.fromkeys(c.family for c in METHODS.all()))
     cards = sorted(METHODS.all(), key=lambda c: (c.standing == "historical", families.index(c.family), c.order))
     labels = {
-        c.key: f"{c.family}: {c.label}" + (f" (not {KINDS[study.kind].name})" if c.refuses(study.kind) else "")
+        c.key: f"{c.family}: {c.label}"
+        + (" (historical)" if c.standing == "historical" else "")
+        + (f" (not {KINDS[study.kind].name})" if c.refuses(study.kind) else "")
         for c in cards
     }
     _hold("w.method", study.method_key())
@@ -131,10 +134,32 @@ def _method(study: Study) -> None:
         f":{STANDING[card.standing]}-badge[{card.standing}] :gray-badge[{card.trust}] "
         f":gray-badge[target: {card.target}]"
     )
-    if card.parameters:
+    if card.parameters or len(card.calibrations) > 1 or len(card.relations) > 1:
         with st.expander("Method settings"):
             for spec in card.parameters:
                 field(spec, "options", study, owner=card.key)
+            _setting(
+                "Neighbouring tables", "neighbours", {key: RELATIONS[key].sentence for key in card.relations}, study
+            )
+            _setting("Noise calibration", "calibration", card.calibrations, study)
+
+
+def _setting(label: str, name: str, meanings: Mapping[str, str], study: Study) -> None:
+    """A select box for a choice that every method may offer, and what the chosen one means."""
+    if len(meanings) < 2:
+        return
+    owner = study.method_key()
+    key = f"w.{name}.{owner}"
+    _hold(key, study.settings(METHODS.get(owner))[name])
+
+    def took() -> None:
+        frame.change(lambda s: dataclasses.replace(s if s.method else s.with_method(owner), **{name: chosen()}))
+
+    def chosen() -> str:
+        return st.session_state[key]
+
+    st.selectbox(label, list(meanings), key=key, on_change=took)
+    st.caption(meanings[study.settings(METHODS.get(owner))[name]])
 
 
 def _guarantee(study: Study, default_source: str) -> None:

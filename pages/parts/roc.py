@@ -28,7 +28,7 @@ def section(study: Study, dataset: Dataset, default_source: str) -> list[tuple[s
         (f"{study.lever} = {stronger:g}", dataclasses.replace(study, **{study.lever: stronger}).guarantee),
         ("No privacy", NoPrivacy()),
     ]
-    key = (dataclasses.replace(study, method="", options=()), default_source)
+    key = (study.without_method(), default_source)
     kept = st.session_state.setdefault("roc", {})
     if key not in kept:
         # Small graphs take about a second: draw them unasked. Larger ones wait for a click.

@@ -1,4 +1,4 @@
-"""The one current study: which data, method, guarantee, row bound and seed. Its address is its query string.
+"""The one current study: data, method, guarantee, row bound, seed and the rest. Its address is its query string.
 
 Nothing of an uploaded file is ever part of it: a study on a CSV leaves data out of the address.
 """
@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import privcov
 from privcov.data_sources.base import SOURCES
-from privcov.estimators.base import METHODS
+from privcov.estimators.base import METHODS, MethodCard
 from privcov.parameters import Spec
 from privcov.privacy import KINDS, Guarantee
 
 CSV = "csv"
 DEFAULT_SOURCE = "ar1-covariance"
-DEFAULT_METHOD = {"pure": "laplace-cov", "approx": "auto-cov", "zcdp": "auto-cov"}
+SOUND, REPLACE_ONE = "sound", "replace-one"
+DEFAULT_METHOD = {"pure": "auto-cov", "approx": "auto-cov", "zcdp": "auto-cov"}
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Study:
 
     source, method: keys, or "" for the default of the page. data, options: pairs of parameter name and value that
     differ from the defaults. bound: row bound as a multiple of the source's public default. seed: noise stream;
-    rows: seed of the simulated rows.
+    rows: seed of the simulated rows. calibration, neighbours: as in `privcov.release`; see `settings`.
     """
 
     source: str = ""
@@ -40,6 +41,8 @@ class Study:
     bound: float = 1.0
     seed: int = 1
     rows: int = 0
+    calibration: str = SOUND
+    neighbours: str = REPLACE_ONE
 
     @property
     def guarantee(self) -> Guarantee:
@@ -63,7 +66,21 @@ class Study:
         return dataclasses.replace(self, source=key, data=(), bound=1.0)
 
     def with_method(self, key: str) -> Study:
-        return dataclasses.replace(self, method=key, options=())
+        """Another method, with its own default parameters; calibration and neighbours stay where it offers them."""
+        card = METHODS.get(key or DEFAULT_METHOD[self.kind])
+        kept = {name: getattr(self, name) for name in _WORDS if getattr(self, name) in _offers(card)[name]}
+        return dataclasses.replace(self.without_method(), method=key, **kept)
+
+    def without_method(self) -> Study:
+        """What a picture depends on that does not draw the study's own method."""
+        return dataclasses.replace(self, method="", options=(), calibration=SOUND, neighbours=REPLACE_ONE)
+
+    def settings(self, card: MethodCard) -> dict[str, str]:
+        """Calibration and neighbours as far as the method offers them, else the default."""
+        return {
+            "calibration": self.calibration if self.calibration in card.calibrations else card.default_calibration,
+            "neighbours": self.neighbours if self.neighbours in card.relations else card.relations[0],
+        }
 
 
 _NUMBERS = {
@@ -74,7 +91,7 @@ _NUMBERS = {
     "seed": (0, 2**31 - 1),
     "rows": (0, 2**31 - 1),
 }
-_PLAIN = [f.name for f in dataclasses.fields(Study) if f.name not in ("source", "data", "method", "options", "kind")]
+_WORDS = {"calibration": "noise calibration", "neighbours": "neighbouring relation"}
 
 
 def to_query(study: Study) -> dict[str, str]:
@@ -88,9 +105,10 @@ def to_query(study: Study) -> dict[str, str]:
     if study.method:
         query["method"] = study.method
     query |= {f"method.{name}": str(value) for name, value in study.options}
-    if study.kind != start.kind:
-        query["kind"] = study.kind
-    for name in _PLAIN:
+    for name in ("kind", *_WORDS):
+        if getattr(study, name) != getattr(start, name):
+            query[name] = getattr(study, name)
+    for name in _NUMBERS:
         if getattr(study, name) != getattr(start, name) and not (name == "bound" and study.source == CSV):
             query[name] = f"{getattr(study, name):.12g}"
     return query
@@ -117,6 +135,10 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
         if name in query:
             whole = name in ("seed", "rows")
             attempt(name, lambda n=name, w=whole, lo=low, hi=high: _number(n, query[n], w, lo, hi))
+    for name in _WORDS:
+        if name in query:
+            card = METHODS.get(found.get("method") or DEFAULT_METHOD[found.get("kind", Study.kind)])
+            attempt(name, lambda n=name, c=card: _offered(n, query[n], c))
     study = Study(**found)
     data = _pairs("data", query, SOURCES.get(study.source_key()).parameters, problems)
     options = _pairs("method", query, METHODS.get(study.method_key()).parameters, problems)
@@ -128,6 +150,16 @@ def _kind(text: str) -> str:
         raise ValueError(
             f"A guarantee is one of {', '.join(DEFAULT_METHOD)} ({', '.join(KINDS[k].name for k in DEFAULT_METHOD)})."
         )
+    return text
+
+
+def _offers(card: MethodCard) -> dict[str, tuple[str, ...]]:
+    return {"calibration": tuple(card.calibrations), "neighbours": card.relations}
+
+
+def _offered(name: str, text: str, card: MethodCard) -> str:
+    if text not in _offers(card)[name]:
+        raise ValueError(f"As {_WORDS[name]} {card.label} offers {' or '.join(_offers(card)[name])}.")
     return text
 
 

@@ -1,112 +1,271 @@
-"""Running a sweep for the current study, with progress, and keeping its table in the session."""
+"""What the Trade-offs page draws: from the study and the form to plans, and from their cells to named series."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from pages.parts.study import CSV, Study
+from pages.parts.tradeoffs_axes import Axis, axes
+from privcov import accounting
 from privcov.dataset import Dataset
-from privcov.experiments.plan import Plan, run_on
-from privcov.experiments.plan import run as run_plan
-from privcov.metrics.errors import answers_to_beat
-from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
-
-LEVELS = {"rho": np.geomspace(1e-5, 10, 13), "epsilon": np.geomspace(0.02, 20, 13)}
+from privcov.estimators.base import METHODS
+from privcov.experiments.cells import Cell, build_entry, cells, cells_on
+from privcov.experiments.estimates import MOST_COLUMNS, refusal
+from privcov.experiments.plan import Plan, column_of
+from privcov.experiments.presets import Preset
+from privcov.experiments.store import Store
+from privcov.figures.look import plain
+from privcov.privacy import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the form asks for."""
+    """What the form asks for. kinds: () or the kinds of guarantee to compare on one axis of epsilon at ``delta``."""
 
     methods: tuple[str, ...]
-    norm: str
-    replicates: int
+    axis: str = "privacy"
+    values: tuple = ()
+    norm: str = "frobenius"
+    relative: bool = True
+    against: str = "truth"
+    replicates: int = 20
+    kinds: tuple[str, ...] = ()
+    delta: float = 1e-6
+    without_noise: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The tidy table and the horizontal reference lines (name, level)."""
+    """Plans that make one figure; for a CSV, the arguments of `cells_on` instead, which nothing keeps.
 
-    table: pd.DataFrame
-    references: list[tuple[str, float]]
+    owner: a study that says CSV, whose results must go when the file goes, else "". x: column of the table, or "level"
+    for epsilon on an axis of several kinds. lines: columns that make a line each, beside the method.
+    """
+
+    title: str
+    owner: object
+    plans: tuple[Plan, ...]
+    on_rows: dict | None
+    metrics: tuple[str, ...]
+    x: str
+    x_label: str
+    log: bool
+    lines: tuple[str, ...] = ()
+    levels: dict = dataclasses.field(default_factory=dict)
+    marked: float | None = None
+
+    @property
+    def key(self) -> tuple:
+        text = repr((self.plans, self.x, self.lines, self.levels))
+        if self.on_rows:
+            data = self.on_rows["dataset"]
+            text += repr((id(data.rows), data.row_bound, {k: v for k, v in self.on_rows.items() if k != "dataset"}))
+        return self.owner, hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+    @property
+    def replicates(self) -> int:
+        return self.on_rows["replicates"] if self.on_rows else self.plans[0].replicates
+
+    @property
+    def steps(self) -> int:
+        if not self.on_rows:
+            return sum(plan.steps for plan in self.plans)
+        methods, guarantees = self.on_rows["methods"], self.on_rows["guarantees"]
+        pairs = sum(not build_entry(m)[1].card.refuses(g.kind) for m in methods for g in guarantees)
+        return pairs * self.replicates * max(1, len(self.on_rows["row_bounds"]))
+
+    def cells(self, store: Store | None) -> Iterator[Cell]:
+        if self.on_rows:
+            return cells_on(**self.on_rows)
+        # Replicate by replicate through all plans would draw large rows twice; plan by plan the figure grows in parts.
+        return itertools.chain.from_iterable(cells(plan, store) for plan in self.plans)
 
 
 def against(dataset: Dataset) -> str:
     return "truth" if dataset.truth is not None else "sample"
 
 
-def runs(setting: Setting) -> int:
-    return len(setting.methods) * setting.replicates * 13
+def same_epsilon(kind: str, epsilon: float, delta: float) -> Guarantee:
+    """The guarantee of a kind that implies (epsilon, delta)-DP."""
+    if kind == "pure":
+        return PureDP(epsilon)
+    return ApproxDP(epsilon, delta) if kind == "approx" else ZCDP(accounting.approx_to_zcdp(epsilon, delta))
 
 
-def worth_drawing_unasked(dataset: Dataset, setting: Setting) -> bool:
-    """The first visit shows a picture when it takes seconds; later changes wait for the button."""
-    cells = dataset.n * dataset.d * setting.replicates
-    return "sweeps" not in st.session_state and bool(setting.methods) and cells <= 30_000_000 and dataset.d <= 50
+def conversion(kinds: tuple[str, ...], epsilon: float, delta: float) -> str:
+    """The conversion of an axis of several kinds, in words."""
+    parts = {
+        "pure": "Pure DP runs at that epsilon itself, which gives delta = 0, so it gives more than the axis says",
+        "approx": "approximate DP runs at exactly (epsilon, delta)",
+        "zcdp": "zCDP runs at the largest rho whose tight conversion (Canonne, Kamath and Steinke 2020) stays within "
+        f"(epsilon, delta): epsilon = {plain(epsilon)} is rho = {plain(accounting.approx_to_zcdp(epsilon, delta))}",
+    }
+    said = "; ".join(parts[k] for k in ("pure", "approx", "zcdp") if k in kinds)
+    return f"The axis is epsilon at delta = {delta:g}. {said[:1].upper()}{said[1:]}."
 
 
-def _guarantee(study: Study, level: float) -> Guarantee:
-    level = float(f"{level:.3g}")
-    if study.kind == "zcdp":
-        return ZCDP(level)
-    return PureDP(level) if study.kind == "pure" else ApproxDP(level, study.delta)
-
-
-def _key(study: Study, setting: Setting) -> tuple:
-    """A sweep does not depend on where the lever stands, nor on the study's own method."""
-    same = dataclasses.replace(study, rho=1.0, epsilon=1.0, method="", options=())
-    return same, setting
-
-
-def result(study: Study, setting: Setting) -> Sweep | None:
-    return st.session_state.get("sweeps", {}).get(_key(study, setting))
-
-
-def run(study: Study, dataset: Dataset, setting: Setting) -> None:
-    """Run and keep. Raises ValueError when there is nothing to run."""
+def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
+    """The sweep of a form. Raises ValueError with the sentence for what cannot be run."""
     if not setting.methods:
         raise ValueError("Choose at least one method to draw.")
-    target = against(dataset)
-    guarantees = [_guarantee(study, level) for level in LEVELS[study.lever]]
-    metric = f"relative-{setting.norm}-to-{target}"
-    bar = st.progress(0.0, "Running ...")
-
-    def tell(done: int, total: int, rows: list) -> None:
-        if done % 20 == 0 or done == total:
-            bar.progress(done / total, f"Run {done:,} of {total:,}")
-
-    if dataset.provenance == "simulated" and study.source != CSV:
+    axis = next((a for a in axes(study, data) if a.name == setting.axis), None)
+    if axis is None:
+        raise ValueError(f"{setting.axis!r} cannot vary for this data set and guarantee. Choose another axis.")
+    values = setting.values or axis.values
+    guarantees, levels = _guarantees(study, setting, values)
+    metric = f"{'relative-' if setting.relative else ''}{setting.norm}-to-{setting.against}"
+    if setting.without_noise:
+        guarantees = [*guarantees, NoPrivacy()]
+    x = {"privacy": "level" if setting.kinds else study.lever, "delta": "delta"}.get(axis.name, column_of(axis.name))
+    csv = study.source_key() == CSV
+    if csv:
+        if data.d > MOST_COLUMNS:
+            raise ValueError(f"d = {data.d:,} columns: a page draws at most {MOST_COLUMNS:,}. Choose fewer columns.")
+        plans, on_rows = (), {
+            "dataset": data,
+            "methods": list(setting.methods),
+            "guarantees": guarantees,
+            "metrics": [metric],
+            "replicates": _replicates(setting),
+            "seed": study.seed,
+            "row_bounds": tuple(values) if axis.name == "row_bound" else (),
+        }  # fmt: skip
+    else:
+        varies = axis.name not in ("privacy", "delta")
+        simulated = data.provenance == "simulated"
         plan = Plan(
             source=study.source_key(),
-            source_params=dict(study.data),
+            source_params={k: v for k, v in study.data if k != axis.name},
             methods=list(setting.methods),
             guarantees=guarantees,
+            vary={axis.name: list(values)} if varies else {},
             metrics=[metric],
-            replicates=setting.replicates,
-            seed=study.rows,
-            row_bound=dataset.row_bound,
+            replicates=_replicates(setting),
+            seed=study.rows if simulated else study.seed,
+            # A bound of the visitor's own holds at every point; the source's default follows its parameters.
+            row_bound=None if study.bound == 1.0 or axis.name == "row_bound" else data.row_bound,
         )
-        table = run_plan(plan, tell)
+        plans, on_rows = (plan,), None
+    sweep = Sweep(
+        title=f"{data.name}: {axis.label}",
+        owner=Study(source=CSV) if csv else "",
+        plans=plans,
+        on_rows=on_rows,
+        metrics=(metric,),
+        x=x,
+        x_label=_x_label(axis, setting),
+        log=axis.log,
+        lines=("guarantee",)
+        if setting.kinds or (setting.without_noise and axis.name not in ("privacy", "delta"))
+        else (),
+        levels=levels,
+        marked=_standing(study, data, setting, axis),
+    )
+    for plan in plans:
+        if refusal(plan):
+            raise ValueError(refusal(plan))
+    if not sweep.steps:
+        raise ValueError("None of these methods can give this guarantee. Choose another method or another kind.")
+    return sweep
+
+
+def from_preset(preset: Preset, methods: list[str], replicates: int, *, published: bool) -> Sweep:
+    plans = tuple(preset.plans(methods, replicates, published=published))
+    return Sweep(
+        title=f"Paper {preset.paper}, {preset.where}: {preset.title}",
+        owner="",
+        plans=plans,
+        on_rows=None,
+        metrics=preset.metrics,
+        x=preset.x,
+        x_label=preset.x,
+        log=True,
+        lines=preset.lines,
+    )
+
+
+def _replicates(setting: Setting) -> int:
+    if not 1 <= setting.replicates <= 1_000:
+        raise ValueError(f"Replicates must be from 1 to 1,000, got {setting.replicates}. 20 is a good start.")
+    return int(setting.replicates)
+
+
+def _guarantees(study: Study, setting: Setting, values: tuple) -> tuple[list[Guarantee], dict]:
+    """The guarantees of a plan, and for several kinds on one axis the epsilon of each (kind, parameter)."""
+    if setting.axis == "delta":
+        return [ApproxDP(study.epsilon, v) for v in values], {}
+    if not setting.kinds:
+        levels = values if setting.axis == "privacy" else [getattr(study, study.lever)]
+        make = {"zcdp": ZCDP, "pure": PureDP}.get(study.kind, lambda v: ApproxDP(v, study.delta))
+        return [make(float(v)) for v in levels], {}
+    epsilons = values if setting.axis == "privacy" else [study.epsilon]
+    found, levels = [], {}
+    for epsilon, kind in itertools.product(epsilons, setting.kinds):
+        guarantee = same_epsilon(kind, float(epsilon), setting.delta)
+        found.append(guarantee)
+        levels[kind, guarantee.rho if kind == "zcdp" else guarantee.epsilon] = float(epsilon)
+    return found, levels
+
+
+def _x_label(axis: Axis, setting: Setting) -> str:
+    if axis.name != "privacy":
+        return axis.label
+    name = f"epsilon at delta = {setting.delta:g}" if setting.kinds else axis.label
+    return f"{name} (stronger privacy left, more accuracy right)"
+
+
+def _standing(study: Study, data: Dataset, setting: Setting, axis: Axis) -> float | None:
+    """Where the study itself stands on the axis, when that is inside the drawn values."""
+    values = setting.values or axis.values
+    own = {"row_bound": data.row_bound, "delta": study.delta, "n": data.n, "d": data.d}
+    here = own.get(axis.name, dict(study.data).get(axis.name))
+    if axis.name == "privacy":
+        here = study.epsilon if setting.kinds else getattr(study, study.lever)
+    return here if here is not None and min(values) <= here <= max(values) else None
+
+
+def tidy(sweep: Sweep, rows: list[dict], metric: str) -> pd.DataFrame:
+    """Columns series, x, replicate, value, target, problem, rows. x is NaN without noise on an axis of privacy.
+
+    Series of one value of ``rows`` see the same rows in each replicate, so they can be compared pair by pair.
+    """
+    table = pd.DataFrame(rows)
+    table = table[table["metric"] == metric].copy()
+    if sweep.x == "level":
+        parameter = table["rho"].where(table["guarantee"] == "zcdp", table["epsilon"])
+        table["x"] = [sweep.levels.get(pair, np.nan) for pair in zip(table["guarantee"], parameter, strict=True)]
     else:
-        table = run_on(
-            dataset,
-            list(setting.methods),
-            guarantees,
-            [metric],
-            replicates=setting.replicates,
-            seed=study.seed,
-            progress=tell,
-        )
-    bar.empty()
-    kept = st.session_state.setdefault("sweeps", {})
-    goal = str(table["target"].iloc[0])
-    # A logarithmic axis has no place for an error of zero.
-    lines = [(name, level) for name, level in answers_to_beat(dataset, goal, setting.norm) if level > 0]
-    kept[_key(study, setting)] = Sweep(table, lines)
-    while len(kept) > 8:
-        kept.pop(next(iter(kept)))
+        table["x"] = table[sweep.x]
+    names = table["method"].map({label: method_name(label) for label in table["method"].unique()})
+    table["rows"] = ""
+    for column in sweep.lines:
+        words = table[column].map(lambda v, c=column: _line(c, v))
+        names = names + ", " + words
+        if column not in ("guarantee", "epsilon", "rho", "delta"):
+            table["rows"] += words
+    # On an axis of privacy a run without noise stands nowhere; it becomes a line across.
+    quiet = (table["guarantee"] == "none") & ("guarantee" not in sweep.lines)
+    table["series"] = names.where(~quiet, names + ", no noise")
+    return table[["series", "x", "replicate", "value", "target", "problem", "rows"]]
+
+
+def method_name(label: str) -> str:
+    """ "key option=value ..." of a plan's table, for people."""
+    key, _, options = label.partition(" ")
+    name = METHODS.get(key).label
+    if not options:
+        return name
+    return f"{name} (as published)" if options.startswith("calibration=as-published") else f"{name} ({options})"
+
+
+def _line(column: str, value) -> str:
+    if column == "guarantee":
+        return "no noise" if value == "none" else KINDS[value].name
+    return f"{column} = {value:g}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pages.parts.study import CSV, Study
+from pages.parts.study import CSV, REPLACE_ONE, SOUND, Study
 from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
 
 
 def script(study: Study, dataset: Dataset) -> str:
@@ -33,7 +34,11 @@ def script(study: Study, dataset: Dataset) -> str:
             f"ds = privcov.source({key!r}, seed={study.rows}{given})",
             f"ds = ds.with_row_bound({dataset.row_bound!r})",
         ]
-    options = "".join(f", {name}={value!r}" for name, value in (study.options if study.method else ()))
+    chosen = dict(study.options) if study.method else {}
+    usual = {"calibration": SOUND, "neighbours": REPLACE_ONE}
+    settings = study.settings(METHODS.get(study.method_key()))
+    chosen |= {name: value for name, value in settings.items() if value != usual[name]}
+    options = "".join(f", {name}={value!r}" for name, value in chosen.items())
     lines += [
         f"guarantee = privcov.{study.guarantee!r}",
         f"rel = privcov.release({study.method_key()!r}, ds, guarantee, seed={study.seed}{options})",

@@ -1,6 +1,8 @@
 """Gaussian generators: rows i.i.d. N(0, Sigma) with a Sigma that is fixed by the parameters and the seed.
 
-The default row bound is 1.3 sqrt(trace Sigma), which clips few rows and is public because Sigma is.
+Two of them also draw from t_5, as paper 4 does: Sigma is then the scale matrix and the covariance (5/3) Sigma, which is
+what the truth says. The default row bound is 1.3 sqrt(trace of the covariance), which clips few rows and is public
+because Sigma is.
 """
 
 from __future__ import annotations
@@ -18,13 +20,27 @@ from privcov.randomness import stream
 
 _N = {"label": "Rows n", "low": 1, "high": 2_000_000, "log": True, "help": "Number of simulated people."}
 _D = {"label": "Columns d", "low": 1, "high": 1000, "help": "Number of variables."}
+_FAMILY = {
+    "label": "Law of the rows",
+    "choices": ("normal", "t5"),
+    "help": "t5 has heavy tails (five degrees of freedom) and a covariance 5/3 as large.",
+    "reference": "Paper 4, Section 5. Its t_5 errors look measured against the scale matrix, not the covariance.",
+}
+_T = 5  # degrees of freedom; a t_5 vector with scale matrix Sigma has covariance 5 / (5 - 2) Sigma
 
 
 class Gaussian(Source):
     """Shared by all of this file: a subclass gives Sigma, and maybe the precision with its graph."""
 
+    family: str = "normal"
+
     def truth(self, seed: int) -> Truth:
         raise NotImplementedError
+
+    @property
+    def spread(self) -> float:
+        """Covariance over scale matrix."""
+        return _T / (_T - 2) if self.family == "t5" else 1.0
 
     def default_row_bound(self, seed: int) -> float:
         return 1.3 * math.sqrt(float(np.trace(self.truth(seed).covariance)))
@@ -34,6 +50,9 @@ class Gaussian(Source):
         values, vectors = np.linalg.eigh(truth.covariance)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         rows = rng.standard_normal((self.n, self.d)) @ root.T
+        if self.family == "t5":
+            # t_5 with scale matrix Sigma is z sqrt(5 / chi^2_5), z ~ N(0, Sigma); root is that of (5/3) Sigma.
+            rows *= np.sqrt(_T / self.spread / rng.chisquare(_T, (self.n, 1)))
         return Dataset.from_rows(
             rows, row_bound, truth=truth, mean_is_zero=True, name=self.card.key, provenance="simulated"
         )
@@ -49,16 +68,17 @@ class Gaussian(Source):
 )
 @dataclass(frozen=True)
 class AR1Covariance(Gaussian):
-    """Sigma_ij = rho^|i-j|."""
+    """Sigma_ij = rho^|i-j|; family "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma."""
 
     n: int = parameter(50_000, **_N)
     d: int = parameter(20, **_D)
     rho: float = parameter(
         0.6, "Neighbour correlation", low=-0.95, high=0.95, help="Correlation of adjacent variables."
     )
+    family: str = parameter("normal", **_FAMILY)
 
     def truth(self, seed: int) -> Truth:
-        return Truth(toeplitz(self.rho ** np.arange(self.d)))
+        return Truth(self.spread * toeplitz(self.rho ** np.arange(self.d)))
 
 
 @SOURCES.add(
@@ -71,15 +91,19 @@ class AR1Covariance(Gaussian):
 )
 @dataclass(frozen=True)
 class BandedCovariance(Gaussian):
-    """Sigma has 1, 0.6, 0.3 at distances 0, 1, 2 (positive definite: its symbol is at least 0.1)."""
+    """Sigma has 1, 0.6, 0.3 at distances 0, 1, 2 (positive definite: its symbol is at least 0.1).
+
+    family "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma.
+    """
 
     n: int = parameter(50_000, **_N)
     d: int = parameter(20, **_D)
+    family: str = parameter("normal", **_FAMILY)
 
     def truth(self, seed: int) -> Truth:
         row = np.zeros(self.d)
         row[:3] = (1.0, 0.6, 0.3)[: self.d]
-        return Truth(toeplitz(row))
+        return Truth(self.spread * toeplitz(row))
 
 
 @SOURCES.add(

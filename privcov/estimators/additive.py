@@ -1,10 +1,12 @@
 """Methods that add noise to the moment matrix once and repair its spectrum: Gaussian and Laplace.
 
-Both are one measurement and one free repair; they differ in the noise law.
+Both are one measurement and one free repair; they differ in the noise law. The scales that the papers print are
+calibrations of their own; what those really give is computed from their events.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,14 +14,15 @@ import numpy as np
 
 from privcov import accounting
 from privcov.estimators.base import METHODS, Ask, Method, Outcome
-from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment
+from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment, sensitivity
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
-from privcov.postprocess.spectrum import clip_box, clip_psd, shrink_spectrum
-from privcov.privacy import RELATIONS, ApproxDP, PureDP, ZCDP
+from privcov.postprocess.spectrum import clip_box, clip_psd, shrink_spectrum, shrink_wishart_difference
+from privcov.privacy import RELATIONS, ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 
 REPAIRS = ("none", "psd", "box", "shrink")
-_REPAIR_HELP = (
+SOUND = "right sensitivity, exact calibration, rounded to the safe side"
+REPAIR_HELP = (
     "Free: it only touches the released matrix. none: keep the unbiased noisy matrix. psd: set negative "
     "eigenvalues to zero. box: also cap them at R squared. shrink: pull eigenvalues in by what the known noise "
     "pushed them out."
@@ -35,7 +38,55 @@ def repair(measured: Measured, how: str) -> np.ndarray:
     if how == "box":
         # z = (u, s) has norm at most sqrt(1 + s^2) when the mean is measured too.
         return clip_box(measured.matrix, 1 + ANCHOR_SQUARED if measured.law.joint else 1.0)
+    if measured.law.shape == "wishart-difference":
+        return shrink_wishart_difference(measured.matrix, measured.law.scale / 2)
     return shrink_spectrum(measured.matrix, measured.law.off_diagonal_std)
+
+
+# calibration -> (the kind it is printed for, the printed scale times n for unit vectors of p numbers).
+PRINTED = {
+    "as-published-1": (ApproxDP, lambda g, p: math.sqrt(2 * math.log(1.25 / g.delta)) / g.epsilon),
+    "as-published-3": (ApproxDP, lambda g, p: math.sqrt(2 * math.log(1.25 / g.delta)) / g.epsilon),
+    "as-published-4": (ApproxDP, lambda g, p: math.sqrt(4 * math.log(1.25 / g.delta)) / g.epsilon),
+    "as-published-5": (ZCDP, lambda g, p: 1 / math.sqrt(g.rho)),
+}
+PRINTED_LAPLACE = {
+    "as-published-3": (PureDP, lambda g, p: 2 * p / g.epsilon),
+    "as-published-5": (PureDP, lambda g, p: math.sqrt(2) * p / g.epsilon),
+}
+
+
+def refuse_unknown_count(ask: Ask) -> None:
+    """No paper hides the number of rows."""
+    if ask.relation == "add-remove":
+        raise ValueError(
+            "The papers take the number of rows as public, so there is no published calibration for add-remove. "
+            "Use calibration='sound'."
+        )
+
+
+def printed_share(ask: Ask, printed: dict, norm: str, sound_scale):
+    """The share that makes `measure_moment` add noise of the printed scale; its event has the true sensitivity.
+
+    In joint centring the paper's mechanism is applied to z / sqrt(1 + s^2), a unit vector of d + 1 numbers. Where the
+    printed scale is the right one, it is rounded to the safe side like any other.
+    """
+    refuse_unknown_count(ask)
+    if isinstance(ask.guarantee, NoPrivacy):
+        return ask.guarantee
+    kind, formula = printed[ask.calibration]
+    if not isinstance(ask.guarantee, kind):
+        raise ValueError(
+            f"The scale of {ask.calibration} is printed for {kind.name}, not for {ask.guarantee}. "
+            f"Ask for {kind.__name__}, or use calibration='sound'."
+        )
+    joint = ask.centre == "joint"
+    d, n = ask.dataset.d, ask.dataset.n
+    scale = formula(ask.guarantee, d + joint) * (1 + ANCHOR_SQUARED * joint) / n
+    delta = sensitivity(d, n, norm=norm, joint=joint, relation=ask.relation)
+    if abs(sound_scale(ask.guarantee, delta) / scale - 1) < 1e-9:
+        return ask.guarantee
+    return PureDP(delta / scale) if kind is PureDP else GaussianDP(delta / scale)
 
 
 class _Additive(Method):
@@ -43,13 +94,20 @@ class _Additive(Method):
     shape: str
 
     def run(self, ask: Ask) -> Outcome:
-        share = accounting.split(ask.guarantee, matrix=1)["matrix"]
+        share = ask.guarantee if ask.calibration == "sound" else self.as_printed(ask)
+        share = accounting.split(share, matrix=1)["matrix"]
         measured = measure_moment(
             ask.dataset, share, centre=ask.centre, shape=self.shape, rng=ask.rng, relation=ask.relation
         )
-        matrix = repair(measured, self.repair)
-        moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound)
-        return Outcome(measured, moments, count=measured.count)
+        how, notes = self.repair, ()
+        if ask.calibration == "as-published-5" and how != "box":
+            how, notes = "box", ("Eigenvalues clipped to [0, R^2], as the code of paper 5 does, whatever the repair.",)
+        moments = unpack(repair(measured, how), centre=ask.centre, row_bound=measured.row_bound)
+        return Outcome(measured, moments, count=measured.count, notes=notes)
+
+    def as_printed(self, ask: Ask):
+        """The share of a published calibration."""
+        raise NotImplementedError
 
 
 @METHODS.add(
@@ -68,6 +126,16 @@ class _Additive(Method):
     reference="Dwork, Talwar, Thakurta and Zhang (2014); papers 1-5, among them paper 5, Section 3.1.",
     differs="Exact calibration for every epsilon instead of sqrt(2 ln(1.25/delta))/epsilon, and sensitivity "
     "sqrt(2)/n (replace one row) where papers 1 and 3 use 1/n.",
+    calibrations={
+        "sound": SOUND,
+        "as-published-1": "paper 1: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the classical constant with "
+        "sensitivity 1/n, which misses a factor sqrt(2) when a row is replaced",
+        "as-published-3": "paper 3: the same scale as paper 1",
+        "as-published-4": "paper 4: sigma = sqrt(4 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with the "
+        "classical constant",
+        "as-published-5": "paper 5: sigma = R^2/(sqrt(rho) n), zCDP only; it is the right scale. Eigenvalues are "
+        "clipped to [0, R^2]",
+    },
 )
 @dataclass(frozen=True)
 class GaussianCov(_Additive):
@@ -80,7 +148,11 @@ class GaussianCov(_Additive):
         advanced=True,
         help="upper-triangle is what the papers print; the other two are less noise for the same guarantee.",
     )
-    repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS, help=_REPAIR_HELP, advanced=True)
+    repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS, help=REPAIR_HELP, advanced=True)
+
+    def as_printed(self, ask: Ask):
+        norm = "triangle" if self.shape == "upper-triangle" else "l2"
+        return printed_share(ask, PRINTED, norm, accounting.gaussian_scale)
 
 
 @METHODS.add(
@@ -97,10 +169,19 @@ class GaussianCov(_Additive):
     avoid="Beyond a handful of columns: its noise per entry grows with d.",
     reference="Dwork, McSherry, Nissim and Smith (2006); papers 3 and 5.",
     differs="Tight l1 sensitivity d/sqrt(2) + 1 of the upper triangle; paper 3 uses 2d, paper 5 sqrt(2) d.",
+    calibrations={
+        "sound": SOUND,
+        "as-published-3": "paper 3: b = 2 d R^2/(n epsilon), valid and up to 2.8 times too much",
+        "as-published-5": "paper 5: b = sqrt(2) d R^2/(n epsilon), valid and up to 2 times too much. "
+        "Eigenvalues are clipped to [0, R^2]",
+    },
 )
 @dataclass(frozen=True)
 class LaplaceCov(_Additive):
     """Guarantee: pure epsilon-DP, replace-one with public n; proof in measurements/moment.py."""
 
-    repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS[:3], help=_REPAIR_HELP, advanced=True)
+    repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS[:3], help=REPAIR_HELP, advanced=True)
     shape: ClassVar[str] = "laplace"
+
+    def as_printed(self, ask: Ask):
+        return printed_share(ask, PRINTED_LAPLACE, "l1", accounting.laplace_scale)

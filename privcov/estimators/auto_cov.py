@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import accounting
-from privcov.estimators.base import METHODS, Ask, Method, Outcome
+from privcov.estimators.additive import repair
+from privcov.estimators.base import ALL_KINDS, METHODS, Ask, Method, Outcome
 from privcov.measurements.moment import measure_moment
 from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
 from privcov.postprocess.denoise import denoise
 from privcov.postprocess.joint import unpack
-from privcov.privacy import RELATIONS, ApproxDP, NoPrivacy, ZCDP
+from privcov.privacy import RELATIONS, NoPrivacy, PureDP
 
 CLIP_SHARE = 0.02
 
@@ -24,13 +25,13 @@ CLIP_SHARE = 0.02
     label="Auto (shrinkage)",
     target="covariance",
     family="Additive",
-    guarantees=(ApproxDP, ZCDP),
+    guarantees=ALL_KINDS,
     standing="proved",
     relations=tuple(RELATIONS),
     order=10,
     version=2,
-    summary="The least Gaussian noise the guarantee allows (isotropic, with an accurate trace), then eigenvalue "
-    "shrinkage that knows the noise.",
+    summary="The least noise the guarantee allows (Gaussian with an accurate trace; under pure DP the difference of "
+    "two Wishart matrices), then eigenvalue shrinkage that knows the noise.",
     formula=r"\hat\Sigma = V\,\mathrm{diag}\big((\lambda_i-2v\,h_i)_+\big)V^\top,\quad v=d\,\sigma^2/2",
     avoid="When you need an unbiased matrix for further inference: take the raw noisy matrix instead.",
     reference="Own combination; shrinkage after Bun, Allez, Bouchaud and Potters (2016).",
@@ -64,18 +65,34 @@ class AutoCov(Method):
                 steps = (event,)
             else:
                 note = f"Clip search: none, because with d = {dataset.d} columns it could not pay for itself."
+        shape, why = route(ask)
         measured = measure_moment(
-            dataset, shares["matrix"], centre=ask.centre, shape="free-trace", rng=ask.rng, relation=ask.relation
+            dataset, shares["matrix"], centre=ask.centre, shape=shape, rng=ask.rng, relation=ask.relation
         )
-        matrix = denoise(measured.matrix, measured.law.off_diagonal_std)
+        if measured.law.shape in ("free-trace", "isotropic"):
+            matrix = denoise(measured.matrix, measured.law.off_diagonal_std)
+        else:
+            matrix = repair(measured, "psd" if shape == "laplace" else "shrink")
         moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound)
-        route = f"Route: {measured.law.shape} Gaussian noise, then eigenvalue shrinkage."
-        return Outcome(measured, moments, count=measured.count, steps=steps, notes=(route, note))
+        return Outcome(measured, moments, count=measured.count, steps=steps, notes=(why, note))
+
+
+def route(ask: Ask) -> tuple[str, str]:
+    """(noise shape, sentence) from the kind of guarantee and the number of columns."""
+    if not isinstance(ask.guarantee, PureDP):
+        return "free-trace", "Route: Gaussian noise of the least noisy shape, then eigenvalue shrinkage."
+    if ask.dataset.d == 1:
+        return "laplace", "Route: Laplace noise, because pure DP was asked for and there is one column."
+    return "wishart-difference", (
+        "Route: the difference of two Wishart matrices, because pure DP was asked for, then eigenvalue shrinkage."
+    )
 
 
 def affordable_rows(share, d: int) -> float:
     """How many rows may lose all of a squared norm before it costs more than the noise of the matrix, halved by the
     shrinkage, that a smaller bound saves. Public: n and the rows do not enter."""
+    if isinstance(share, PureDP):  # the Frobenius norm of Wishart-difference noise is about sqrt(2) (d + 1) sqrt(d) C n
+        return math.sqrt(2) * (d + 1) * math.sqrt(d) / share.epsilon / 2
     return accounting.gaussian_scale(share, math.sqrt(2)) * math.sqrt(d * (d + 1)) / 2 / 2
 
 

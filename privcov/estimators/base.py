@@ -27,7 +27,8 @@ class MethodCard:
     standing:     "proved" (sensitivity and calibration proved here), "reference" (a trivial answer),
                   "historical" (kept for comparison).
     calibrations: name -> what it means. Other than "sound" they reproduce a paper, and the release then says what it
-                  really gives beside what the paper claims.
+                  really gives beside what the paper claims. A method that has no sound form lists no "sound";
+                  see `default_calibration`.
     relations:    keys of the neighbouring relations it is calibrated for.
     tunings:      which of "fixed", "released", "raw-cv" it offers, its default first.
     version:      rises whenever its numbers change.
@@ -57,6 +58,11 @@ class MethodCard:
     @property
     def parameters(self) -> tuple[Spec, ...]:
         return specs(self.cls)
+
+    @property
+    def default_calibration(self) -> str:
+        """The sound one, or the first published one of a method that has no sound form."""
+        return "sound" if "sound" in self.calibrations else next(iter(self.calibrations))
 
     def refuses(self, kind: str) -> str:
         """Why this method cannot give a guarantee of this kind, or "" when it can."""

@@ -11,15 +11,14 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from privcov import checks
-from privcov._running import build_method, run_method
-from privcov.data_sources.base import SOURCES, make_dataset
+from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.metrics.errors import NORMS, REFERENCES, error
+from privcov.experiments.cells import Cell, build_entry, cells, cells_on, column_of
+from privcov.experiments.store import Store
+from privcov.metrics.errors import NORMS, REFERENCES
 from privcov.parameters import build
-from privcov.privacy import Guarantee, NoPrivacy, ZCDP, from_dict, to_dict
-
-_OPTIONS = ("calibration", "centre", "tuning", "neighbours")
+from privcov.privacy import Guarantee, ZCDP, from_dict, to_dict
 
 
 def _metrics() -> tuple[str, ...]:
@@ -29,8 +28,7 @@ def _metrics() -> tuple[str, ...]:
 
 
 METRICS = _metrics()
-# Columns of the table that a varied source parameter must not overwrite (AR(1) has a rho of its own).
-_TAKEN = ("source", "method", "guarantee", "epsilon", "delta", "rho", "replicate", "target", "metric", "value")
+__all__ = ["METRICS", "NORMS", "Plan", "column_of", "run", "run_on", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Plan:
         for name in self.metrics:
             checks.one_of("metric", name, METRICS)
         methods = [_entry(m) for m in self.methods]
-        labels = [self._method(m)[0] for m in methods]
+        labels = [build_entry(m)[0] for m in methods]
         for label in labels:
             if labels.count(label) > 1:
                 raise ValueError(f"methods names {label!r} more than once; its cells would be counted twice.")
@@ -88,15 +86,6 @@ class Plan:
             raise ValueError(f"vary names {name!r}; {self.source!r} has {', '.join([*specs, 'row_bound'])}.")
         values = _as_list(f"vary[{name!r}]", self.vary[name])
         return [checks.positive(name, v) if name == "row_bound" else specs[name].check(v) for v in values]
-
-    @staticmethod
-    def _method(entry) -> tuple:
-        """(label, built method, options) of one entry of ``methods``."""
-        key, given = (entry, {}) if isinstance(entry, str) else entry
-        options = {k: given[k] for k in _OPTIONS if k in given}
-        own = {k: v for k, v in given.items() if k not in options}
-        label = key + "".join(f" {k}={v}" for k, v in sorted(given.items()))
-        return label, build_method(key, own), options
 
     def points(self) -> Iterator[dict]:
         """The combinations of ``vary``."""
@@ -159,81 +148,39 @@ def _entry(entry):
     raise ValueError(f"methods must hold keys or (key, {{parameters}}), got {entry!r}.")
 
 
-def column_of(name: str) -> str:
-    """The column of the table that holds a varied name."""
-    return f"source_{name}" if name in _TAKEN else name
-
-
-def cells(plan: Plan) -> Iterator[list[dict]]:
-    """The rows of the table, one list per method run, in a fixed order."""
-    built = [Plan._method(m) for m in plan.methods]
-    for point in plan.points():
-        own = {k: v for k, v in point.items() if k != "row_bound"}
-        named = {column_of(k): v for k, v in point.items()}
-        source = build(SOURCES.get(plan.source).cls, f"Source {plan.source!r}", {**plan.source_params, **own})
-        for replicate in range(plan.replicates):
-            dataset = make_dataset(
-                source, seed=plan.seed, repeat=replicate, row_bound=point.get("row_bound", plan.row_bound)
-            )
-            for rows in _on_rows(dataset, built, plan.guarantees, plan.metrics, plan.seed, replicate):
-                yield [{"source": plan.source, **named, **row} for row in rows]
-
-
-def _on_rows(dataset, built, guarantees, metrics, seed: int, replicate: int) -> Iterator[list[dict]]:
-    for metric in metrics:
-        if metric.endswith("-to-truth") and dataset.truth is None:
-            raise ValueError(f"{dataset.name!r} has no known truth, so {metric!r} cannot be measured; use -to-sample.")
-    for (label, method, options), guarantee in itertools.product(built, guarantees):
-        if method.card.refuses(guarantee.kind):
-            continue
-        named = {"method": label, **_columns(guarantee), "replicate": replicate}
-        try:
-            rel = run_method(method, dataset, guarantee, seed=seed, repeat=replicate, **options)
-            found = [(rel.target, _measure(rel, dataset, metric), "") for metric in metrics]
-        except ValueError as problem:
-            # One impossible cell (a lasso drowned in noise, say) must not cost the others.
-            found = [(method.card.target, float("nan"), str(problem))] * len(metrics)
-        yield [
-            {**named, "target": target, "metric": metric, "value": value, "problem": text}
-            for metric, (target, value, text) in zip(metrics, found, strict=True)
-        ]
-
-
-def _columns(guarantee: Guarantee) -> dict:
-    empty = {"guarantee": guarantee.kind, "epsilon": float("nan"), "delta": float("nan"), "rho": float("nan")}
-    return empty if isinstance(guarantee, NoPrivacy) else {**empty, **vars(guarantee)}
-
-
-def _measure(rel, dataset, metric: str) -> float:
-    name = metric.removeprefix("relative-")
-    norm, against = name.split("-to-")
-    return error(rel, dataset, norm, relative=name != metric, against=against)
-
-
-def run(plan: Plan, progress: Callable[[int, int, list[dict]], None] | None = None) -> pd.DataFrame:
-    """The tidy table of a plan: one row per (point, replicate, method, guarantee, metric).
+def run(
+    plan: Plan, progress: Callable[[int, int, list[dict]], None] | None = None, store: Store | None = None
+) -> pd.DataFrame:
+    """The tidy table of a plan: one row per (replicate, point, method, guarantee, metric).
 
     A cell that a method cannot fill has value NaN and the reason in the column "problem", which is "" elsewhere.
 
-    progress(done, total, rows) is called after each method run. Rows depend only on the plan: same plan, same table,
-    and adding a method changes no other row.
+    progress(done, total, cell) is called after each method run; ``cell.reused`` tells what came from the store.
+    store: a `privcov.experiments.store.Store`; cells it has are not computed again, new ones are kept.
+    Rows depend only on the plan: same plan, same table, and adding a method changes no other row.
     """
-    return _collect(cells(plan), plan.steps, progress)
+    return _collect(cells(plan, store), plan.steps, progress)
 
 
 def run_on(
-    dataset: Dataset, methods: list, guarantees: list, metrics: list, *, replicates: int, seed: int, progress=None
+    dataset: Dataset,
+    methods: list,
+    guarantees: list,
+    metrics: list,
+    *,
+    replicates: int,
+    seed: int,
+    row_bounds=(),
+    progress=None,
 ) -> pd.DataFrame:
-    """The same table for rows that no registered source can make again: replicates redraw the noise only."""
-    built = [Plan._method(m) for m in methods]
-    total = replicates * sum(not m.card.refuses(g.kind) for _, m, _ in built for g in guarantees)
-    found = itertools.chain.from_iterable(
-        _on_rows(dataset, built, guarantees, metrics, seed, replicate) for replicate in range(replicates)
-    )
+    """The table of `cells_on`."""
+    total = replicates * max(1, len(row_bounds))
+    total *= sum(not build_entry(m)[1].card.refuses(g.kind) for m in methods for g in guarantees)
+    found = cells_on(dataset, methods, guarantees, metrics, replicates=replicates, seed=seed, row_bounds=row_bounds)
     return _collect(found, total, progress)
 
 
-def _collect(found: Iterator[list[dict]], total: int, progress) -> pd.DataFrame:
+def _collect(found: Iterator[Cell], total: int, progress) -> pd.DataFrame:
     rows: list[dict] = []
     for done, cell in enumerate(found, start=1):
         rows.extend(cell)

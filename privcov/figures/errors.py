@@ -59,13 +59,20 @@ def curves(
     references: list[tuple[str, float]],
     marked: float | None = None,
     height: int = 460,
+    log: bool = True,
 ) -> Picture:
-    """Error curves with bands on log-log axes.
+    """Error curves with bands, the error on a log axis.
 
-    table: columns method, ``x``, mean, low, high. order: methods in the fixed order of the registry (it decides the
-    pen). references: (name, level) drawn as horizontal lines. marked: the study's own x, drawn as a vertical line.
+    table: columns method (or any name of a series), ``x``, mean, low, high; what has no place on a log axis is left
+    out. order: all names in a fixed order (it decides the pen). references: (name, level) drawn as horizontal lines.
+    marked: the study's own x, drawn as a vertical line. log: whether x is logarithmic too.
     """
     traces, shapes, notes, story = [], [], [], []
+    table = table[(table["mean"] > 0) & np.isfinite(table["mean"]) & ((table[x] > 0) | (not log))]
+    if table.empty:
+        raise ValueError("Every error is zero or undefined, so there is nothing to draw on a logarithmic axis.")
+    # A quantile of zero would leave the axis; the smallest mean is far enough down.
+    table = table.assign(low=table["low"].where(table["low"] > 0, table["mean"].min()))
     for name in [m for m in order if m in set(table["method"])]:
         part = table[table["method"] == name].sort_values(x)
         style = pen(order.index(name), palette)
@@ -74,6 +81,7 @@ def curves(
             go.Scatter(
                 x=np.concatenate([xs, xs[::-1]]),
                 y=np.concatenate([part["high"], part["low"][::-1]]),
+                mode="lines",  # few points would get markers of their own
                 fill="toself",
                 fillcolor=wash(style.colour, 0.16),
                 line={"width": 0},
@@ -132,7 +140,10 @@ def curves(
                 "line": {"color": palette.quiet, "width": 1, "dash": "dot"},
             }
         )
-    ticks = _ticks(table[x])
+    ticks = _ticks(table[x]) if log else []
+    across = {"title": x_label, "type": "log" if log else "linear"}
+    if log:
+        across |= {"tickvals": ticks, "ticktext": [plain(t) for t in ticks]}
     narrow = table["high"].max() < 50 * table["low"].min()
     figure = draw(
         traces,
@@ -141,17 +152,22 @@ def curves(
         hovermode="x unified",
         shapes=shapes,
         annotations=notes,
-        x={"title": x_label, "type": "log", "tickvals": ticks, "ticktext": [plain(t) for t in ticks]},
+        x=across,
         y={"title": y_label, "type": "log", "tickformat": ".2~g", "dtick": "D2" if narrow else 1},
     )
     return Picture(figure, f"Error curves against {x_label}: " + "; ".join(story) + ".")
 
 
 def _ticks(values: pd.Series) -> list[float]:
+    distinct = sorted(set(values))
+    if len(distinct) <= 6:
+        return distinct
     low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
+    # A few decades bear ticks at 1 and 3, many only at 1.
+    steps = (1,) if high - low > 9 else (1, 3)
     return [
         m * 10.0**e
         for e in np.arange(low, high + 1)
-        for m in (1, 3)
+        for m in steps
         if values.min() * 0.99 <= m * 10.0**e <= values.max() * 1.01
     ]

@@ -18,19 +18,21 @@ Sensitivities (unit ball; G = the difference of two neighbours, times n):
                                and still largest at (1,1), because at (1,0) it is 2 + 2s^2 + 2s^4.
   l2 of the upper triangle, joint (mean entries counted once): |x|^4 + |y|^4 - 2c^2 + s^2 |x - y|^2 with c = <x,y>
                                grows with the norms and is 2 + 2s^2 - 2c^2 - 2s^2 c on the sphere, at most
-                               2 + 2s^2 + s^4/2 (c = -s^2/2; a bound, since the triangle of xx' - yy' may be shorter
-                               than its Frobenius norm); d = 1: at most 4 s^2 (at -1) and 1 + s^2 (at 0).
+                               2 + 2s^2 + s^4/2 (c = -s^2/2), attained by x = (cos t, sin t), y = (sin t, cos t) with
+                               sin 2t = c, because xx' - yy' is diagonal then; d = 1: 4 s^2, attained by 1 and -1.
   l1 of the upper triangle, alone   d/sqrt(2) + 1  (d = 1: 1): half of (||G||_1 + ||diag G||_1), with
                                ||G||_1 <= d ||G||_F and ||diag G||_1 <= the nuclear norm, 2.
-  l1, joint   + 2 s sqrt(d)    the mean part adds s |x - y|_1 <= 2 s sqrt(d).
+  l1, joint   + 2 s sqrt(d)    the mean part adds s |x - y|_1 <= 2 s sqrt(d). d = 1: 1 - r^2 + s (1 + r) for 1 and -r
+                               is largest at r = s/2, (1 + s/2)^2.
 
 Zero-out (y = 0, n public): l2 alone 1; joint sqrt(1 + 2s^2); l2 of the triangle alone 1, joint sqrt(1 + s^2); l1 of the
 triangle alone (d + 1)/2 (half of |x|_1^2 + |x|^2), joint + s sqrt(d). The trace is worth nothing here: with it the
 squared length of xx' would be 2, not 1, so free-trace noise becomes isotropic.
 
 Add-remove (n not public): the sum of zz' is measured, always jointly, its corner s^2 n included; dividing by the noisy
-count is post-processing. l2 1 + s^2, the same for the triangle; l1 of the triangle (|z|_1^2 + |z|^2)/2 with
-|z|_1 <= sqrt(d) + s. No free trace, for the same reason.
+count is post-processing. l2 1 + s^2; l2 of the triangle sqrt(1 + s^2 + s^4), since sum_{i<=j} x_i^2 x_j^2 <= |x|^4
+with equality on an axis; l1 of the triangle (|z|_1^2 + |z|^2)/2 with |z|_1 <= sqrt(d) + s. No free trace, for the same
+reason.
 """
 
 from __future__ import annotations
@@ -49,13 +51,15 @@ from privcov.privacy import RELATIONS, Event
 
 ANCHOR_SQUARED = 0.5
 CENTRES = ("none", "zero", "joint")
+SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference")
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
     """A noisy moment matrix in unit-ball units, and everything public about it.
 
-    matrix: d x d (centre "none" or "zero") or (d+1) x (d+1) ("joint"); unbiased for the clipped moment.
+    matrix: d x d (centre "none" or "zero") or (d+1) x (d+1) ("joint"); unbiased for the clipped moment, or, where n is
+            not public, the unbiased sum divided by ``count``.
     event:  None when no noise was asked for (a non-private reference).
     n:      number of rows, None when it is not public; then ``count`` is the noisy count.
     """
@@ -77,24 +81,28 @@ class Measured:
 def sensitivity(d: int, n: int, *, norm: str, joint: bool, relation: str = "replace-one") -> float:
     """Largest change between neighbours, unit ball, rounded up. Under add-remove, of the sum (n is not used).
 
-    norm: "l2" (Frobenius), "triangle" (l2 of the upper triangle) or "l1" (of the upper triangle).
+    norm: "l2" (Frobenius), "triangle" (l2 of the upper triangle), "l1" (of the upper triangle) or "nuclear" (see
+          wishart.py).
     """
-    checks.one_of("norm", norm, ("l2", "triangle", "l1"))
+    checks.one_of("norm", norm, ("l2", "triangle", "l1", "nuclear"))
     checks.one_of("relation", relation, tuple(RELATIONS))
     s2, root = ANCHOR_SQUARED, math.sqrt
     if relation == "add-remove":
-        base = {"l2": 1 + s2, "triangle": 1 + s2, "l1": ((root(d) + root(s2)) ** 2 + 1 + s2) / 2}[norm]
-        return rounded_up(base, d, 1)
+        whole = {"l2": 1 + s2, "triangle": root(1 + s2 + s2**2), "l1": ((root(d) + root(s2)) ** 2 + 1 + s2) / 2}
+        whole["nuclear"] = 1 + s2
+        return rounded_up(whole[norm], d, 1)
     if relation == "zero-out":
-        alone = {"l2": 1.0, "triangle": 1.0, "l1": (d + 1) / 2}
+        alone = {"l2": 1.0, "triangle": 1.0, "l1": (d + 1) / 2, "nuclear": 1.0}
         both = {"l2": root(1 + 2 * s2), "triangle": root(1 + s2), "l1": (d + 1) / 2 + root(s2 * d)}
+        both["nuclear"] = root(1 + 4 * s2)
     else:
         alone = {"l2": root(2) if d > 1 else 1.0, "l1": d / root(2) + 1 if d > 1 else 1.0}
-        alone["triangle"] = alone["l2"]
+        alone |= {"triangle": alone["l2"], "nuclear": 2.0 if d > 1 else 1.0}
         both = {
             "l2": root(2) * (1 + s2),
-            "triangle": root(2 + 2 * s2 + s2**2 / 2),
-            "l1": alone["l1"] + 2 * root(s2 * d),
+            "triangle": root(2 + 2 * s2 + s2**2 / 2) if d > 1 else 2 * root(s2),
+            "l1": alone["l1"] + 2 * root(s2 * d) if d > 1 else (1 + root(s2) / 2) ** 2,
+            "nuclear": 2 * (1 + s2) if d > 1 else 4 * root(s2),
         }
     return rounded_up((both if joint else alone)[norm], d, n)
 
@@ -111,7 +119,9 @@ def clipped_moment(dataset: Dataset, *, joint: bool) -> np.ndarray:
         d = dataset.d
         gram, total = np.zeros((d, d)), np.zeros(d)
         for block in blocks(dataset):
-            u = clip_rows(dataset.to_working(block), dataset.row_bound) / dataset.row_bound
+            rows = dataset.rows[block] if dataset.bounds is None else dataset.to_working(block)  # one copy less
+            u = clip_rows(rows, dataset.row_bound)
+            u /= dataset.row_bound
             gram += u.T @ u
             total += u.sum(axis=0)
         dataset.memo[key] = ((gram + gram.T) / (2 * dataset.n), total / dataset.n)
@@ -139,17 +149,20 @@ def measure_moment(
     """Clip, compute, add noise. Guarantee: the share, under the named neighbouring relation.
 
     share: ApproxDP, ZCDP or GaussianDP for the Gaussian shapes; PureDP, ApproxDP (its delta stays unused) or
-           ZCDP for shape "laplace"; NoPrivacy for no noise. Anything else is a TypeError.
-    relation "add-remove": the noisy count is ``count`` of the answer, the matrix is already divided by it, and its law
-           is that of the noise divided by it.
+           ZCDP for the pure shapes "laplace" and "wishart-difference"; NoPrivacy for no noise. Anything else is a
+           TypeError.
+    relation "add-remove": the noisy count is ``count`` of the answer (unbiased, but never below 1), the matrix is
+           already divided by it, and its law is that of the noise divided by it. Nothing in the answer holds n.
     """
+    checks.one_of("shape", shape, SHAPES)  # a law that this function cannot calibrate must not pass for Gaussian
     unknown = relation == "add-remove"
     joint = checks.one_of("centre", centre, CENTRES) == "joint" or unknown
-    norm = {"laplace": "l1", "upper-triangle": "triangle"}.get(shape, "l2")
+    norm = {"laplace": "l1", "upper-triangle": "triangle", "wishart-difference": "nuclear"}.get(shape, "l2")
+    pure = shape in ("laplace", "wishart-difference")
     delta = sensitivity(dataset.d, dataset.n, norm=norm, joint=joint, relation=relation)
     if shape == "free-trace" and (dataset.d == 1 or relation != "replace-one"):
         shape = "isotropic"  # there is no trace to set free
-    calibrate = accounting.laplace_scale if shape == "laplace" else accounting.gaussian_scale
+    calibrate = accounting.laplace_scale if pure else accounting.gaussian_scale
     scale = calibrate(share, delta)
     law = NoiseLaw(shape, scale, dataset.d, joint, corner=unknown)
     event = None
@@ -158,15 +171,16 @@ def measure_moment(
         event = Event(
             share=name,
             statistic=f"{what}, jointly" if joint else "second moment",
-            mechanism="laplace" if shape == "laplace" else "gaussian",
+            mechanism=shape if pure else "gaussian",
             norm={
                 "l1": "l1 norm of the upper triangle",
                 "triangle": "l2 norm of the upper triangle",
                 "l2": "Frobenius norm",
+                "nuclear": "nuclear norm",
             }[norm],
             sensitivity=delta,
             scale=scale,
-            proof="privcov/measurements/moment.py",
+            proof="privcov/measurements/" + ("wishart.py" if norm == "nuclear" else "moment.py"),
             law=shape,
         )
     exact, noise = clipped_moment(dataset, joint=joint), law.draw(rng)
@@ -174,7 +188,8 @@ def measure_moment(
         return Measured(exact + noise, law, event, centre, dataset.n, dataset.row_bound)
     total = dataset.n * exact + noise
     count = max(total[-1, -1] / ANCHOR_SQUARED, 1.0)
-    matrix, law = total / count, dataclasses.replace(law, scale=scale / count)
+    matrix, law = total / count, dataclasses.replace(law, scale=scale / count, corner=False)
+    matrix[-1, -1] = ANCHOR_SQUARED  # what the division makes of it, unless the count was raised to 1
     if centre != "joint":  # the mean was measured for nothing, so its row is not kept
-        matrix, law = matrix[:-1, :-1], dataclasses.replace(law, joint=False, corner=False)
+        matrix, law = matrix[:-1, :-1], dataclasses.replace(law, joint=False)
     return Measured(matrix, law, event, centre, None, dataset.row_bound, count)

@@ -8,17 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaincinv
 
 from privcov import checks
 
-SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace")
+SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace")  # independent entries, up to the trace
+WISHART = ("wishart-difference", "wishart")
 
 
 @dataclass(frozen=True)
 class NoiseLaw:
     """Law of a symmetric d x d noise block, with an anchored extra row for the mean when ``joint``.
 
-    scale: sigma (Gaussian) or b (Laplace), in the unit of the noisy matrix; 0 means no noise.
+    scale: sigma (Gaussian), b (Laplace) or 2C (Wishart), in the unit of the noisy matrix; 0 means no noise.
 
     upper-triangle  entries on and above the diagonal i.i.d. N(0, sigma^2): the shape in all five papers.
     isotropic       the same density in every direction of Frobenius norm 1: off-diagonal variance sigma^2/2.
@@ -28,6 +30,8 @@ class NoiseLaw:
                     which is convex in (|x|^2, |y|^2) and equals 2 at its largest vertex (1,1), just as
                     ||G||_F^2 alone: the trace gets more accurate by a factor of about d at no privacy cost.
     laplace         entries on and above the diagonal i.i.d. Laplace(b).
+    wishart-difference  A - B, independent W_p(p + 1, C I); p the size of the whole matrix, the mean included.
+    wishart         W_p(m, C I) less its mean m C I, m = freedom + p - 1.
 
     joint: the last row and column carry the mean. Their noise has the off-diagonal law of the shape; the
     corner is a public constant and gets none, unless ``corner`` says that it is a count that must be hidden.
@@ -38,13 +42,16 @@ class NoiseLaw:
     dimension: int
     joint: bool = False
     corner: bool = False
+    freedom: float = 0.0
 
     def __post_init__(self) -> None:
-        checks.one_of("shape", self.shape, SHAPES)
+        checks.one_of("shape", self.shape, SHAPES + WISHART)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """One noise matrix, symmetric, of size d (or d + 1 when joint)."""
         d = self.dimension
+        if self.shape in WISHART:
+            return self.scale * self._wishart(rng)
         if self.shape in ("isotropic", "free-trace"):
             a = rng.standard_normal((d, d))
             block = (a + a.T) / 2
@@ -65,6 +72,38 @@ class NoiseLaw:
             whole[d, d] = _laplace(rng)(1)[0] if self.shape == "laplace" else rng.standard_normal()
         return self.scale * whole
 
+    def _wishart(self, rng: np.random.Generator) -> np.ndarray:
+        """At scale 1, so C = 1/2. The corner is drawn with the rest and then dropped, unless it is a count."""
+        p = self.size
+        if self.shape == "wishart-difference":
+            plus, minus = rng.standard_normal((2, p, p + 1))
+            whole = (plus @ plus.T - minus @ minus.T) / 2
+        else:
+            # Bartlett: the Cholesky factor has chi deviates on the diagonal. Drawn as quantiles, they move smoothly
+            # with the degrees of freedom, and so does the picture with epsilon.
+            factor = np.tril(rng.standard_normal((p, p)), -1)
+            half = (self.degrees - np.arange(p)) / 2
+            factor[np.diag_indices(p)] = np.sqrt(2 * gammaincinv(half, rng.random(p)))
+            whole = (factor @ factor.T - self.degrees * np.eye(p)) / 2
+        if self.joint and not self.corner:
+            whole[-1, -1] = 0.0
+        return whole
+
+    @property
+    def size(self) -> int:
+        """Rows of the noise matrix."""
+        return self.dimension + self.joint
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom m of one Wishart matrix."""
+        return self.size + 1 if self.shape == "wishart-difference" else self.freedom + self.size - 1
+
+    @property
+    def removed_mean(self) -> float:
+        """m C: what additive Wishart noise would add to the diagonal; it is public and already subtracted."""
+        return self.scale / 2 * self.degrees if self.shape == "wishart" else 0.0
+
     @property
     def std_of_one_draw(self) -> float:
         return np.sqrt(2.0) if self.shape == "laplace" else 1.0
@@ -72,6 +111,8 @@ class NoiseLaw:
     @property
     def edge_std(self) -> float:
         """Standard deviation of an off-diagonal entry at scale 1."""
+        if self.shape in WISHART:
+            return float(np.sqrt(self.degrees * (2 if self.shape == "wishart-difference" else 1)) / 2)
         return {"upper-triangle": 1.0, "laplace": np.sqrt(2.0)}.get(self.shape, np.sqrt(0.5))
 
     @property
@@ -85,13 +126,22 @@ class NoiseLaw:
         d = self.dimension
         if self.shape == "free-trace":
             return float(self.scale * np.sqrt(1 - 1 / d + 1 / (d * (d + 1))))
+        if self.shape in WISHART:
+            return float(np.sqrt(2) * self.off_diagonal_std)
         return float(self.scale * self.std_of_one_draw)
 
     @property
     def edge(self) -> float:
-        """Where the noise spectrum ends for large d (semicircle): 2 sqrt(d) off-diagonal deviations."""
-        size = self.dimension + self.joint
-        return 2 * float(np.sqrt(size)) * self.off_diagonal_std
+        """Where the noise spectrum ends for large d.
+
+        Semicircle: 2 sqrt(d) off-diagonal deviations. Additive Wishart (Marchenko-Pastur): C (sqrt(m) + sqrt(d))^2
+        - m C. Difference of two with m = d: 3.33 d C, the end of their free convolution.
+        """
+        if self.shape == "wishart":
+            return float(self.scale / 2 * (self.size + 2 * np.sqrt(self.degrees * self.size)))
+        if self.shape == "wishart-difference":
+            return float(self.scale / 2 * self.size * np.sqrt((11 + 5 * np.sqrt(5)) / 2))
+        return 2 * float(np.sqrt(self.size)) * self.off_diagonal_std
 
 
 def _laplace(rng: np.random.Generator):

@@ -68,3 +68,20 @@ def test_where_nothing_stands_out_it_is_as_good_as_zero():
     data = zipf(200, n=2000, bins=16)
     zero = privcov.error(privcov.release("zero", data, RHO), data)
     assert mean_error(data) <= 1.05 * zero
+
+
+@pytest.mark.parametrize(("d", "mechanism"), [(1, "laplace"), (2, "wishart-difference"), (20, "wishart-difference")])
+def test_pure_dp_takes_the_pure_route(d, mechanism):
+    rel = privcov.release("auto-cov", zipf(d), privcov.PureDP(1.0), seed=1)
+    assert [e.mechanism for e in rel.events] == [mechanism]
+    assert rel.given.epsilon <= 1.0
+    assert "pure DP was asked for" in rel.notes[0]
+
+
+def test_pure_dp_beats_laplace_by_far():
+    data = zipf(50)
+    found = {}
+    for key in ("auto-cov", "laplace-cov"):
+        rels = [privcov.release(key, data, privcov.PureDP(1.0), seed=s) for s in range(5)]
+        found[key] = np.mean([privcov.error(r, data) for r in rels])
+    assert found["auto-cov"] < 0.3 * found["laplace-cov"]

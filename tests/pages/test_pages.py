@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +28,20 @@ def open_page(file: str, **query: str) -> AppTest:
     for name, value in query.items():
         at.query_params[name] = value
     at.run()
-    assert not at.exception, at.exception
+    settle(at)
     return at
+
+
+def settle(at: AppTest) -> None:
+    """Run the page until no sweep of it runs in the background."""
+    for _ in range(600):
+        assert not at.exception, at.exception
+        found = at.session_state["sweeps"].values() if "sweeps" in at.session_state else ()
+        if not any(job.progress.alive for job in found):
+            break
+        time.sleep(0.1)
+        if not any(job.progress.alive for job in found):
+            at.run()
 
 
 def alts(at: AppTest) -> dict[str, str]:

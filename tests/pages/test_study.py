@@ -1,6 +1,7 @@
 """The study and its address: there and back, defaults leave no trace, nonsense gets a sentence, uploads stay out."""
 
 import dataclasses
+import itertools
 import math
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pages.parts.study import CSV, Study, from_query, to_query
+from privcov.estimators.base import METHODS
 
 
 def test_the_default_study_has_an_empty_address():
@@ -24,12 +26,22 @@ studies = st.builds(
     rho=numbers, epsilon=numbers.map(lambda v: max(v, 1e-3)),
     delta=st.sampled_from([1e-10, 1e-6, 0.01]), bound=st.sampled_from([0.25, 1.0, 2.378414]),
     seed=st.integers(0, 10**6), rows=st.integers(0, 10**6),
+    neighbours=st.sampled_from(["replace-one", "zero-out", "add-remove"]),
 )  # fmt: skip
 
 
 @given(studies)
 def test_every_study_survives_its_own_address(study):
+    study = study.with_method(study.method)  # a relation that the method does not offer falls back
     assert from_query(to_query(study)) == (study, [])
+
+
+@pytest.mark.parametrize("card", METHODS.all(), ids=lambda card: card.key)
+def test_every_calibration_and_relation_of_every_method_survives(card):
+    for calibration, neighbours in itertools.product(card.calibrations, card.relations):
+        study = Study(method=card.key, calibration=calibration, neighbours=neighbours)
+        assert from_query(to_query(study)) == (study, [])
+        assert study.settings(card) == {"calibration": calibration, "neighbours": neighbours}
 
 
 def test_parameters_of_data_and_method_are_in_the_address():
@@ -66,6 +78,9 @@ def test_parameters_of_data_and_method_are_in_the_address():
         ({"data.n": "1e99"}, "n must be"),
         ({"data.d": "2.5"}, "whole"),
         ({"method": "gaussian-cov", "method.shape": "round"}, "shape must be"),
+        ({"calibration": "hopeful"}, "noise calibration"),
+        ({"neighbours": ""}, "neighbouring relation"),
+        ({"neighbours": "local"}, "replace-one"),
     ],
 )
 def test_nonsense_is_left_out_with_one_sentence(query, word):

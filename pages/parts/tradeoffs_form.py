@@ -1,0 +1,195 @@
+"""The form of the Trade-offs page: published presets, and a set-up of one's own. It stays as it was left."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from pages.parts import show, sweep
+from pages.parts.study import Study
+from pages.parts.tradeoffs_axes import Axis, axes, read_values
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
+from privcov.experiments.plan import NORMS
+from privcov.experiments.presets import PRESETS, Preset
+from privcov.privacy import KINDS
+
+NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "l1": "l1", "max": "max"}
+AGAINST = {"truth": "truth", "sample": "sample", "nonprivate": "the same method without noise"}
+_KEPT = {"persist_state": "session"}
+
+
+def presets() -> Preset | None:
+    """Buttons for every published figure; the one that is shown now, or None for a set-up of one's own."""
+    with st.popover("Published figures and tables", width="content"):
+        for paper in sorted({p.paper for p in PRESETS.values()}):
+            st.markdown(f"**Paper {paper}**")
+            for preset in (p for p in PRESETS.values() if p.paper == paper):
+                st.button(
+                    f"{preset.where}: {preset.title}",
+                    key=f"preset-{preset.key}",
+                    on_click=_choose,
+                    args=(preset.key,),
+                    type="tertiary",
+                )
+    return PRESETS.get(st.session_state.get("tradeoffs.preset", ""))
+
+
+def _choose(key: str) -> None:
+    st.session_state["tradeoffs.preset"] = key
+    st.session_state["tradeoffs.start"] = True
+
+
+def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:
+    """Header and settings of a preset. Returns its sweep and the metric to show."""
+    left, right = st.columns([4, 1.6], vertical_alignment="center")
+    left.subheader(f"Paper {preset.paper}, {preset.where}")
+    right.button("Back to my own set-up", on_click=_choose_none, width="stretch")
+    fixed = ", ".join(f"{name} = {value}" for name, value in preset.fixed)
+    levels = ", ".join(
+        [f"epsilon = {e:g} with delta = 1/n" for e in preset.guarantees]
+        if preset.one_over_n
+        else [str(g) for g in preset.guarantees]
+    )
+    with st.container(border=True):
+        st.markdown(f"{preset.title}. Data: `{preset.source}`{', ' + fixed if fixed else ''}. Guarantee: {levels}.")
+        first, second, third, fourth = st.columns([4, 2.6, 1.3, 1.9], vertical_alignment="bottom")
+        usable = [c.key for c in METHODS.all() if c.target == "covariance" and not c.refuses(preset.kind)]
+        able = [m for m in preset.available() if m in usable]
+        chosen = _chosen(f"t.{preset.key}.methods", first, usable, able)
+        metric = second.selectbox("Error", preset.metrics, format_func=metric_name, key=f"t.{preset.key}.metric")
+        replicates = third.number_input(
+            "Replicates", 1, 200, preset.replicates, key=f"t.{preset.key}.replicates", help="As published.", **_KEPT
+        )
+        published = fourth.toggle(
+            "Published noise",
+            key=f"t.{preset.key}.published",
+            help="Each method's published noise instead of the sound one. What it really gives is on Estimate.",
+            **_KEPT,
+        )
+        for sentence in [*preset.left_out(chosen), preset.note]:
+            if sentence:
+                st.caption(show.as_text(sentence))
+        st.caption("The data set and the guarantee in the sidebar do not apply to a published figure.")
+    return sweep.from_preset(preset, chosen, int(replicates), published=published), metric
+
+
+def _choose_none() -> None:
+    st.session_state["tradeoffs.preset"] = ""
+
+
+def _chosen(key: str, where, usable: list[str], default: list[str]) -> list[str]:
+    labels = {c.key: c.label for c in METHODS.all()}
+    if key in st.session_state:  # a method may not fit the kind of guarantee chosen since
+        st.session_state[key] = [m for m in st.session_state[key] if m in usable]
+    else:
+        st.session_state[key] = default
+    return where.multiselect("Methods", usable, format_func=labels.get, key=key, **_KEPT)
+
+
+def metric_name(metric: str) -> str:
+    """ "relative-frobenius-to-truth" for people."""
+    name = metric.removeprefix("relative-")
+    norm, reference = name.split("-to-")
+    return f"{'Relative' if name != metric else 'Absolute'} {NORM_NAMES[norm]} error to {AGAINST[reference]}"
+
+
+def own_form(study: Study, data: Dataset) -> tuple[sweep.Sweep, str]:
+    """The visitor's own set-up. Returns its sweep and the metric to show. Raises ValueError for what cannot be run."""
+    with st.container(border=True):
+        top = st.columns([4, 2, 3], vertical_alignment="bottom")
+        kinds = _kinds(study, top[2])
+        cards = [c for c in METHODS.all() if c.target == "covariance"]
+        needed = kinds or (study.kind,)
+        usable = [c.key for c in cards if not all(c.refuses(k) for k in needed)]
+        proved = [c.key for c in cards if c.key in usable and c.standing != "reference" and c.trust == "central"]
+        methods = _chosen("t.methods", top[0], usable, _first(proved))
+        axis = _axis(study, data, top[1])
+        low = st.columns([4, 1.5, 1.3, 2.2, 1.2], vertical_alignment="bottom")
+        values = _values(axis, low[0], study)
+        norm = low[1].selectbox("Norm", NORMS, format_func=NORM_NAMES.get, key="t.norm", help=_NORM_HELP, **_KEPT)
+        size = low[2].selectbox("Error", ("relative", "absolute"), key="t.size", help=_SIZE_HELP, **_KEPT)
+        references = ["truth", "sample", "nonprivate"] if data.truth is not None else ["sample", "nonprivate"]
+        _still("t.against", references)
+        against = low[3].selectbox("Compared with", references, format_func=AGAINST.get, key="t.against", **_KEPT)
+        replicates = low[4].number_input("Replicates", 1, 1000, 20, key="t.replicates", help=_REPLICATES_HELP, **_KEPT)
+        unfit = [c.refuses(study.kind) for c in cards if c.refuses(study.kind)] if not kinds else []
+        if unfit:
+            st.caption(" ".join(unfit))
+        without = st.toggle("Also each method without noise", key="t.without", help=_WITHOUT_HELP, **_KEPT)
+    setting = sweep.Setting(
+        methods=tuple(methods),
+        axis=axis.name,
+        values=values,
+        norm=norm,
+        relative=size == "relative",
+        against=against,
+        replicates=int(replicates),
+        kinds=kinds,
+        delta=study.delta,
+        without_noise=without,
+    )
+    made = sweep.build(study, data, setting)
+    if kinds:
+        st.caption(show.as_text(sweep.conversion(kinds, study.epsilon, study.delta)))
+    return made, made.metrics[0]
+
+
+_NORM_HELP = (
+    "Frobenius: all entries. Spectral: the largest eigenvalue. l1: the largest column sum. Max: the largest entry."
+)
+_SIZE_HELP = "Relative: divided by the norm of what is compared with; 1 is as bad as the zero matrix."
+_REPLICATES_HELP = "Independent repetitions of every point. With one there is no telling a difference from chance."
+_WITHOUT_HELP = "What clipping and post-processing cost alone: a line across where the axis is the guarantee."
+
+
+def _first(keys: list[str]) -> list[str]:
+    """Three to start with: the recommended one and the plain mechanisms."""
+    liked = [k for k in ("auto-cov", "gaussian-cov", "laplace-cov") if k in keys]
+    return (liked + [k for k in keys if k not in liked])[:3]
+
+
+def _kinds(study: Study, where) -> tuple[str, ...]:
+    on = where.toggle(
+        "Compare kinds of guarantee",
+        key="t.compare",
+        help="The axis is epsilon at the delta of the sidebar; every kind runs at the guarantee that implies it.",
+        **_KEPT,
+    )
+    if not on:
+        return ()
+    names = {k: KINDS[k].name for k in ("pure", "approx", "zcdp")}
+    found = where.pills(
+        "Kinds", list(names), format_func=names.get, selection_mode="multi", default=list(names), key="t.kinds",
+        label_visibility="collapsed", **_KEPT,
+    )  # fmt: skip
+    return tuple(found) or (study.kind,)
+
+
+def _still(key: str, options: list) -> None:
+    """A remembered choice that is no longer offered is forgotten."""
+    if key in st.session_state and st.session_state[key] not in options:
+        del st.session_state[key]
+
+
+def _axis(study: Study, data: Dataset, where) -> Axis:
+    offered = {a.name: a for a in axes(study, data)}
+    if st.session_state.get("t.compare"):
+        offered.pop("delta", None)
+    _still("t.axis", list(offered))
+    names = {name: a.label for name, a in offered.items()}
+    names["privacy"] = "epsilon" if st.session_state.get("t.compare") else study.lever
+    return offered[where.selectbox("Along the axis", list(offered), format_func=names.get, key="t.axis", **_KEPT)]
+
+
+def _values(axis: Axis, where, study: Study) -> tuple:
+    suggested = axis.values
+    if axis.name == "privacy" and st.session_state.get("t.compare"):
+        suggested = tuple(float(f"{v:.3g}") for v in sweep.LEVELS["epsilon"])
+    # One box per axis and suggestion, so that another data set suggests anew.
+    key = f"t.values.{axis.name}.{json.dumps(suggested)}"
+    text = where.text_input(
+        f"Values of {axis.label}", ", ".join(f"{v:g}" if v < 1e6 else str(v) for v in suggested), key=key, **_KEPT
+    )
+    return read_values(text, axis)

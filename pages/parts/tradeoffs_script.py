@@ -1,0 +1,67 @@
+"""The same in Python: a script whose variable ``table`` is the page's CSV."""
+
+from __future__ import annotations
+
+from pages.parts import twin
+from pages.parts.study import Study
+from pages.parts.sweep import Sweep
+from privcov.experiments.plan import Plan
+
+
+def script(made: Sweep, study: Study) -> str:
+    if made.on_rows:
+        return _on_rows(made, study)
+    plans = ",\n".join(_plan(plan) for plan in made.plans)
+    return "\n".join(
+        [
+            "import pandas as pd",
+            "import privcov",
+            "",
+            f"plans = [\n{plans},\n]",
+            "table = pd.concat([privcov.run(plan) for plan in plans], ignore_index=True)",
+            "print(table)",
+        ]
+    )
+
+
+def _plan(plan: Plan) -> str:
+    guarantees = ", ".join(f"privcov.{g!r}" for g in plan.guarantees)
+    return "\n".join(
+        [
+            "    privcov.Plan(",
+            f"        source={plan.source!r},",
+            f"        source_params={plan.source_params!r},",
+            f"        methods={plan.methods!r},",
+            f"        guarantees=[{guarantees}],",
+            f"        vary={plan.vary!r},",
+            f"        metrics={plan.metrics!r},",
+            f"        replicates={plan.replicates},",
+            f"        seed={plan.seed},",
+            f"        row_bound={plan.row_bound!r},",
+            "    )",
+        ]
+    )
+
+
+def _on_rows(made: Sweep, study: Study) -> str:
+    given = made.on_rows
+    rows = twin.script(study, given["dataset"]).split("guarantee = ")[0].rstrip()
+    guarantees = ", ".join(f"privcov.{g!r}" for g in given["guarantees"])
+    return "\n".join(
+        [
+            rows,
+            "",
+            "from privcov.experiments.plan import run_on",
+            "",
+            "table = run_on(",
+            "    ds,",
+            f"    {given['methods']!r},",
+            f"    [{guarantees}],",
+            f"    {given['metrics']!r},",
+            f"    replicates={given['replicates']},",
+            f"    seed={given['seed']},",
+            f"    row_bounds={given['row_bounds']!r},",
+            ")",
+            "print(table)",
+        ]
+    )

@@ -1,0 +1,276 @@
+"""Tab of Trade-offs: which method is best where, on a map over n and d, or n and the guarantee."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.parts import controls, frame, show, tradeoffs_store
+from pages.parts.study import Study
+from pages.parts.which_epsilon import redraws
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
+from privcov.experiments import estimates
+from privcov.experiments.answer import NORM_NAMES, REFERENCE_NAMES
+from privcov.experiments.plan import Plan
+from privcov.experiments.winners import TRIVIAL, in_words, labels_of, map_plans, run_map, winners
+from privcov.figures.winners import winner_map
+from privcov.privacy import KINDS, Guarantee
+
+_N, _D = (500, 100_000), (5, 80)
+_LEVELS = {"rho": (1e-4, 1.0), "epsilon": (0.1, 10.0)}
+_KEPT = 8
+_LONG = 15 * 60.0  # seconds; a map runs while its visitor waits
+_PROBE = (5_000, 80)  # what is larger is reckoned from runs of about this size
+_USUAL = 6  # methods that compete unless asked otherwise
+
+
+@dataclass(frozen=True)
+class Map:
+    """What the controls ask for. y: "d", "rho" or "epsilon"; ys: its values."""
+
+    methods: tuple[str, ...]
+    y: str
+    ns: tuple[int, ...]
+    ys: tuple[float, ...]
+    norm: str
+    against: str
+    replicates: int
+
+
+def section(study: Study, data: Dataset) -> None:
+    """The whole tab."""
+    if not redraws(study, data):
+        st.info(
+            "This table has one number of rows and of columns, so there is no map to draw. Choose a simulated source: "
+            "its rows can be drawn again at every n and d."
+        )
+        return
+    st.markdown(
+        f"Every cell is a small contest on the same rows among methods that can give {KINDS[study.kind].name}; the "
+        "**zero matrix** and the **private diagonal** always take part. The colour names the winner, and deepens with "
+        "its margin."
+    )
+    asked = _controls(study, data)
+    with show.problems():
+        plans = _plans(study, asked)
+        refusal = next(filter(None, map(estimates.refusal, plans)), "")
+        seconds = 0.0 if refusal else _seconds(study, asked, plans)
+        if seconds > _LONG:
+            refusal = (
+                f"This map would take {estimates.in_words(seconds)}, too long for a page. Take fewer steps, replicates "
+                "or methods, smaller n or d, or run the script below."
+            )
+        key = (_same(study, asked), asked)
+        kept = st.session_state.setdefault("maps", {})
+        left, right = st.columns([1, 4], vertical_alignment="center")
+        started = left.button("Draw the map", type="primary", disabled=bool(refusal), key="draw-map")
+        runs = sum(plan.steps for plan in plans)
+        if refusal:
+            right.warning(show.as_text(refusal))
+        elif key not in kept:
+            right.caption(
+                f"{runs:,} runs of a method, {estimates.in_words(seconds)} on this machine. What was run before, on "
+                "this tab or for the curves, is not run again."
+            )
+        if started:
+            kept[key] = _run(plans)
+            while len(kept) > _KEPT:
+                kept.pop(next(iter(kept)))
+        if key in kept:
+            _show(kept[key], study, asked)
+        with st.expander("The same in Python"):
+            st.code(script(study, asked), language="python")
+
+
+def _controls(study: Study, data: Dataset) -> Map:
+    cards = [c for c in METHODS.all() if c.target == "covariance" and c.standing != "reference"]
+    fit = [c for c in cards if not c.refuses(study.kind)]
+    proved = [c for c in fit if c.standing == "proved" and c.trust == "central"]
+    # Near twins of one family share most cells, and a map of ties tells little: the first of each family starts.
+    usual = [c.key for i, c in enumerate(proved) if c.family not in [b.family for b in proved[:i]]]
+    labels = {c.key: c.label + (" (local)" if c.trust == "local" else "") for c in fit}
+    references = [r for r in ("truth", "sample") if r != "truth" or data.truth is not None]
+    with st.container(border=True):
+        methods = st.multiselect("Methods", list(labels), usual[:_USUAL], format_func=labels.get, key="map-methods")
+        if len(fit) < len(cards):
+            away = [c.label for c in cards if c not in fit]
+            st.caption(f"Cannot give {KINDS[study.kind].name}: {', '.join(away)}.")
+        first, second, third, fourth = st.columns([2, 3, 3, 2])
+        over = {"d": "n and d", study.lever: f"n and {study.lever}"}
+        # Switching the kind of guarantee renames the second choice.
+        y = first.selectbox("Map over", list(over), format_func=over.get, key=f"map-over-{study.lever}")
+        n_range = second.select_slider(
+            "Rows n, from and to",
+            controls.log_grid(10, 2_000_000, whole=True),
+            _N,
+            format_func=lambda v: f"{v:,}",
+            key="map-n",
+        )
+        if y == "d":
+            low, high = third.select_slider(
+                "Columns d, from and to", controls.log_grid(1, 1000, whole=True), _D, key="map-d"
+            )
+        else:
+            low, high = third.select_slider(
+                f"{y.capitalize()}, from and to",
+                controls.log_grid(1e-5, 100.0),
+                _LEVELS[y],
+                format_func=lambda v: f"{v:g}",
+                key=f"map-{y}",
+            )
+        steps = fourth.number_input("Steps each way", 2, 9, 5, key="map-steps")
+        first, second, third = st.columns([3, 3, 4])
+        norm = first.selectbox(
+            "Norm", list(NORM_NAMES), format_func=lambda k: NORM_NAMES[k].capitalize(), key="map-norm"
+        )
+        against = second.selectbox("Error", references, format_func=REFERENCE_NAMES.get, key="map-against")
+        replicates = third.number_input(
+            "Replicates", 2, 100, 8, key="map-replicates", help="More replicates, fewer cells without a clear winner."
+        )
+    return Map(
+        tuple(methods),
+        y,
+        _between(*n_range, steps, whole=True),
+        _between(low, high, steps, whole=y == "d"),
+        norm,
+        against,
+        int(replicates),
+    )
+
+
+def _between(low: float, high: float, steps: int, *, whole: bool) -> tuple:
+    """Values evenly spaced on a log scale, rounded to two digits; fewer where rounding makes them equal."""
+    values = {float(f"{v:.2g}") for v in np.geomspace(low, high, steps)}
+    return tuple(sorted({round(v) for v in values} if whole else values))
+
+
+def _guarantees(study: Study, asked: Map) -> list[Guarantee]:
+    if asked.y == "d":
+        return [study.guarantee]
+    return [dataclasses.replace(study.guarantee, **{asked.y: level}) for level in asked.ys]
+
+
+def _call(study: Study, asked: Map) -> tuple[tuple, dict]:
+    """Arguments of `map_plans`; the script on the page is written from the same."""
+    fixed = {k: v for k, v in study.data if k not in ("n", asked.y)}
+    named = {
+        "methods": list(asked.methods),
+        "guarantees": _guarantees(study, asked),
+        "ns": list(asked.ns),
+        "ds": list(asked.ys) if asked.y == "d" else None,
+        "metric": f"relative-{asked.norm}-to-{asked.against}",
+        "replicates": asked.replicates,
+        "seed": study.rows,
+        "bound": study.bound,
+    }
+    return (study.source_key(), fixed), named
+
+
+def _plans(study: Study, asked: Map) -> list[Plan]:
+    given, named = _call(study, asked)
+    return map_plans(*given, **named)
+
+
+def _same(study: Study, asked: Map) -> Study:
+    """A map does not depend on the study's own method, n, or the place on the axis that it varies."""
+    fixed = tuple(sorted(_call(study, asked)[0][1].items()))
+    own = dataclasses.replace(study.without_method(), data=fixed, seed=0)
+    return own if asked.y == "d" else dataclasses.replace(own, rho=1.0, epsilon=1.0)
+
+
+def _seconds(study: Study, asked: Map, plans: list[Plan]) -> float:
+    """Reckoned once for every set-up, from small timed runs."""
+    kept, costs = st.session_state.setdefault("reckoned", {}), st.session_state.setdefault("costs", {})
+    whole = ("who", _same(study, asked), asked)
+
+    def cost(entry: str, guarantee: Guarantee, n: int, d: int):
+        n, d = min(n, _PROBE[0]), min(d, _PROBE[1])
+        key = (entry, guarantee.kind, n, d)
+        if key not in costs:
+            costs[key] = estimates.cost_of(entry, guarantee, n, d)
+        return costs[key]
+
+    if whole not in kept:
+        store = tradeoffs_store.store()
+        kept[whole] = estimates.together([estimates.estimate(plan, store, cost) for plan in plans]).seconds
+    return kept[whole]
+
+
+def _run(plans: list[Plan]) -> pd.DataFrame:
+    bar = st.progress(0.0, "Running ...")
+
+    def tell(done: int, total: int) -> None:
+        if done % 10 == 0 or done == total:
+            bar.progress(done / total, f"Run {done:,} of {total:,}")
+
+    try:
+        return run_map(plans, tell, tradeoffs_store.store())
+    finally:
+        bar.empty()
+
+
+def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
+    found = winners(table, x="n", y=asked.y)
+    labels = labels_of()
+    order = [c.key for c in METHODS.all() if c.target == "covariance" and c.standing != "reference"]
+    story = in_words(found, labels, x="n", y=asked.y)
+    sets = ", ".join(f"{k} = {v}" for k, v in _call(study, asked)[0][1].items())
+    under = str(study.guarantee) if asked.y == "d" else KINDS[study.kind].name
+    show.tag("Simulated", ", ".join(filter(None, [study.source_key(), sets, under, f"{asked.replicates} replicates"])))
+    st.markdown(show.as_text(story))
+    show.picture(
+        winner_map(
+            found,
+            frame.palette(),
+            x="n",
+            y=asked.y,
+            x_label="n (rows)",
+            y_label="d (columns)" if asked.y == "d" else f"{asked.y} (more accuracy up)",
+            order=order,
+            labels=labels,
+            trivial=TRIVIAL,
+            story=story,
+        ),
+        "who-wins",
+    )
+    st.caption(
+        f"In a cell: who has the smallest mean relative {NORM_NAMES[asked.norm]} error "
+        f"{REFERENCE_NAMES[asked.against]}, and how many times larger the error of the next one is. Hatched, no clear "
+        "winner: the paired 95 % replicate interval of the difference to at least one other method contains zero. Each "
+        "cell and each pair stand for themselves; no correction is made for looking at many. Every method is in its "
+        "sound calibration with its usual settings, and replacing one row is what the guarantee hides."
+    )
+    absent = sorted({m for names in found["absent"] for m in names})
+    if absent:
+        st.warning(f"In some cells these gave no matrix and did not take part: {', '.join(labels[m] for m in absent)}.")
+    with st.expander("Table"):
+        listed = {name: found[name].map(", ".join) for name in ("rivals", "absent")}
+        st.dataframe(found.assign(**listed), hide_index=True)
+        show.download("All replicates as CSV", lambda: table.to_csv(index=False), "who-wins.csv", "download-map")
+
+
+def script(study: Study, asked: Map) -> str:
+    """Source text whose variable ``found`` is the map on the page, one row per cell."""
+    given, named = _call(study, asked)
+    source, fixed = given
+    listed = [f"    {k}={v!r}," for k, v in named.items() if k != "guarantees"]
+    guarantees = ", ".join(f"privcov.{g!r}" for g in named["guarantees"])
+    return "\n".join(
+        [
+            "import privcov",
+            "from privcov.experiments.winners import map_plans, run_map, winners",
+            "",
+            f"plans = map_plans({source!r}, {fixed!r},",
+            f"    guarantees=[{guarantees}],",
+            *listed,
+            ")",
+            "table = run_map(plans)  # every replicate",
+            f'found = winners(table, x="n", y={asked.y!r})',
+            "print(found)",
+        ]
+    )

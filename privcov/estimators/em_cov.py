@@ -1,0 +1,119 @@
+"""EMCov: noisy eigenvalues, and eigenvectors drawn one after another by the exponential mechanism."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov import accounting
+from privcov.estimators.base import ALL_KINDS, METHODS, Ask, Method, Outcome
+from privcov.estimators.separate_cov import PUBLISHED, SHARE, assemble
+from privcov.measurements.eigenvalues import measure_eigenvalues, top
+from privcov.measurements.exponential_vectors import measure_directions
+from privcov.parameters import parameter
+from privcov.postprocess.joint import unpack
+from privcov.privacy import ApproxDP, NoPrivacy, PureDP
+
+LARGEST = 128
+SECONDS_AT_100 = 0.05  # one release at d = 100 on one core; grows with the fourth power of d
+TAIL = 0.1  # failure probability in the adaptive budgets' offset
+
+
+@METHODS.add(
+    key="em-cov",
+    label="EMCov",
+    target="covariance",
+    family="Spectral",
+    guarantees=ALL_KINDS,
+    standing="proved",
+    order=43,
+    summary="Draws each eigenvector from the exponential mechanism, in the space the earlier ones leave, and measures "
+    "the eigenvalues with noise.",
+    formula=r"\hat\Sigma=\sum_i\tilde\lambda_i\theta_i\theta_i^\top,\quad "
+    r"p(\theta_i)\propto\exp\big(\tfrac{\varepsilon_i}{2\Delta}\theta_i^\top S\,\theta_i\big),\ "
+    r"\theta_i\perp\theta_1,\dots,\theta_{i-1}",
+    avoid="Beyond some dozens of columns: every direction takes a share of the guarantee, and its own "
+    "eigendecomposition.",
+    reference="Amin, Dick, Kulesza, Munoz Medina and Vassilvitskii (2019); sampler of Kent, Ganeiber and Mardia "
+    "(2018); a comparison method of paper 5, Section 6.",
+    differs="Exponent epsilon_i/2 where the paper has epsilon_i/4, since the score has sensitivity 1; under zCDP each "
+    "draw is accounted with its bounded range, rho_i = epsilon_i^2/8.",
+    calibrations={
+        "sound": "right sensitivities, exact calibration, exponent epsilon_i/2",
+        PUBLISHED: "the exponent epsilon_i/4 of the paper and of the public code; it spends half of each epsilon",
+    },
+)
+@dataclass(frozen=True)
+class EMCov(Method):
+    """Guarantee: as asked, replace-one with public n; proofs in measurements/{eigenvalues,exponential_vectors}.py.
+
+    (epsilon, delta) is opened into the largest rho whose tight conversion stays within it.
+    """
+
+    values_share: float = parameter(
+        0.5,
+        "Share for the eigenvalues",
+        **SHARE,
+        help="Of epsilon (pure DP) or rho; the rest goes to the eigenvectors.",
+    )
+    budgets: str = parameter(
+        "auto",
+        "Shares of the directions",
+        choices=("auto", "adaptive", "uniform"),
+        help="adaptive: in proportion to the roots of the released eigenvalues. auto: adaptive under pure DP, else "
+        "uniform.",
+    )
+    exponent: str = parameter(
+        "tight",
+        "Exponent",
+        choices=("tight", "published"),
+        advanced=True,
+        help="published: half of the tight exponent, as in the paper; it leaves half of each epsilon unused.",
+    )
+
+    def run(self, ask: Ask) -> Outcome:
+        d, joint = ask.dataset.d, ask.centre == "joint"
+        if d > LARGEST:
+            seconds = SECONDS_AT_100 * (d / 100) ** 4
+            raise ValueError(
+                f"EMCov draws {d} directions one after another, about {seconds:.3g} seconds for one "
+                f"release. It is offered up to d={LARGEST}; use separate-cov or auto-cov."
+            )
+        published = ask.calibration == PUBLISHED
+        if published and isinstance(ask.guarantee, ApproxDP):
+            raise ValueError(
+                "The published EMCov is stated under pure DP; its (epsilon, delta) form is an approximate composition. "
+                "Ask for PureDP or ZCDP, or use calibration='sound'."
+            )
+        shares = accounting.split_mixed(ask.guarantee, values=self.values_share, vectors=1 - self.values_share)
+        found = measure_eigenvalues(ask.dataset, shares["values"], centre=ask.centre, rng=ask.rng)
+        values = np.clip(found.values, 0.0, top(joint))
+        weights = self._weights(values, shares["values"], ask.dataset.n)
+        parts = accounting.split(shares["vectors"], **{f"vector{i}": w for i, w in enumerate(weights)})
+        vectors, drawn = measure_directions(
+            ask.dataset,
+            list(parts.values()),
+            centre=ask.centre,
+            rng=ask.rng,
+            waste=2.0 if published or self.exponent == "published" else 1.0,
+        )
+        moments = unpack(assemble(values, vectors), centre=ask.centre, row_bound=ask.dataset.row_bound)
+        first = () if found.event is None else (found.event,)
+        return Outcome(None, moments, steps=first + drawn)
+
+    def _weights(self, values: np.ndarray, share, n: int) -> list[float]:
+        """Shares of the directions from released eigenvalues: proportional to sqrt(lambda + tau), or equal.
+
+        tau = (2/epsilon_0) log(2d/beta)/n lets a direction whose eigenvalue was lost in the noise keep a share.
+        """
+        pure = isinstance(share, PureDP)
+        adaptive = self.budgets == "adaptive" or (self.budgets == "auto" and pure)
+        if not adaptive or isinstance(share, NoPrivacy):
+            return [1.0] * len(values)
+        tau = 2 / accounting.pure_epsilon(share) * math.log(2 * len(values) / TAIL) / n
+        root = np.sqrt(values + tau)
+        # Under zCDP a share of rho is a squared epsilon.
+        weights = root if pure else root**2
+        return [float(w) for w in np.maximum(weights / weights.max(), 1e-12)]

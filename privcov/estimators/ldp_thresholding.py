@@ -1,0 +1,93 @@
+"""Papers 1 and 4, the local model: every user sends a noisy report, the server averages and sets small entries to zero.
+
+The same post-processing as in thresholding.py, on the averaged noise; no trusted curator, so sqrt(n) times the noise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from privcov import accounting
+from privcov.estimators.base import METHODS, Ask
+from privcov.estimators.thresholding import SOUND, TUNINGS, WithEta, WithGamma
+from privcov.measurements.local_moment import measure_reports, report_sensitivity
+from privcov.measurements.moment import Measured
+from privcov.privacy import ApproxDP, ZCDP
+
+PRINTED = (
+    "sigma = sqrt(2 ln(1.25/delta)) R^2/epsilon per user, which misses a factor sqrt(2); the threshold "
+    "uses the noise of one user although the average has 1/sqrt(n) of it, so it removes nearly everything"
+)
+LOCAL = {
+    "target": "covariance",
+    "family": "Local",
+    "guarantees": (ApproxDP, ZCDP),
+    "standing": "proved",
+    "trust": "local",
+}
+AVOID = (
+    "When a trusted curator exists: the noise is sqrt(n) times that of the central method, so it needs about n times "
+    "as many users for the same error."
+)
+
+
+class Local:
+    """Measure user by user. Comes before the class with the constant."""
+
+    variance_factor: ClassVar[float] = 2.0
+
+    def measure(self, ask: Ask, share) -> Measured:
+        shape = "free-trace" if ask.calibration == "sound" else "upper-triangle"
+        share = accounting.split(share, reports=1)["reports"]
+        return measure_reports(ask.dataset, share, centre=ask.centre, shape=shape, rng=ask.rng)
+
+    def printed_std(self, ask: Ask) -> float:
+        """Of one user's report: papers 1 and 4 put this, not that of the average, into the threshold."""
+        epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta
+        return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / epsilon
+
+    def true_sensitivity(self, ask: Ask) -> float:
+        return report_sensitivity(ask.dataset.d, shape="upper-triangle", joint=ask.centre == "joint")
+
+
+@METHODS.add(
+    key="ldp-thresholding",
+    label="LDP thresholding",
+    **LOCAL,
+    tunings=TUNINGS,
+    order=42,
+    calibrations={"sound": SOUND, "as-published": f"as paper 4 prints the local algorithm, with gamma: {PRINTED}"},
+    summary="Every user adds noise before anything leaves the device; the server averages the reports and sets small "
+    "off-diagonal entries to zero.",
+    formula=r"\hat\Sigma=\Big(T_\tau\big(\tfrac1n\sum_k (x_kx_k^\top+R_k)\big)\Big)_+",
+    avoid=AVOID,
+    reference="Wang and Xu (2019), the local extension of paper 1, as restated in paper 4, Algorithm 2.",
+    differs="Sensitivity sqrt(2), exact calibration, the least noisy shape; the threshold follows the noise of the "
+    "average; the diagonal is never cut, only shrunk.",
+)
+@dataclass(frozen=True)
+class LdpThresholding(Local, WithGamma):
+    """Guarantee: as asked, local, to every user's whole row; proof in measurements/local_moment.py."""
+
+
+@METHODS.add(
+    key="modified-ldp-thresholding",
+    label="Modified LDP thresholding",
+    **LOCAL,
+    tunings=TUNINGS,
+    order=43,
+    calibrations={"sound": SOUND, "as-published": f"paper 4, Algorithm 2: {PRINTED}"},
+    summary="LDP thresholding with a constant made for columns with few moments; the same noise and the same free "
+    "rules.",
+    formula=r"\tau=\xi\sqrt{\tfrac{\log d}{n}}+4\sigma\sqrt{\tfrac{\log d}{n}},\quad"
+    r"\xi=\tfrac{4\sqrt2}{3}\,\eta\,K^{2/(4+\varepsilon_m)}M",
+    avoid=AVOID,
+    reference="Paper 4 (Mathematics 2023, 11(17), 3670), Algorithm 2.",
+    differs="Sensitivity sqrt(2), exact calibration, the least noisy shape; the threshold follows the noise of the "
+    "average; the diagonal is never cut, only shrunk.",
+)
+@dataclass(frozen=True)
+class ModifiedLdpThresholding(Local, WithEta):
+    """Guarantee: as asked, local, to every user's whole row; proof in measurements/local_moment.py."""

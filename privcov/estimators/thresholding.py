@@ -1,0 +1,282 @@
+"""What the thresholding methods of papers 1 and 4 share: measure once, set small entries to zero, clip to PSD.
+
+They differ in the constant of the papers' threshold, xi sqrt(log d / n) + 4 s sqrt(log d), s the deviation of the
+noise on an entry, and in who adds the noise: dp_thresholding.py (a curator) and ldp_thresholding.py (every user).
+Here the off-diagonal entries are cut with the noise that each really carries; three further rules choose the cut from
+the noisy matrix alone (free).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from privcov import accounting
+from privcov.estimators.base import Ask, Method, Outcome
+from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment, sensitivity
+from privcov.measurements.raw_folds import fold_moments
+from privcov.parameters import parameter
+from privcov.postprocess import threshold as cutting
+from privcov.postprocess.joint import Moments, unpack
+from privcov.postprocess.spectrum import clip_psd
+from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy
+
+TUNINGS = ("released", "raw-cv")
+FOLDS = 10
+CONSTANTS_TRIED = 41
+SOUND = "right sensitivity, exact calibration, rounded to the safe side; the diagonal is never cut"
+RULES = ("hard-universal", "soft-sure", "fission", "paper")
+RULE_HELP = (
+    "Free: reads the noisy matrix only. hard-universal: best when most pairs are truly zero. soft-sure: when many are "
+    "small. fission: cross-validation on two noisier copies. paper: the printed threshold with the constants below."
+)
+
+
+def constant_parameter(default: float, label: str, low: float, high: float, help: str):
+    return parameter(
+        default, label, low=low, high=high, group="Threshold", advanced=True, shown_if={"rule": "paper"}, help=help
+    )
+
+
+@dataclass(frozen=True)
+class Thresholding(Method):
+    """Measure, choose a cut, cut, clip. Subclasses bring the measurement and the papers' constant."""
+
+    letter: ClassVar[str]
+    variance_factor: ClassVar[float]  # the printed noise variance is this times log(1.25 / delta) / (n epsilon)^2
+    rule: str = parameter("hard-universal", "Where to cut", choices=RULES, group="Threshold", help=RULE_HELP)
+    diagonal: str = parameter(
+        "shrink",
+        "Variances",
+        choices=("shrink", "keep"),
+        group="Threshold",
+        advanced=True,
+        help="Free: shrink pulls the variances to their mean by as much as the known noise has spread them out; keep "
+        "leaves them as measured. They are never set to zero.",
+    )
+
+    def run(self, ask: Ask) -> Outcome:
+        published = ask.calibration != "sound"
+        measured = self.measure(ask, ask.guarantee if not published else self._printed_share(ask))
+        whole = _unit_moments(measured.matrix, ask.centre)
+        noisy = _target(whole)
+        mean_std = measured.law.off_diagonal_std / math.sqrt(ANCHOR_SQUARED)
+        constant, notes = self.constant / ask.dataset.d, ()
+        if ask.tuning == "raw-cv":
+            constant = chosen_on_raw_rows(ask)
+            notes = (
+                f"{self.letter} = {self.named(constant * ask.dataset.d):.4g} was chosen by {FOLDS}-fold "
+                "cross-validation on the raw rows, as in the papers' experiments.",
+            )
+        if published:
+            kept, more = self._cut_as_printed(noisy, measured, constant, ask)
+        else:
+            rule = "paper" if ask.tuning == "raw-cv" else self.rule
+            if whole.mean is not None:  # the square of the noise on the mean was subtracted with the mean
+                noisy = noisy + mean_std**2 * np.eye(len(noisy))
+            kept, more = cut_by_rule(rule, noisy, whole.mean, measured, constant, ask.rng)
+            if self.diagonal == "shrink":
+                kept = cutting.shrink_diagonal(kept, diagonal_variance(whole.mean, measured, mean_std))
+        repaired = clip_psd(kept)
+        if ((kept == 0) & (repaired != 0)).any():
+            more += ("Some of the zeros are small numbers again: the matrix had negative eigenvalues to repair.",)
+        moments = _in_working_units(repaired, whole.mean, ask.centre, measured.row_bound)
+        return Outcome(measured, moments, notes=notes + more, count=measured.count)
+
+    def measure(self, ask: Ask, share) -> Measured:
+        """One Gaussian measurement of the whole share; the printed noise shape when the calibration is a paper's."""
+        shape = "free-trace" if ask.calibration == "sound" else "upper-triangle"
+        share = accounting.split(share, matrix=1)["matrix"]
+        return measure_moment(ask.dataset, share, centre=ask.centre, shape=shape, rng=ask.rng, relation=ask.relation)
+
+    def printed_std(self, ask: Ask) -> float:
+        """sigma as printed, in unit-ball units: what the papers add to an entry and put into the threshold."""
+        epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta
+        return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / (ask.dataset.n * epsilon)
+
+    def true_sensitivity(self, ask: Ask) -> float:
+        joint = ask.centre == "joint"
+        return sensitivity(ask.dataset.d, ask.dataset.n, norm="triangle", joint=joint, relation=ask.relation)
+
+    def _printed_share(self, ask: Ask):
+        """The share that makes the measurement use the printed sigma; its event says what that really gives."""
+        if ask.relation == "add-remove":
+            raise ValueError(
+                "The papers take the number of rows as public, so there is no published calibration for add-remove. "
+                "Use calibration='sound'."
+            )
+        if isinstance(ask.guarantee, NoPrivacy):
+            return ask.guarantee
+        if not isinstance(ask.guarantee, ApproxDP):
+            raise ValueError(
+                f"The published noise needs epsilon and delta, and {ask.guarantee} has none. "
+                "Ask for ApproxDP, or use calibration='sound'."
+            )
+        return GaussianDP(self.true_sensitivity(ask) / self.printed_std(ask))
+
+    def _cut_as_printed(self, noisy: np.ndarray, measured: Measured, constant: float, ask: Ask):
+        """Every entry, the diagonal too, with one threshold."""
+        sigma = 0.0 if isinstance(ask.guarantee, NoPrivacy) else self.printed_std(ask)
+        cut = papers_threshold(constant, sigma, len(noisy), measured.rows)
+        kept = np.where(np.abs(noisy) > cut, noisy, 0.0)
+        notes = (f"Threshold as printed, on every entry: {cut:.4g} R^2. The rule parameter is not used.",)
+        # |u_i u_j| <= 1/2 and u_i^2 <= 1 in the unit ball.
+        if cut > 0.5 and not kept[~np.eye(len(kept), dtype=bool)].any():
+            what = "the zero matrix" if not kept.any() else "zero off the diagonal"
+            notes += (
+                "The printed threshold exceeds every off-diagonal entry that rows within the bound can have "
+                f"(0.5 R^2): the answer is {what}.",
+            )
+        return kept, notes
+
+
+@dataclass(frozen=True)
+class WithGamma(Thresholding):
+    """The constant of paper 1."""
+
+    letter: ClassVar[str] = "gamma"
+    gamma: float = constant_parameter(
+        1.0,
+        "gamma",
+        0.0,
+        100.0,
+        "Constant of the sampling part of the threshold, in units of R squared / d. Paper 1 leaves it open.",
+    )
+
+    @property
+    def constant(self) -> float:
+        return self.gamma
+
+    def named(self, constant: float) -> float:
+        return constant
+
+
+@dataclass(frozen=True)
+class WithEta(Thresholding):
+    """The constant of paper 4, xi = (4 sqrt(2) / 3) eta K^(2 / (4 + excess)) M, in which eta is free."""
+
+    letter: ClassVar[str] = "eta"
+    eta: float = constant_parameter(2.0, "eta", 0.0, 100.0, "At least 2 in the theorem; smaller in practice.")
+    moment_bound: float = constant_parameter(
+        4.4, "K", 1.0, 1e6, "Bound on the standardised moment of order 4 + excess; 4.32 for Gaussian columns."
+    )
+    moment_excess: float = constant_parameter(
+        0.5, "Moment excess", 0.0, 10.0, "Called epsilon in paper 4; not the privacy parameter."
+    )
+    variance_bound: float = constant_parameter(
+        1.0, "M", 1e-6, 1e6, "Bound on the variances, in units of R squared / d."
+    )
+
+    @property
+    def constant(self) -> float:
+        return self.eta * self._per_eta
+
+    def named(self, constant: float) -> float:
+        return constant / self._per_eta
+
+    @property
+    def _per_eta(self) -> float:
+        return 4 * math.sqrt(2) / 3 * self.moment_bound ** (2 / (4 + self.moment_excess)) * self.variance_bound
+
+
+def papers_threshold(constant: float, deviation, d: int, rows: float):
+    """constant sqrt(log d / n) + 4 deviation sqrt(log d). Papers 1 and 4, step 2."""
+    return constant * math.sqrt(math.log(d) / rows) + 4 * deviation * math.sqrt(math.log(d))
+
+
+def cut_by_rule(
+    rule: str, noisy: np.ndarray, mean, measured: Measured, constant: float, rng: np.random.Generator
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The cut matrix (unit-ball units, before the PSD repair) and what to say about it."""
+    std = measured.law.off_diagonal_std
+    noise = cutting.noise_variance(mean, std, std / math.sqrt(ANCHOR_SQUARED))
+    d = len(noisy)
+    if rule == "paper":
+        cut = papers_threshold(constant, np.sqrt(noise), d, measured.rows)
+        kept = cutting.cut_off_diagonal(noisy, cut)
+        how = f"threshold {np.median(cut):.4g} R^2"
+    else:
+        variance = cutting.entry_variance(noisy, noise, measured.rows)
+        if rule == "hard-universal":
+            choice = cutting.Cut("hard", cutting.universal_level(d))
+        elif rule == "soft-sure":
+            choice = cutting.Cut("soft", cutting.sure_level(noisy, variance))
+        else:
+            sampling = cutting.sampling_noise(noisy, measured.rows)
+            choice = cutting.fission_cut(lambda: fission_halves(measured, sampling, rng), variance)
+        kept = cutting.apply_cut(noisy, variance, choice)
+        how = f"{choice.kind} threshold at {choice.level:.3g} deviations of an entry"
+    left = np.count_nonzero(np.triu(kept, 1))
+    return kept, (f"Kept {left} of {d * (d - 1) // 2} pairs: {how} (rule {rule}).",)
+
+
+def diagonal_variance(mean: np.ndarray | None, measured: Measured, mean_std: float) -> float:
+    """Average over i of Var[W_ii - 2 mu_i e_i - e_i^2], with mu_i^2 estimated as in `noise_variance`."""
+    own = measured.law.diagonal_std**2
+    if mean is None:
+        return own
+    square = np.maximum(mean**2 - mean_std**2, 0.0)
+    return own + 4 * float(square.mean()) * mean_std**2 + 2 * mean_std**4
+
+
+def fission_halves(
+    measured: Measured, sampling, rng: np.random.Generator, gain: float = cutting.FISSION_GAIN
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two copies of the covariance with independent errors: T1 = T + g Z, T2 = T - Z / g, Cov(Z) = Cov(T).
+
+    The noise part is exact, because its law is known; it is added before the mean is subtracted. The sampling part
+    (``sampling``, a sampler) has the covariance of Gaussian rows whose covariance is the released one.
+    """
+    noise, more = measured.law.draw(rng), sampling(rng)
+
+    def half(factor: float) -> np.ndarray:
+        return _target(_unit_moments(measured.matrix + factor * noise, measured.centre)) + factor * more
+
+    return half(gain), half(-1 / gain)
+
+
+def chosen_on_raw_rows(ask: Ask) -> float:
+    """The constant (unit-ball units) with the smallest cross-validated Frobenius loss on the rows. NOT private.
+
+    Bickel and Levina (2008): cut the moment of the training rows at c sqrt(log d / n), compare with the held-out one.
+    """
+    d = ask.dataset.d
+    folds = fold_moments(ask.dataset, joint=ask.centre == "joint", folds=FOLDS, rng=ask.rng)
+    if d == 1:
+        return 0.0  # nothing to cut
+    pairs = [
+        (
+            _target(_unit_moments(train, ask.centre)),
+            math.sqrt(math.log(d) / rows),
+            _target(_unit_moments(held, ask.centre)),
+        )
+        for train, rows, held in folds
+    ]
+    off = ~np.eye(d, dtype=bool)
+    largest = max(float(np.abs(train[off]).max()) / root for train, root, _ in pairs)
+    tried = np.linspace(0.0, largest, CONSTANTS_TRIED)
+    loss = [
+        sum(((cutting.cut_off_diagonal(train, c * root) - held)[off] ** 2).sum() for train, root, held in pairs)
+        for c in tried
+    ]
+    return float(tried[int(np.argmin(loss))])
+
+
+def _unit_moments(matrix: np.ndarray, centre: str) -> Moments:
+    return unpack(matrix, centre=centre, row_bound=1.0)
+
+
+def _target(moments: Moments) -> np.ndarray:
+    return moments.second_moment if moments.covariance is None else moments.covariance
+
+
+def _in_working_units(matrix: np.ndarray, mean, centre: str, row_bound: float) -> Moments:
+    """Moments around a covariance (or second moment) in unit-ball units; they keep hanging together."""
+    r2 = row_bound**2
+    if mean is None:
+        return Moments(r2 * matrix, None, r2 * matrix if centre == "zero" else None)
+    mean = row_bound * mean
+    return Moments(r2 * matrix + np.outer(mean, mean), mean, r2 * matrix)

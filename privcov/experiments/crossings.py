@@ -1,0 +1,105 @@
+"""Who is better where, in words: only where replicates on the same rows tell, and "no clear winner" elsewhere."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from privcov import checks
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two series at every x where both have values.
+
+    xs: increasing. signs: -1 where ``first`` has the clearly smaller mean error, 1 where ``second`` has, 0 where the
+    paired interval holds zero. crossings: (last x of the old order, first x of the new, the series that overtakes).
+    """
+
+    first: str
+    second: str
+    xs: tuple[float, ...]
+    signs: tuple[int, ...]
+    crossings: tuple[tuple[float, float, str], ...]
+
+
+def paired_interval(differences, level: float = 0.95) -> tuple[float, float]:
+    """Interval for the mean of paired differences (Student's t over replicates).
+
+    Unbounded for fewer than two replicates: one draw says nothing about chance.
+    """
+    checks.strictly_between("level", level, 0.0, 1.0, "0.95 is usual.")
+    d = np.asarray(differences, dtype=float)
+    if d.size < 2:
+        return -math.inf, math.inf
+    half = float(stdtrit(d.size - 1, (1 + level) / 2)) * float(d.std(ddof=1)) / math.sqrt(d.size)
+    return float(d.mean()) - half, float(d.mean()) + half
+
+
+def compare(table: pd.DataFrame, first: str, second: str, level: float = 0.95) -> Comparison:
+    """table: columns series, x, replicate, value. Replicates of one number share their rows, so they are paired.
+
+    Cells without a value leave their pair out.
+    """
+    wide = [
+        table[table["series"] == name].dropna(subset=["value"]).set_index(["x", "replicate"])["value"]
+        for name in (first, second)
+    ]
+    paired = pd.concat(wide, axis=1, keys=["one", "two"], join="inner")
+    difference = paired["one"] - paired["two"]
+    xs, signs = [], []
+    for x, part in difference.groupby(level="x", sort=True):
+        low, high = paired_interval(part.to_numpy(), level)
+        xs.append(float(x))
+        signs.append(-1 if high < 0 else 1 if low > 0 else 0)
+    crossings, last = [], None
+    for x, sign in zip(xs, signs, strict=True):
+        if sign:
+            if last is not None and last[1] != sign:
+                crossings.append((last[0], x, first if sign < 0 else second))
+            last = (x, sign)
+    return Comparison(first, second, tuple(xs), tuple(signs), tuple(crossings))
+
+
+def all_pairs(table: pd.DataFrame, level: float = 0.95) -> list[Comparison]:
+    """Every pair of series, in the order in which they first appear; pairs that share no x are left out."""
+    found = (compare(table, *pair, level) for pair in itertools.combinations(table["series"].unique(), 2))
+    return [c for c in found if c.xs]
+
+
+def sentence(found: Comparison, x_name: str, number=lambda v: f"{v:.3g}", labels: dict | None = None) -> str:
+    """One sentence about a pair. number: how an x is written; labels: names of the series."""
+    name = {k: (labels or {}).get(k, k) for k in (found.first, found.second)}
+    if found.crossings:
+        parts = []
+        for low, high, winner in found.crossings:
+            loser = found.second if winner == found.first else found.first
+            parts.append(f"{name[winner]} overtakes {name[loser]} between {x_name} = {number(low)} and {number(high)}")
+        return _capital("; ".join(parts)) + "." + _unclear(found)
+    clear = [s for s in found.signs if s]
+    if not clear:
+        return f"No clear winner between {name[found.first]} and {name[found.second]}."
+    winner, loser = (found.first, found.second) if clear[0] < 0 else (found.second, found.first)
+    won = [x for x, s in zip(found.xs, found.signs, strict=True) if s]
+    if len(won) == len(found.xs):
+        where = "everywhere" if len(won) > 1 else f"at {x_name} = {number(won[0])}"
+        return f"{_capital(name[winner])} is better than {name[loser]} {where}."
+    at = f"at {x_name} = {number(won[0])}" if len(won) == 1 else f"at {len(won)} of {len(found.xs)} points"
+    span = "" if len(won) == 1 else f" ({x_name} from {number(won[0])} to {number(won[-1])})"
+    return f"{_capital(name[winner])} is better than {name[loser]} {at}{span}; no clear winner at the others."
+
+
+def _unclear(found: Comparison) -> str:
+    unclear = found.signs.count(0)
+    if not unclear:
+        return ""
+    return f" No clear winner at {unclear} of {len(found.signs)} points."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

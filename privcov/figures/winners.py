@@ -1,0 +1,162 @@
+"""Who wins where: a map of cells in the colours of the best methods, every cell also named in words."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from privcov.figures.look import Palette, Picture, draw, pen, plain, safe, wash
+
+FULL = 2.0  # a margin of this ratio has the full colour
+PALE, STRONG = 0.16, 0.5  # opacity of a margin of 1 and of FULL: text in the page's ink stays readable on both
+HATCHES = 5
+
+
+def winner_map(
+    found: pd.DataFrame,
+    palette: Palette,
+    *,
+    x: str,
+    y: str,
+    x_label: str,
+    y_label: str,
+    order: list[str],
+    labels: dict[str, str],
+    story: str,
+    trivial: tuple[str, ...] = (),
+    height: int = 0,
+) -> Picture:
+    """A cell per row of ``found`` (columns x, y, winner, error, runner_up, second, ratio, clear, rivals).
+
+    order: methods in the fixed order of the registry (it decides the colour); ``trivial`` ones are grey. The colour
+    deepens with the margin. A cell without a clear winner is hatched and names those who share it. story: the map in
+    words, for the text alternative.
+    """
+    xs, ys = sorted(found[x].unique()), sorted(found[y].unique())
+    column, line = {v: i for i, v in enumerate(xs)}, {v: i for i, v in enumerate(ys)}
+    texts = np.full((len(ys), len(xs)), "", dtype=object)
+    hover = texts.copy()
+    shapes = []
+    width = max(9, 96 // len(xs))
+    for row in found.to_dict("records"):
+        i, j = column[row[x]], line[row[y]]
+        texts[j, i] = _cell(row, labels, width)
+        hover[j, i] = _hover(row, labels, x, y)
+        colour = None
+        if row["clear"]:
+            colour = palette.quiet if row["winner"] in trivial else pen(_place(row["winner"], order), palette).colour
+        shapes += _paint(i, j, colour, _strength(row["ratio"]), palette)
+    cells = go.Heatmap(  # itself unseen: it carries the words and the hover
+        z=np.zeros(texts.shape),
+        text=texts,
+        customdata=hover,
+        texttemplate="%{text}",
+        textfont={"size": 13, "color": palette.ink},
+        colorscale=[[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]],
+        showscale=False,
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+    shown = set(found.loc[found["clear"], "winner"])
+    legend = [_key(m, order, labels, trivial, palette) for m in [*order, *trivial] if m in shown]
+    figure = draw(
+        [cells, *legend],
+        palette,
+        height=height or 120 + 84 * len(ys),
+        shapes=shapes,
+        x=_axis(xs, x_label),
+        y=_axis(ys, y_label),
+    )
+    return Picture(figure, f"Map of the best method over {x_label} and {y_label}. {story}")
+
+
+def _place(method: str, order: list[str]) -> int:
+    """A method with settings of its own ("key name=value") is drawn like its key."""
+    return order.index(method) if method in order else order.index(method.split(" ", maxsplit=1)[0])
+
+
+def _strength(ratio: float) -> float:
+    if not math.isfinite(ratio):
+        return STRONG
+    return PALE + (STRONG - PALE) * min(1.0, max(0.0, math.log(ratio) / math.log(FULL)))
+
+
+def _cell(row: dict, labels: dict[str, str], width: int) -> str:
+    if not row["winner"]:
+        return "no matrix"
+    if row["clear"]:
+        lines = [*_wrap(row["winner"], labels, width), _times(row["ratio"])]
+        return "<br>".join(line for line in lines if line)
+    rivals = [row["winner"], *row["rivals"]]
+    if len(rivals) > 2:
+        return "<br>".join(["no clear winner", f"among {len(rivals)}"])
+    return "<br>".join(["no clear winner", *_wrap(rivals[0], labels, width), *_wrap(rivals[1], labels, width)])
+
+
+def _wrap(method: str, labels: dict[str, str], width: int) -> list[str]:
+    return [safe(line) for line in textwrap.wrap(labels.get(method, method), width)]
+
+
+def _times(ratio: float) -> str:
+    """The margin; empty where nobody else gave a matrix."""
+    if math.isnan(ratio):
+        return ""
+    if not math.isfinite(ratio):
+        return "no error"
+    if ratio < 1.01:
+        return "by less than 1 %"
+    return f"{ratio:.2f} ×" if ratio < 10 else f"{plain(ratio)} ×"
+
+
+def _hover(row: dict, labels: dict[str, str], x: str, y: str) -> str:
+    text = [f"{x} = {row[x]:,.6g}, {y} = {row[y]:,.6g}"]
+    if row["winner"]:
+        text.append(f"{safe(labels.get(row['winner'], row['winner']))}: error {plain(row['error'])}")
+    if row["runner_up"]:
+        text.append(f"next {safe(labels.get(row['runner_up'], row['runner_up']))}: error {plain(row['second'])}")
+    if row["rivals"]:
+        text.append("not clearly better than " + safe(", ".join(labels.get(m, m) for m in row["rivals"])))
+    if row["absent"]:
+        text.append("no matrix: " + safe(", ".join(labels.get(m, m) for m in row["absent"])))
+    return "<br>".join(text)
+
+
+def _paint(i: int, j: int, colour: str | None, strength: float, palette: Palette) -> list[dict]:
+    """The ground of one cell: a wash of the winner's colour, or hatching where nobody clearly wins."""
+    edge = {"color": palette.ground, "width": 3}
+    box = {"type": "rect", "x0": i - 0.5, "x1": i + 0.5, "y0": j - 0.5, "y1": j + 0.5, "line": edge, "layer": "below"}
+    if colour is not None:
+        return [{**box, "fillcolor": wash(colour, strength)}]
+    # Parallel strokes from the lower left to the upper right, cut at the border.
+    strokes = []
+    for k in range(1, 2 * HATCHES):
+        a = k / HATCHES
+        start, end = (max(0.0, a - 1), min(1.0, a)), (min(1.0, a), max(0.0, a - 1))
+        strokes.append(f"M {i - 0.5 + start[0]} {j - 0.5 + start[1]} L {i - 0.5 + end[0]} {j - 0.5 + end[1]}")
+    hatch = {"type": "path", "path": " ".join(strokes), "line": {"color": palette.grid, "width": 1}, "layer": "below"}
+    return [hatch, {**box, "fillcolor": "rgba(0,0,0,0)"}]
+
+
+def _key(method: str, order: list[str], labels: dict[str, str], trivial: tuple[str, ...], palette: Palette):
+    colour = palette.quiet if method in trivial else pen(_place(method, order), palette).colour
+    return go.Scatter(
+        x=[None],
+        y=[None],
+        mode="markers",
+        name=safe(labels.get(method, method)),
+        marker={"symbol": "square", "size": 13, "color": colour},
+    )
+
+
+def _axis(values: list, title: str) -> dict:
+    return {
+        "title": title,
+        "tickvals": list(range(len(values))),
+        "ticktext": [f"{v:,}" if float(v).is_integer() and v >= 1 else plain(v) for v in values],
+        "range": [-0.5, len(values) - 0.5],
+        "showgrid": False,
+        "zeroline": False,
+    }

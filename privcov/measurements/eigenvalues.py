@@ -1,0 +1,73 @@
+"""The sorted eigenvalues of the moment matrix, with noise. Half of SeparateCov and of EMCov.
+
+Neighbours (replace one row, n public): the moment changes by G / n with G = zz' - ww', z and w rows of the unit ball,
+with the anchor s appended when the mean is measured too, so |z|^2 <= t = 1 (alone) or 1 + s^2 (joint).
+
+  l2   ||lambda(S) - lambda(S')||_2 <= ||S - S'||_F (Hoffman and Wielandt): the Frobenius sensitivity of moment.py,
+       sqrt(2) t / n. Attained: two orthogonal rows of equal length swapped into a moment with distant eigenvalues.
+  l1   ||lambda(S) - lambda(S')||_1 <= ||S - S'||_* (Lidskii), and ||G||_* = sqrt((a + b)^2 - 4c^2) <= 2t with
+       a = |z|^2, b = |w|^2, c = <z, w>. d = 1 alone: |x^2 - y^2| <= 1. Paper 5, Lemma 10 and Appendix I.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov import accounting
+from privcov.dataset import Dataset
+from privcov.measurements import moment
+from privcov.privacy import Event, PureDP
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredValues:
+    """Noisy eigenvalues in unit-ball units, in descending order of the exact ones (the noise may break the order)."""
+
+    values: np.ndarray
+    scale: float
+    event: Event | None
+
+
+def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
+    """Largest change of the sorted eigenvalues between neighbours, unit ball, rounded up. norm: "l2" or "l1"."""
+    if norm == "l2":
+        return moment.sensitivity(d, n, norm="l2", joint=joint)
+    return moment.rounded_up(top(joint) * (2.0 if d + joint > 1 else 1.0), d, n)
+
+
+def top(joint: bool) -> float:
+    """Largest possible eigenvalue in unit-ball units, a public fact."""
+    return 1 + moment.ANCHOR_SQUARED if joint else 1.0
+
+
+def noise_scale(d: int, n: int, share, *, joint: bool) -> float:
+    """Scale of the noise on each eigenvalue: Laplace under a PureDP share, else Gaussian; 0 for NoPrivacy."""
+    if isinstance(share, PureDP):
+        return accounting.laplace_scale(share, sensitivity(d, n, norm="l1", joint=joint))
+    return accounting.gaussian_scale(share, sensitivity(d, n, norm="l2", joint=joint))
+
+
+def measure_eigenvalues(
+    dataset: Dataset, share, *, centre: str, rng: np.random.Generator, name: str = "values"
+) -> MeasuredValues:
+    """Clip, take the eigenvalues, add noise. Guarantee: the share (PureDP: Laplace, else Gaussian), replace-one."""
+    joint = centre == "joint"
+    laplace = isinstance(share, PureDP)
+    d, n = dataset.d, dataset.n
+    scale = noise_scale(d, n, share, joint=joint)
+    exact = np.linalg.eigvalsh(moment.clipped_moment(dataset, joint=joint))[::-1]
+    unit = rng.laplace(size=d + joint) if laplace else rng.standard_normal(d + joint)
+    event = None
+    if scale > 0:
+        event = Event(
+            share=name,
+            statistic="eigenvalues of " + ("mean and second moment, jointly" if joint else "the second moment"),
+            mechanism="laplace" if laplace else "gaussian",
+            norm="l1 norm" if laplace else "l2 norm",
+            sensitivity=sensitivity(d, n, norm="l1" if laplace else "l2", joint=joint),
+            scale=scale,
+            proof="privcov/measurements/eigenvalues.py",
+        )
+    return MeasuredValues(exact + scale * unit, scale, event)

@@ -1,0 +1,92 @@
+"""Orthonormal directions of large variance, one exponential mechanism after another (Amin et al. 2019).
+
+Direction i is drawn on the unit sphere of the complement of the earlier ones with density proportional to
+exp(epsilon_i u'S_i u / (2 Delta)), S_i the moment compressed to that complement: the exponential mechanism with score
+u'Su (McSherry and Talwar 2007), epsilon_i-DP and (epsilon_i^2/8)-zCDP. The earlier directions are already public.
+
+Score sensitivity Delta (replace one row, n public): |u'Gu| / n with G = zz' - ww' has eigenvalues between -|w|^2 and
+|z|^2, so Delta = 1/n alone and (1 + s^2)/n with the anchor s of a joint mean; both attained by orthogonal z, w along u.
+The paper and its public code write epsilon_i/4 in place of epsilon_i/2: the same noise as for half the budget.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov import accounting
+from privcov.dataset import Dataset
+from privcov.measurements.bingham import sample_bingham
+from privcov.measurements.eigenvalues import top
+from privcov.measurements.moment import clipped_moment, rounded_up
+from privcov.privacy import Event, NoPrivacy, PureDP
+
+
+def score_sensitivity(d: int, n: int, *, joint: bool) -> float:
+    """Largest change of u'Su over unit vectors u between neighbours, unit ball, rounded up."""
+    return rounded_up(top(joint), d, n)
+
+
+def measure_directions(
+    dataset: Dataset, shares: list, *, centre: str, rng: np.random.Generator, waste: float = 1.0
+) -> tuple[np.ndarray, tuple[Event, ...]]:
+    """Orthonormal columns (q x q), largest variance first, and one event per draw; q = d, or d + 1 when joint.
+
+    shares: q PureDP or ZCDP shares, one per draw. NoPrivacy gives the exact eigenvectors.
+    waste:  1 for the tight exponent epsilon_i/2; 2 for the published epsilon_i/4, whose events say what it spends.
+    Guarantee: each draw its share, replace-one.
+    """
+    joint = centre == "joint"
+    exact = clipped_moment(dataset, joint=joint)
+    values, basis = np.linalg.eigh(exact)
+    if isinstance(shares[0], NoPrivacy):
+        return basis[:, ::-1], ()
+    delta = score_sensitivity(dataset.d, dataset.n, joint=joint)
+    scale_of = {share: accounting.laplace_scale(PureDP(_epsilon(share)), delta) * waste for share in set(shares)}
+    scales = [scale_of[share] for share in shares]
+    columns = np.empty_like(basis)
+    for i, scale in enumerate(scales):
+        v = sample_bingham((values[-1] - values) / (2 * scale), rng)
+        columns[:, i] = basis @ v
+        if i + 1 < len(scales):
+            values, basis = deflate(values, basis, v)
+    # One repair of the rounding of up to q products: orthonormal to the last digit, and free.
+    columns, triangle = np.linalg.qr(columns)
+    columns *= np.where(np.diag(triangle) < 0, -1.0, 1.0)
+    what = "mean and second moment, jointly" if joint else "the second moment"
+    events = tuple(
+        Event(
+            share="vectors",
+            statistic=f"one direction of {what}, given the earlier ones",
+            mechanism="exponential",
+            norm="score u'Su",
+            sensitivity=delta,
+            scale=scale,
+            proof="privcov/measurements/exponential_vectors.py",
+        )
+        for scale in scales
+    )
+    return columns, events
+
+
+def _epsilon(share) -> float:
+    return accounting.pure_epsilon(share, exponential=True)
+
+
+def deflate(values: np.ndarray, basis: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues and eigenvectors of the compression to the complement of ``basis @ v``.
+
+    In the eigenbasis the matrix is diagonal; the Householder reflection that takes v to an axis leaves a diagonal plus
+    rank two, whose other rows and columns are the compression. One eigendecomposition and one product per step.
+    """
+    w = v.copy()
+    w[0] += math.copysign(1.0, v[0])
+    beta = 2 / (w @ w)
+    lw = values * w
+    half = np.outer(w[1:], beta**2 * (w @ lw) / 2 * w[1:] - beta * lw[1:])
+    inner = half + half.T
+    inner[np.diag_indices(len(inner))] += values[1:]
+    rest = basis[:, 1:] - np.outer(beta * (basis @ w), w[1:])
+    values, turn = np.linalg.eigh(inner)
+    return values, rest @ turn

@@ -1,0 +1,40 @@
+"""Moments of parts of the raw rows, for cross-validation as the papers do it. NOT private: no noise, no event.
+
+A release tuned with this says "no end-to-end guarantee"; it exists to reproduce published numbers.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov.dataset import Dataset
+from privcov.measurements.clipping import blocks, clip_rows
+from privcov.measurements.moment import ANCHOR_SQUARED
+
+
+def fold_moments(
+    dataset: Dataset, *, joint: bool, folds: int, rng: np.random.Generator
+) -> list[tuple[np.ndarray, int, np.ndarray]]:
+    """For each of K folds: the moment of the other rows, their number, and the moment of the fold. Unit-ball units.
+
+    K = min(folds, n); rows go to folds at random. d x d, or (d+1) x (d+1) with the mean when joint.
+    """
+    n, d = dataset.n, dataset.d
+    if n < 2:
+        raise ValueError("Cross-validation on the rows needs at least two rows, got n=1. Use tuning='released'.")
+    folds = min(folds, n)
+    member = rng.permutation(np.arange(n) % folds)
+    size, anchor = d + joint, math.sqrt(ANCHOR_SQUARED)
+    sums = np.zeros((folds, size, size))
+    for block in blocks(dataset):
+        z = clip_rows(dataset.to_working(block), dataset.row_bound) / dataset.row_bound
+        if joint:
+            z = np.column_stack([z, np.full(len(z), anchor)])
+        for k in range(folds):
+            part = z[member[block] == k]
+            sums[k] += part.T @ part
+    counts = np.bincount(member, minlength=folds)
+    total = sums.sum(axis=0)
+    return [((total - s) / (n - c), int(n - c), s / c) for s, c in zip(sums, counts, strict=True)]

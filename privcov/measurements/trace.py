@@ -1,0 +1,40 @@
+"""The trace of the second moment, (1/n) sum |u|^2 over clipped rows in the unit ball, with noise.
+
+Replacing one row changes it by (|x|^2 - |y|^2) / n, at most 1/n; attained by a row of norm 1 and a zero row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privcov import accounting
+from privcov.dataset import Dataset
+from privcov.measurements.moment import rounded_up
+from privcov.measurements.sparse_vector import unit_norms
+from privcov.privacy import Event, PureDP
+
+
+def measure_trace(
+    dataset: Dataset, share, *, rng: np.random.Generator, name: str = "trace"
+) -> tuple[float, float, Event | None]:
+    """(noisy trace, scale of its noise, event), unit-ball units. Laplace under PureDP, else Gaussian.
+
+    Guarantee: the share, replace-one.
+    """
+    laplace = isinstance(share, PureDP)
+    delta = rounded_up(1.0, dataset.d, dataset.n)
+    scale = (accounting.laplace_scale if laplace else accounting.gaussian_scale)(share, delta)
+    exact = float(np.mean(unit_norms(dataset) ** 2))
+    unit = rng.laplace() if laplace else rng.standard_normal()
+    event = None
+    if scale > 0:
+        event = Event(
+            share=name,
+            statistic="trace of the second moment",
+            mechanism="laplace" if laplace else "gaussian",
+            norm="absolute value",
+            sensitivity=delta,
+            scale=scale,
+            proof="privcov/measurements/trace.py",
+        )
+    return exact + scale * float(unit), scale, event

@@ -1,0 +1,66 @@
+"""The second moment of linearly transformed rows, clipped after the transformation. One step of CoinPress.
+
+Rows are clipped to R, scaled to the unit ball and, with a joint mean, given the anchor s; then w = A z for a matrix A
+that is public (constant or made from earlier releases), clipped to norm <= radius. The rows w lie in the ball of that
+radius, so its Frobenius sensitivity is sqrt(2) radius^2 / n (moment.py, alone; size 1: radius^2 / n), and noise of
+the free-trace shape has the same guarantee as in the unit ball.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov import accounting
+from privcov.dataset import Dataset
+from privcov.measurements import moment
+from privcov.measurements.clipping import blocks, clip_rows
+from privcov.measurements.noise import NoiseLaw
+from privcov.privacy import Event
+
+
+def sensitivity(size: int, n: int, radius: float) -> float:
+    """Largest Frobenius change of the moment of rows of norm <= radius, rounded up."""
+    # Squaring the radius rounds twice more; the clip itself never exceeds the radius.
+    return moment.sensitivity(size, n, norm="l2", joint=False) * radius**2 * (1 + 2**-50)
+
+
+def measure_whitened(
+    dataset: Dataset,
+    share,
+    whiten: np.ndarray,
+    *,
+    radius: float,
+    joint: bool,
+    rng: np.random.Generator,
+    name: str,
+) -> tuple[np.ndarray, NoiseLaw, Event | None]:
+    """(noisy moment of the clipped rows A z, its noise law, event). Guarantee: the share, replace-one.
+
+    whiten: A, size x size, size = d (+ 1 when joint). The rows of the data set are copied, never changed.
+    """
+    size, n = len(whiten), dataset.n
+    delta = sensitivity(size, n, radius)
+    law = NoiseLaw("free-trace" if size > 1 else "isotropic", accounting.gaussian_scale(share, delta), size)
+    total = np.zeros((size, size))
+    for block in blocks(dataset):
+        z = clip_rows(dataset.to_working(block), dataset.row_bound) / dataset.row_bound
+        if joint:
+            z = np.column_stack([z, np.full(len(z), math.sqrt(moment.ANCHOR_SQUARED))])
+        w = clip_rows(z @ whiten.T, radius)
+        total += w.T @ w
+    event = None
+    if law.scale > 0:
+        event = Event(
+            share=name,
+            statistic="whitened " + ("mean and second moment, jointly" if joint else "second moment"),
+            mechanism="gaussian",
+            norm="Frobenius norm",
+            sensitivity=delta,
+            scale=law.scale,
+            proof="privcov/measurements/whitened.py",
+            law=law.shape,
+            unit="whitened rows",
+        )
+    return (total + total.T) / (2 * n) + law.draw(rng), law, event

@@ -1,0 +1,97 @@
+"""Wishart noise on the moment matrix: the difference of two (pure DP), and one alone (an (epsilon, delta) curve).
+
+**Difference, S + A - B** with A, B independent W_p(p + 1, C I), p the size of the matrix; `measure_moment` draws it,
+shape "wishart-difference". The density of A is proportional to e^(-tr A / 2C) on the positive semi-definite cone (the
+determinant has power 0), so p(A + G) >= e^(-tr G / 2C) p(A) for G >= 0: adding G never leaves the cone. The density of
+the noise is f(W) = integral p(A) p(A - W) dA. Shifting A by G gives f(W + G) >= e^(-tr G / 2C) f(W); writing A - W as
+(A - W - G) + G gives f(W) >= e^(-tr G / 2C) f(W + G). A change of S is G+ - G-, its positive and its negative part, so
+the loss is at most (tr G+ + tr G-) / 2C = ||G||_* / 2C: pure DP with epsilon = nuclear sensitivity / (2C), and
+therefore epsilon^2 / 2 zCDP. In one dimension A - B is Laplace(2C).
+
+Nuclear sensitivities (unit ball, times n). ||zz' - ww'||_* = sqrt((a + b)^2 - 4 <z,w>^2), a = |z|^2, b = |w|^2.
+  alone     2, attained by orthogonal unit rows; d = 1: |x^2 - y^2| <= 1.
+  joint     2 (1 + s^2), attained at <x,y> = -s^2; d = 1: 4 s, attained by 1 and -1.
+  zero-out  alone 1; joint sqrt((1 + 2 s^2)^2 - 4 s^4) = sqrt(1 + 4 s^2).     add-remove  1 + s^2, of the sum.
+
+**One alone, S + W_p(m, C I).** Its curve is in wishart_curve.py; it depends on m and p through freedom = m - p + 1 and
+on C through the ratio |z|^2 / (2 C n). The mean m C I is public and subtracted here, so the matrix is unbiased;
+who wants the published biased form adds ``law.removed_mean`` again. In joint centring the vectors z have
+|z|^2 <= 1 + s^2 and C grows with it, so that a theorem for unit vectors says the same about z / sqrt(1 + s^2).
+
+In joint centring the corner of the matrix is noisy too; it is then replaced by the public constant it hides.
+Reference: the difference is an own construction; Jiang, Xie and Zhang (2016) and Sheffet (2017) for one alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov import checks
+from privcov.dataset import Dataset
+from privcov.measurements.moment import ANCHOR_SQUARED, CENTRES, Measured, clipped_moment, rounded_up
+from privcov.measurements.noise import NoiseLaw
+from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP
+from privcov.wishart_curve import LARGEST_EPSILON, LARGEST_FREEDOM, wishart_freedom
+
+UNIT_RATIO = 0.5  # C = |z|^2 / n
+
+
+def pure_noise_as_published(guarantee: PureDP | NoPrivacy) -> dict:
+    """Paper 3: W_d(d + 1, 3/(2 n epsilon) I). As arguments of `measure_wishart`."""
+    if isinstance(guarantee, NoPrivacy):
+        return {"freedom": 0, "ratio": UNIT_RATIO}
+    return {"freedom": 2, "ratio": guarantee.epsilon / 3}
+
+
+def approx_noise_as_published(guarantee: ApproxDP | NoPrivacy) -> dict:
+    """Paper 3: W_d(m, I/n), m = d + 14 ln(4/delta) / epsilon^2, rounded up to a whole number."""
+    if isinstance(guarantee, NoPrivacy):
+        return {"freedom": 0, "ratio": UNIT_RATIO}
+    more = 14 * math.log(4 / guarantee.delta) / guarantee.epsilon**2
+    if more > LARGEST_FREEDOM:
+        raise ValueError(
+            f"The published noise would have {more:.3g} degrees of freedom, and what it really gives is known up to "
+            f"{LARGEST_FREEDOM:,}. Use a larger epsilon."
+        )
+    return {"freedom": math.ceil(more) + 1, "ratio": UNIT_RATIO}
+
+
+def approx_noise_sound(guarantee: ApproxDP | NoPrivacy) -> dict:
+    """The fewest degrees of freedom that keep the guarantee when a row is replaced, with the published C."""
+    if isinstance(guarantee, NoPrivacy):
+        return {"freedom": 0, "ratio": UNIT_RATIO}
+    epsilon = min(guarantee.epsilon, LARGEST_EPSILON)
+    return {"freedom": wishart_freedom(epsilon, guarantee.delta, UNIT_RATIO), "ratio": UNIT_RATIO}
+
+
+def measure_wishart(
+    dataset: Dataset, *, freedom: int, ratio: float, centre: str, rng: np.random.Generator, name: str = "matrix"
+) -> Measured:
+    """Clip, compute, add Wishart noise, subtract its mean. The event holds the curve; replace-one, n public.
+
+    freedom: m - p + 1 >= 2, p the size of the matrix; 0 for no noise (a non-private reference).
+    ratio:   largest |z|^2 / (2 C n); 1/2 is C = |z|^2 / n.
+    """
+    joint = checks.one_of("centre", centre, CENTRES) == "joint"
+    checks.positive("ratio", ratio)
+    d, n = dataset.d, dataset.n
+    delta = rounded_up(1 + ANCHOR_SQUARED if joint else 1.0, d, n)
+    exact = clipped_moment(dataset, joint=joint)
+    if not freedom:
+        return Measured(exact, NoiseLaw("wishart", 0.0, d, joint, freedom=2), None, centre, n, dataset.row_bound)
+    checks.in_range("freedom", freedom, 2, 1e9, "Wishart noise has a density only for m > d.")
+    law = NoiseLaw("wishart", delta / ratio, d, joint, freedom=float(freedom))
+    event = Event(
+        share=name,
+        statistic="mean and second moment, jointly" if joint else "second moment",
+        mechanism="wishart",
+        norm="squared length of one vector, over n",
+        sensitivity=delta,
+        scale=law.scale,
+        proof="privcov/wishart_curve.py",
+        law=f"m = {law.degrees:g}",
+        freedom=float(freedom),
+    )
+    return Measured(exact + law.draw(rng), law, event, centre, n, dataset.row_bound)

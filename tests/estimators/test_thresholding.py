@@ -1,0 +1,244 @@
+"""The four thresholding methods: what they give, what they keep secret, and the papers' steps written out."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov._running import release
+from privcov.dataset import Dataset
+from privcov.estimators import ldp_thresholding, thresholding
+from privcov.measurements.local_moment import measure_reports
+from privcov.measurements.moment import measure_moment
+from privcov.privacy import LOCAL, ApproxDP, NoPrivacy, ZCDP
+
+CENTRAL = ["dp-thresholding", "modified-dp-thresholding"]
+LOCALS = ["ldp-thresholding", "modified-ldp-thresholding"]
+KEYS = CENTRAL + LOCALS
+RULES = thresholding.RULES
+ASKED = ApproxDP(1.0, 1e-5)
+
+
+def banded_rows(n, d, seed=0, band=(1.0, 0.6, 0.3)):
+    gap = np.abs(np.subtract.outer(np.arange(d), np.arange(d)))
+    truth = sum(value * (gap == k) for k, value in enumerate(band)) * 1.0
+    return np.random.default_rng(seed).standard_normal((n, d)) @ np.linalg.cholesky(truth).T, truth
+
+
+def unit_rows(n, d, seed=0):
+    """Rows in the unit ball whose second moment is far from diagonal."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, d)) * 0.1 + rng.standard_normal((n, 1)) * np.linspace(1, 0, d)
+    return x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1)
+
+
+def data(x, row_bound, **more):
+    return Dataset.from_rows(x, row_bound, **{"mean_is_zero": True, **more})
+
+
+# --- what comes out -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_way_gives_a_symmetric_semidefinite_matrix(key):
+    x, _ = banded_rows(300, 6)
+    for centre, rule, calibration, tuning, asked in itertools.product(
+        ("zero", "none", "joint"), RULES, ("sound", "as-published"), ("released", "raw-cv"), (ASKED, NoPrivacy())
+    ):
+        rel = release(key, data(x, 4.0), asked, centre=centre, rule=rule, calibration=calibration, tuning=tuning)
+        for a in (rel.matrix, rel.second_moment):
+            np.testing.assert_allclose(a, a.T, rtol=0, atol=1e-13 * np.abs(a).max())
+            assert np.linalg.eigvalsh(a)[0] >= -1e-12 * max(np.abs(rel.second_moment).max(), 1e-300)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_sparse_truth_is_found_better_than_by_noise_alone(rule):
+    """Banded truth, d = 40, n = 30,000: every rule beats the plain Gaussian mechanism and the diagonal answer."""
+    x, truth = banded_rows(30_000, 40)
+    ds = data(x, 8.5, truth=privcov.Truth(truth))
+    ours, plain, trivial = (
+        np.mean([privcov.error(release(key, ds, ASKED, seed=s, **own), ds, against="truth") for s in range(3)])
+        for key, own in (("dp-thresholding", {"rule": rule}), ("gaussian-cov", {}), ("diagonal", {}))
+    )
+    assert ours < 0.85 * plain < trivial
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_diagonal_is_never_cut_when_sound(key):
+    x, _ = banded_rows(50, 6)
+    rel = release(key, data(x, 4.0), NoPrivacy(), rule="paper", diagonal="keep", **biggest(key))
+    clipped = x * np.minimum(1, 4 / np.linalg.norm(x, axis=1))[:, None]
+    np.testing.assert_allclose(np.diag(rel.covariance), np.mean(clipped**2, axis=0), rtol=1e-12)
+    assert not rel.covariance[~np.eye(6, dtype=bool)].any()
+
+
+def biggest(key):
+    return {"eta": 100.0} if key.startswith("modified") else {"gamma": 100.0}
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("rule", RULES)
+def test_units_of_the_data_do_not_matter(key, rule):
+    x, _ = banded_rows(2000, 6)
+    for centre in ("zero", "joint"):
+        one = release(key, data(x, 4.0), ASKED, rule=rule, centre=centre)
+        for c in (2.0**-20, 2.0**15):  # powers of two: rounding is the same, so the cuts are too
+            two = release(key, data(c * x, c * 4.0), ASKED, rule=rule, centre=centre)
+            np.testing.assert_allclose(two.covariance, c * c * one.covariance, rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("rule", ["hard-universal", "soft-sure", "fission"])
+def test_free_rules_keep_everything_when_noise_and_sampling_vanish(key, rule):
+    """40,000 rows: a correlation of 0.1 is 20 deviations; the enormous epsilon leaves no noise."""
+    x, _ = banded_rows(40_000, 3, band=(1.0, 0.3, 0.1))
+    rel = release(key, data(x, 6.0), ApproxDP(1e5, 0.1), rule=rule)
+    x = x * np.minimum(1, 6 / np.linalg.norm(x, axis=1))[:, None]
+    assert (rel.covariance[~np.eye(3, dtype=bool)] != 0).all()
+    np.testing.assert_allclose(rel.covariance, x.T @ x / len(x), rtol=0, atol=0.02)
+
+
+def test_shrinking_the_variances_helps_where_noise_is_large():
+    x, truth = banded_rows(2000, 40, band=(1.0,))
+    ds = data(x, 8.0, truth=privcov.Truth(truth))
+    for key in ("dp-thresholding", "ldp-thresholding"):
+        shrunk, kept = (
+            np.mean(
+                [privcov.error(release(key, ds, ASKED, seed=s, diagonal=how), ds, against="truth") for s in range(8)]
+            )
+            for how in ("shrink", "keep")
+        )
+        assert shrunk < 0.5 * kept
+
+
+def test_variances_stay_unbiased_when_the_mean_is_noisy():
+    """3,000 releases, noise deviation 0.1 per variance: subtracting the square of a noisy mean would cost 0.01 per
+    variance, 0.02 in the trace, which is 9 standard errors. No repair happens: the matrices are far from singular."""
+    rng = np.random.default_rng(3)
+    x = rng.choice([-0.7, 0.7], (20, 2)) @ np.array([[1, 0.1], [0.1, 1]])
+    ds, want = data(x, 1.1), np.cov(x.T, bias=True)
+    traces = []
+    for seed in range(3000):
+        rel = release("dp-thresholding", ds, ZCDP(0.56), seed=seed, centre="joint", diagonal="keep")
+        traces.append(np.trace(rel.covariance))
+    assert abs(np.mean(traces) - np.trace(want)) < 4 * np.std(traces) / math.sqrt(3000)
+
+
+# --- the raw rows -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_without_raw_cv_the_rows_are_read_by_the_measurement_alone(key, monkeypatch):
+    """Give the method the same noisy matrix for two different tables: the answers are equal, so no constant, no cut
+    and no note can carry more about the rows than the matrix does. With raw-cv they differ."""
+    x, _ = banded_rows(200, 5)
+    one, two = data(x, 4.0), data(np.flip(x, axis=1) * np.linspace(0.1, 1, 5), 4.0)
+    stored = {}
+
+    def once(measure):
+        def wrapped(dataset, *args, **kw):
+            fresh = measure(dataset, *args, **kw)  # also moves the noise stream as it does in real life
+            return stored.setdefault("matrix", fresh)
+
+        return wrapped
+
+    monkeypatch.setattr(thresholding, "measure_moment", once(measure_moment))
+    monkeypatch.setattr(ldp_thresholding, "measure_reports", once(measure_reports))
+    own = {"eta": 0.1} if key.startswith("modified") else {"gamma": 0.1}
+    for rule, calibration in itertools.product(RULES, ("sound", "as-published")):
+        stored.clear()
+        a = release(key, one, ASKED, rule=rule, calibration=calibration, **own)
+        b = release(key, two, ASKED, rule=rule, calibration=calibration, **own)
+        assert a.to_json() == b.to_json()
+    stored.clear()
+    a, b = (release(key, ds, NoPrivacy(), tuning="raw-cv") for ds in (one, two))
+    assert a.to_json() != b.to_json()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_raw_cv_says_that_nothing_is_guaranteed(key):
+    x, _ = banded_rows(400, 5)
+    rel = release(key, data(x, 4.0), ASKED, tuning="raw-cv")
+    assert rel.statement["Guarantee"].startswith("no end-to-end guarantee: tuned on the raw rows")
+    assert "was chosen by 10-fold cross-validation on the raw rows" in rel.notes[0]
+    plain = release(key, data(x, 4.0), ASKED)
+    np.testing.assert_array_equal(rel.raw.matrix, plain.raw.matrix)  # tuning moves no noise
+    with pytest.raises(ValueError, match="needs at least two rows, got n=1"):
+        release(key, data(x[:1], 4.0), ASKED, tuning="raw-cv")
+
+
+def test_raw_cv_finds_a_constant_that_cuts_noise_and_keeps_signal():
+    x, truth = banded_rows(500, 20)
+    ds = data(x, 8.0, truth=privcov.Truth(truth))
+    tuned = release("dp-thresholding", ds, NoPrivacy(), tuning="raw-cv")
+    for gamma in (0.0, 20.0):  # keeps all, keeps none
+        fixed = release("dp-thresholding", ds, NoPrivacy(), rule="paper", gamma=gamma)
+        assert privcov.error(tuned, ds, against="truth") < 0.8 * privcov.error(fixed, ds, against="truth")
+
+
+# --- fission ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("centre", ["zero", "joint"])
+def test_the_halves_of_fission_are_independent(centre):
+    """4,000 releases of fixed rows, d = 3; the noise is fresh each time. Correlations of the two halves' off-diagonal
+    errors stay below 4.5 / sqrt(4000) = 0.071; leaving out the second half's noise would give 0.89. No sampling part
+    here: the rows are fixed."""
+    ds, rng = data(unit_rows(100, 3), 1.0), np.random.default_rng(0)
+    errors = []
+    for _ in range(4000):
+        measured = measure_moment(ds, ZCDP(0.5), centre=centre, shape="free-trace", rng=rng)
+        halves = thresholding.fission_halves(measured, lambda r: np.zeros((3, 3)), rng)
+        errors.append([half[np.triu_indices(3, 1)] for half in halves])
+    errors = np.array(errors).reshape(4000, 6)
+    across = np.corrcoef(errors.T)[:3, 3:]
+    assert np.abs(across).max() < 0.071
+    std = measured.law.off_diagonal_std
+    if centre == "zero":
+        np.testing.assert_allclose(errors[:, :3].std(axis=0), math.sqrt(1.25) * std, rtol=0.05)
+        np.testing.assert_allclose(errors[:, 3:].std(axis=0), math.sqrt(5) * std, rtol=0.05)
+
+
+# --- the local model ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", LOCALS)
+def test_a_local_release_speaks_of_one_users_report(key):
+    ds = data(unit_rows(500, 4), 1.0)
+    rel = release(key, ds, ASKED)
+    (event,) = rel.events
+    assert rel.neighbours == LOCAL
+    assert event.sensitivity == pytest.approx(math.sqrt(2), rel=1e-12)
+    assert rel.raw.law.scale == pytest.approx(event.scale / math.sqrt(500), rel=1e-15)
+    central = release("dp-thresholding", ds, ASKED)
+    assert rel.raw.law.scale == pytest.approx(central.raw.law.scale * math.sqrt(500), rel=1e-9)
+
+
+# --- defects seen elsewhere (peers-and-threats.md, 3b) ------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_google_research_1631_noise_is_symmetric(key):
+    rel = release(key, data(unit_rows(50, 5), 1.0), ASKED)
+    np.testing.assert_array_equal(rel.raw.matrix, rel.raw.matrix.T)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_smartnoise_622_the_clipped_rows_are_measured_also_in_raw_cv(key):
+    x = unit_rows(100, 4)
+    longer = x.copy()
+    longer[:50] /= np.linalg.norm(x[:50], axis=1, keepdims=True)
+    one, two = data(longer, 1.0), data(np.vstack([1e6 * longer[:50], x[50:]]), 1.0)
+    for tuning in ("released", "raw-cv"):
+        a, b = (release(key, ds, ASKED, tuning=tuning) for ds in (one, two))
+        np.testing.assert_allclose(a.covariance, b.covariance, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_smartnoise_342_no_variance_is_negative(key):
+    x, _ = banded_rows(30, 8)
+    for seed in range(20):
+        rel = release(key, data(x, 4.0), ApproxDP(0.1, 1e-6), seed=seed, centre="joint")
+        assert (np.diag(rel.covariance) >= -1e-12 * np.abs(rel.second_moment).max()).all()

@@ -1,0 +1,287 @@
+"""Calibration and neighbours: in the study, in the address, in the controls, in the release, in the script."""
+
+import dataclasses
+import types
+
+import numpy as np
+import pytest
+
+import privcov
+from pages.parts import cached, twin
+from pages.parts.study import CSV, Study, from_query, to_query
+from privcov import accounting
+from privcov._running import TUNINGS
+from privcov.estimators.base import METHODS
+from privcov.privacy import RELATIONS, ApproxDP
+from tests.pages.test_pages import SMALL, open_page
+
+PAPER = "as-published-9"
+MEANING = "half the right sensitivity, as an invented paper prints it"
+
+
+@pytest.fixture
+def published(monkeypatch):
+    """gaussian-cov with one published calibration more, so that these tests hang on no paper: the noise is halved, the
+    event keeps the true sensitivity and the scale that was used."""
+    card = METHODS.get("gaussian-cov")
+    new = dataclasses.replace(card, calibrations={**card.calibrations, PAPER: MEANING})
+    honest = card.cls.run
+
+    def run(self, ask):
+        if ask.calibration != PAPER:
+            return honest(self, ask)
+        outcome = honest(self, dataclasses.replace(ask, calibration="sound"))
+        m = outcome.measured
+        event = dataclasses.replace(m.event, scale=m.event.scale / 2)
+        law = dataclasses.replace(m.law, scale=m.law.scale / 2)
+        return dataclasses.replace(outcome, measured=dataclasses.replace(m, event=event, law=law))
+
+    monkeypatch.setitem(METHODS._entries, "gaussian-cov", new)
+    monkeypatch.setattr(card.cls, "card", new)
+    monkeypatch.setattr(card.cls, "run", run)
+    cached._release.clear()
+    yield new
+    cached._release.clear()
+
+
+def boxes(at) -> dict:
+    return {box.label: box for box in at.selectbox}
+
+
+# --- the study and its address ------------------------------------------------------------------------------
+
+
+def test_both_are_in_the_address_only_when_they_differ(published):
+    study = Study(method="gaussian-cov", calibration=PAPER, neighbours="add-remove")
+    assert to_query(study) == {"method": "gaussian-cov", "calibration": PAPER, "neighbours": "add-remove"}
+    assert from_query(to_query(study)) == (study, [])
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"calibration": "hopeful", "method": "gaussian-cov"}, ("noise calibration", "sound or")),
+        ({"calibration": "<script>"}, ("left out", "sound")),
+        ({"neighbours": "everybody"}, ("neighbouring relation", "replace-one or zero-out or add-remove")),
+        ({"neighbours": "add-remove", "method": "glasso-gaussian"}, ("Graphical", "replace-one")),
+        ({"calibration": PAPER, "method": "glasso-gaussian"}, (PAPER, "sound")),
+    ],
+)
+def test_what_a_method_does_not_offer_is_left_out_with_a_sentence(published, query, words):
+    card = METHODS.get(query.get("method", "auto-cov"))
+    if query.get("neighbours") in card.relations:
+        pytest.skip("offered by now")
+    study, problems = from_query(query)
+    assert len(problems) == 1
+    assert all(word in problems[0] or word in card.label for word in words)
+    assert (study.calibration, study.neighbours) == ("sound", "replace-one")
+
+
+def test_another_method_keeps_what_it_offers_and_drops_the_rest(published):
+    study = Study(method="gaussian-cov", calibration=PAPER, neighbours="add-remove")
+    other = study.with_method("laplace-cov")
+    assert (other.calibration, other.neighbours) == ("sound", "add-remove")
+    assert PAPER not in METHODS.get("laplace-cov").calibrations
+    none = dataclasses.replace(study, method="zero")  # not through with_method: the release falls back by itself
+    assert none.settings(METHODS.get("zero")) == {"calibration": "sound", "neighbours": "replace-one"}
+    assert study.without_method() == Study()
+
+
+def test_a_method_without_a_sound_form_leaves_no_false_claim_behind(published, monkeypatch):
+    """It is shown as published because there is nothing else; the next method must not inherit that unasked."""
+    card = METHODS.get("diagonal")
+    monkeypatch.setitem(METHODS._entries, "diagonal", dataclasses.replace(card, calibrations={PAPER: MEANING}))
+    study = Study(method="gaussian-cov").with_method("diagonal")
+    assert study.settings(METHODS.get("diagonal"))["calibration"] == PAPER
+    assert study.with_method("gaussian-cov").settings(published)["calibration"] == "sound"
+    assert to_query(study) == {"method": "diagonal"}
+
+
+def test_settings_are_always_offered():
+    for card in METHODS.all():
+        for neighbours in RELATIONS:
+            for calibration in ("sound", "as-published", PAPER, *card.calibrations):
+                found = Study(calibration=calibration, neighbours=neighbours).settings(card)
+                assert found["calibration"] in card.calibrations
+                assert found["neighbours"] in card.relations
+                kept = calibration if calibration in card.calibrations else card.default_calibration
+                assert found["calibration"] == kept
+
+
+# --- the release and the script -----------------------------------------------------------------------------
+
+
+def run_script(text: str):
+    space = {}
+    exec(compile(text.replace("print(", "str("), "twin", "exec"), space)
+    return space["rel"]
+
+
+@pytest.mark.parametrize("neighbours", list(RELATIONS))
+@pytest.mark.parametrize("calibration", ["sound", PAPER])
+@pytest.mark.parametrize("source", ["ar1-covariance", "wine"])
+def test_the_script_is_the_page_bit_for_bit(published, neighbours, calibration, source):
+    data = (("d", 4), ("n", 500)) if source == "ar1-covariance" else ()
+    study = Study(
+        source=source, data=data, method="gaussian-cov", options=(("repair", "none"),),
+        calibration=calibration, neighbours=neighbours, bound=0.5, seed=3,
+    )  # fmt: skip
+    rel = cached.release(study)
+    assert rel.parameters["calibration"] == calibration
+    assert rel.parameters["neighbours"] == neighbours
+    text = twin.script(study, cached.dataset(study))
+    assert ("calibration=" in text) == (calibration != "sound")
+    assert ("neighbours=" in text) == (neighbours != "replace-one")
+    again = run_script(text)
+    assert again.matrix.tobytes() == rel.matrix.tobytes()
+    assert again.to_json() == rel.to_json()
+
+
+def test_a_csv_study_passes_them_on_too(published, monkeypatch):
+    rows = privcov.Dataset.from_rows(np.random.default_rng(0).standard_normal((50, 3)))
+    monkeypatch.setattr(cached, "st", types.SimpleNamespace(session_state={"csv": rows}))
+    rel = cached.release(Study(source=CSV, method="gaussian-cov", calibration=PAPER, neighbours="zero-out"))
+    assert (rel.parameters["calibration"], rel.parameters["neighbours"]) == (PAPER, "zero-out")
+
+
+def test_a_method_that_does_not_offer_them_gets_its_default(published):
+    rel = cached.release(Study(source="wine", method="diagonal", calibration=PAPER, neighbours="add-remove"))
+    assert (rel.parameters["calibration"], rel.parameters["neighbours"]) == ("sound", "replace-one")
+    text = twin.script(Study(source="wine", method="diagonal", calibration=PAPER), cached.dataset(Study(source="wine")))
+    assert "calibration" not in text
+
+
+# --- the page -----------------------------------------------------------------------------------------------
+
+
+def test_the_select_boxes_stand_there_only_when_there_is_a_choice(published):
+    at = open_page("pages/1_Estimate.py", **SMALL, method="gaussian-cov")
+    assert boxes(at)["Noise calibration"].options == list(published.calibrations)
+    assert boxes(at)["Neighbouring tables"].options == list(RELATIONS)
+    assert any(RELATIONS["replace-one"].sentence in c.value for c in at.caption)
+    at = open_page("pages/1_Estimate.py", **SMALL, method="zero")
+    assert not {"Noise calibration", "Neighbouring tables"} & set(boxes(at))
+
+
+def test_a_false_claim_is_a_warning_with_the_guarantee_line(published):
+    at = open_page("pages/1_Estimate.py", **SMALL, method="gaussian-cov", kind="approx")
+    assert not at.warning
+    boxes(at)["Noise calibration"].select(PAPER).run()
+    assert not at.exception
+    assert any(MEANING in c.value for c in at.caption)
+    rel = cached.release(from_query(SMALL | {"method": "gaussian-cov", "kind": "approx", "calibration": PAPER})[0])
+    assert rel.claim_is_false
+    line = rel.statement["Guarantee"]
+    assert line.startswith("only (")
+    assert "is false" in line
+    (warning,) = at.warning
+    shown = warning.value.replace("\\", "").replace("⁠", "")
+    assert shown == f"Guarantee: {line}."
+    boxes(at)["Noise calibration"].select("sound").run()
+    assert not at.warning
+
+
+PUBLISHED = [(c.key, k) for c in METHODS.all() for k in c.calibrations if k != "sound"]
+
+
+@pytest.mark.parametrize(("key", "calibration"), PUBLISHED)
+def test_every_published_calibration_gives_a_verdict_or_a_sentence(key, calibration):
+    """The page warns exactly when the release says that the claim is false."""
+    kind = METHODS.get(key).guarantees[0].kind
+    query = SMALL | {"method": key, "calibration": calibration, "kind": kind}
+    at = open_page("pages/1_Estimate.py", **query)
+    study, problems = from_query(query)
+    assert not problems
+    try:
+        rel = cached.release(study)
+    except ValueError:
+        assert len(at.error) == 1
+        return
+    assert not at.error
+    told = [w for w in at.warning if w.value.startswith("Guarantee")]
+    assert len(told) == rel.claim_is_false == ("is false" in rel.statement["Guarantee"])
+
+
+def test_choosing_another_method_falls_back_on_the_page(published):
+    at = open_page("pages/1_Estimate.py", **SMALL, method="gaussian-cov", calibration=PAPER, neighbours="add-remove")
+    assert at.warning
+    boxes(at)["Method"].select("laplace-cov").run()
+    boxes(at)["Method"].select("diagonal").run()
+    assert not at.exception
+    assert not at.warning
+    assert "Noise calibration" not in boxes(at)
+    assert "neighbours" not in at.query_params
+    assert "calibration" not in at.query_params
+
+
+def test_the_page_default_is_named_once_a_setting_is_chosen():
+    """Without a method in the study the page chooses one; a setting belongs to a method, so it names it."""
+    at = open_page("pages/1_Estimate.py", **SMALL)
+    boxes(at)["Neighbouring tables"].select("add-remove").run()
+    assert not at.exception
+    assert not at.error
+    assert "add-remove" in at.query_params["neighbours"]
+    assert "auto-cov" in at.query_params["method"]
+
+
+@pytest.mark.parametrize("neighbours", ["zero-out", "add-remove"])
+@pytest.mark.parametrize("file", ["pages/1_Estimate.py", "pages/4_Spectra.py"])
+def test_the_pages_run_under_every_relation(file, neighbours):
+    at = open_page(file, **SMALL, neighbours=neighbours)
+    assert not at.error
+    assert not at.warning
+    if file == "pages/1_Estimate.py":
+        text = " ".join(c.value for c in at.caption)
+        assert ("number of rows, which is taken as public" in text) == (neighbours == "zero-out")
+
+
+def test_historical_methods_stand_last_and_say_so(monkeypatch):
+    card = METHODS.get("diagonal")
+    new = dataclasses.replace(card, standing="historical")
+    monkeypatch.setitem(METHODS._entries, "diagonal", new)
+    at = open_page("pages/1_Estimate.py", **SMALL)
+    options = boxes(at)["Method"].options
+    historical = [label for label in options if "(historical)" in label]
+    assert f"{card.family}: {card.label} (historical)" in options
+    assert options[-len(historical) :] == historical
+    assert len(historical) == sum(c.standing == "historical" for c in METHODS.all())
+
+
+# --- what a release says of a published calibration ---------------------------------------------------------
+
+
+def test_the_verdict_is_computed_from_the_events(published, monkeypatch):
+    data = privcov.Dataset.from_rows(np.random.default_rng(0).standard_normal((50, 3)))
+    asked = ApproxDP(1.0, 1e-6)
+    rel = privcov.release("gaussian-cov", data, asked, calibration=PAPER)
+    given = accounting.compose(rel.events, asked)
+    assert not accounting.covers(asked, given)
+    assert rel.given == given
+    assert rel.statement["Guarantee"] == f"only {given} as published; the claim of {asked} is false"
+    assert rel.claim_is_false
+    assert privcov.Release.from_json(rel.to_json()).statement["Guarantee"] == rel.statement["Guarantee"]
+
+    half = published.cls.run
+
+    def twice(self, ask):  # a published scale that is four times too large: the claim holds
+        outcome = half(self, ask)
+        m = outcome.measured
+        return dataclasses.replace(
+            outcome, measured=dataclasses.replace(m, event=dataclasses.replace(m.event, scale=4 * m.event.scale))
+        )
+
+    monkeypatch.setattr(published.cls, "run", twice)
+    rel = privcov.release("gaussian-cov", data, asked, calibration=PAPER)
+    assert rel.statement["Guarantee"] == f"{rel.given} as published; the claim was {asked}"
+    assert not rel.claim_is_false
+    assert accounting.covers(asked, rel.given)
+
+
+def test_a_sound_release_makes_no_false_claim():
+    data = privcov.Dataset.from_rows(np.random.default_rng(0).standard_normal((50, 3)))
+    rel = privcov.release("gaussian-cov", data, ApproxDP(1.0, 1e-6))
+    assert not rel.claim_is_false
+    assert "as published" not in rel.statement["Guarantee"]
+    raw = dataclasses.replace(rel, parameters={**rel.parameters, "tuning": TUNINGS[2]})
+    assert raw.claim_is_false
+    assert raw.statement["Guarantee"].startswith("no end-to-end guarantee")

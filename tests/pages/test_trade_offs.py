@@ -1,0 +1,384 @@
+"""Trade-offs: sweeps run in the background, survive, stop and resume; every figure can be taken home."""
+
+import json
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import privcov
+from pages.parts import jobs, sweep
+from pages.parts.jobs import Job
+from pages.parts.study import Study
+from pages.parts.tradeoffs_axes import axes, read_values
+from pages.parts.tradeoffs_script import script
+from privcov import accounting
+from privcov.experiments import cells as cells_module
+from privcov.experiments.cells import Cell
+from privcov.experiments.presets import PRESETS
+from tests.pages.test_pages import ROOT, chart, open_page, settle
+
+PAGE = "pages/2_Trade_offs.py"
+STUDY = Study(data=(("d", 3), ("n", 60)))
+DATA = privcov.source("ar1-covariance", n=60, d=3)
+
+
+def setting(**changes) -> sweep.Setting:
+    return sweep.Setting(**({"methods": ("auto-cov", "gaussian-cov"), "replicates": 2} | changes))
+
+
+def built(study=STUDY, **changes) -> sweep.Sweep:
+    return sweep.build(study, DATA, setting(**changes))
+
+
+def button(at: AppTest, label: str):
+    return next(b for b in at.button if b.label == label)
+
+
+# --- from the form to plans ---------------------------------------------------------------------------------
+
+
+def test_everything_a_source_has_can_vary():
+    names = [a.name for a in axes(STUDY, DATA)]
+    assert names == ["privacy", "row_bound", "n", "d", "rho"]
+    assert "delta" in [a.name for a in axes(Study(kind="approx"), DATA)]
+    zipf = [a.name for a in axes(Study(source="zipf-norms"), privcov.source("zipf-norms", n=50, d=3))]
+    assert {"n", "d", "bins", "skew"} <= set(zipf)
+    sparse = [a.name for a in axes(Study(source="sparse-covariance"), DATA)]
+    assert "sparsity" in sparse
+    assert [a.name for a in axes(Study(source="wine"), privcov.source("wine"))] == ["privacy", "row_bound"]
+
+
+@pytest.mark.parametrize("axis", ["privacy", "row_bound", "n", "d", "rho"])
+def test_every_axis_runs_and_stands_on_x(axis):
+    made = built(axis=axis, values=(2, 3) if axis in ("n", "d") else (0.1, 0.5))
+    rows = [row for cell in made.cells(None) for row in cell]
+    table = sweep.tidy(made, rows, made.metrics[0])
+    assert set(table["x"]) == ({2, 3} if axis in ("n", "d") else {0.1, 0.5})
+    assert table["value"].notna().all()
+    assert made.steps == len(rows) == 2 * 2 * 2
+
+
+@pytest.mark.parametrize("norm", ["frobenius", "spectral", "l1", "max"])
+@pytest.mark.parametrize("relative", [True, False])
+@pytest.mark.parametrize("against", ["truth", "sample", "nonprivate"])
+def test_every_error_can_be_drawn(norm, relative, against):
+    made = built(norm=norm, relative=relative, against=against, values=(0.1,))
+    rows = [row for cell in made.cells(None) for row in cell]
+    assert sweep.tidy(made, rows, made.metrics[0])["value"].gt(0).all()
+
+
+def test_kinds_stand_on_one_axis_by_what_they_imply():
+    made = built(methods=("auto-cov", "laplace-cov"), kinds=("pure", "approx", "zcdp"), values=(0.5, 2.0), delta=1e-6)
+    rows = [row for cell in made.cells(None) for row in cell]
+    table = sweep.tidy(made, rows, made.metrics[0])
+    assert set(table["x"]) == {0.5, 2.0}
+    assert (
+        set(table["series"]) >= {"Laplace mechanism, Pure DP", "Auto (shrinkage), zCDP"}
+        or table["series"].nunique() > 2
+    )
+    (plan,) = made.plans
+    for guarantee in plan.guarantees:
+        implied = accounting.to_approx(guarantee, 1e-6)
+        assert implied.epsilon <= 2.0 * (1 + 1e-9)
+        if guarantee.kind == "zcdp":  # and no larger rho would do
+            assert accounting.zcdp_to_approx(guarantee.rho * 1.001, 1e-6) > min(
+                e for e in (0.5, 2.0) if e >= implied.epsilon * (1 - 1e-9)
+            )
+    words = sweep.conversion(("pure", "approx", "zcdp"), 1.0, 1e-6)
+    assert f"rho = {accounting.approx_to_zcdp(1.0, 1e-6):.3g}" in words
+    assert "delta = 1e-06" in words
+
+
+def test_lines_without_noise():
+    made = built(values=(0.1, 1.0), without_noise=True)
+    rows = [row for cell in made.cells(None) for row in cell]
+    table = sweep.tidy(made, rows, made.metrics[0])
+    assert table[table["x"].isna()]["series"].str.contains("no noise").all()
+    made = built(axis="n", values=(20, 40), without_noise=True)
+    rows = [row for cell in made.cells(None) for row in cell]
+    table = sweep.tidy(made, rows, made.metrics[0])
+    assert table["x"].notna().all()
+    assert table["series"].nunique() == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"methods": ()}, "at least one method"),
+        ({"replicates": 0}, "Replicates must be from 1"),
+        ({"axis": "d", "values": (3_000,)}, "d must be"),
+        ({"axis": "d", "values": (0,)}, "d must be"),
+        ({"axis": "delta"}, "cannot vary"),
+        ({"axis": "rho", "values": (2.0,)}, "rho must lie in"),
+        ({"values": (-1.0,)}, "rho must be > 0"),
+        ({"axis": "row_bound", "values": (0.0,)}, "row_bound must be > 0"),
+    ],
+)
+def test_impossible_set_ups_get_a_sentence(changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        built(**changes)
+
+
+def test_too_many_numbers_are_refused_before_anything_is_drawn():
+    study = Study(data=(("d", 200), ("n", 1_000)))
+    with pytest.raises(ValueError, match="40,000,000"):
+        sweep.build(study, DATA, setting(axis="n", values=(2_000_000,)))
+
+
+def test_values_are_read_or_refused():
+    n = next(a for a in axes(STUDY, DATA) if a.name == "n")
+    assert read_values(" 20, 10 ;10,", n) == (10, 20)
+    for text, words in (("ten", "not a number"), ("1.5", "whole"), ("", "at least one"), ("inf", "whole")):
+        with pytest.raises(ValueError, match=words):
+            read_values(text, n)
+    with pytest.raises(ValueError, match="60 is the limit"):
+        read_values(",".join(map(str, range(1, 70))), n)
+
+
+# --- the same in Python -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("changes", [
+    {"values": (0.1, 1.0)}, {"axis": "n", "values": (20, 40)}, {"axis": "row_bound", "values": (1.0, 2.0)},
+    {"kinds": ("pure", "zcdp"), "values": (0.5, 1.0)}, {"values": (0.1,), "without_noise": True},
+])  # fmt: skip
+def test_the_script_gives_the_same_table(changes, capsys):
+    made = built(**changes)
+    scope: dict = {}
+    exec(script(made, STUDY), scope)
+    rows = [row for cell in made.cells(None) for row in cell]
+    pd.testing.assert_frame_equal(scope["table"], pd.DataFrame(rows), check_exact=True)
+
+
+def test_rows_of_a_file_are_swept_in_the_session_and_the_script_reads_the_file(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.uniform(-1, 1, (40, 3)), columns=["a", "b", "c"])
+    data = privcov.Dataset.from_rows(table, bounds=[[-1, 1]] * 3, columns=table.columns, name="your table")
+    study = Study(source="csv")
+    made = sweep.build(study, data, setting(axis="row_bound", values=(1.0, 1.5), against="sample"))
+    assert not made.plans
+    assert made.key[0].source == "csv"
+    rows = [row for cell in made.cells(None) for row in cell]
+    monkeypatch.chdir(tmp_path)
+    table.to_csv("your.csv", index=False, float_format="%.17g")
+    scope: dict = {}
+    exec(script(made, study), scope)
+    pd.testing.assert_frame_equal(scope["table"], pd.DataFrame(rows), check_exact=False, rtol=1e-9)
+    assert made.steps == len(rows)
+
+
+def test_a_preset_s_script_gives_the_same_table(capsys):
+    made = sweep.from_preset(PRESETS["4-table-3"], ["gaussian-cov", "zero"], 1, published=True)
+    scope: dict = {}
+    exec(script(made, STUDY), scope)
+    rows = [row for cell in made.cells(None) for row in cell]
+    pd.testing.assert_frame_equal(scope["table"], pd.DataFrame(rows), check_exact=True)
+
+
+# --- jobs ---------------------------------------------------------------------------------------------------
+
+
+def slow(n: int, gate: threading.Event | None = None):
+    def cells():
+        for k in range(n):
+            if gate is not None:
+                gate.wait(5)
+            else:
+                time.sleep(0.01)
+            yield Cell([{"k": k}], reused=k % 2 == 0)
+
+    return cells
+
+
+def test_a_job_counts_computed_and_reused():
+    job = Job(slow(6), 6)
+    assert job.wait(5)
+    found = job.progress
+    assert (found.state, found.computed, found.reused, len(found.rows)) == ("finished", 3, 3, 6)
+
+
+def test_a_job_stops_and_keeps_what_it_has():
+    job = Job(slow(500), 500)
+    while job.progress.done < 3:
+        time.sleep(0.005)
+    job.stop()
+    assert job.wait(5)
+    assert job.progress.state == "stopped"
+    assert 3 <= len(job.progress.rows) == job.progress.done < 500
+
+
+def test_a_job_that_nobody_holds_stops():
+    job = Job(slow(500), 500)
+    progress, thread = job.progress, job._thread
+    while not progress.done:
+        time.sleep(0.005)
+    del job
+    thread.join(5)
+    assert progress.state == "stopped"
+
+
+@pytest.mark.parametrize("problem", [ValueError("a sentence"), MemoryError()])
+def test_a_failure_is_a_sentence(problem):
+    def cells():
+        yield Cell([{"k": 0}], False)
+        raise problem
+
+    job = Job(cells, 2)
+    assert job.wait(5)
+    assert job.progress.state == "failed"
+    assert job.progress.problem
+    assert len(job.progress.rows) == 1
+
+
+def test_a_crowd_waits_its_turn():
+    gate = threading.Event()
+    many = [Job(slow(2, gate), 2) for _ in range(4)]
+    time.sleep(0.1)
+    assert sum(j.progress.state == "waiting" for j in many) >= 2
+    many[-1].stop()
+    assert many[-1].wait(5)
+    gate.set()
+    for job in many:
+        assert job.wait(5)
+    assert [j.progress.state for j in many[:3]] == ["finished"] * 3
+    assert jobs._PLACES.acquire(timeout=1)
+    jobs._PLACES.release()
+
+
+# --- the page -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Method runs of sweeps, counted; those that time a method for the estimate are not."""
+    seen = []
+    real = cells_module.run_method
+
+    def counted(method, *rest, **more):
+        seen.append(method.card.key)
+        return real(method, *rest, **more)
+
+    monkeypatch.setattr(cells_module, "run_method", counted)
+    return seen
+
+
+def test_adding_a_method_runs_only_its_cells_and_coming_back_runs_nothing(runs):
+    at = open_page(PAGE, **{"data.n": "61", "data.d": "4"})
+    before = len(runs)
+    chosen = at.multiselect[0].value
+    assert before == 13 * 20 * len(chosen)
+    at.multiselect[0].set_value([*chosen, "zero"]).run()
+    settle(at)
+    assert "780 of them are in the store" in " ".join(c.value for c in at.caption).replace("\\", "")
+    button(at, "Draw the curves").click().run()
+    settle(at)
+    assert len(runs) - before == 13 * 20
+    assert set(runs[before:]) == {"zero"}
+    at.switch_page("pages/4_Spectra.py").run()
+    at.switch_page(PAGE).run()
+    settle(at)
+    assert at.multiselect[0].value == [*chosen, "zero"]
+    assert len(runs) - before == 13 * 20
+    assert chart(at, "Error curves")
+
+
+def test_the_page_shows_what_there_is_and_stops(monkeypatch):
+    real = cells_module.run_method
+
+    def slowly(*rest, **more):
+        time.sleep(0.02)
+        return real(*rest, **more)
+
+    monkeypatch.setattr(cells_module, "run_method", slowly)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    at.switch_page(PAGE)
+    at.query_params["data.n"], at.query_params["data.d"] = "62", "4"
+    at.run()
+    assert chart(at, "Error curves")  # a part of it
+    at.switch_page("pages/4_Spectra.py").run()
+    (job,) = at.session_state["sweeps"].values()
+    here = job.progress.done
+    time.sleep(0.5)
+    assert job.progress.done > here
+    at.switch_page(PAGE).run()
+    button(at, "Stop").click().run()
+    assert job.wait(5)
+    at.run()
+    assert job.progress.state == "stopped"
+    assert "Stopped after" in " ".join(c.value for c in at.caption)
+    assert chart(at, "Error curves")
+    button(at, "Go on").click().run()
+    settle(at)
+    (job,) = at.session_state["sweeps"].values()
+    assert job.progress.state == "finished"
+    assert job.progress.reused > 0
+
+
+def test_the_script_on_the_page_is_its_table(capsys):
+    at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
+    scope: dict = {}
+    exec(at.code[0].value, scope)
+    shown = at.dataframe[0].value
+    means = scope["table"].groupby(["method", "rho"], sort=False)["value"].mean()
+    assert np.array_equal(np.sort(means.to_numpy()), np.sort(shown["mean"].to_numpy()))
+
+
+def test_a_preset_is_one_click(runs):
+    at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
+    runs.clear()
+    at.session_state["t.4-table-5.replicates"] = 2
+    next(b for b in at.button if b.key == "preset-4-table-5").click().run()
+    settle(at)
+    assert not at.error
+    _, alt = chart(at, "Error curves against delta")
+    assert "DP thresholding" in alt
+    assert len(runs) == 2 * 4 * len(PRESETS["4-table-5"].available())
+    button(at, "Back to my own set-up").click().run()
+    settle(at)
+    assert chart(at, "Error curves against rho")
+
+
+def test_pins_stand_side_by_side_and_go():
+    at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
+    button(at, "Pin").click().run()
+    button(at, "Pin").click().run()
+    at.session_state["tradeoffs.tab"] = "Pinned"
+    at.run()
+    assert len([c for c in at.get("plotly_chart") if c.proto.alt.startswith("Error curves")]) == 2
+    at.button(key="unpin-1").click().run()
+    assert len(at.session_state["pins"]) == 1
+
+
+def test_curves_of_a_file_go_with_the_file():
+    from pages.parts import session_file
+
+    at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
+    import streamlit as st
+
+    csv = Study(source="csv")
+    kept = {(csv, "x"): "curves", ("", "y"): "others"}
+    st.session_state["sweeps"], st.session_state["pins"] = dict(kept), dict(kept)
+    session_file.forget_results()
+    assert list(st.session_state["sweeps"]) == list(st.session_state["pins"]) == [("", "y")]
+    assert at
+
+
+def test_nonsense_in_the_values_is_one_sentence():
+    at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
+    at.text_input[0].set_value("0.1, banana").run()
+    assert [e.value for e in at.error if "not a number" in e.value]
+    assert not at.exception
+
+
+def test_plan_json_of_a_page_runs():
+    from pages.parts.tradeoffs_store import plans_json
+
+    one = built(values=(0.1,))
+    assert privcov.Plan.from_json(plans_json(one.plans)) == one.plans[0]
+    many = sweep.from_preset(PRESETS["1-figure-1-left"], ["zero"], 1, published=False)
+    found = [privcov.Plan.from_json(json.dumps(p)) for p in json.loads(plans_json(many.plans))]
+    assert found == list(many.plans)
