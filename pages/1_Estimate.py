@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import cached, controls, frame, show, twin, upload
+from pages.parts import cached, controls, estimate_pins, frame, show, twin, upload
 from pages.parts.study import CSV
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import waterfall as waterfall_figure
@@ -104,6 +104,20 @@ with show.problems():
     unit = f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
     pairs = data.d * (data.d - 1) // 2
     show.colour_key(limit, palette, unit, f"{saturated(released, limit)} of {pairs} released pairs beyond the colours")
+
+    estimate_pins.button(
+        study,
+        f"{card.label}, {rel.given or 'nothing measured'}, {data.n:,} x {data.d}",
+        released,
+        data.columns,
+        limit,
+        [
+            ("Frobenius error", show.percent(error(rel, data, relative=True, against=against))),
+            ("Noise per entry", plain(noise)),
+            ("Attacker's best chance", f"{rel.attacker_success:.3f}"),
+        ],
+    )
+    estimate_pins.section()
 
     left, right = st.columns([3, 2], gap="large")
     with left:

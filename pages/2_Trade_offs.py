@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import streamlit as st
 
-from pages.parts import cached, controls, frame, show, tradeoffs_form, tradeoffs_pins, tradeoffs_view
-
-TABS = {"Which epsilon?": "pages.parts.which_epsilon", "Who wins where?": "pages.parts.who_wins"}
+from pages.parts import (
+    cached,
+    controls,
+    frame,
+    show,
+    tradeoffs_form,
+    tradeoffs_pins,
+    tradeoffs_view,
+    which_epsilon,
+    who_wins,
+)
 
 study = frame.page("Trade-offs")
 controls.sidebar(study, method=False)
@@ -17,9 +23,9 @@ st.markdown(
     "Choose methods, draw the curves, and read off where one overtakes another, or where none beats a trivial answer."
 )
 
-there = {title: module for title, module in TABS.items() if importlib.util.find_spec(module)}
-opened = st.tabs(["Curves", *there, "Pinned"], key="tradeoffs.tab", on_change="rerun")
-first, *middle, last = opened
+first, epsilon, winner, last = st.tabs(
+    ["Curves", "Which epsilon?", "Who wins where?", "Pinned"], key="tradeoffs.tab", on_change="rerun"
+)
 
 if first.open:
     with first, show.problems():
@@ -32,10 +38,10 @@ if first.open:
             made, metric = tradeoffs_form.own_form(study, data)
             tradeoffs_view.section(made, metric, data, study)
 
-for tab, module in zip(middle, there.values(), strict=True):
+for tab, part in ((epsilon, which_epsilon), (winner, who_wins)):
     if tab.open:
         with tab, show.problems():
-            importlib.import_module(module).section(study, cached.dataset(study))
+            part.section(study, cached.dataset(study))
 
 if last.open:
     with last:

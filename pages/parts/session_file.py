@@ -85,7 +85,7 @@ def forget() -> None:
 
 def forget_results() -> None:
     """Curves that other pages keep per study: those of a CSV must not outlive it or pass for another's."""
-    for kept in ("sweeps", "pins", "roc"):
+    for kept in ("sweeps", "pins", "estimate.pins", "roc"):
         for key in list(st.session_state.get(kept, {})):
             if getattr(key[0], "source", "") == CSV:
                 del st.session_state[kept][key]
