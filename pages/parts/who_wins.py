@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import controls, frame, show, tradeoffs_store
+from pages.parts.jobs import Job
 from pages.parts.study import Study
 from pages.parts.which_epsilon import redraws
 from privcov.dataset import Dataset
@@ -17,7 +18,7 @@ from privcov.estimators.base import METHODS
 from privcov.experiments import estimates
 from privcov.experiments.answer import NORM_NAMES, REFERENCE_NAMES
 from privcov.experiments.plan import Plan
-from privcov.experiments.winners import TRIVIAL, in_words, labels_of, map_plans, run_map, winners
+from privcov.experiments.winners import TRIVIAL, dimension, in_words, labels_of, map_cells, map_plans, winners
 from privcov.figures.winners import winner_map
 from privcov.privacy import KINDS, Guarantee
 
@@ -78,11 +79,16 @@ def section(study: Study, data: Dataset) -> None:
                 "this tab or for the curves, is not run again."
             )
         if started:
-            kept[key] = _run(plans)
+            store = tradeoffs_store.store()
+            for other in kept.values():
+                other.stop()
+            kept[key] = Job(lambda: map_cells(plans, store), runs)
             while len(kept) > _KEPT:
                 kept.pop(next(iter(kept)))
+            kept[key].wait(1.5)
         if key in kept:
-            _show(kept[key], study, asked)
+            alive = kept[key].progress.alive
+            st.fragment(_paint, run_every=1.2 if alive else None)(kept[key], study, asked, alive)
         with st.expander("The same in Python"):
             st.code(script(study, asked), language="python")
 
@@ -201,17 +207,34 @@ def _seconds(study: Study, asked: Map, plans: list[Plan]) -> float:
     return kept[whole]
 
 
-def _run(plans: list[Plan]) -> pd.DataFrame:
-    bar = st.progress(0.0, "Running ...")
+def _paint(job: Job, study: Study, asked: Map, was_alive: bool) -> None:
+    """Progress and Stop while the map is drawn; then the map, or what there is of it."""
+    found = job.progress
+    if was_alive and not found.alive:
+        st.rerun()  # the whole page, so that the clock of this fragment stops
+    if found.alive:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.progress(min(1.0, found.done / max(found.total, 1)), f"{found.done:,} of {found.total:,} runs")
+        right.button("Stop", on_click=job.stop, key="stop-map", width="stretch")
+    elif found.state == "failed":
+        st.error(show.as_text(found.problem))
+        return
+    elif found.state == "stopped":
+        st.caption(
+            f"Stopped after {found.done:,} of {found.total:,} runs, which are kept; Draw the map goes on from there."
+        )
+    table = _finished_rows(found.rows[:], study, asked)
+    if len(table):
+        with show.problems():
+            _show(table, study, asked)
 
-    def tell(done: int, total: int) -> None:
-        if done % 10 == 0 or done == total:
-            bar.progress(done / total, f"Run {done:,} of {total:,}")
 
-    try:
-        return run_map(plans, tell, tradeoffs_store.store())
-    finally:
-        bar.empty()
+def _finished_rows(rows: list[dict], study: Study, asked: Map) -> pd.DataFrame:
+    """The rows of those parts of the map (one per d) that are complete."""
+    table = pd.DataFrame(rows, columns=None if rows else ["d"])
+    steps = {dimension(plan): plan.steps for plan in _plans(study, asked)}
+    there = table["d"].value_counts()
+    return table[table["d"].map(lambda d: there[d] >= steps[d])]
 
 
 def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:

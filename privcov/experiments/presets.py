@@ -14,7 +14,7 @@ from privcov.experiments.estimates import MOST_CELLS
 from privcov.experiments.plan import Plan
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 
-# The exponential mechanism eigendecomposes once per column, so beyond this a run takes minutes.
+# The exponential mechanism eigendecomposes once per column; the method itself stops a little above this.
 LARGEST_EM = 100
 
 
@@ -59,10 +59,7 @@ class Preset:
         chosen = self.available() if methods is None else methods
         ds = [d for block in self.varies for d in block.get("d", [dict(self.fixed).get("d", 0)])]
         if "em-cov" in chosen and max(ds) > LARGEST_EM:
-            found.append(
-                f"em-cov is drawn for d up to {LARGEST_EM} only: it eigendecomposes once per column, and a run takes "
-                "minutes beyond that."
-            )
+            found.append(f"em-cov is drawn for d up to {LARGEST_EM} only, because it eigendecomposes once per column.")
         sizes = [p for block in self.varies for p in self._points(block)]
         large = sorted({n * d for n, d in sizes if n * d > MOST_CELLS})
         if large:

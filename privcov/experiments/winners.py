@@ -7,7 +7,7 @@ A map is a list of plans, one per d, because the public row bound depends on d. 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ import pandas as pd
 from privcov import checks
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
-from privcov.experiments.cells import cells
+from privcov.experiments.cells import Cell, cells
 from privcov.experiments.crossings import paired_interval
 from privcov.experiments.plan import Plan
 from privcov.experiments.store import Store
@@ -78,19 +78,23 @@ def dimension(plan: Plan) -> int:
     return plan.source_params.get("d", default)
 
 
+def map_cells(plans: list[Plan], store: Store | None = None) -> Iterator[Cell]:
+    """The method runs of all plans, each row with the column d."""
+    for plan in plans:
+        d = dimension(plan)
+        for cell in cells(plan, store):
+            yield Cell([{"d": d, **row} for row in cell], cell.reused)
+
+
 def run_map(
     plans: list[Plan], progress: Callable[[int, int], None] | None = None, store: Store | None = None
 ) -> pd.DataFrame:
     """The tidy tables of all plans in one, with the column d. progress(done, total) after each run of a method."""
     total, rows = sum(plan.steps for plan in plans), []
-    done = 0
-    for plan in plans:
-        d = dimension(plan)
-        for cell in cells(plan, store):
-            rows.extend({"d": d, **row} for row in cell)
-            done += 1
-            if progress is not None:
-                progress(done, total)
+    for done, cell in enumerate(map_cells(plans, store), start=1):
+        rows.extend(cell)
+        if progress is not None:
+            progress(done, total)
     return pd.DataFrame(rows)
 
 

@@ -126,6 +126,34 @@ def test_the_studys_own_settings_go_with_its_method():
     assert said(at) == str(executed(at, "answer"))
 
 
+def finish(at: AppTest) -> None:
+    """Wait for the map's job: AppTest runs no fragment clock."""
+    job = next(reversed(at.session_state["maps"].values()))
+    assert job.wait(60)
+    at.run()
+    assert not at.exception
+
+
+def test_a_map_can_be_stopped_and_goes_on_from_what_it_has():
+    at = open_page(who_page)
+    box(at, "Replicates").set_value(8)
+    at.run()
+    press(at, "Draw the map")
+    job = next(reversed(at.session_state["maps"].values()))
+    job.stop()
+    assert job.wait(60)
+    first = job.progress
+    assert first.done > 0
+    at.run()
+    assert not at.exception
+    press(at, "Draw the map")
+    finish(at)
+    again = next(reversed(at.session_state["maps"].values())).progress
+    assert again.state == "finished"
+    assert again.reused >= first.computed
+    assert at.get("plotly_chart")
+
+
 def small_map(at: AppTest) -> AppTest:
     next(w for w in at.select_slider if w.label.startswith("Rows n")).set_value((100, 1000))
     box(at, "Steps each way").set_value(2)
@@ -145,6 +173,7 @@ def test_the_map_is_drawn_and_the_script_repeats_it(kind, over):
         at.run()
     assert any("runs of a method, about" in c.value for c in at.caption)
     press(at, "Draw the map")
+    finish(at)
     alt = at.get("plotly_chart")[0].proto.alt
     found = executed(at, "found")
     assert f"Of {len(found)} cells" in alt
