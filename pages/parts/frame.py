@@ -105,10 +105,6 @@ def palette() -> Palette:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
-def study() -> Study:
-    return st.session_state["study"]
-
-
 def change(make: Callable[[Study], Study]) -> None:
     """Replace the current study; for widget callbacks, which run before the page does."""
     st.session_state["study"] = make(st.session_state["study"])

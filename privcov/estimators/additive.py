@@ -45,9 +45,9 @@ def repair(measured: Measured, how: str) -> np.ndarray:
 
 # calibration -> (the kind it is printed for, the printed scale times n for unit vectors of p numbers).
 PRINTED = {
-    "as-published-1": (ApproxDP, lambda g, p: math.sqrt(2 * math.log(1.25 / g.delta)) / g.epsilon),
-    "as-published-3": (ApproxDP, lambda g, p: math.sqrt(2 * math.log(1.25 / g.delta)) / g.epsilon),
-    "as-published-4": (ApproxDP, lambda g, p: math.sqrt(4 * math.log(1.25 / g.delta)) / g.epsilon),
+    "as-published-1": (ApproxDP, lambda g, p: accounting.classical_gaussian_scale(g.epsilon, g.delta, 1.0)),
+    "as-published-3": (ApproxDP, lambda g, p: accounting.classical_gaussian_scale(g.epsilon, g.delta, 1.0)),
+    "as-published-4": (ApproxDP, lambda g, p: accounting.classical_gaussian_scale(g.epsilon, g.delta, math.sqrt(2))),
     "as-published-5": (ZCDP, lambda g, p: 1 / math.sqrt(g.rho)),
 }
 PRINTED_LAPLACE = {

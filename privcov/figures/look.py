@@ -26,7 +26,6 @@ class Palette:
     grid: str
     ground: str
     diverging: tuple[tuple[float, str], ...]
-    sequential: tuple[tuple[float, str], ...]
     lines: tuple[str, ...]
     good: str
     bad: str
@@ -47,7 +46,6 @@ LIGHT = Palette(
         (0.8, "#2F8981"),
         (1, "#084846"),
     ),
-    sequential=((0, "#FBF9F4"), (0.35, "#D9C2DF"), (0.7, "#8C5A9E"), (1, "#43204F")),
     # Okabe and Ito, reordered so that the first is near the accent; distinct without colour vision.
     lines=("#00716A", "#D55E00", "#0072B2", "#B0568C", "#8A6A00", "#56616B", "#3D8B3D", "#7A4A2A"),
     good="#00716A",
@@ -68,7 +66,6 @@ DARK = Palette(
         (0.8, "#3EA398"),
         (1, "#A9F0E6"),
     ),
-    sequential=((0, "#141716"), (0.35, "#4B2F58"), (0.7, "#A678BA"), (1, "#F1DDF8")),
     lines=("#4FC3B8", "#F0965A", "#6FB7EA", "#E39AC4", "#E0B84C", "#9FB0C0", "#8FCB76", "#C9AB8B"),
     good="#4FC3B8",
     bad="#F0965A",

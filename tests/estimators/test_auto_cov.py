@@ -85,3 +85,15 @@ def test_pure_dp_beats_laplace_by_far():
         rels = [privcov.release(key, data, privcov.PureDP(1.0), seed=s) for s in range(5)]
         found[key] = np.mean([privcov.error(r, data) for r in rels])
     assert found["auto-cov"] < 0.3 * found["laplace-cov"]
+
+
+@pytest.mark.parametrize("long_rows", [0, 1000])
+def test_the_bound_is_cut_only_where_few_rows_are_long(long_rows):
+    """About 110 of 20,000 rows are affordable at d = 100 and rho = 0.1: 1,000 long ones (5 %) keep the bound."""
+    assert 50 < affordable_rows(RHO, 100) < 250
+    directions = np.random.default_rng(0).standard_normal((20_000, 100))
+    lengths = np.where(np.arange(20_000) < long_rows, 0.9, 0.1)
+    rows = directions * (lengths / np.linalg.norm(directions, axis=1))[:, None]
+    data = privcov.Dataset.from_rows(rows, 1.0, mean_is_zero=True)
+    rel = privcov.release("auto-cov", data, RHO, seed=1)
+    assert rel.row_bound == (1.0 if long_rows else 0.125)

@@ -44,3 +44,15 @@ def test_the_noise_is_what_the_event_says(share):
     assert noise.std() == pytest.approx(std, rel=0.02)
     assert std == norm_noise(share, "replace-one")
     assert accounting.covers(share, accounting.compose((event,), share))
+
+
+@pytest.mark.parametrize("share", [ZCDP(0.02), PureDP(0.3)])
+@pytest.mark.parametrize(("relation", "moved"), [("replace-one", 0.3), ("zero-out", 0.0)])
+def test_the_declared_sensitivity_is_the_one_that_neighbours_attain(share, relation, moved):
+    """A row that leaves one bin for another moves two counts; one that becomes zero moves one."""
+    one, two = (Dataset.from_rows(rows_of_norm([1.0, length]), 1.0) for length in (1.0, moved))
+    change = exact_histogram(one) - exact_histogram(two)
+    _, _, event = measure_norms(one, share, rng=np.random.default_rng(0), name="norms", relation=relation)
+    size = np.abs(change).sum() if isinstance(share, PureDP) else np.linalg.norm(change)
+    assert size <= event.sensitivity
+    assert event.sensitivity == pytest.approx(size, rel=1e-12)
