@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import accounting
-from privcov.estimators.base import Fit
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseLaw
+from privcov.postprocess.fit import Fit
 from privcov.privacy import (
     Event,
     Guarantee,
@@ -167,10 +167,11 @@ class Release:
         if fields["path"] is not None:
             fields["path"] = tuple(
                 Fit(
-                    f["lam"],
-                    None if f["precision"] is None else np.array(f["precision"]),
-                    f["status"],
-                    float("nan") if f["gap"] is None else f["gap"],
+                    **{
+                        **f,
+                        "precision": None if f["precision"] is None else np.array(f["precision"]),
+                        "gap": float("nan") if f["gap"] is None else f["gap"],
+                    }
                 )
                 for f in fields["path"]
             )

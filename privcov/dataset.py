@@ -6,6 +6,7 @@ Nothing here accepts rows as private. Bounds are public facts that come from out
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,6 +30,8 @@ class Truth:
 class Dataset:
     """n rows of d numbers that need no protection, with the public facts a private measurement would use.
 
+    graphs: published reference networks by name, each d x d bool, symmetric, False on the diagonal; not a truth.
+
     Working units: each value is clipped to its public bounds, the public typical value is subtracted and the
     result divided by the public half-range, y = (clip(x, low, high) - origin) / scale; without bounds y = x.
     ``row_bound`` R limits the Euclidean norm of a row y. Make one with `from_rows` or `privcov.source`.
@@ -45,6 +48,7 @@ class Dataset:
     labels: np.ndarray | None
     truth: Truth | None
     mean_is_zero: bool
+    graphs: Mapping[str, np.ndarray] = field(default_factory=dict)
     memo: dict = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -59,6 +63,7 @@ class Dataset:
         *,
         typical=None,
         mean_is_zero: bool = False,
+        graphs: Mapping[str, np.ndarray] | None = None,
         name: str = "rows",
         provenance: str = "public",
     ) -> Dataset:
@@ -72,6 +77,7 @@ class Dataset:
                       which keeps the mean small at no privacy cost.
         labels:       n labels or None. columns: d names or None.
         mean_is_zero: True only where the mean is publicly known to be zero (a generator's own fact).
+        graphs:       published reference networks by name (see the class), for example of a textbook.
         provenance:   "simulated" or "public"; every chart repeats it.
         """
         rows = np.array(X, dtype=np.float64, order="C", copy=True)
@@ -123,6 +129,7 @@ class Dataset:
             labels=None if labels is None else np.array(labels, copy=True),
             truth=truth,
             mean_is_zero=bool(mean_is_zero),
+            graphs=dict(graphs or {}),
         )
 
     @property

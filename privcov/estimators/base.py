@@ -10,6 +10,7 @@ import numpy as np
 from privcov.dataset import Dataset
 from privcov.measurements.moment import Measured
 from privcov.parameters import Checked, Spec, specs
+from privcov.postprocess.fit import Fit
 from privcov.postprocess.joint import Moments
 from privcov.privacy import KINDS, ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.registry import Registry
@@ -86,16 +87,6 @@ class Ask:
     rng: np.random.Generator
     calibration: str = "sound"
     relation: str = "replace-one"
-
-
-@dataclass(frozen=True)
-class Fit:
-    """One point of a lambda path. gap: certified duality gap per variable, or NaN where unknown."""
-
-    lam: float
-    precision: np.ndarray | None
-    status: str
-    gap: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)

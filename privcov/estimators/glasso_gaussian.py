@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import accounting
-from privcov.estimators.base import METHODS, Ask, Fit, Method, Outcome
+from privcov.estimators.base import METHODS, Ask, Method, Outcome
 from privcov.measurements.moment import Measured, measure_moment
 from privcov.parameters import parameter
+from privcov.postprocess.fit import Fit
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP, ZCDP

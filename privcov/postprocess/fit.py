@@ -1,0 +1,28 @@
+"""One point of a lambda path, as every solver of the graphical lasso returns it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+STATUSES = ("ok", "not converged", "infeasible")
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The answer at one penalty.
+
+    lam:       penalty, in the units of the matrix that was solved for.
+    precision: d x d, symmetric positive definite with exact zeros, or None where there is no answer.
+    status:    "ok" (certified to the gap asked for), "not converged" or "infeasible" (the problem has no solution).
+    gap:       certified duality gap per variable in nats, NaN where unknown.
+    sweeps:    passes over the columns, or iterations of the splitting method. solver: which one answered.
+    """
+
+    lam: float
+    precision: np.ndarray | None
+    status: str
+    gap: float = float("nan")
+    sweeps: int = 0
+    solver: str = ""
