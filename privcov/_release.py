@@ -44,8 +44,9 @@ class Release:
 
     covariance, precision, second_moment: d x d float64, or None when not measured. second_moment is about the
         public origin (zero without column bounds); covariance about the measured or publicly zero mean.
-    mean: length d or None. count: noisy number of rows where n is not public (n is None then). class_means,
-        class_counts: None until a method measures them.
+    mean: length d or None. count: noisy number of rows where n is not public (n is None then).
+    class_means (k x d, in the data's units), class_counts (k, >= 0, adding up to the number of rows) and classes (their
+        k names): with centre "classes", else None and (). The covariance is then the pooled one within classes.
     raw: the unbiased noisy matrix (unit-ball units) and its noise law, or None when nothing was measured.
     path: tuple of (lambda, precision, status, gap) or None.
     events: what touched the rows. guarantee: what was asked. given: what the events really give.
@@ -73,6 +74,7 @@ class Release:
     count: float | None = None
     class_means: np.ndarray | None = None
     class_counts: np.ndarray | None = None
+    classes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.as_asked and not accounting.covers(self.guarantee, self.given):
@@ -147,8 +149,8 @@ class Release:
         fields["guarantee"] = from_dict(fields["guarantee"])
         fields["neighbours"] = Neighbours(**fields["neighbours"])
         fields["events"] = tuple(Event(**e) for e in fields["events"])
-        for name in ("columns", "notes"):
-            fields[name] = tuple(fields[name])
+        for name in ("columns", "notes", "classes"):
+            fields[name] = tuple(fields.get(name, ()))
         arrays = ("scale", "origin", "covariance", "precision", "second_moment", "mean", "class_means", "class_counts")
         for name in arrays:
             if fields[name] is not None:

@@ -10,7 +10,8 @@ from privcov import checks
 from privcov._release import Release
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS, Ask, Method, MethodCard
-from privcov.measurements.moment import CENTRES
+from privcov.measurements.labels import CLASSES, class_list
+from privcov.measurements.moment import ALL_CENTRES
 from privcov.parameters import build
 from privcov.privacy import LOCAL, RELATIONS, Guarantee
 from privcov.randomness import stream
@@ -40,7 +41,9 @@ def release(
                  "sound" with a sentence: a false claim is reproduced only when asked for by name.
     centre:      "auto": "zero" where the mean is publicly zero, else "joint". "joint" measures mean and second
                  moment together; "none" measures the uncentred second moment only (covariance stays None unless
-                 the mean is publicly zero); "zero" is refused unless the mean is publicly zero.
+                 the mean is publicly zero); "zero" is refused unless the mean is publicly zero. "classes" measures
+                 class counts, class means and second moment together, for a data set with labels and a method whose
+                 card lists it; the covariance is then the pooled one within classes.
     tuning:      "released" (from the noisy matrix, free) or "fixed"; methods without a choice ignore it. "raw-cv"
                  tunes on the rows themselves, and the statement says "no end-to-end guarantee".
     neighbours:  "replace-one" (n public), "zero-out" (n public) or "add-remove" (n not public, a noisy count).
@@ -104,7 +107,7 @@ def run_method(
             f"{card.label} is calibrated for {' or '.join(card.relations)}, not for {neighbours}. "
             "Choose another method or neighbouring relation."
         )
-    centre = _settle_centre(centre, dataset)
+    centre = _settle_centre(centre, dataset, card)
     rng = stream(seed, "noise", repeat, dataset.name, card.key)
     outcome = method.run(Ask(dataset, guarantee, centre, tuning, rng, calibration, neighbours))
     scale, origin = dataset.scale, dataset.origin
@@ -151,13 +154,21 @@ def run_method(
         path=path,
         notes=outcome.notes,
         count=outcome.count,
+        class_means=None if moments.class_means is None else origin + scale * moments.class_means,
+        class_counts=None if measured is None else measured.class_counts,
+        classes=class_list(dataset) if centre == CLASSES else (),
     )
 
 
-def _settle_centre(centre: str, dataset: Dataset) -> str:
+def _settle_centre(centre: str, dataset: Dataset, card: MethodCard) -> str:
     if centre == "auto":
         return "zero" if dataset.mean_is_zero else "joint"
-    checks.one_of("centre", centre, ("auto", *CENTRES))
+    checks.one_of("centre", centre, ("auto", *ALL_CENTRES))
+    if centre not in card.centres:
+        able = ", ".join(c.key for c in METHODS.all() if CLASSES in c.centres)
+        raise ValueError(f"{card.label} does not measure class means. Use one of {able}, or centre='joint'.")
+    if centre == CLASSES:
+        class_list(dataset)
     if centre == "zero" and not dataset.mean_is_zero:
         raise ValueError(
             f"centre='zero' needs a mean that is publicly known to be zero, and that of {dataset.name!r} is not. "

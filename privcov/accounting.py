@@ -191,13 +191,15 @@ def pure_sum(events: tuple[Event, ...]) -> Fraction:
 
 
 def zcdp_sum(events: tuple[Event, ...]) -> Fraction:
-    """Exact sum of rho. Gaussian mu^2/2; exponential mechanism epsilon^2/8 (bounded range: Cesar and Rogers 2021,
-    Lemma 17); other pure events epsilon^2/2. Raises TypeError for a mechanism without zCDP."""
+    """Exact sum of rho. Gaussian, also discrete, mu^2/2; exponential mechanism epsilon^2/8 (bounded range: Cesar and
+    Rogers 2021, Lemma 17); other pure events epsilon^2/2. Raises TypeError for a mechanism without zCDP."""
     total = gaussian_square(events) / 2
     for e in events:
         if e.pure:
             step = Fraction(e.sensitivity) / Fraction(e.scale)
             total += step * step / (8 if e.mechanism == "exponential" else 2)
+        elif e.mechanism == "discrete-gaussian":
+            total += (Fraction(e.sensitivity) / Fraction(e.scale)) ** 2 / 2
         elif e.mechanism != "gaussian":
             raise TypeError("Additive Wishart noise gives no zCDP; ask for ApproxDP.")
     return total
@@ -213,15 +215,16 @@ def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
 
     Gaussian steps compose exactly (mu^2 adds) and pure steps add epsilon. A mixture under (epsilon, delta) is read
     both ways that are valid, the pure part first and then the Gaussian curve, and all of it as zCDP; the better one
-    counts. One Wishart step is read off its own curve.
+    counts. Discrete Gaussian steps are read as zCDP, with all the others. One Wishart step is read off its own curve.
     Raises TypeError when the events cannot give that kind at all.
     """
     if not events or isinstance(asked, NoPrivacy):
         return None
     wishart = [e for e in events if e.mechanism == "wishart"]
     mu2, pure = gaussian_square(events), pure_sum(events)
+    discrete = any(e.mechanism == "discrete-gaussian" for e in events)
     if isinstance(asked, PureDP):
-        if mu2 or wishart:
+        if mu2 or wishart or discrete:
             raise TypeError("Gaussian and additive Wishart noise give no pure DP; ask for ApproxDP or ZCDP.")
         return PureDP(_up(pure))
     if isinstance(asked, ZCDP):
@@ -232,6 +235,8 @@ def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
         delta = max(delta_of_wishart_event(wishart[0], asked.epsilon), _SMALLEST_DELTA)
         # A delta of 1 promises nothing; the type ends just below, and the statement prints it as 1.
         return ApproxDP(asked.epsilon, min(delta, math.nextafter(1.0, 0.0)))
+    if discrete:
+        return _through_zcdp(events, asked)
     if not mu2:
         found = PureDP(_up(pure))
         return found if found.epsilon <= asked.epsilon else _smaller(found, _through_zcdp(events, asked))
@@ -487,6 +492,8 @@ def attacker_on_events(events: tuple[Event, ...], asked: Guarantee) -> float:
     if not events:
         return attacker_success(asked if isinstance(asked, NoPrivacy) else None)
     mu2 = gaussian_square(events)
+    if any(e.mechanism == "discrete-gaussian" for e in events):
+        return attacker_success(ZCDP(_up(zcdp_sum(events))))
     if mu2 and not pure_sum(events):
         return attacker_success(GaussianDP(math.sqrt(_up(mu2))))
     return attacker_success(really(events, asked))

@@ -31,6 +31,7 @@ class Dataset:
     """n rows of d numbers that need no protection, with the public facts a private measurement would use.
 
     graphs: published reference networks by name, each d x d bool, symmetric, False on the diagonal; not a truth.
+    classes: public list of the names that labels may have, or () to take the distinct labels of these public rows.
 
     Working units: each value is clipped to its public bounds, the public typical value is subtracted and the
     result divided by the public half-range, y = (clip(x, low, high) - origin) / scale; without bounds y = x.
@@ -49,6 +50,7 @@ class Dataset:
     truth: Truth | None
     mean_is_zero: bool
     graphs: Mapping[str, np.ndarray] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
     memo: dict = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -64,6 +66,7 @@ class Dataset:
         typical=None,
         mean_is_zero: bool = False,
         graphs: Mapping[str, np.ndarray] | None = None,
+        classes=None,
         name: str = "rows",
         provenance: str = "public",
     ) -> Dataset:
@@ -78,6 +81,8 @@ class Dataset:
         labels:       n labels or None. columns: d names or None.
         mean_is_zero: True only where the mean is publicly known to be zero (a generator's own fact).
         graphs:       published reference networks by name (see the class), for example of a textbook.
+        classes:      the public list of class names, for ``release(..., centre="classes")``; None takes the distinct
+                      labels, which private rows would not allow.
         provenance:   "simulated" or "public"; every chart repeats it.
         """
         rows = np.array(X, dtype=np.float64, order="C", copy=True)
@@ -130,6 +135,7 @@ class Dataset:
             truth=truth,
             mean_is_zero=bool(mean_is_zero),
             graphs=dict(graphs or {}),
+            classes=tuple(map(str, classes or ())),
         )
 
     @property

@@ -156,7 +156,7 @@ LOCAL = Neighbours(
 RELATIONS = {r.key: r for r in (REPLACE_ONE, ZERO_OUT, ADD_REMOVE)}
 
 PURE_MECHANISMS = ("laplace", "wishart-difference", "sparse-vector", "exponential")
-MECHANISMS = ("gaussian", *PURE_MECHANISMS, "wishart")
+MECHANISMS = ("gaussian", "discrete-gaussian", *PURE_MECHANISMS, "wishart")
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,8 @@ class Event:
 
     statistic:   what was measured, in words.
     mechanism:   "gaussian" (noise of standard deviation ``scale`` along every direction in which the norm
-                 measures ``sensitivity``); pure mechanisms, epsilon = sensitivity / scale: "laplace" (l1),
+                 measures ``sensitivity``); "discrete-gaussian", the same in whole numbers, (sensitivity / scale)^2 / 2
+                 zCDP and no other curve; pure mechanisms, epsilon = sensitivity / scale: "laplace" (l1),
                  "wishart-difference" (nuclear norm), "sparse-vector" and "exponential" (scores); "wishart", a sum with
                  W_d(m, C I), C = scale / 2, with ``freedom`` = m - d + 1 and sensitivity the largest |x|^2 / n.
     sensitivity: largest change of the statistic between neighbours, in the named ``norm``.

@@ -7,8 +7,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from privcov import checks
 from privcov._running import release
 from privcov.dataset import Dataset
+from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import Guarantee, ZCDP
 
 
@@ -19,27 +21,41 @@ class PrivateCovariance(BaseEstimator):
     guarantee:    PureDP, ApproxDP or ZCDP; None means ZCDP(rho=0.1).
     row_bound:    R > 0, a public bound on the norm of a row; longer rows are shortened.
     parameters:   dict of the method's own parameters, or None.
+    floor:        share (0..1) of the mean variance to which smaller eigenvalues of covariance_ are raised; free. 0
+                  keeps the released matrix. Above 0 it has full rank, unless all of it drowned in the noise.
     random_state: int, RandomState or None, as in scikit-learn. An int gives every fit the same unit noise, so
                   two fits together reveal what one hides: for repeatable studies only.
 
     Attributes after fit: covariance_ (d x d), precision_ (its pseudo-inverse, or the method's own),
     location_ (d; private mean), release_, n_features_in_.
-    Usable as ``covariance_estimator`` of LinearDiscriminantAnalysis and QuadraticDiscriminantAnalysis: those call it
-    once per class on centred or class-wise rows and look at the rows themselves for means and priors, which the
-    guarantee does not cover.
+    Usable as ``covariance_estimator`` of LinearDiscriminantAnalysis (solver "lsqr" or "eigen") and of
+    QuadraticDiscriminantAnalysis (solver "eigen"). Limits: the classifier fits it once per class on the rows of that
+    class ("eigen" of the linear one also on all rows), so each fit is a release of its own, with the number of rows of
+    its class taken as public; a row that changes its class changes two of them. Class means and priors are computed
+    from the rows themselves, which no guarantee covers. For a classification that is private throughout, make one
+    release with centre "classes" and use `privcov.metrics.classification`. The quadratic classifier needs a covariance
+    of full rank, which a repaired noisy matrix rarely has: give it a ``floor``.
     """
 
     def __init__(
-        self, method="auto-cov", guarantee: Guarantee | None = None, row_bound=1.0, parameters=None, random_state=None
+        self,
+        method="auto-cov",
+        guarantee: Guarantee | None = None,
+        row_bound=1.0,
+        parameters=None,
+        random_state=None,
+        floor=0.0,
     ):
         self.method = method
         self.guarantee = guarantee
         self.row_bound = row_bound
         self.parameters = parameters
         self.random_state = random_state
+        self.floor = floor
 
     def fit(self, X, y=None):
         """Measure once. X: n x d finite numbers; y is ignored."""
+        floor = checks.in_range("floor", self.floor, 0.0, 1.0)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool):
@@ -54,9 +70,10 @@ class PrivateCovariance(BaseEstimator):
             **(self.parameters or {}),
         )
         self.release_ = rel
-        self.covariance_ = rel.covariance
+        mean_variance = max(float(np.trace(rel.covariance)) / X.shape[1], 0.0)
+        self.covariance_ = clip_psd(rel.covariance, floor * mean_variance) if floor else rel.covariance
         self.location_ = np.zeros(X.shape[1]) if rel.mean is None else rel.mean
-        self.precision_ = np.linalg.pinv(rel.covariance, hermitian=True) if rel.precision is None else rel.precision
+        self.precision_ = np.linalg.pinv(self.covariance_, hermitian=True) if rel.precision is None else rel.precision
         return self
 
     def get_precision(self):

@@ -2,6 +2,7 @@
 
 accuracy  auto-cov over paper 5's methods, zCDP; pure: the same under pure DP.
 speed     paper 5's methods as multiples of the linear algebra they cannot avoid.
+glasso    the graphical lasso as multiples of scikit-learn's and gglasso's time at equal accuracy.
 latency   slider to settled heatmap at d = 100, against a page that only echoes its slider (gate: 5), both in real
           Chromium through the latency probe beside the project; said to be missing when either is.
 """
@@ -19,7 +20,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from tests import bench_accuracy
+from tests import bench_accuracy, bench_glasso
 
 ROOT = Path(__file__).resolve().parents[1]
 PROBE = ROOT.parent / "shared" / "tools" / "latency_probe.py"
@@ -122,6 +123,7 @@ SECTIONS = {
     "accuracy": bench_accuracy.accuracy,
     "pure": bench_accuracy.pure,
     "speed": bench_accuracy.speed,
+    "glasso": bench_glasso.glasso,
     "latency": latency,
 }
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SHARED = {"wishart_curve", "checks", "privacy", "accounting", "randomness", "parameters", "registry", "dataset"}
+SHARED = {"wishart_curve", "checks", "privacy", "accounting", "randomness", "parameters", "registry", "places"}
+SHARED |= {"dataset", "private_dataset"}
 ROOMS = [
     "data_sources",
     "measurements",
@@ -15,10 +16,12 @@ ROOMS = [
     "ledger",
     "_release",
     "_running",
+    "_private",
     "metrics",
     "experiments",
     "audit",
     "figures",
+    "bundle",
     "pages",
 ]
 DOORS = {"__init__", "__main__", "sklearn_api"}  # they open onto finished rooms; no room imports them

@@ -78,14 +78,66 @@ def test_bad_choices_are_the_sentences_of_release():
         PrivateCovariance(row_bound=0).fit(x)
 
 
-@pytest.mark.parametrize("classifier", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
-def test_use_in_discriminant_analysis(classifier):
+def test_floor_raises_small_eigenvalues_and_nothing_else():
+    x, _ = three_groups()
+
+    def fit(floor):
+        return PrivateCovariance(guarantee=privcov.ZCDP(1e-5), row_bound=20.0, random_state=0, floor=floor).fit(x)
+
+    plain, raised = fit(0.0).covariance_, fit(0.5)
+    low = 0.5 * np.trace(plain) / 4
+    found, wanted = np.linalg.eigvalsh(raised.covariance_), np.maximum(np.linalg.eigvalsh(plain), low)
+    np.testing.assert_allclose(found, wanted, rtol=1e-10)
+    np.testing.assert_allclose(raised.precision_ @ raised.covariance_, np.eye(4), atol=1e-10)
+    with pytest.raises(ValueError, match="floor must lie in"):
+        fit(2.0)
+
+
+WAYS = [
+    (LinearDiscriminantAnalysis, "lsqr"),
+    (LinearDiscriminantAnalysis, "eigen"),
+    (QuadraticDiscriminantAnalysis, "eigen"),
+]
+
+
+@pytest.mark.parametrize(("classifier", "solver"), WAYS)
+def test_use_in_discriminant_analysis(classifier, solver):
     """Groups 3 deviations apart: the best rule is right about 95 times in 100. With rho = 10 and 1000 rows
     a group the noise is small, so the private covariance must come within 2 points of the exact one."""
     x, y = three_groups()
-    solver = {"solver": "lsqr"} if classifier is LinearDiscriminantAnalysis else {"solver": "eigen"}
     private = PrivateCovariance(guarantee=privcov.ZCDP(10.0), row_bound=8.0, random_state=0)
-    exact = classifier(**solver).fit(x, y).score(x, y)
-    found = classifier(**solver, covariance_estimator=clone(private)).fit(x, y).score(x, y)
+    exact = classifier(solver=solver).fit(x, y).score(x, y)
+    found = classifier(solver=solver, covariance_estimator=clone(private)).fit(x, y).score(x, y)
     assert exact > 0.9
     assert found > exact - 0.02
+
+
+@pytest.mark.parametrize(("classifier", "solver"), WAYS)
+def test_the_classifier_makes_a_release_per_class_and_looks_at_the_rows_for_means(classifier, solver):
+    """The limits that the docstring states: how often it fits, on which rows, and whose means it keeps."""
+    x, y = three_groups()
+    seen = []
+
+    class Counting(PrivateCovariance):
+        def fit(self, X, y=None):
+            seen.append(len(X))
+            return super().fit(X)
+
+    private = Counting(guarantee=privcov.ZCDP(10.0), row_bound=8.0, random_state=0)
+    fitted = classifier(solver=solver, covariance_estimator=private).fit(x, y)
+    linear_eigen = classifier is LinearDiscriminantAnalysis and solver == "eigen"
+    assert seen == [1000] * 3 + [3000] * linear_eigen
+    np.testing.assert_allclose(fitted.means_, [x[y == k].mean(axis=0) for k in range(3)])
+
+
+def test_a_singular_covariance_needs_a_floor_in_the_quadratic_classifier():
+    ds = privcov.source("breast-cancer")
+    rows = ds.to_working()
+
+    def fit(floor):
+        private = PrivateCovariance(guarantee=privcov.ZCDP(1.0), row_bound=ds.row_bound, random_state=0, floor=floor)
+        return QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=private).fit(rows, ds.labels)
+
+    with pytest.raises(np.linalg.LinAlgError, match="not full rank"):
+        fit(0.0)
+    assert fit(0.1).score(rows, ds.labels) > 0.8

@@ -1,6 +1,6 @@
 """The only cached wrappers around privcov calls: keyed by configuration, never by an array.
 
-Anything that comes from an upload stays in the visitor's own session.
+Anything that comes from a visitor's file stays in the visitor's own session.
 """
 
 from __future__ import annotations
@@ -8,39 +8,48 @@ from __future__ import annotations
 import streamlit as st
 
 import privcov
+from pages.parts import bring
 from pages.parts.study import CSV, DEFAULT_SOURCE, Study
 from privcov._release import Release
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
+from privcov.parameters import build
 
 MOST_CELLS = 20_000_000  # rows x columns that a page may draw: 160 MB
 
 
+def in_session(study: Study, default_source: str = DEFAULT_SOURCE) -> bool:
+    """Whether the rows come from a visitor's file: no source can make them again, and nothing of them is shared."""
+    key = study.source_key(default_source)
+    return key == CSV or bring.find(key) is not None
+
+
 def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
-    """Rows of the study under its row bound. Raises ValueError for a CSV that is not declared yet."""
+    """Rows of the study under its row bound. Raises ValueError for a CSV that is not declared yet and for a set
+    whose files are absent."""
     key = study.source_key(default_source)
     if key == CSV:
         found = st.session_state.get("csv")
         if found is None:
             raise ValueError("There is no CSV yet. Open Estimate, choose your own CSV and declare it there.")
         return found.with_row_bound(found.row_bound * study.bound)
-    n, d = (dict(study.data).get(name) or _default(key, name) for name in ("n", "d"))
+    source = build(SOURCES.get(key).cls, f"Source {key!r}", dict(study.data))
+    n, d = getattr(source, "n", 0), getattr(source, "d", 0)
     if n and d and n * d > MOST_CELLS:
         raise ValueError(
             f"n x d is {n * d:,} cells, and a page draws at most {MOST_CELLS:,}. Use fewer rows or columns; "
             "the Python package has no such limit."
         )
-    base = _rows(key, study.data, study.rows)
+    if in_session(study, default_source):
+        base = bring.dataset(key, study.data)
+    else:
+        base = _rows(key, study.data, study.rows, source.state())
     return base.with_row_bound(base.row_bound * study.bound)
 
 
-def _default(key: str, name: str) -> int | None:
-    return next((s.default for s in SOURCES.get(key).parameters if s.name == name), None)
-
-
 @st.cache_resource(max_entries=6, show_spinner="Drawing the rows ...")
-def _rows(key: str, data: tuple, seed: int) -> Dataset:
+def _rows(key: str, data: tuple, seed: int, state: str) -> Dataset:
     return privcov.source(key, seed=seed, **dict(data))
 
 
@@ -50,16 +59,16 @@ def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOU
     key = study.method_key(method)
     options = tuple(study.options) if study.method else ()
     options += tuple(study.settings(METHODS.get(key)).items())
-    if study.source_key(default_source) == CSV:
+    if in_session(study, default_source):
         return privcov.release(key, data, study.guarantee, seed=study.seed, **dict(options))
-    return _release(
-        study.source_key(default_source), study.data, study.rows, study.bound, key, options, study.guarantee, study.seed
-    )
+    source = study.source_key(default_source)
+    state = SOURCES.get(source).cls.state()
+    return _release(source, study.data, study.rows, state, study.bound, key, options, study.guarantee, study.seed)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _release(
-    source: str, data: tuple, rows: int, bound: float, method: str, options: tuple, guarantee, seed: int
+    source: str, data: tuple, rows: int, state: str, bound: float, method: str, options: tuple, guarantee, seed: int
 ) -> Release:
-    base = _rows(source, data, rows)
+    base = _rows(source, data, rows, state)
     return privcov.release(method, base.with_row_bound(base.row_bound * bound), guarantee, seed=seed, **dict(options))

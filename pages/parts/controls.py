@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.parts import cached, frame
+from pages.parts import bring, cached, frame
 from pages.parts.study import CSV, DEFAULT_SOURCE, Study
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
@@ -75,14 +75,18 @@ def privacy_lever(study: Study, *, kind: str = "", where=st) -> None:
     ends("stronger privacy", "more accuracy")
 
 
-def sidebar(study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True) -> None:
-    """Data, method, guarantee, row bound and seed of the current study."""
+def sidebar(
+    study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True, methods: tuple = (), left_out: str = ""
+) -> None:
+    """Data, method, guarantee, row bound and seed. methods: keys on offer, () for all; the study names one of them."""
     with st.sidebar:
         st.html('<div class="pc-group">Data</div>')
         _source(study, default_source)
         if method:
             st.html('<div class="pc-group">Method</div>')
-            _method(study)
+            _method(study, methods)
+            if left_out:
+                st.caption(left_out)
         st.html('<div class="pc-group">Guarantee</div>')
         _guarantee(study, default_source)
         _row_bound(study, default_source)
@@ -91,7 +95,8 @@ def sidebar(study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool 
 
 def _source(study: Study, default_source: str) -> None:
     keys = [c.key for c in sorted(SOURCES.all(), key=lambda c: (c.group != "Simulated", c.order))] + [CSV]
-    labels = {c.key: f"{c.label}" for c in SOURCES.all()} | {CSV: "Your own CSV ..."}
+    labels = {c.key: c.label for c in SOURCES.all()}
+    labels[CSV] = "Your own CSV ..."
     _hold("w.source", study.source_key(default_source))
 
     def took() -> None:
@@ -103,7 +108,7 @@ def _source(study: Study, default_source: str) -> None:
         key="w.source",
         format_func=labels.get,
         on_change=took,
-        help="Simulated data have a known truth; public data do not; a CSV stays in this session.",
+        help="Simulated data have a known truth; public data do not; a file of yours stays in this session.",
     )
     key = study.source_key(default_source)
     if key == CSV:
@@ -112,11 +117,13 @@ def _source(study: Study, default_source: str) -> None:
     st.caption(card.summary)
     for spec in card.parameters:
         field(spec, "data", study, owner=key)
+    bring.section(key)
 
 
-def _method(study: Study) -> None:
+def _method(study: Study, offered: tuple = ()) -> None:
     families = list(dict.fromkeys(c.family for c in METHODS.all()))
-    cards = sorted(METHODS.all(), key=lambda c: (c.standing == "historical", families.index(c.family), c.order))
+    shown = [c for c in METHODS.all() if not offered or c.key in offered]
+    cards = sorted(shown, key=lambda c: (c.standing == "historical", families.index(c.family), c.order))
     labels = {
         c.key: f"{c.family}: {c.label}"
         + (" (historical)" if c.standing == "historical" else "")
@@ -153,7 +160,9 @@ def _setting(label: str, name: str, meanings: Mapping[str, str], study: Study) -
     _hold(key, study.settings(METHODS.get(owner))[name])
 
     def took() -> None:
-        frame.change(lambda s: dataclasses.replace(s if s.method else s.with_method(owner), **{name: chosen()}))
+        frame.change(
+            lambda s: dataclasses.replace(s if s.method == owner else s.with_method(owner), **{name: chosen()})
+        )
 
     def chosen() -> str:
         return st.session_state[key]
@@ -206,6 +215,8 @@ def _row_bound(study: Study, default_source: str) -> None:
         st.session_state.pop("w.bound", None)
         return
     start = data.row_bound
+    if st.session_state.get("bound.of") != start:  # other words on the slider: for the browser that is a new widget
+        st.session_state["bound.of"], st.session_state["w.bound"] = start, study.bound
     slider(
         "Row bound R",
         "bound",
@@ -255,7 +266,7 @@ def field(spec: Spec, part: str, study: Study, *, owner: str) -> None:
         chosen = st.session_state[key]
 
         def put(s: Study) -> Study:
-            named = s if part == "data" or s.method else s.with_method(owner)
+            named = s if part == "data" or s.method == owner else s.with_method(owner)
             named = named if part == "options" or s.source else dataclasses.replace(named, source=owner)
             rest = {k: v for k, v in getattr(named, part) if k != spec.name}
             if chosen != spec.default:

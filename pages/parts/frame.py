@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from privcov.figures.look import DARK, LIGHT, Palette
 
 ROOT = Path(__file__).resolve().parents[2]
 ICON = ROOT / "pages" / "parts" / "icon.png"
+PATIENCE = 1.0  # seconds after the first page begins: the page itself comes first
 
 # (group, [(file, label)]): the menu, in order. A page that is not listed here has no way in.
 MENU = [
@@ -28,6 +30,7 @@ MENU = [
             ("pages/4_Spectra.py", "Spectra"),
         ],
     ),
+    ("Release", [("pages/5_Your_data.py", "Your data")]),
     ("Learn", [("pages/7_Methods.py", "Methods")]),
 ]
 
@@ -63,14 +66,19 @@ def _freeze_imports() -> bool:
 
     Streamlit collects all generations after every run; walking the imported libraries each time costs far more
     than the page itself. What is alive now is never scanned again; new garbage still is.
+
+    BLAS gets one thread: at the sizes of a page a second one gains little, and on a busy machine threads that wait for
+    each other cost ten times the work.
     """
     import pandas  # noqa: F401
+    from threadpoolctl import threadpool_limits
 
     import privcov.metrics.errors
     import privcov.metrics.graphs
 
     privcov.methods()
     privcov.sources()
+    threadpool_limits(1, user_api="blas")
     gc.collect()
     gc.freeze()
     return True
@@ -85,10 +93,26 @@ def freeze_after(module: str) -> bool:
     return True
 
 
+@st.cache_resource(show_spinner=False)
+def _compile_ahead() -> bool:
+    """Once per process, behind the first page: nobody's click waits for the compiler of the graphical lasso."""
+
+    def compile_lasso() -> None:
+        from privcov.postprocess.glasso import warm_up
+
+        warm_up()
+
+    timer = threading.Timer(PATIENCE, compile_lasso)
+    timer.daemon = True
+    timer.start()
+    return True
+
+
 def page(title: str) -> Study:
     """Set up the page and return the current study. Call it first."""
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=str(ICON), layout="wide")
     _freeze_imports()
+    _compile_ahead()
     st.html(_STYLE)
     # A widget on another page is a new widget, even under the same key: it has to be told the study again.
     st.session_state["fresh_page"] = st.session_state.get("page") != title

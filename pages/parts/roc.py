@@ -1,60 +1,294 @@
-"""ROC curves of the study: its own guarantee, a tenth of it, and no privacy; kept in the session."""
+"""ROC and precision-recall curves of the study: a job in the background, painted as it grows, kept in the session."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
-import numpy as np
+import pandas as pd
 import streamlit as st
 
-import privcov
-from pages.parts.study import Study
-from privcov.data_sources.base import SOURCES, make_dataset
+from pages.parts import cached, controls, frame, graph_set, show
+from pages.parts.jobs import Job
+from pages.parts.study import CSV, SOUND, Study
 from privcov.dataset import Dataset
-from privcov.metrics.graphs import roc_points
-from privcov.parameters import build
+from privcov.estimators.base import METHODS
+from privcov.experiments.cells import Cell
+from privcov.experiments.estimates import in_words
+from privcov.experiments.graph_study import Curve, GraphStudy, Run, curves, runs, seconds
+from privcov.figures.look import Palette, Picture, plain
+from privcov.figures.roc import point_at, precision_recall, roc
+from privcov.metrics.graphs import check_reference
 from privcov.privacy import NoPrivacy
 
-REPLICATES = 5
-UNASKED = 25  # columns
+UNASKED = 25  # columns; more wait for a click
+RULED = 40  # columns; beyond, the other rules' lambdas would take longer than the curves
+PATIENCE = 6.0  # seconds of work that may start unasked
+FIRST = 0.8  # seconds worth waiting for a first picture
+_KEEP = 8
 
 
-def section(study: Study, dataset: Dataset, default_source: str) -> list[tuple[str, list[np.ndarray]]]:
-    """The curves when they have been drawn; otherwise a button to draw them."""
-    weaker = getattr(study, study.lever)
-    stronger = float(f"{weaker / 10:.3g}")
-    levels = [
-        (f"{study.lever} = {weaker:g}", study.guarantee),
-        (f"{study.lever} = {stronger:g}", dataclasses.replace(study, **{study.lever: stronger}).guarantee),
-        ("No privacy", NoPrivacy()),
-    ]
-    key = (study.without_method(), default_source)
-    kept = st.session_state.setdefault("roc", {})
-    if key not in kept:
-        # Small graphs take about a second: draw them unasked. Larger ones wait for a click.
-        if dataset.d > UNASKED:
-            st.caption(f"Three curves ({', '.join(name for name, _ in levels)}), {REPLICATES} replicates each.")
-            if not st.button("Draw the ROC curves", type="primary"):
-                return []
-        kept[key] = _curves(study, dataset, levels, default_source)
-        while len(kept) > 8:
-            kept.pop(next(iter(kept)))
-    return kept[key]
+def jobs() -> dict[tuple, Job]:
+    """Curves of this visit, newest last. `session_file.forget_results` empties it of what came from a file."""
+    return st.session_state.setdefault("roc", {})
 
 
-def _curves(study: Study, dataset: Dataset, levels: list, default_source: str) -> list:
-    key = study.source_key(default_source)
-    source = build(SOURCES.get(key).cls, f"Source {key!r}", dict(study.data))
-    bar = st.progress(0.0, "Running ...")
-    found: dict[str, list] = {name: [] for name, _ in levels}
-    for repeat in range(REPLICATES):
-        rows = make_dataset(source, seed=study.rows, row_bound=dataset.row_bound, repeat=repeat)
-        for step, (name, guarantee) in enumerate(levels):
-            rel = privcov.release("glasso-gaussian", rows, guarantee, seed=study.seed + repeat)
-            points = roc_points(rel, rows.truth.precision)
-            found[name].append(np.array([(fpr, tpr) for _, fpr, tpr in points]))
-            bar.progress(
-                (repeat * len(levels) + step + 1) / (REPLICATES * len(levels)), f"Replicate {repeat + 1}: {name}"
+def form(study: Study) -> None:
+    """Which curves stand beside the study's own."""
+    kind, own = study.kind, getattr(study, study.lever)
+    able, _ = graph_set.offered(kind)
+    left, middle, right = st.columns([5, 4, 3])
+    others = [key for key in able if key != study.method]
+    left.multiselect(
+        "Other methods",
+        others,
+        key=f"graph.methods.{kind}",
+        format_func=lambda key: METHODS.get(key).label,
+        placeholder="none",
+        help="On the same rows, with the calibration each of them has by default.",
+    )
+    low, high = (1e-5, 10.0) if study.lever == "rho" else (0.01, 20.0)
+    middle.multiselect(
+        f"Other {study.lever}",
+        controls.log_grid(low, high, *st.session_state[f"graph.levels.{kind}"]),
+        key=f"graph.levels.{kind}",
+        format_func=lambda v: f"{v:g}",
+        placeholder=f"{float(f'{own / 10:.3g}'):g}",
+        help="Left empty: a tenth of the study's own.",
+    )
+    right.number_input("Replicates", 2, 500, key="graph.replicates", help="Fresh noise each, and fresh simulated rows.")
+
+
+def hold(study: Study) -> None:
+    """Keep what the form says while another tab is open, and drop what is no longer on offer. Before the form."""
+    state, (able, _) = st.session_state, graph_set.offered(study.kind)
+    methods, levels = f"graph.methods.{study.kind}", f"graph.levels.{study.kind}"
+    state[methods] = [key for key in state.get(methods, ()) if key in able and key != study.method]
+    state[levels] = list(state.get(levels, ()))
+    state["graph.replicates"] = state.get("graph.replicates", 20)
+
+
+def graph_study(study: Study, data: Dataset, reference: graph_set.Reference) -> GraphStudy:
+    """The experiment that the page shows: the study's own method first, then those beside it."""
+    state, own = st.session_state, getattr(study, study.lever)
+    levels = {own, *(state[f"graph.levels.{study.kind}"] or [float(f"{own / 10:.3g}")])}
+    card = METHODS.get(study.method)
+    settings = {k: v for k, v in study.settings(card).items() if v not in (SOUND, card.relations[0])}
+    entries = [(study.method, {**dict(study.options), **settings})]
+    for key in state[f"graph.methods.{study.kind}"]:
+        default = METHODS.get(key).default_calibration
+        entries.append((key, {} if default == SOUND else {"calibration": default}))
+    return GraphStudy(
+        source=study.source_key(graph_set.SOURCE),
+        source_params=dict(study.data),
+        methods=tuple(entries),
+        guarantees=tuple(
+            dataclasses.replace(study, **{study.lever: level}).guarantee for level in sorted(levels, reverse=True)
+        ),
+        replicates=int(state["graph.replicates"]),
+        seed=study.seed,
+        rows_seed=study.rows,
+        row_bound=data.row_bound,
+        graph=reference.name,
+        rules=data.d <= RULED,
+    )
+
+
+def names(made: GraphStudy) -> list[str]:
+    """Of the lines: the level, and the method where there are several."""
+    found = []
+    for line in made.lines:
+        if isinstance(line.guarantee, NoPrivacy):
+            found.append("No privacy")
+            continue
+        lever = "rho" if line.guarantee.kind == "zcdp" else "epsilon"
+        level = f"{lever} = {getattr(line.guarantee, lever):g}"
+        label = METHODS.get(line.entry[0]).label
+        found.append(level if len(made.methods) == 1 else f"{label}, {level}")
+    return found
+
+
+def current(study: Study, data: Dataset, reference: graph_set.Reference) -> tuple[GraphStudy | None, str]:
+    """(the experiment, "") or (None, why there is none)."""
+    if reference.graph is None:
+        return None, (
+            "A ROC curve needs a graph to compare with, and that of these data is not known. Choose a source with a "
+            "graph under Data set, for example the AR(2) graph."
+        )
+    if study.source_key(graph_set.SOURCE) == CSV:
+        return None, "A CSV brings no graph to compare with."
+    try:
+        check_reference(reference.graph)
+        return graph_study(study, data, reference), ""
+    except ValueError as problem:
+        return None, str(problem)
+
+
+def job_of(made: GraphStudy, data: Dataset) -> Job | None:
+    """The job of this experiment; a small one is started unasked, a large one by its button."""
+    asked = st.session_state.pop("graph.start", False)
+    if find(made) is not None:
+        return find(made)
+    takes = seconds(made, data.n, data.d)
+    if not asked and (data.d > UNASKED or takes > PATIENCE):
+        return None
+    return start(made, data)
+
+
+def find(made: GraphStudy) -> Job | None:
+    return jobs().get(_key(made))
+
+
+def _key(made: GraphStudy) -> tuple:
+    """The owner comes first, so that the curves of a visitor's file go when the file goes."""
+    return Study(source=made.source), repr(made)
+
+
+def start(made: GraphStudy, data: Dataset) -> Job:
+    kept = jobs()
+    brought = data if cached.in_session(Study(source=made.source)) else None
+    for other in kept.values():
+        other.stop()
+
+    def cells() -> Iterator[Cell]:
+        for replicate in runs(made, dataset=brought):
+            yield Cell(replicate, False)
+
+    job = Job(cells, made.replicates)
+    kept[_key(made)] = job
+    while len(kept) > _KEEP:
+        kept.pop(next(iter(kept)))
+    return job
+
+
+def paint(made: GraphStudy, data: Dataset, here: tuple[float, float, float] | None, job: Job | None) -> None:
+    """Progress and the two pictures. here: (fpr, tpr, precision) of the network on the screen."""
+    if job is None:
+        words = f"{len(made.lines)} curves, {made.replicates} replicates: {in_words(seconds(made, data.n, data.d))}"
+        st.caption(f"{words}, roughly. It runs in the background, grows on the screen and can be stopped.")
+        if st.button("Draw the ROC curves", type="primary"):
+            start(made, data)
+            st.rerun()
+        return
+    _progress(made, data, job)
+    found = drawn(made, job)
+    if not found:
+        if not job.progress.alive:
+            _nothing(job)
+        return
+    palette = frame.palette()
+    kept = _drawn()[job]
+    if kept.palette is not palette:
+        kept.palette, kept.pictures = palette, (roc(found, palette), precision_recall(found, palette))
+    show.picture(point_at(kept.pictures[0], None if here is None else here[:2]), "roc")
+    show.picture(point_at(kept.pictures[1], None if here is None else here[1:]), "precision-recall")
+
+
+def numbers(made: GraphStudy, data: Dataset, job: Job | None) -> None:
+    """What the curves say: partial areas, how to read the pictures, and what is missing from them."""
+    found = () if job is None else drawn(made, job)
+    if not found:
+        return
+    st.markdown("**What the curves say**")
+    common = min(c.reach for c in found)
+    st.dataframe(table(found, common), hide_index=True, width="stretch")
+    st.caption(_explain(found, data))
+    _tell_missing(found)
+
+
+def _progress(made: GraphStudy, data: Dataset, job: Job) -> None:
+    progress = job.progress
+    if progress.alive:
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        words = f"{progress.done} of {progress.total} replicates"
+        if progress.state == "waiting":
+            words = "Waiting for the work of other visitors to end"
+        elif (remaining := job.remaining()) is not None:
+            words += f"; {in_words(remaining)} to go"
+        left.progress(progress.done / progress.total, words)
+        right.button("Stop", on_click=job.stop, key="roc-stop", width="stretch")
+    elif progress.state == "stopped":
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        left.caption(f"Stopped after {progress.done} of {progress.total} replicates; the curves show those.")
+        right.button("Again", on_click=start, args=(made, data), key="roc-again", width="stretch")
+    elif progress.state == "failed":
+        st.error(show.as_text(progress.problem))
+
+
+@dataclass
+class _Drawn:
+    """Curves and pictures of a job when it had ``count`` runs."""
+
+    count: int
+    curves: tuple[Curve, ...]
+    palette: Palette | None = None
+    pictures: tuple[Picture, ...] = ()
+
+
+def _drawn() -> WeakKeyDictionary:
+    """By job, and gone with it."""
+    return st.session_state.setdefault("roc.drawn", WeakKeyDictionary())
+
+
+def drawn(made: GraphStudy, job: Job) -> tuple[Curve, ...]:
+    """Of what there is; put together once for every new replicate, not for every move of the slider."""
+    rows: list[Run] = job.progress.rows[:]
+    kept = _drawn()
+    if job not in kept or kept[job].count != len(rows):
+        kept[job] = _Drawn(len(rows), curves(made, rows, names(made)))
+    return kept[job].curves
+
+
+def _nothing(job: Job) -> None:
+    reasons = [run.problem for run in job.progress.rows if run.problem]
+    if reasons:
+        st.warning(show.as_text(f"No replicate gave a graph. {reasons[0]}"))
+
+
+def table(found: tuple[Curve, ...], common: float) -> pd.DataFrame:
+    """Numbers of the curves. common: where the first of them ends."""
+    return pd.DataFrame(
+        [
+            {
+                "Curve": c.name,
+                f"Partial AUC to FPR {common:.2f}": f"{c.area(common):.3f} of at most {common:.2f}",
+                "To its own end": f"{c.area(c.reach):.3f} of {c.reach:.2f}",
+                "Infeasible": f"{c.infeasible:,} of {c.lambdas:,}",
+            }
+            for c in found
+        ]
+    )
+
+
+def _explain(found: tuple[Curve, ...], data: Dataset) -> str:
+    each = "fresh rows and fresh noise" if data.provenance == "simulated" else "fresh noise on the same rows"
+    words = (
+        f"Lines: mean over {max(c.replicates for c in found)} replicates ({each}) along a path of lambdas; bands: 10 % "
+        "to 90 % of them. A ring ends a curve that stays open: beyond it there is no graph to count. Target: the "
+        "network above."
+    )
+    if any(c.marks for c in found):
+        words += " Filled marks: where the automatic lambdas land on average."
+    common = min(c.reach for c in found)
+    return words + (
+        f" Partial AUC is the area from 0 to a false positive rate, here {plain(common)}, where the first curve ends; "
+        f"guessing has {plain(common**2 / 2)}."
+        if common > 0
+        else ""
+    )
+
+
+def _tell_missing(found: tuple[Curve, ...]) -> None:
+    for c in found:
+        if c.without:
+            why = f" Most often: {c.problem}" if c.problem else ""
+            st.caption(show.as_text(f"{c.name}: {c.without} replicates gave no graph at all and are in no mean.{why}"))
+        if c.infeasible:
+            st.caption(
+                f"{c.name}: at {c.infeasible:,} of {c.lambdas:,} lambdas the problem has no solution; nothing is drawn "
+                "there. The curve is thin where some replicates have ended, and ends where half of them have."
             )
-    bar.empty()
-    return [(name, found[name]) for name, _ in levels]
+        if c.unfinished:
+            st.caption(f"{c.name}: at {c.unfinished:,} lambdas the solver stopped before its certificate.")

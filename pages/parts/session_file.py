@@ -55,12 +55,13 @@ def new(file) -> Upload:
     return st.session_state["upload"]
 
 
-def let_go(file) -> None:
+def let_go(*files) -> None:
     """Give the bytes back to the machine, as Streamlit itself does for chat files, and draw the page anew."""
     context = get_script_run_ctx()
-    if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
-        context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
-    file.close()
+    for file in files:
+        if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+            context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
+        file.close()
     st.session_state["upload-turn"] = st.session_state.get("upload-turn", 0) + 1
     st.rerun()
 
@@ -83,9 +84,9 @@ def forget() -> None:
     st.session_state["upload-turn"] = st.session_state.get("upload-turn", 0) + 1
 
 
-def forget_results() -> None:
-    """Curves that other pages keep per study: those of a CSV must not outlive it or pass for another's."""
+def forget_results(source: str = CSV) -> None:
+    """Curves that other pages keep per study: those of a file must not outlive it or pass for another's."""
     for kept in ("sweeps", "pins", "estimate.pins", "roc"):
         for key in list(st.session_state.get(kept, {})):
-            if getattr(key[0], "source", "") == CSV:
+            if getattr(key[0], "source", "") == source:
                 del st.session_state[kept][key]

@@ -190,7 +190,9 @@ def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], probl
 
 
 def _typed(spec: Spec, text: str) -> object:
-    if spec.choices or isinstance(spec.default, str):
+    if spec.choices:
+        return next((choice for choice in spec.choices if str(choice) == text), text)
+    if isinstance(spec.default, str):
         return text
     if isinstance(spec.default, bool):
         return {"True": True, "False": False}.get(text, text)

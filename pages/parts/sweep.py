@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from pages.parts.study import CSV, Study
+from pages.parts import cached
+from pages.parts.study import Study
 from pages.parts.tradeoffs_axes import Axis, axes
 from privcov import accounting
 from privcov.dataset import Dataset
@@ -43,10 +44,10 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Plans that make one figure; for a CSV, the arguments of `cells_on` instead, which nothing keeps.
+    """Plans that make one figure; for a visitor's file, the arguments of `cells_on` instead, which nothing keeps.
 
-    owner: a study that says CSV, whose results must go when the file goes, else "". x: column of the table, or "level"
-    for epsilon on an axis of several kinds. lines: columns that make a line each, beside the method.
+    owner: a study that names the file's source, whose results must go with the file, else "". x: column of the table,
+    or "level" for epsilon on an axis of several kinds. lines: columns that make a line each, beside the method.
     """
 
     title: str
@@ -72,6 +73,11 @@ class Sweep:
     @property
     def replicates(self) -> int:
         return self.on_rows["replicates"] if self.on_rows else self.plans[0].replicates
+
+    @property
+    def classifies(self) -> bool:
+        """Whether the errors are those of a classification, on test rows of a split."""
+        return any(plan.sizes is not None for plan in self.plans)
 
     @property
     def steps(self) -> int:
@@ -124,8 +130,8 @@ def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
     if setting.without_noise:
         guarantees = [*guarantees, NoPrivacy()]
     x = {"privacy": "level" if setting.kinds else study.lever, "delta": "delta"}.get(axis.name, column_of(axis.name))
-    csv = study.source_key() == CSV
-    if csv:
+    own = cached.in_session(study)
+    if own:
         if data.d > MOST_COLUMNS:
             raise ValueError(f"d = {data.d:,} columns: a page draws at most {MOST_COLUMNS:,}. Choose fewer columns.")
         plans, on_rows = (), {
@@ -155,7 +161,7 @@ def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
         plans, on_rows = (plan,), None
     sweep = Sweep(
         title=f"{data.name}: {axis.label}",
-        owner=Study(source=CSV) if csv else "",
+        owner=Study(source=study.source_key()) if own else "",
         plans=plans,
         on_rows=on_rows,
         metrics=(metric,),
@@ -179,7 +185,7 @@ def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
 def from_preset(preset: Preset, methods: list[str], replicates: int, *, published: bool) -> Sweep:
     plans = tuple(preset.plans(methods, replicates, published=published))
     return Sweep(
-        title=f"Paper {preset.paper}, {preset.where}: {preset.title}",
+        title=f"{named(preset)}: {preset.title}",
         owner="",
         plans=plans,
         on_rows=None,
@@ -189,6 +195,11 @@ def from_preset(preset: Preset, methods: list[str], replicates: int, *, publishe
         log=True,
         lines=preset.lines,
     )
+
+
+def named(preset: Preset) -> str:
+    """Which figure or table a preset is."""
+    return f"Paper {preset.paper}, {preset.where}" if preset.paper else preset.where
 
 
 def _replicates(setting: Setting) -> int:

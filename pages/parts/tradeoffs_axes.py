@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pages.parts.study import CSV, Study
+from pages.parts import cached
+from pages.parts.study import Study
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 
@@ -35,7 +36,7 @@ def axes(study: Study, data: Dataset) -> list[Axis]:
         found.append(Axis("delta", "delta", (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)))
     bounds = tuple(float(f"{data.row_bound * 2.0 ** (k / 2):.4g}") for k in range(-8, 5))
     found.append(Axis("row_bound", "row bound R", bounds))
-    if study.source_key() == CSV:
+    if cached.in_session(study):
         return found
     card = SOURCES.get(study.source_key())
     now = {s.name: s.default for s in card.parameters} | dict(study.data)

@@ -11,21 +11,35 @@ from pages.parts.study import Study
 from pages.parts.tradeoffs_axes import Axis, axes, read_values
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.experiments.plan import NORMS
+from privcov.experiments.plan import CLASSIFICATION, NORMS
 from privcov.experiments.presets import PRESETS, Preset
+from privcov.experiments.presets_classification import CLASSIFIERS, ClassificationPreset
 from privcov.privacy import KINDS
 
 NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "l1": "l1", "max": "max"}
 AGAINST = {"truth": "truth", "sample": "sample", "nonprivate": "the same method without noise"}
+SHOWN = PRESETS | CLASSIFIERS
+_ERRORS = {
+    "lda-error": "Share of test rows classified wrongly (LDA)",
+    "majority-error": "Share wrong by always answering the commonest class",
+}
 _KEPT = {"persist_state": "session"}
 
 
 def presets() -> Preset | None:
-    """Buttons for every published figure; the one that is shown now, or None for a set-up of one's own."""
-    with st.popover("Published figures and tables", width="content"):
-        for paper in sorted({p.paper for p in PRESETS.values()}):
-            st.markdown(f"**Paper {paper}**")
-            for preset in (p for p in PRESETS.values() if p.paper == paper):
+    """Buttons for every published figure and for classification; the one that is shown now, or None for a set-up of
+    one's own."""
+    with st.container(horizontal=True):
+        _menu("Published figures and tables", PRESETS)
+        _menu("Classification", CLASSIFIERS)
+    return SHOWN.get(st.session_state.get("tradeoffs.preset", ""))
+
+
+def _menu(label: str, offered: dict[str, Preset]) -> None:
+    with st.popover(label, width="content"):
+        for paper in sorted({p.paper for p in offered.values()}, key=lambda p: p or 9):
+            st.markdown(f"**Paper {paper}**" if paper else "**Other tables and sizes**")
+            for preset in (p for p in offered.values() if p.paper == paper):
                 st.button(
                     f"{preset.where}: {preset.title}",
                     key=f"preset-{preset.key}",
@@ -33,7 +47,6 @@ def presets() -> Preset | None:
                     args=(preset.key,),
                     type="tertiary",
                 )
-    return PRESETS.get(st.session_state.get("tradeoffs.preset", ""))
 
 
 def _choose(key: str) -> None:
@@ -44,7 +57,7 @@ def _choose(key: str) -> None:
 def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:
     """Header and settings of a preset. Returns its sweep and the metric to show."""
     left, right = st.columns([4, 1.6], vertical_alignment="center")
-    left.subheader(f"Paper {preset.paper}, {preset.where}")
+    left.subheader(sweep.named(preset))
     right.button("Back to my own set-up", on_click=_choose_none, width="stretch")
     fixed = ", ".join(f"{name} = {value}" for name, value in preset.fixed)
     levels = ", ".join(
@@ -52,13 +65,22 @@ def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:
         if preset.one_over_n
         else [str(g) for g in preset.guarantees]
     )
+    if isinstance(preset, ClassificationPreset):
+        epsilons = ", ".join(f"{g.epsilon:g}" for g in preset.guarantees)
+        levels = f"epsilon = {epsilons} with delta = {preset.guarantees[0].delta:.3g}"
     with st.container(border=True):
-        st.markdown(f"{preset.title}. Data: `{preset.source}`{', ' + fixed if fixed else ''}. Guarantee: {levels}.")
+        rows = f" Rows to train on: {preset.training}." if isinstance(preset, ClassificationPreset) else ""
+        st.markdown(
+            f"{preset.title}. Data: `{preset.source}`{', ' + fixed if fixed else ''}.{rows} Guarantee: {levels}."
+        )
         first, second, third, fourth = st.columns([4, 2.6, 1.3, 1.9], vertical_alignment="bottom")
-        usable = [c.key for c in METHODS.all() if c.target == "covariance" and not c.refuses(preset.kind)]
+        classify = isinstance(preset, ClassificationPreset)
+        plain = [c.key for c in METHODS.all() if c.target == "covariance" and not c.refuses(preset.kind)]
+        usable = preset.able() if classify else plain
         able = [m for m in preset.available() if m in usable]
         chosen = _chosen(f"t.{preset.key}.methods", first, usable, able)
-        metric = second.selectbox("Error", preset.metrics, format_func=metric_name, key=f"t.{preset.key}.metric")
+        shown = preset.metrics[:1] if classify else preset.metrics  # guessing is a line in the picture
+        metric = second.selectbox("Error", shown, format_func=metric_name, key=f"t.{preset.key}.metric")
         replicates = third.number_input(
             "Replicates", 1, 200, preset.replicates, key=f"t.{preset.key}.replicates", help="As published.", **_KEPT
         )
@@ -71,7 +93,7 @@ def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:
         for sentence in [*preset.left_out(chosen), preset.note]:
             if sentence:
                 st.caption(show.as_text(sentence))
-        st.caption("The data set and the guarantee in the sidebar do not apply to a published figure.")
+        st.caption("The data set and the guarantee in the sidebar do not apply here.")
     return sweep.from_preset(preset, chosen, int(replicates), published=published), metric
 
 
@@ -90,6 +112,8 @@ def _chosen(key: str, where, usable: list[str], default: list[str]) -> list[str]
 
 def metric_name(metric: str) -> str:
     """ "relative-frobenius-to-truth" for people."""
+    if metric in CLASSIFICATION:
+        return _ERRORS[metric]
     name = metric.removeprefix("relative-")
     norm, reference = name.split("-to-")
     return f"{'Relative' if name != metric else 'Absolute'} {NORM_NAMES[norm]} error to {AGAINST[reference]}"

@@ -14,7 +14,9 @@ def _pins() -> dict[tuple, dict]:
     return st.session_state.setdefault("pins", {})
 
 
-def add(owner: object, title: str, error: str, summary: pd.DataFrame, lines: list, x_label: str, log: bool) -> None:
+def add(
+    owner: object, title: str, error: str, summary: pd.DataFrame, lines: list, x_label: str, log: bool, log_error: bool
+) -> None:
     """Freeze a set of curves. owner: the study of a CSV, else ""."""
     number = st.session_state["pins.number"] = st.session_state.get("pins.number", 0) + 1
     _pins()[owner, number] = {
@@ -24,6 +26,7 @@ def add(owner: object, title: str, error: str, summary: pd.DataFrame, lines: lis
         "lines": list(lines),
         "x_label": x_label,
         "log": log,
+        "log_error": log_error,
     }
     st.toast("Pinned. It stands in the tab Pinned.")
 
@@ -59,6 +62,7 @@ def _one(key: tuple, pin: dict) -> None:
                 references=pin["lines"],
                 height=400,
                 log=pin["log"],
+                log_error=pin["log_error"],
             ),
             f"pinned-{key[1]}",
         )

@@ -26,6 +26,7 @@ def script(made: Sweep, study: Study) -> str:
 
 def _plan(plan: Plan) -> str:
     guarantees = ", ".join(f"privcov.{g!r}" for g in plan.guarantees)
+    split = [(name, getattr(plan, name)) for name in ("training", "validation", "best")]
     return "\n".join(
         [
             "    privcov.Plan(",
@@ -38,6 +39,7 @@ def _plan(plan: Plan) -> str:
             f"        replicates={plan.replicates},",
             f"        seed={plan.seed},",
             f"        row_bound={plan.row_bound!r},",
+            *(f"        {name}={value!r}," for name, value in split if value),
             "    )",
         ]
     )

@@ -11,12 +11,13 @@ from privcov.dataset import Dataset
 from privcov.experiments import estimates
 from privcov.experiments.estimates import Cost, Estimate
 from privcov.experiments.plan import Plan
-from privcov.experiments.store import Store, folder
+from privcov.experiments.store import Store
+from privcov.places import cache_folder
 from privcov.privacy import Guarantee, NoPrivacy, from_dict, to_dict
 
 
 def store() -> Store:
-    return _store(str(folder() / "cells.sqlite"))
+    return _store(str(cache_folder() / "cells.sqlite"))
 
 
 @st.cache_resource(show_spinner=False)

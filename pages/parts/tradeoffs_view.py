@@ -16,6 +16,7 @@ from pages.parts.tradeoffs_script import script
 from privcov.dataset import Dataset
 from privcov.experiments.crossings import all_pairs, sentence
 from privcov.experiments.estimates import LONG, in_words
+from privcov.experiments.guessing import GUESS, against_guessing, without_noise
 from privcov.experiments.plan import summarise
 from privcov.figures.errors import curves
 from privcov.figures.look import Picture, plain
@@ -126,17 +127,25 @@ def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, 
     across = table[table["x"].isna()]
     drawn = table[table["x"].notna()]
     summary = summarise(drawn.assign(metric=metric), ["series", "x"]).drop(columns="metric")
-    lines = references(data, metric, str(table["target"].iloc[0]), made)
-    lines += [(name, float(part["value"].mean())) for name, part in across.groupby("series", sort=False)]
+    quiet = [(name, float(part["value"].mean())) for name, part in across.groupby("series", sort=False)]
+    if made.classifies:
+        guess = sweep.tidy(made, rows, "majority-error")
+        # The methods hardly differ without noise: one line, the best of them.
+        lines = [(f"{GUESS} (not private)", float(guess["value"].mean())), *sorted(quiet, key=lambda q: q[1])[:1]]
+    else:
+        lines = references(data, metric, str(table["target"].iloc[0]), made) + quiet
     lines = [(name, level) for name, level in lines if level > 0 and math.isfinite(level)]
     where = f"{data.n:,} rows, {data.d} columns, R = {data.row_bound:.3g}" if data is not None else made.title
-    show.tag(
-        data.provenance.capitalize() if data is not None else "Simulated", f"{where}; {made.replicates} replicates"
-    )
+    provenance = "Public" if made.classifies else data.provenance.capitalize() if data is not None else "Simulated"
+    show.tag(provenance, f"{where}; {made.replicates} replicates")
     picture = _curves(made, summary, metric, lines)
     show.picture(picture, "trade-offs")
     simulated = bool(made.plans) and (data is None or data.provenance == "simulated")
-    st.caption(_band(simulated))
+    st.caption(_band(simulated, made.classifies))
+    if made.classifies:
+        words = without_noise(across, guess[guess["x"].isna()])
+        words += against_guessing(drawn, guess[guess["x"].notna()], made.x_label, plain)
+        st.markdown("\n".join(f"- {show.as_text(w)}" for w in words))
     verdicts(made, drawn)
     failed = int(table["value"].isna().sum())
     if failed:
@@ -162,7 +171,7 @@ def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, 
         key="pin",
         help="Freeze these curves in the tab Pinned, beside others.",
         on_click=tradeoffs_pins.add,
-        args=(made.owner, made.title, metric_name(metric), summary, lines, made.x_label, made.log),
+        args=(made.owner, made.title, metric_name(metric), summary, lines, made.x_label, made.log, not made.classifies),
     )
     with st.expander("The same in Python"):
         st.code(script(made, study), language="python")
@@ -180,15 +189,18 @@ def _curves(made: sweep.Sweep, summary: pd.DataFrame, metric: str, lines: list) 
         references=lines,
         marked=made.marked,
         log=made.log,
+        log_error=not made.classifies,
     )
 
 
-def _band(simulated: bool) -> str:
+def _band(simulated: bool, classifies: bool) -> str:
     what = (
         "fresh rows and fresh noise: sampling and privacy noise together"
         if simulated
         else "fresh noise on the same rows: privacy noise only"
     )
+    if classifies:
+        what = "a fresh random split into training and test rows and fresh noise"
     return (
         f"Lines: mean over replicates. Bands: 10 % to 90 % of replicates, with {what}. Horizontal lines: answers that "
         "take no noise, which are the ones to beat."

@@ -18,7 +18,7 @@ class SourceCard:
 
     key: str
     label: str
-    group: str  # "Simulated" or "Public data"
+    group: str  # "Simulated", "Public data" or "Papers' own data"
     summary: str
     reference: str = ""
     order: int = 50
@@ -37,6 +37,11 @@ class Source(Checked):
     def default_row_bound(self, seed: int) -> float:
         """R from public parameters alone, never from drawn rows."""
         raise NotImplementedError
+
+    @classmethod
+    def state(cls) -> str:
+        """What rows depend on beside parameters and seed, for cache keys: "" here, the files where there are some."""
+        return ""
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
         """The rows. rng draws rows; a random truth depends on ``seed`` only, so it is public and stays put."""

@@ -64,10 +64,10 @@ def read_header(raw: bytes) -> list[str]:
             "give the file a first line of column names."
         )
     line = window[: min(ends)] if ends else window
-    text = _decode(line, "The first line")
+    text = decode(line, "The first line")
     if not text.strip():
         raise ValueError("The first line is blank, but it must hold the column names: put them there.")
-    return _names(next(_records(io.StringIO(text, newline="")))[1], show=False)
+    return _names(next(records_of(io.StringIO(text, newline="")))[1], show=False)
 
 
 def read_public(raw: bytes) -> PublicTable:
@@ -79,17 +79,17 @@ def read_public(raw: bytes) -> PublicTable:
             f"The file has {len(raw) / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: "
             "keep fewer rows, columns or decimals."
         )
-    if not _decode(raw, "The file").strip():
+    if not decode(raw, "The file").strip():
         raise ValueError("The file is empty: it needs a first line of column names and at least one row.")
     # read again as a stream, which needs far less memory than one long string cut into lines
-    records = _records(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=""))
+    records = records_of(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=""))
     header = next(records)[1]
     if not any(cell.strip() for cell in header):
         raise ValueError("The first line is blank, but it must hold the column names: put them there.")
     names = _names(header, show=True)
     columns = [_Column(name) for name in names]
     n = 0
-    for lines, rows in _chunks(records, len(names)):
+    for lines, rows in chunks(records, len(names)):
         n += len(rows)
         if n > MAX_ROWS:
             raise ValueError(f"The file has more rows than the limit of {MAX_ROWS:,}: keep fewer rows.")
@@ -135,7 +135,7 @@ class _Column:
         except ValueError:
             numbers = []
             for cell, line in zip(cells, lines, strict=True):
-                if (number := _number(cell)) is None:
+                if (number := number_of(cell)) is None:
                     self._refuse(cell.strip(), line)
                     return
                 numbers.append(number)
@@ -163,7 +163,7 @@ class _Column:
         return values
 
 
-def _number(cell: str) -> float | None:
+def number_of(cell: str) -> float | None:
     cell = cell.strip()
     if cell.lower() in _MISSING:
         return math.nan
@@ -173,7 +173,7 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _decode(raw: bytes, what: str) -> str:
+def decode(raw: bytes, what: str) -> str:
     """The text, or ValueError with the line of the first byte that is not text."""
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise ValueError(f"{what} is UTF-16 text and only UTF-8 can be read: {_SAVE_AGAIN}.")
@@ -187,7 +187,7 @@ def _decode(raw: bytes, what: str) -> str:
         raise ValueError(f"{what} is not UTF-8 text (first on line {line:,}): {_SAVE_AGAIN}.") from None
 
 
-def _records(lines: io.TextIOBase):
+def records_of(lines: io.TextIOBase):
     """(line number, cells) per record; blank lines after the first are skipped."""
     reader = csv.reader(lines, strict=True)
     start = 1
@@ -211,7 +211,7 @@ def _records(lines: io.TextIOBase):
         start = reader.line_num + 1
 
 
-def _chunks(records, width: int):
+def chunks(records, width: int):
     """(line numbers, rows) of many records at a time, every row as wide as the header."""
     size = max(1, _CHUNK_CELLS // width)
     lines, rows = [], []
@@ -240,7 +240,7 @@ def _names(cells: list[str], show: bool) -> list[str]:
     names = [" ".join(cell.split()) for cell in cells]
     if len(names) > MAX_COLUMNS:
         raise ValueError(f"The file has {len(names):,} columns and the limit is {MAX_COLUMNS}: keep fewer columns.")
-    if all(_number(name) is not None for name in names):
+    if all(number_of(name) is not None for name in names):
         raise ValueError(
             "The first line holds numbers only, but it must hold the column names: put a line of names above the data."
         )

@@ -18,8 +18,8 @@ from privcov.dataset import Dataset, Truth
 from privcov.parameters import parameter
 from privcov.randomness import stream
 
-_N = {"label": "Rows n", "low": 1, "high": 2_000_000, "log": True, "help": "Number of simulated people."}
-_D = {"label": "Columns d", "low": 1, "high": 1000, "help": "Number of variables."}
+ROWS = {"label": "Rows n", "low": 1, "high": 2_000_000, "log": True, "help": "Number of simulated people."}
+COLUMNS = {"label": "Columns d", "low": 1, "high": 1000, "help": "Number of variables."}
 _FAMILY = {
     "label": "Law of the rows",
     "choices": ("normal", "t5"),
@@ -70,8 +70,8 @@ class Gaussian(Source):
 class AR1Covariance(Gaussian):
     """Sigma_ij = rho^|i-j|; family "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma."""
 
-    n: int = parameter(50_000, **_N)
-    d: int = parameter(20, **_D)
+    n: int = parameter(50_000, **ROWS)
+    d: int = parameter(20, **COLUMNS)
     rho: float = parameter(
         0.6, "Neighbour correlation", low=-0.95, high=0.95, help="Correlation of adjacent variables."
     )
@@ -96,8 +96,8 @@ class BandedCovariance(Gaussian):
     family "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma.
     """
 
-    n: int = parameter(50_000, **_N)
-    d: int = parameter(20, **_D)
+    n: int = parameter(50_000, **ROWS)
+    d: int = parameter(20, **COLUMNS)
     family: str = parameter("normal", **_FAMILY)
 
     def truth(self, seed: int) -> Truth:
@@ -121,8 +121,8 @@ class SparseCovariance(Gaussian):
     Differs from the paper: if U + 50 I is indefinite (large d), its diagonal is raised to make it positive.
     """
 
-    n: int = parameter(50_000, **_N)
-    d: int = parameter(50, **_D)
+    n: int = parameter(50_000, **ROWS)
+    d: int = parameter(50, **COLUMNS)
     sparsity: float = parameter(0.2, "Share of non-zero entries", low=0.0, high=1.0)
 
     def truth(self, seed: int) -> Truth:
@@ -132,27 +132,3 @@ class SparseCovariance(Gaussian):
         u = upper + np.triu(upper, 1).T
         lift = max(50.0, 1.0 - float(np.linalg.eigvalsh(u)[0]))
         return Truth((u + lift * np.eye(self.d)) / 200)
-
-
-@SOURCES.add(
-    key="precision-ar2",
-    label="AR(2) graph",
-    group="Simulated",
-    order=40,
-    summary="A sparse precision matrix whose graph links variables at distance one and two.",
-    reference="Paper 2, Section 4, Model 3 (n = 2000 and d = 20 in its figure 1). "
-    "The printed diagonal 0 must be 1 (0 is indefinite).",
-)
-@dataclass(frozen=True)
-class PrecisionAR2(Gaussian):
-    """Theta has 1, 0.5, 0.25 at distances 0, 1, 2; Sigma is its inverse."""
-
-    n: int = parameter(2_000, **_N)
-    d: int = parameter(20, **_D)
-
-    def truth(self, seed: int) -> Truth:
-        row = np.zeros(self.d)
-        row[:3] = (1.0, 0.5, 0.25)[: self.d]
-        theta = toeplitz(row)
-        sigma = np.linalg.inv(theta)
-        return Truth((sigma + sigma.T) / 2, theta, (theta != 0) & ~np.eye(self.d, dtype=bool))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.data_sources.base import SOURCES, Source
-from privcov.data_sources.gaussian import _D, _N
+from privcov.data_sources.gaussian import COLUMNS, ROWS
 from privcov.dataset import Dataset
 from privcov.parameters import parameter
 
@@ -31,8 +31,8 @@ class ZipfNorms(Source):
     mean (as in the paper, whose centring is part of the data generation).
     """
 
-    n: int = parameter(50_000, **_N)
-    d: int = parameter(50, **_D)
+    n: int = parameter(50_000, **ROWS)
+    d: int = parameter(50, **COLUMNS)
     bins: int = parameter(4, "Norm bins", low=1, high=40, help="1: all rows have norm 1.")
     skew: float = parameter(3.0, "Zipf skew", low=0.0, high=10.0, help="Larger: more rows in the shortest bin.")
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from privcov import accounting
 from privcov.estimators.base import METHODS, Ask, Method, Outcome
-from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment, sensitivity
+from privcov.measurements.labels import anchors
+from privcov.measurements.moment import ALL_CENTRES, ANCHOR_SQUARED, Measured, measure_moment, sensitivity
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_box, clip_psd, shrink_spectrum, shrink_wishart_difference
@@ -68,8 +69,8 @@ def refuse_unknown_count(ask: Ask) -> None:
 def printed_share(ask: Ask, printed: dict, norm: str, sound_scale):
     """The share that makes `measure_moment` add noise of the printed scale; its event has the true sensitivity.
 
-    In joint centring the paper's mechanism is applied to z / sqrt(1 + s^2), a unit vector of d + 1 numbers. Where the
-    printed scale is the right one, it is rounded to the safe side like any other.
+    In joint centring the paper's mechanism is applied to z / sqrt(1 + s^2), a unit vector of d + 1 numbers (d + k with
+    k classes). Where the printed scale is the right one, it is rounded to the safe side like any other.
     """
     refuse_unknown_count(ask)
     if isinstance(ask.guarantee, NoPrivacy):
@@ -80,9 +81,9 @@ def printed_share(ask: Ask, printed: dict, norm: str, sound_scale):
             f"The scale of {ask.calibration} is printed for {kind.name}, not for {ask.guarantee}. "
             f"Ask for {kind.__name__}, or use calibration='sound'."
         )
-    joint = ask.centre == "joint"
+    joint = anchors(ask.dataset, ask.centre)
     d, n = ask.dataset.d, ask.dataset.n
-    scale = formula(ask.guarantee, d + joint) * (1 + ANCHOR_SQUARED * joint) / n
+    scale = formula(ask.guarantee, d + joint) * (1 + ANCHOR_SQUARED * (joint > 0)) / n
     delta = sensitivity(d, n, norm=norm, joint=joint, relation=ask.relation)
     if abs(sound_scale(ask.guarantee, delta) / scale - 1) < 1e-9:
         return ask.guarantee
@@ -102,7 +103,9 @@ class _Additive(Method):
         how, notes = self.repair, ()
         if ask.calibration == "as-published-5" and how != "box":
             how, notes = "box", ("Eigenvalues clipped to [0, R^2], as the code of paper 5 does, whatever the repair.",)
-        moments = unpack(repair(measured, how), centre=ask.centre, row_bound=measured.row_bound)
+        moments = unpack(
+            repair(measured, how), centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint
+        )
         return Outcome(measured, moments, count=measured.count, notes=notes)
 
     def as_printed(self, ask: Ask):
@@ -118,6 +121,7 @@ class _Additive(Method):
     guarantees=(ApproxDP, ZCDP),
     standing="proved",
     relations=tuple(RELATIONS),
+    centres=ALL_CENTRES,
     order=20,
     summary="Adds symmetric Gaussian noise to the moment matrix, then removes negative eigenvalues.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathcal N(0,\sigma^2),\quad \sigma=\frac{\sqrt2\,R^2}{n\,\mu}",
@@ -163,6 +167,7 @@ class GaussianCov(_Additive):
     guarantees=(PureDP,),
     standing="proved",
     relations=tuple(RELATIONS),
+    centres=ALL_CENTRES,
     order=30,
     summary="Adds Laplace noise to every entry on and above the diagonal: pure differential privacy.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathrm{Lap}(b),\quad b=\frac{(d/\sqrt2+1)\,R^2}{n\,\epsilon}",

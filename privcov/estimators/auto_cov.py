@@ -10,7 +10,7 @@ import numpy as np
 from privcov import accounting
 from privcov.estimators.additive import repair
 from privcov.estimators.base import ALL_KINDS, METHODS, Ask, Method, Outcome
-from privcov.measurements.moment import measure_moment
+from privcov.measurements.moment import ALL_CENTRES, measure_moment
 from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
 from privcov.postprocess.denoise import denoise
@@ -28,6 +28,7 @@ CLIP_SHARE = 0.02
     guarantees=ALL_KINDS,
     standing="proved",
     relations=tuple(RELATIONS),
+    centres=ALL_CENTRES,
     order=10,
     version=2,
     summary="The least noise the guarantee allows (Gaussian with an accurate trace; under pure DP the difference of "
@@ -73,7 +74,7 @@ class AutoCov(Method):
             matrix = denoise(measured.matrix, measured.law.off_diagonal_std)
         else:
             matrix = repair(measured, "psd" if shape == "laplace" else "shrink")
-        moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound)
+        moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint)
         return Outcome(measured, moments, count=measured.count, steps=steps, notes=(why, note))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from privcov.dataset import Dataset
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import CENTRES, Measured
 from privcov.parameters import Checked, Spec, specs
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.joint import Moments
@@ -32,6 +32,8 @@ class MethodCard:
                   see `default_calibration`.
     relations:    keys of the neighbouring relations it is calibrated for.
     tunings:      which of "fixed", "released", "raw-cv" it offers, its default first.
+    centres:      what may be measured beside the second moment; with "classes" also counts and means of labelled
+                  classes (`privcov.measurements.moment.ALL_CENTRES`).
     version:      rises whenever its numbers change.
     """
 
@@ -52,6 +54,7 @@ class MethodCard:
     )
     tunings: tuple[str, ...] = ("released",)
     relations: tuple[str, ...] = ("replace-one",)
+    centres: tuple[str, ...] = CENTRES
     version: int = 1
     order: int = 50
     cls: type = field(default=object, repr=False)

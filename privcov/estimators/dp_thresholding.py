@@ -11,9 +11,16 @@ from typing import ClassVar
 
 from privcov.estimators.base import METHODS
 from privcov.estimators.thresholding import SOUND, TUNINGS, WithEta, WithGamma
+from privcov.measurements.moment import ALL_CENTRES
 from privcov.privacy import RELATIONS, ApproxDP, ZCDP
 
-CENTRAL = {"target": "covariance", "family": "Threshold", "guarantees": (ApproxDP, ZCDP), "standing": "proved"}
+CENTRAL = {
+    "target": "covariance",
+    "family": "Threshold",
+    "guarantees": (ApproxDP, ZCDP),
+    "standing": "proved",
+    "centres": ALL_CENTRES,
+}
 
 
 @METHODS.add(

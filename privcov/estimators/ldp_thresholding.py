@@ -12,8 +12,9 @@ from typing import ClassVar
 from privcov import accounting
 from privcov.estimators.base import METHODS, Ask
 from privcov.estimators.thresholding import SOUND, TUNINGS, WithEta, WithGamma
+from privcov.measurements.labels import anchors
 from privcov.measurements.local_moment import measure_reports, report_sensitivity
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.privacy import ApproxDP, ZCDP
 
 PRINTED = (
@@ -26,6 +27,7 @@ LOCAL = {
     "guarantees": (ApproxDP, ZCDP),
     "standing": "proved",
     "trust": "local",
+    "centres": ALL_CENTRES,
 }
 AVOID = (
     "When a trusted curator exists: the noise is sqrt(n) times that of the central method, so it needs about n times "
@@ -49,7 +51,7 @@ class Local:
         return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / epsilon
 
     def true_sensitivity(self, ask: Ask) -> float:
-        return report_sensitivity(ask.dataset.d, shape="upper-triangle", joint=ask.centre == "joint")
+        return report_sensitivity(ask.dataset.d, shape="upper-triangle", joint=anchors(ask.dataset, ask.centre))
 
 
 @METHODS.add(

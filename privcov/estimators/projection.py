@@ -9,7 +9,7 @@ import numpy as np
 from privcov import accounting
 from privcov.estimators.base import METHODS, Ask, Method, Outcome
 from privcov.measurements.eigenvalues import top
-from privcov.measurements.moment import measure_moment
+from privcov.measurements.moment import ALL_CENTRES, measure_moment
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import project_trace
@@ -24,6 +24,7 @@ from privcov.privacy import RELATIONS, ApproxDP, ZCDP
     guarantees=(ApproxDP, ZCDP),
     standing="proved",
     relations=tuple(RELATIONS),
+    centres=ALL_CENTRES,
     order=42,
     summary="Adds Gaussian noise once, then takes the nearest positive semi-definite matrix whose trace is not too "
     "large. No split.",
@@ -54,7 +55,12 @@ class Projection(Method):
         largest = top(measured.law.joint)  # rows of the unit ball: no trace is larger
         trace = float(np.trace(measured.matrix)) if self.trace == "released" else largest
         trace = float(np.clip(trace, 0.0, largest))
-        moments = unpack(project_trace(measured.matrix, trace), centre=ask.centre, row_bound=measured.row_bound)
+        moments = unpack(
+            project_trace(measured.matrix, trace),
+            centre=ask.centre,
+            row_bound=measured.row_bound,
+            anchors=measured.law.joint,
+        )
         bound = f"Projected on trace at most {trace:.4g} R^2"
         notes = (bound + (", the public anchor of the mean included." if measured.law.joint else "."),)
         return Outcome(measured, moments, notes=notes, count=measured.count)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from privcov import accounting
 from privcov.estimators.additive import REPAIR_HELP, REPAIRS, printed_share, repair
 from privcov.estimators.base import METHODS, Ask, Method, Outcome
-from privcov.measurements.moment import measure_moment
+from privcov.measurements.moment import ALL_CENTRES, measure_moment
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.privacy import ApproxDP
@@ -33,6 +33,7 @@ def printed_scale(guarantee: ApproxDP, p: int) -> float:
     guarantees=(ApproxDP,),
     standing="historical",
     relations=("replace-one", "zero-out"),
+    centres=ALL_CENTRES,
     order=92,
     summary="Adds symmetric Gaussian noise whose scale grows with the number of columns: the baseline of early work on "
     "private principal components.",
@@ -61,5 +62,7 @@ class Sulq(Method):
         measured = measure_moment(
             ask.dataset, share, centre=ask.centre, shape="upper-triangle", rng=ask.rng, relation=ask.relation
         )
-        moments = unpack(repair(measured, self.repair), centre=ask.centre, row_bound=measured.row_bound)
+        moments = unpack(
+            repair(measured, self.repair), centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint
+        )
         return Outcome(measured, moments)

@@ -16,11 +16,20 @@ import numpy as np
 
 from privcov import accounting
 from privcov.estimators.base import Ask, Method, Outcome
-from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment, sensitivity
+from privcov.estimators.threshold_noise import (
+    diagonal_variance,
+    in_working_units,
+    off_diagonal_variance,
+    subtracted,
+    target,
+    unit_moments,
+)
+from privcov.measurements.labels import anchors
+from privcov.measurements.moment import Measured, measure_moment, sensitivity
 from privcov.measurements.raw_folds import fold_moments
 from privcov.parameters import parameter
 from privcov.postprocess import threshold as cutting
-from privcov.postprocess.joint import Moments, unpack
+from privcov.postprocess.joint import Moments
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy
 
@@ -61,12 +70,11 @@ class Thresholding(Method):
     def run(self, ask: Ask) -> Outcome:
         published = ask.calibration != "sound"
         measured = self.measure(ask, ask.guarantee if not published else self._printed_share(ask))
-        whole = _unit_moments(measured.matrix, ask.centre)
-        noisy = _target(whole)
-        mean_std = measured.law.off_diagonal_std / math.sqrt(ANCHOR_SQUARED)
+        whole = unit_moments(measured.matrix, measured)
+        noisy = target(whole)
         constant, notes = self.constant / ask.dataset.d, ()
         if ask.tuning == "raw-cv":
-            constant = chosen_on_raw_rows(ask)
+            constant = chosen_on_raw_rows(ask, measured)
             notes = (
                 f"{self.letter} = {self.named(constant * ask.dataset.d):.4g} was chosen by {FOLDS}-fold "
                 "cross-validation on the raw rows, as in the papers' experiments.",
@@ -76,14 +84,14 @@ class Thresholding(Method):
         else:
             rule = "paper" if ask.tuning == "raw-cv" else self.rule
             if whole.mean is not None:  # the square of the noise on the mean was subtracted with the mean
-                noisy = noisy + mean_std**2 * np.eye(len(noisy))
-            kept, more = cut_by_rule(rule, noisy, whole.mean, measured, constant, ask.rng)
+                noisy = noisy + subtracted(whole, measured) * np.eye(len(noisy))
+            kept, more = cut_by_rule(rule, noisy, whole, measured, constant, ask.rng)
             if self.diagonal == "shrink":
-                kept = cutting.shrink_diagonal(kept, diagonal_variance(whole.mean, measured, mean_std))
+                kept = cutting.shrink_diagonal(kept, diagonal_variance(whole, measured))
         repaired = clip_psd(kept)
         if ((kept == 0) & (repaired != 0)).any():
             more += ("Some of the zeros are small numbers again: the matrix had negative eigenvalues to repair.",)
-        moments = _in_working_units(repaired, whole.mean, ask.centre, measured.row_bound)
+        moments = in_working_units(repaired, whole, ask.centre, measured.row_bound)
         return Outcome(measured, moments, notes=notes + more, count=measured.count)
 
     def measure(self, ask: Ask, share) -> Measured:
@@ -98,7 +106,7 @@ class Thresholding(Method):
         return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / (ask.dataset.n * epsilon)
 
     def true_sensitivity(self, ask: Ask) -> float:
-        joint = ask.centre == "joint"
+        joint = anchors(ask.dataset, ask.centre)
         return sensitivity(ask.dataset.d, ask.dataset.n, norm="triangle", joint=joint, relation=ask.relation)
 
     def _printed_share(self, ask: Ask):
@@ -188,11 +196,10 @@ def papers_threshold(constant: float, deviation, d: int, rows: float):
 
 
 def cut_by_rule(
-    rule: str, noisy: np.ndarray, mean, measured: Measured, constant: float, rng: np.random.Generator
+    rule: str, noisy: np.ndarray, whole: Moments, measured: Measured, constant: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """The cut matrix (unit-ball units, before the PSD repair) and what to say about it."""
-    std = measured.law.off_diagonal_std
-    noise = cutting.noise_variance(mean, std, std / math.sqrt(ANCHOR_SQUARED))
+    noise = off_diagonal_variance(whole, measured)
     d = len(noisy)
     if rule == "paper":
         cut = papers_threshold(constant, np.sqrt(noise), d, measured.rows)
@@ -213,15 +220,6 @@ def cut_by_rule(
     return kept, (f"Kept {left} of {d * (d - 1) // 2} pairs: {how} (rule {rule}).",)
 
 
-def diagonal_variance(mean: np.ndarray | None, measured: Measured, mean_std: float) -> float:
-    """Average over i of Var[W_ii - 2 mu_i e_i - e_i^2], with mu_i^2 estimated as in `noise_variance`."""
-    own = measured.law.diagonal_std**2
-    if mean is None:
-        return own
-    square = np.maximum(mean**2 - mean_std**2, 0.0)
-    return own + 4 * float(square.mean()) * mean_std**2 + 2 * mean_std**4
-
-
 def fission_halves(
     measured: Measured, sampling, rng: np.random.Generator, gain: float = cutting.FISSION_GAIN
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -233,25 +231,25 @@ def fission_halves(
     noise, more = measured.law.draw(rng), sampling(rng)
 
     def half(factor: float) -> np.ndarray:
-        return _target(_unit_moments(measured.matrix + factor * noise, measured.centre)) + factor * more
+        return target(unit_moments(measured.matrix + factor * noise, measured)) + factor * more
 
     return half(gain), half(-1 / gain)
 
 
-def chosen_on_raw_rows(ask: Ask) -> float:
+def chosen_on_raw_rows(ask: Ask, measured: Measured) -> float:
     """The constant (unit-ball units) with the smallest cross-validated Frobenius loss on the rows. NOT private.
 
     Bickel and Levina (2008): cut the moment of the training rows at c sqrt(log d / n), compare with the held-out one.
     """
     d = ask.dataset.d
-    folds = fold_moments(ask.dataset, joint=ask.centre == "joint", folds=FOLDS, rng=ask.rng)
+    folds = fold_moments(ask.dataset, joint=measured.law.joint, folds=FOLDS, rng=ask.rng)
     if d == 1:
         return 0.0  # nothing to cut
     pairs = [
         (
-            _target(_unit_moments(train, ask.centre)),
+            target(unit_moments(train, measured)),
             math.sqrt(math.log(d) / rows),
-            _target(_unit_moments(held, ask.centre)),
+            target(unit_moments(held, measured)),
         )
         for train, rows, held in folds
     ]
@@ -263,20 +261,3 @@ def chosen_on_raw_rows(ask: Ask) -> float:
         for c in tried
     ]
     return float(tried[int(np.argmin(loss))])
-
-
-def _unit_moments(matrix: np.ndarray, centre: str) -> Moments:
-    return unpack(matrix, centre=centre, row_bound=1.0)
-
-
-def _target(moments: Moments) -> np.ndarray:
-    return moments.second_moment if moments.covariance is None else moments.covariance
-
-
-def _in_working_units(matrix: np.ndarray, mean, centre: str, row_bound: float) -> Moments:
-    """Moments around a covariance (or second moment) in unit-ball units; they keep hanging together."""
-    r2 = row_bound**2
-    if mean is None:
-        return Moments(r2 * matrix, None, r2 * matrix if centre == "zero" else None)
-    mean = row_bound * mean
-    return Moments(r2 * matrix + np.outer(mean, mean), mean, r2 * matrix)

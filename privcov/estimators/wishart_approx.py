@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from privcov.estimators.additive import REPAIR_HELP, REPAIRS, SOUND, repair
 from privcov.estimators.base import METHODS, Ask, Method, Outcome
 from privcov.estimators.wishart_pure import mean_left_in, with_mean
+from privcov.measurements.moment import ALL_CENTRES
 from privcov.measurements.wishart import approx_noise_as_published, approx_noise_sound, measure_wishart
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
@@ -20,6 +21,7 @@ from privcov.privacy import ApproxDP
     family="Additive",
     guarantees=(ApproxDP,),
     standing="proved",
+    centres=ALL_CENTRES,
     order=35,
     summary="Adds a Wishart matrix with enough degrees of freedom for approximate DP and subtracts its mean.",
     formula=r"\hat\Sigma=(S+W-mC\,I)_+,\quad W\sim\mathcal W_d(m,\,C\,I),\quad C=R^2/n",
@@ -44,5 +46,5 @@ class WishartApprox(Method):
         noise = (approx_noise_as_published if published else approx_noise_sound)(ask.guarantee)
         measured = measure_wishart(ask.dataset, **noise, centre=ask.centre, rng=ask.rng)
         matrix = with_mean(measured) if published else repair(measured, self.repair)
-        moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound)
+        moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint)
         return Outcome(measured, moments, notes=mean_left_in(measured) if published else ())

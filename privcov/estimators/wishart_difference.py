@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from privcov.estimators.additive import REPAIR_HELP, REPAIRS, _Additive
 from privcov.estimators.base import METHODS
+from privcov.measurements.moment import ALL_CENTRES
 from privcov.parameters import parameter
 from privcov.privacy import RELATIONS, PureDP, ZCDP
 
@@ -19,6 +20,7 @@ from privcov.privacy import RELATIONS, PureDP, ZCDP
     guarantees=(PureDP, ZCDP),
     standing="proved",
     relations=tuple(RELATIONS),
+    centres=ALL_CENTRES,
     order=25,
     summary="Adds one random Wishart matrix and subtracts another: pure differential privacy with noise that fits a "
     "covariance, then eigenvalue shrinkage that knows the noise.",

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.estimators.base import METHODS, Ask, Method, Outcome
-from privcov.measurements.moment import Measured
+from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.wishart import measure_wishart, pure_noise_as_published
 from privcov.postprocess.joint import unpack
 from privcov.privacy import PureDP
 
 
 def with_mean(measured: Measured) -> np.ndarray:
-    """The matrix as the paper prints it: with the mean m C I of the noise. The anchor of the mean stays public."""
+    """The matrix as the paper prints it: with the mean m C I of the noise. The anchors keep their counts."""
     diagonal = np.full(len(measured.matrix), measured.law.removed_mean)
-    if measured.law.joint:
-        diagonal[-1] = 0.0
+    diagonal[measured.law.dimension :] = 0.0
     return measured.matrix + np.diag(diagonal)
 
 
@@ -28,6 +27,7 @@ def with_mean(measured: Measured) -> np.ndarray:
     family="Additive",
     guarantees=(PureDP,),
     standing="historical",
+    centres=ALL_CENTRES,
     order=90,
     summary="Adds a Wishart matrix with d + 1 degrees of freedom. It was published as pure DP; the released matrix can "
     "rule out neighbouring tables, so it is not.",
@@ -51,7 +51,9 @@ class WishartPure(Method):
     def run(self, ask: Ask) -> Outcome:
         noise = pure_noise_as_published(ask.guarantee)
         measured = measure_wishart(ask.dataset, **noise, centre=ask.centre, rng=ask.rng)
-        moments = unpack(with_mean(measured), centre=ask.centre, row_bound=measured.row_bound)
+        moments = unpack(
+            with_mean(measured), centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint
+        )
         return Outcome(measured, moments, notes=mean_left_in(measured))
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 
 from privcov._running import build_method, run_method
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
 from privcov.experiments.store import Store, guarantee_part, key_of, method_part, place_part
+from privcov.metrics import classification
 from privcov.metrics.errors import error
 from privcov.parameters import build
 from privcov.privacy import Guarantee, NoPrivacy
@@ -45,7 +48,7 @@ def cells(plan, store: Store | None = None) -> Iterator[Cell]:
 
     Rows are drawn when a cell first needs them, so what is all in the store costs no drawing.
     """
-    built = [(*entry, method_part(*entry[1:])) for entry in map(build_entry, plan.methods)]
+    built = [(*entry, method_part(*entry[1:])) for entry in _entries(plan)]
     guarantees = [(g, guarantee_part(g)) for g in plan.guarantees]
     spots = list(_spots(plan))
     for replicate in range(plan.replicates):
@@ -63,7 +66,11 @@ def cells(plan, store: Store | None = None) -> Iterator[Cell]:
                     drawn = make_dataset(source, seed=plan.seed, repeat=replicate, row_bound=bound)
                     drawn_from = source
                 dataset = drawn if drawn.row_bound == bound else drawn.with_row_bound(bound)
-                found = _fill(dataset, method, options, guarantee, plan.metrics, plan.seed, replicate)
+                if plan.sizes is None:
+                    rows, measure = dataset, _to_reference(dataset)
+                else:
+                    rows, measure = _on_test_rows(dataset, plan, replicate)
+                found = _fill(rows, measure, method, options, guarantee, plan.metrics, plan.seed, replicate)
                 if store is not None:
                     store.put(keys, found)
             rows = _rows(label, guarantee, replicate, plan.metrics, found)
@@ -72,7 +79,7 @@ def cells(plan, store: Store | None = None) -> Iterator[Cell]:
 
 def count_known(plan, store: Store) -> int:
     """How many method runs of a plan the store already has."""
-    built = [(m, method_part(m, options)) for _, m, options in map(build_entry, plan.methods)]
+    built = [(m, method_part(m, options)) for _, m, options in _entries(plan)]
     levels = [(g, guarantee_part(g)) for g in plan.guarantees]
     spots = [spot for *_, spot in _spots(plan)]
     return sum(
@@ -84,14 +91,23 @@ def count_known(plan, store: Store) -> int:
     )
 
 
+def _entries(plan) -> Iterator[tuple]:
+    """`build_entry` of every method; for classification each measures the class means."""
+    more = {} if plan.sizes is None else {"centre": "classes"}
+    for label, method, options in map(build_entry, plan.methods):
+        yield label, method, options | more
+
+
 def _spots(plan) -> Iterator[tuple]:
     """(columns of the table, source, row bound, its part of the key) of every point."""
+    split = "" if plan.sizes is None else json.dumps(dataclasses.asdict(plan.sizes), sort_keys=True)
     for point in plan.points():
         own = {k: v for k, v in point.items() if k != "row_bound"}
         source = build(SOURCES.get(plan.source).cls, f"Source {plan.source!r}", {**plan.source_params, **own})
         bound = point.get("row_bound", plan.row_bound)
         bound = source.default_row_bound(plan.seed) if bound is None else float(bound)
-        yield {column_of(k): v for k, v in point.items()}, source, bound, place_part(source, bound, plan.seed)
+        place = place_part(source, bound, plan.seed) + split
+        yield {column_of(k): v for k, v in point.items()}, source, bound, place
 
 
 def cells_on(
@@ -106,19 +122,22 @@ def cells_on(
     for replicate in range(replicates):
         for (named, rows), (label, method, options), guarantee in itertools.product(points, built, guarantees):
             if not method.card.refuses(guarantee.kind):
-                found = _fill(rows, method, options, guarantee, metrics, seed, replicate)
+                measure = _to_reference(rows)
+                found = _fill(rows, measure, method, options, guarantee, metrics, seed, replicate)
                 filled = _rows(label, guarantee, replicate, metrics, found)
                 yield Cell([{**named, **row} for row in filled], False)
 
 
-def _fill(dataset, method, options, guarantee, metrics, seed: int, replicate: int) -> list[tuple[str, float, str]]:
-    """(target, value, problem) per metric."""
+def _fill(
+    dataset, measure, method, options, guarantee, metrics, seed: int, replicate: int
+) -> list[tuple[str, float, str]]:
+    """(target, value, problem) per metric. measure: from a release and the name of a metric to a number."""
     for metric in metrics:
         if metric.endswith("-to-truth") and dataset.truth is None:
             raise ValueError(f"{dataset.name!r} has no known truth, so {metric!r} cannot be measured; use -to-sample.")
     try:
         rel = run_method(method, dataset, guarantee, seed=seed, repeat=replicate, **options)
-        return [(rel.target, _measure(rel, dataset, metric), "") for metric in metrics]
+        return [(rel.target, measure(rel, metric), "") for metric in metrics]
     except ValueError as problem:
         # One impossible cell (a lasso drowned in noise, say) must not cost the others.
         return [(method.card.target, float("nan"), str(problem))] * len(metrics)
@@ -137,7 +156,25 @@ def _columns(guarantee: Guarantee) -> dict:
     return empty if isinstance(guarantee, NoPrivacy) else {**empty, **vars(guarantee)}
 
 
-def _measure(rel, dataset, metric: str) -> float:
-    name = metric.removeprefix("relative-")
-    norm, against = name.split("-to-")
-    return error(rel, dataset, norm, relative=name != metric, against=against)
+def _to_reference(dataset: Dataset) -> Callable:
+    def measure(rel, metric: str) -> float:
+        name = metric.removeprefix("relative-")
+        norm, against = name.split("-to-")
+        return error(rel, dataset, norm, relative=name != metric, against=against)
+
+    return measure
+
+
+def _on_test_rows(dataset: Dataset, plan, replicate: int) -> tuple[Dataset, Callable]:
+    """The training rows, and the metrics of a release made from them on the test rows."""
+    key = ("split", plan.sizes, plan.seed, replicate, dataset.row_bound)
+    if key not in dataset.memo:
+        dataset.memo[key] = classification.split(dataset, plan.sizes, seed=plan.seed, repeat=replicate)
+    train, test = dataset.memo[key]
+
+    def measure(rel, metric: str) -> float:
+        if metric == "majority-error":
+            return classification.majority_error(train, test)
+        return classification.classification_error(rel, test)
+
+    return train, measure

@@ -123,8 +123,10 @@ def data_seconds_per_work() -> float:
 def size(plan: Plan, point: dict) -> tuple[int, int]:
     """(n, d) of a point of a plan; (0, 0) for a source without them, whose rows cost next to nothing."""
     card = SOURCES.get(plan.source)
-    values = {s.name: s.default for s in card.parameters} | plan.source_params | point
-    return values.get("n") or 0, values.get("d") or 0
+    own = {s.name for s in card.parameters}
+    values = {k: v for k, v in (plan.source_params | point).items() if k in own}
+    source = build(card.cls, f"Source {plan.source!r}", values)
+    return getattr(source, "n", 0), getattr(source, "d", 0)
 
 
 def estimate(plan: Plan, store: Store | None = None, cost=cost_of) -> Estimate:

@@ -16,6 +16,8 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.experiments.cells import Cell, build_entry, cells, cells_on, column_of
 from privcov.experiments.store import Store
+from privcov.measurements.labels import CLASSES
+from privcov.metrics import classification
 from privcov.metrics.errors import NORMS, REFERENCES
 from privcov.parameters import build
 from privcov.privacy import Guarantee, ZCDP, from_dict, to_dict
@@ -28,7 +30,8 @@ def _metrics() -> tuple[str, ...]:
 
 
 METRICS = _metrics()
-__all__ = ["METRICS", "NORMS", "Plan", "column_of", "run", "run_on", "summarise"]
+CLASSIFICATION = classification.METRICS
+__all__ = ["CLASSIFICATION", "METRICS", "NORMS", "Plan", "column_of", "run", "run_on", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,14 @@ class Plan:
     guarantees: PureDP, ApproxDP, ZCDP or NoPrivacy; a method that cannot give one is left out of those cells.
     vary:       {name: values}, a source parameter or "row_bound"; all combinations are run. The table calls it
                 `column_of(name)`: the name itself, or "source_" + name where a guarantee's column has that name.
-    metrics:    names such as "relative-frobenius-to-sample" (see METRICS).
+    metrics:    names such as "relative-frobenius-to-sample" (see METRICS), or "lda-error" and "majority-error"
+                (CLASSIFICATION): the share of test rows that linear discriminant analysis with the released class
+                means and matrix gets wrong, and that of always answering the commonest class. QDA with a common
+                covariance, as paper 4 prints it, is the same rule. The two kinds of metric do not mix.
+    training, validation, best: with a classification metric only, the sizes of a public random split of labelled rows,
+                redrawn for every replicate: the release is made from the training rows (with centre "classes"), the
+                validation rows are left alone, the rest is tested on. best keeps the columns with the largest t
+                statistics on the raw training rows: then no release has an end-to-end guarantee.
     replicates: >= 1, each with fresh rows and fresh noise. seed: whole number >= 0.
     """
 
@@ -53,6 +63,9 @@ class Plan:
     replicates: int = 20
     seed: int = 0
     row_bound: float | None = None
+    training: int | None = None
+    validation: int = 0
+    best: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("methods", "guarantees", "metrics"):
@@ -68,16 +81,35 @@ class Plan:
         checks.whole("replicates", self.replicates, 1)
         checks.whole("seed", self.seed, 0)
         for name in self.metrics:
-            checks.one_of("metric", name, METRICS)
+            checks.one_of("metric", name, (*METRICS, *CLASSIFICATION))
         methods = [_entry(m) for m in self.methods]
         labels = [build_entry(m)[0] for m in methods]
         for label in labels:
             if labels.count(label) > 1:
                 raise ValueError(f"methods names {label!r} more than once; its cells would be counted twice.")
         object.__setattr__(self, "methods", methods)
+        self._check_split()
         for guarantee in self.guarantees:
             if not isinstance(guarantee, Guarantee):
                 raise TypeError(f"guarantees must hold PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
+
+    @property
+    def sizes(self) -> classification.Sizes | None:
+        """The split of a classification plan, else None."""
+        return None if self.training is None else classification.Sizes(self.training, self.validation, self.best)
+
+    def _check_split(self) -> None:
+        told = [name in CLASSIFICATION for name in self.metrics]
+        if any(told) and not all(told):
+            raise ValueError("Classification errors and errors of a matrix need a plan each: one has a split of rows.")
+        if any(told) and self.sizes is None:
+            raise ValueError("A classification error needs training, the number of rows the release is made from.")
+        if not any(told) and (self.training, self.validation, self.best) != (None, 0, None):
+            raise ValueError("training, validation and best belong to classification errors; leave them out.")
+        for entry in self.methods if any(told) else ():
+            key, own = (entry, {}) if isinstance(entry, str) else entry
+            if CLASSES not in METHODS.get(key).centres or own.get("centre", CLASSES) != CLASSES:
+                raise ValueError(f"{key!r} must measure class means here. Choose a method that lists centre 'classes'.")
 
     def _values(self, card, name: str) -> list:
         """The checked values of one varied name."""

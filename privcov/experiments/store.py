@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 import sqlite3
 import sys
 import threading
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from privcov.data_sources.base import Source
 from privcov.estimators.base import Method
+from privcov.places import cache_folder
 from privcov.privacy import Guarantee, to_dict
 
 FORMAT = "cells-1"
@@ -27,18 +27,6 @@ _DEFAULTS = {"centre": "auto", "tuning": "released", "neighbours": "replace-one"
 _PACKAGE = Path(__file__).resolve().parents[1]
 _SHARED = ("measurements", "postprocess", "metrics")
 MOST_CELLS = 2_000_000
-
-
-def folder() -> Path:
-    """Where the cells live: PRIVCOV_CACHE_DIR, else the user's own cache folder."""
-    given = os.environ.get("PRIVCOV_CACHE_DIR")
-    if given:
-        return Path(given)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "privcov"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "privcov"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "privcov"
 
 
 class Store:
@@ -53,7 +41,7 @@ class Store:
         self._lock = threading.Lock()
         self._link: sqlite3.Connection | None = None
         try:
-            self.path = folder() / "cells.sqlite" if path is None else Path(path)
+            self.path = cache_folder() / "cells.sqlite" if path is None else Path(path)
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._link = sqlite3.connect(self.path, timeout=5, check_same_thread=False, isolation_level=None)
             self._link.execute("PRAGMA journal_mode=WAL")
@@ -121,7 +109,8 @@ class Store:
 def place_part(source: Source, row_bound: float, seed: int) -> str:
     """The part of a cell's key that says which rows."""
     parameters = dataclasses.asdict(source)
-    return json.dumps([source.card.key, parameters, float(row_bound), seed, code_of(type(source))], sort_keys=True)
+    parts = [source.card.key, parameters, float(row_bound), seed, source.state(), code_of(type(source))]
+    return json.dumps(parts, sort_keys=True)
 
 
 def method_part(method: Method, options: dict) -> str:

@@ -60,19 +60,22 @@ def curves(
     marked: float | None = None,
     height: int = 460,
     log: bool = True,
+    log_error: bool = True,
 ) -> Picture:
-    """Error curves with bands, the error on a log axis.
+    """Error curves with bands, the error on a log axis unless ``log_error`` is False (then from zero).
 
     table: columns method (or any name of a series), ``x``, mean, low, high; what has no place on a log axis is left
     out. order: all names in a fixed order (it decides the pen). references: (name, level) drawn as horizontal lines.
     marked: the study's own x, drawn as a vertical line. log: whether x is logarithmic too.
     """
     traces, shapes, notes, story = [], [], [], []
-    table = table[(table["mean"] > 0) & np.isfinite(table["mean"]) & ((table[x] > 0) | (not log))]
+    positive = (table["mean"] > 0) | (not log_error)
+    table = table[positive & np.isfinite(table["mean"]) & ((table[x] > 0) | (not log))]
     if table.empty:
         raise ValueError("Every error is zero or undefined, so there is nothing to draw on a logarithmic axis.")
     # A quantile of zero would leave the axis; the smallest mean is far enough down.
-    table = table.assign(low=table["low"].where(table["low"] > 0, table["mean"].min()))
+    if log_error:
+        table = table.assign(low=table["low"].where(table["low"] > 0, table["mean"].min()))
     for name in [m for m in order if m in set(table["method"])]:
         part = table[table["method"] == name].sort_values(x)
         style = pen(order.index(name), palette)
@@ -120,7 +123,7 @@ def curves(
                 "x": 1,
                 "xref": "paper",
                 "xanchor": "right",
-                "y": np.log10(level),
+                "y": np.log10(level) if log_error else level,
                 "yanchor": "bottom",
                 "text": name,
                 "showarrow": False,
@@ -145,6 +148,9 @@ def curves(
     if log:
         across |= {"tickvals": ticks, "ticktext": [plain(t) for t in ticks]}
     narrow = table["high"].max() < 50 * table["low"].min()
+    up = {"type": "log", "tickformat": ".2~g", "dtick": "D2" if narrow else 1}
+    if not log_error:
+        up = {"type": "linear", "rangemode": "tozero"}
     figure = draw(
         traces,
         palette,
@@ -153,7 +159,7 @@ def curves(
         shapes=shapes,
         annotations=notes,
         x=across,
-        y={"title": y_label, "type": "log", "tickformat": ".2~g", "dtick": "D2" if narrow else 1},
+        y={"title": y_label, **up},
     )
     return Picture(figure, f"Error curves against {x_label}: " + "; ".join(story) + ".")
 

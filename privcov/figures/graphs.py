@@ -1,147 +1,137 @@
-"""ROC curves of edge recovery, and the recovered network itself."""
+"""The recovered network: nodes that stay put; edges told apart by colour, dash and count."""
 
 from __future__ import annotations
 
 import numpy as np
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Picture, draw, pen, safe, wash
+from privcov.figures.look import Palette, Picture, draw, plain, safe, wash
+from privcov.postprocess.edges import EDGE, UNDECIDED
 
-GRID = np.linspace(0, 1, 101)
-
-
-def roc(curves: list[tuple[str, list[np.ndarray]]], palette: Palette, *, height: int = 430) -> Picture:
-    """Vertical mean of the true positive rate over replicates, on the false positive rates all of them reach.
-
-    curves: (name, [array of (false positive rate, true positive rate) per replicate]); rates of one replicate are
-    made monotone from the empty graph at (0, 0). Band: 10 % to 90 % of the replicates. Nothing is drawn beyond the
-    densest graph of the path, so a curve may stay open.
-    """
-    traces, story = [], []
-    traces.append(
-        go.Scatter(
-            x=[0, 1],
-            y=[0, 1],
-            mode="lines",
-            name="Guessing",
-            hoverinfo="skip",
-            line={"color": palette.quiet, "dash": "dot", "width": 1.2},
-        )
-    )
-    for index, (name, replicates) in enumerate(curves):
-        reach = min(points[:, 0].max() for points in replicates)
-        grid = GRID[reach + 1e-9 >= GRID]
-        rates = np.array([_monotone(points, grid) for points in replicates])
-        style = pen(index, palette)
-        middle = rates.mean(axis=0)
-        if len(replicates) > 1:
-            low, high = np.quantile(rates, [0.1, 0.9], axis=0)
-            traces.append(
-                go.Scatter(
-                    x=np.concatenate([grid, grid[::-1]]),
-                    y=np.concatenate([high, low[::-1]]),
-                    fill="toself",
-                    fillcolor=wash(style.colour, 0.16),
-                    line={"width": 0},
-                    hoverinfo="skip",
-                    showlegend=False,
-                    name=f"{name} band",
-                )
-            )
-        traces.append(
-            go.Scatter(
-                x=grid,
-                y=middle,
-                mode="lines",
-                name=name,
-                line={"color": style.colour, "dash": style.dash, "width": 2.4},
-                hovertemplate=f"{name}: %{{y:.2f}} found at %{{x:.2f}} false<extra></extra>",
-            )
-        )
-        at = int(np.searchsorted(grid, 0.1))
-        told = f"{middle[at]:.2f} at false positive rate 0.10" if at < len(grid) else f"{middle[-1]:.2f} at its end"
-        story.append(f"{name} finds {told}")
-    figure = draw(
-        traces,
-        palette,
-        height=height,
-        x={"title": "False positive rate (share of absent edges drawn)", "range": [-0.01, 1.01]},
-        y={"title": "True positive rate (share of edges found)", "range": [-0.01, 1.02]},
-    )
-    return Picture(figure, "ROC curves of edge recovery: " + "; ".join(story) + ".")
+_NAMED = 40  # nodes; beyond this names would lie on top of each other
+_SHORT = 5  # letters of a name that fits into its node
+_HOVERED = 1_500  # edges that answer to the pointer
 
 
-def _monotone(points: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """True positive rate at each grid point: running maximum, straight between the points of the path."""
-    ordered = points[np.lexsort((points[:, 1], points[:, 0]))]
-    x = np.concatenate([[0.0], ordered[:, 0]])
-    y = np.maximum.accumulate(np.concatenate([[0.0], ordered[:, 1]]))
-    # At repeated x keep the best point.
-    last = np.append(np.flatnonzero(np.diff(x)), len(x) - 1)
-    return np.interp(grid, x[last], y[last])
+def against_reference(found: np.ndarray, true: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """(name, d x d bool) of the edges a known graph sorts: missed, false, found."""
+    return [("Missed", true & ~found), ("False", found & ~true), ("Found", found & true)]
+
+
+def by_state(states: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """(name, d x d bool) without a known graph; states as of `privcov.postprocess.edges`."""
+    return [("Undecided", states == UNDECIDED), ("Edge", states == EDGE)]
 
 
 def network(
-    found: np.ndarray, true: np.ndarray | None, columns: tuple[str, ...], palette: Palette, *, height: int = 430
+    kinds: list[tuple[str, np.ndarray]],
+    place: np.ndarray,
+    columns: tuple[str, ...],
+    palette: Palette,
+    *,
+    strength: np.ndarray | None = None,
+    rest: str = "",
+    height: int | None = None,
 ) -> Picture:
-    """The recovered graph on a fixed circular layout; with a known truth, edges are found, missed or false.
+    """Nodes at ``place`` (d x 2, see `layout.positions`) and the edges of each kind.
 
-    found, true: d x d bool. Colour, dash and the legend's counts say the same thing.
+    kinds: of `against_reference` or `by_state`, or [("Drawn", graph)]; later ones lie on top. strength: d x d partial
+    correlations, told to the pointer. rest: one more sentence for the alternative, for example how many pairs have no
+    edge.
     """
-    d = len(found)
-    angle = 2 * np.pi * np.arange(d) / d
-    place = np.column_stack([np.sin(angle), np.cos(angle)])  # clockwise from the top, in column order
-    if true is None:
-        kinds = [("Edge", found, palette.good, "solid", 2.0)]
-    else:
-        kinds = [
-            ("Missed", true & ~found, palette.quiet, "dash", 1.4),
-            ("False", found & ~true, palette.bad, "dot", 1.8),
-            ("Found", found & true, palette.good, "solid", 2.6),
-        ]
-    traces, counts = [], []
-    for name, mask, colour, dash, width in kinds:
+    d = len(place)
+    styles = {
+        "Missed": (palette.quiet, "dash", 1.5),
+        "False": (palette.bad, "dot", 2.0),
+        "Found": (palette.good, "solid", 2.8),
+        "Edge": (palette.good, "solid", 2.8),
+        "Drawn": (palette.good, "solid", 2.4),
+        "Undecided": (wash(palette.quiet, 0.6), "dash", 1.1),
+    }
+    traces, counts, told = [], [], []
+    for name, mask in kinds:
         pairs = np.argwhere(np.triu(mask, 1))
-        xs = [v for i, j in pairs for v in (place[i][0], place[j][0], None)]
-        ys = [v for i, j in pairs for v in (place[i][1], place[j][1], None)]
+        colour, dash, width = styles[name]
+        if d > _NAMED:
+            width = max(0.8, width / 2)
+        ends = np.full((max(len(pairs), 1), 3, 2), np.nan)  # a kind without edges keeps its entry in the legend
+        ends[: len(pairs), 0], ends[: len(pairs), 1] = place[pairs[:, 0]], place[pairs[:, 1]]
         traces.append(
             go.Scatter(
-                x=xs,
-                y=ys,
+                x=ends[..., 0].ravel().astype(np.float32),
+                y=ends[..., 1].ravel().astype(np.float32),
                 mode="lines",
                 name=f"{name}: {len(pairs)}",
                 hoverinfo="skip",
+                showlegend=True,
                 line={"color": colour, "dash": dash, "width": width},
             )
         )
         counts.append(f"{len(pairs)} {name.lower()}")
-    degree = found.sum(axis=1)
-    traces.append(
-        go.Scatter(
-            x=place[:, 0],
-            y=place[:, 1],
-            showlegend=False,
-            mode="markers+text" if d <= 40 else "markers",
-            text=[safe(c) for c in columns],
-            textfont={"size": 10 if d > 15 else 12},
-            customdata=degree,
-            textposition=[
-                "middle right"
-                if place[i][0] > 0.05
-                else "middle left"
-                if place[i][0] < -0.05
-                else ("top center" if place[i][1] > 0 else "bottom center")
-                for i in range(d)
-            ],
-            marker={"size": 11, "color": palette.ground, "line": {"color": palette.ink, "width": 1.4}},
-            hovertemplate="%{text}: %{customdata} edges<extra></extra>",
-        )
-    )
+        told += [(name.lower(), i, j) for i, j in pairs.tolist()]
+    if len(told) <= _HOVERED:
+        traces.append(_hover(told, place, columns, strength))
+    traces.append(_nodes(kinds, place, columns, palette))
+    wide, high = np.abs(place).max(axis=0) if d > 1 else (1.0, 1.0)
     figure = draw(
         traces,
         palette,
         height=height,
-        x={"visible": False, "range": [-1.35, 1.35]},
-        y={"visible": False, "scaleanchor": "x", "range": [-1.2, 1.2]},
+        margin={"l": 0, "r": 0, "t": 34, "b": 0},
+        hovermode="closest",
+        x={"visible": False, "range": [-wide - 0.14, wide + 0.14]},
+        y={"visible": False, "scaleanchor": "x", "range": [-high - 0.14, high + 0.14]},
+        legend={
+            "orientation": "h",
+            "yanchor": "bottom",
+            "y": 1.0,
+            "x": 0,
+            "font": {"size": 14},
+            "traceorder": "reversed",
+            "itemwidth": 40,
+        },
     )
-    return Picture(figure, f"Recovered network of {d} variables: " + ", ".join(counts) + " edges.")
+    told_all = f"Recovered network of {d} variables: " + ", ".join(counts) + " edges."
+    return Picture(figure, told_all + (f" {rest}" if rest else ""))
+
+
+def _hover(told: list[tuple[str, int, int]], place: np.ndarray, columns: tuple[str, ...], strength) -> go.Scatter:
+    """Nothing to see, but the middle of each edge answers to the pointer."""
+    middle = np.array([(place[i] + place[j]) / 2 for _, i, j in told]).reshape(-1, 2)
+    words = [
+        f"{safe(columns[i])} and {safe(columns[j])}: {name}"
+        + ("" if strength is None else f", partial correlation {plain(float(strength[i, j]))}")
+        for name, i, j in told
+    ]
+    return go.Scatter(
+        x=middle[:, 0],
+        y=middle[:, 1],
+        mode="markers",
+        marker={"size": 14, "opacity": 0},
+        text=words,
+        hovertemplate="%{text}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _nodes(kinds: list, place: np.ndarray, columns: tuple[str, ...], palette: Palette) -> go.Scatter:
+    d = len(place)
+    drawn = [mask for name, mask in kinds if name not in ("Missed", "Undecided")]
+    degree = np.sum([mask.sum(axis=1) for mask in drawn], axis=0) if drawn else np.zeros(d, dtype=int)
+    longest = max(map(len, columns))
+    inside = longest <= _SHORT
+    size = max(3.0, min(12.0, 600 / d)) if d > _NAMED else (17 + 4.2 * max(longest, 2) if inside else 14)
+    names = [safe(c if len(c) <= 14 else c[:13] + "\u2026") for c in columns]
+    return go.Scatter(
+        x=place[:, 0],
+        y=place[:, 1],
+        showlegend=False,
+        mode="markers+text" if d <= _NAMED else "markers",
+        text=names,
+        textfont={"size": 12, "color": palette.ink},
+        customdata=np.array([[safe(c), int(k)] for c, k in zip(columns, degree, strict=True)], dtype=object),
+        textposition="middle center" if inside else "top center",
+        cliponaxis=False,
+        marker={"size": size, "color": palette.ground, "line": {"color": palette.ink, "width": 1.3}},
+        hovertemplate="%{customdata[0]}: %{customdata[1]} edges<extra></extra>",
+    )

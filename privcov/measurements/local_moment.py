@@ -1,10 +1,10 @@
 """The second moment from n users who trust nobody: each sends a noisy report, the server only averages.
 
 User k clips the row to the public bound R, u = y / R, and sends z z' + W_k, z = u (or (u, s), s^2 = 1/2, when the mean
-is wanted too). Neighbours: any two rows of one user. The sensitivity of one report is that of the moment of one row,
-so the proofs of moment.py hold with n = 1: sqrt(2) in Frobenius norm, sqrt(2)(1 + s^2) jointly; the upper triangle
-alone also sqrt(2). The free trace of noise.py compares two rows, so it holds for one report as well. Paper 4,
-Algorithm 2, calibrates to 1 instead.
+is wanted too, or (u, s e_label) for the class means). Neighbours: any two rows of one user, labels included. The
+sensitivity of one report is that of the moment of one row, so the proofs of moment.py hold with n = 1: sqrt(2) in
+Frobenius norm, sqrt(2)(1 + s^2) jointly; the upper triangle alone also sqrt(2). The free trace of noise.py compares two
+rows, so it holds for one report as well. Paper 4, Algorithm 2, calibrates to 1 instead.
 
 The server sees every report, so the event carries the noise of one report. The average of n independent N(0, sigma^2)
 is exactly N(0, sigma^2 / n): the simulation draws that in one go, and its cost does not grow with n. ``law`` describes
@@ -19,14 +19,15 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.dataset import Dataset
-from privcov.measurements.moment import CENTRES, Measured, clipped_moment, sensitivity
+from privcov.measurements.labels import anchors
+from privcov.measurements.moment import STATISTICS, Measured, clipped_moment, sensitivity
 from privcov.measurements.noise import NoiseLaw
 from privcov.privacy import Event
 
 LOCAL_SHAPES = ("free-trace", "isotropic", "upper-triangle")
 
 
-def report_sensitivity(d: int, *, shape: str, joint: bool) -> float:
+def report_sensitivity(d: int, *, shape: str, joint: int) -> float:
     """Largest change of one user's report, unit ball, rounded up: in the l2 norm that belongs to the shape."""
     norm = "triangle" if shape == "upper-triangle" else "l2"
     return sensitivity(d, 1, norm=norm, joint=joint)
@@ -39,7 +40,7 @@ def measure_reports(
 
     share: ApproxDP, ZCDP or GaussianDP; NoPrivacy for no noise. shape: one of `LOCAL_SHAPES`.
     """
-    joint = checks.one_of("centre", centre, CENTRES) == "joint"
+    joint = anchors(dataset, centre)
     checks.one_of("shape", shape, LOCAL_SHAPES)
     if shape == "free-trace" and dataset.d == 1:
         shape = "isotropic"  # there is no trace to set free
@@ -50,7 +51,7 @@ def measure_reports(
     if scale > 0:
         event = Event(
             share=name,
-            statistic="one user's mean and second moment, jointly" if joint else "one user's second moment",
+            statistic="one user's " + STATISTICS[min(joint, 2)][0],
             mechanism="gaussian",
             norm="l2 norm of the upper triangle" if shape == "upper-triangle" else "Frobenius norm",
             sensitivity=delta,

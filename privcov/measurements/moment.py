@@ -2,11 +2,14 @@
 
 Rows are clipped inside, to the public row bound R, and scaled to the unit ball, u = y / R. Then
 
-    alone:  S = (1/n) sum u u'                      (d x d)
-    joint:  M = (1/n) sum z z',  z = (u, s)         ((d+1) x (d+1)),  s^2 = 1/2
+    alone:    S = (1/n) sum u u'                    (d x d)
+    joint:    M = (1/n) sum z z',  z = (u, s)       ((d+1) x (d+1)),  s^2 = 1/2
+    classes:  M = (1/n) sum z z',  z = (u, s e_c)   ((d+k) x (d+k)),  e_c the one-hot label among k public classes
 
-M holds S, the mean (M_12 = s * mean) and the constant s^2. Neighbours: replace one row, n public
-(other relations below).
+M holds S, the mean (M_12 = s * mean) and the constant s^2. With classes it holds S, the sum of each class over n
+(column j of M_12 is s times it) and its share (M_22 = s^2 diag(counts / n)); the rest of M_22 is zero in every data
+set, so it needs no noise, and the counts add up to the public n. Neighbours: replace one row, its label included, n
+public (other relations below).
 
 Sensitivities (unit ball; G = the difference of two neighbours, times n):
   l2, alone   sqrt(2)          ||G||_F^2 = |x|^4 + |y|^4 - 2<x,y>^2 <= 2, attained by orthogonal unit rows;
@@ -25,14 +28,26 @@ Sensitivities (unit ball; G = the difference of two neighbours, times n):
   l1, joint   + 2 s sqrt(d)    the mean part adds s |x - y|_1 <= 2 s sqrt(d). d = 1: 1 - r^2 + s (1 + r) for 1 and -r
                                is largest at r = s/2, (1 + s/2)^2.
 
+Classes, replace-one. Two rows of one class differ as in the joint form. Two rows of different classes have <z,w> =
+<x,y>, and G has the entries s x and -s y in two columns and s^2, -s^2 on the diagonal of the corner:
+  l2        (|x|^2 + s^2)^2 + (|y|^2 + s^2)^2 - 2<x,y>^2 <= 2(1+s^2)^2, attained by orthogonal rows: the joint bound.
+            (d = 1: 2 would do here too.) The free trace costs nothing for the reason given above, which left
+            -2<z,w>^2 out.
+  triangle  |x|^4 + |y|^4 - 2<x,y>^2 + s^2 (|x|^2 + |y|^2) + 2 s^4 <= 2 + 2s^2 + 2s^4, attained by two axes;
+            d = 1: (a-b)^2 + s^2 (a+b) + 2 s^4 in a = x^2, b = y^2 is convex, largest at (1,0): 1 + s^2 + 2 s^4.
+  l1        alone + s (|x|_1 + |y|_1) + 2 s^2 <= alone + 2 s sqrt(d) + 2 s^2; d = 1: the joint form's + 2 s^2.
+  nuclear   sqrt((a+b+2s^2)^2 - 4<x,y>^2) <= 2(1+s^2); d = 1: sqrt(8s^2 + 4s^4), less than one class has (4s).
+
 Zero-out (y = 0, n public): l2 alone 1; joint sqrt(1 + 2s^2); l2 of the triangle alone 1, joint sqrt(1 + s^2); l1 of the
 triangle alone (d + 1)/2 (half of |x|_1^2 + |x|^2), joint + s sqrt(d). The trace is worth nothing here: with it the
-squared length of xx' would be 2, not 1, so free-trace noise becomes isotropic.
+squared length of xx' would be 2, not 1, so free-trace noise becomes isotropic. With classes the row keeps its place in
+n and takes any label, the same or another; another is the larger change: l2 sqrt((1+s^2)^2 + s^4), nuclear 1 + 2 s^2,
+triangle sqrt(1 + s^2 + 2 s^4), l1 the joint form's + 2 s^2.
 
 Add-remove (n not public): the sum of zz' is measured, always jointly, its corner s^2 n included; dividing by the noisy
 count is post-processing. l2 1 + s^2; l2 of the triangle sqrt(1 + s^2 + s^4), since sum_{i<=j} x_i^2 x_j^2 <= |x|^4
 with equality on an axis; l1 of the triangle (|z|_1^2 + |z|^2)/2 with |z|_1 <= sqrt(d) + s. No free trace, for the same
-reason.
+reason. With classes one row touches one anchor only, so nothing changes; the trace of the corner is the count.
 """
 
 from __future__ import annotations
@@ -46,11 +61,19 @@ import numpy as np
 from privcov import accounting, checks
 from privcov.dataset import Dataset
 from privcov.measurements.clipping import blocks, clip_rows
+from privcov.measurements.labels import CLASSES, anchors, class_index, class_list
 from privcov.measurements.noise import NoiseLaw
 from privcov.privacy import RELATIONS, Event
+from privcov.private_dataset import Sealed
 
 ANCHOR_SQUARED = 0.5
 CENTRES = ("none", "zero", "joint")
+ALL_CENTRES = (*CENTRES, CLASSES)
+STATISTICS = {
+    0: ("second moment", "second moment"),
+    1: ("mean and second moment, jointly", "sum of mean and second moment and the count, jointly"),
+    2: ("class counts, class means and second moment, jointly", "class sums, class counts and second moment, jointly"),
+}
 SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference")
 
 
@@ -58,8 +81,8 @@ SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart-diffe
 class Measured:
     """A noisy moment matrix in unit-ball units, and everything public about it.
 
-    matrix: d x d (centre "none" or "zero") or (d+1) x (d+1) ("joint"); unbiased for the clipped moment, or, where n is
-            not public, the unbiased sum divided by ``count``.
+    matrix: d x d (centre "none" or "zero"), (d+1) x (d+1) ("joint") or (d+k) x (d+k) ("classes"); unbiased for the
+            clipped moment, or, where n is not public, the unbiased sum divided by ``count``.
     event:  None when no noise was asked for (a non-private reference).
     n:      number of rows, None when it is not public; then ``count`` is the noisy count.
     """
@@ -77,10 +100,19 @@ class Measured:
         """The number of rows, public or noisy."""
         return self.n if self.n is not None else self.count
 
+    @property
+    def class_counts(self) -> np.ndarray | None:
+        """Noisy number of rows of each class, >= 0 and adding up to ``rows``; None without classes."""
+        if self.centre != CLASSES:
+            return None
+        counts = np.maximum(np.diag(self.matrix)[self.law.dimension :], 0.0)
+        return self.rows * (counts / counts.sum() if counts.any() else np.full(len(counts), 1 / len(counts)))
 
-def sensitivity(d: int, n: int, *, norm: str, joint: bool, relation: str = "replace-one") -> float:
+
+def sensitivity(d: int, n: int, *, norm: str, joint: int, relation: str = "replace-one") -> float:
     """Largest change between neighbours, unit ball, rounded up. Under add-remove, of the sum (n is not used).
 
+    joint: number of anchors, 0 (alone), 1 (with the mean) or the number of classes.
     norm: "l2" (Frobenius), "triangle" (l2 of the upper triangle), "l1" (of the upper triangle) or "nuclear" (see
           wishart.py).
     """
@@ -95,6 +127,9 @@ def sensitivity(d: int, n: int, *, norm: str, joint: bool, relation: str = "repl
         alone = {"l2": 1.0, "triangle": 1.0, "l1": (d + 1) / 2, "nuclear": 1.0}
         both = {"l2": root(1 + 2 * s2), "triangle": root(1 + s2), "l1": (d + 1) / 2 + root(s2 * d)}
         both["nuclear"] = root(1 + 4 * s2)
+        if joint > 1:
+            both = {"l2": root((1 + s2) ** 2 + s2**2), "triangle": root(1 + s2 + 2 * s2**2), "l1": both["l1"] + 2 * s2}
+            both["nuclear"] = 1 + 2 * s2
     else:
         alone = {"l2": root(2) if d > 1 else 1.0, "l1": d / root(2) + 1 if d > 1 else 1.0}
         alone |= {"triangle": alone["l2"], "nuclear": 2.0 if d > 1 else 1.0}
@@ -104,6 +139,9 @@ def sensitivity(d: int, n: int, *, norm: str, joint: bool, relation: str = "repl
             "l1": alone["l1"] + 2 * root(s2 * d) if d > 1 else (1 + root(s2) / 2) ** 2,
             "nuclear": 2 * (1 + s2) if d > 1 else 4 * root(s2),
         }
+        if joint > 1:
+            both["triangle"] = root(2 + 2 * s2 + 2 * s2**2) if d > 1 else root(max(4 * s2, 1 + s2 + 2 * s2**2))
+            both["l1"] += 2 * s2
     return rounded_up((both if joint else alone)[norm], d, n)
 
 
@@ -112,8 +150,11 @@ def rounded_up(base: float, d: int, n: int) -> float:
     return base / n * (1 + (d + 16) * 2**-52)
 
 
-def clipped_moment(dataset: Dataset, *, joint: bool) -> np.ndarray:
-    """The exact moment of the clipped rows in unit-ball units: NOT private. Kept with the data set."""
+def clipped_moment(dataset: Dataset, *, joint: int) -> np.ndarray:
+    """The exact moment of the clipped rows in unit-ball units: NOT private. Kept with the data set.
+
+    joint: number of anchors: 0, 1 for the mean, or the number of the data set's classes.
+    """
     key = ("moment", dataset.row_bound)
     if key not in dataset.memo:
         d = dataset.d
@@ -129,11 +170,26 @@ def clipped_moment(dataset: Dataset, *, joint: bool) -> np.ndarray:
     if not joint:
         return second.copy()
     d, s = dataset.d, math.sqrt(ANCHOR_SQUARED)
-    whole = np.empty((d + 1, d + 1))
+    sums, shares = (mean[:, None], np.ones(1)) if joint == 1 else _class_sums(dataset)
+    whole = np.empty((d + joint, d + joint))
     whole[:d, :d] = second
-    whole[:d, d] = whole[d, :d] = s * mean
-    whole[d, d] = ANCHOR_SQUARED
+    whole[:d, d:] = s * sums
+    whole[d:, :d] = whole[:d, d:].T
+    whole[d:, d:] = np.diag(ANCHOR_SQUARED * shares)
     return whole
+
+
+def _class_sums(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Sum of the clipped rows of each class over n (d x k), and the share of each class (k). NOT private."""
+    key = ("class sums", dataset.row_bound)
+    if key not in dataset.memo:
+        index, k = class_index(dataset), len(class_list(dataset))
+        sums = np.zeros((dataset.d, k))
+        for block in blocks(dataset):
+            u = clip_rows(dataset.to_working(block), dataset.row_bound) / dataset.row_bound
+            sums += u.T @ np.eye(k)[index[block]]
+        dataset.memo[key] = sums / dataset.n, np.bincount(index, minlength=k) / dataset.n
+    return dataset.memo[key]
 
 
 def measure_moment(
@@ -154,9 +210,11 @@ def measure_moment(
     relation "add-remove": the noisy count is ``count`` of the answer (unbiased, but never below 1), the matrix is
            already divided by it, and its law is that of the noise divided by it. Nothing in the answer holds n.
     """
+    if isinstance(dataset, Sealed):
+        return dataset.measure(share, centre=centre, shape=shape, name=name, relation=relation)
     checks.one_of("shape", shape, SHAPES)  # a law that this function cannot calibrate must not pass for Gaussian
     unknown = relation == "add-remove"
-    joint = checks.one_of("centre", centre, CENTRES) == "joint" or unknown
+    joint = anchors(dataset, centre) or int(unknown)
     norm = {"laplace": "l1", "upper-triangle": "triangle", "wishart-difference": "nuclear"}.get(shape, "l2")
     pure = shape in ("laplace", "wishart-difference")
     delta = sensitivity(dataset.d, dataset.n, norm=norm, joint=joint, relation=relation)
@@ -167,10 +225,9 @@ def measure_moment(
     law = NoiseLaw(shape, scale, dataset.d, joint, corner=unknown)
     event = None
     if scale > 0:
-        what = "sum of mean and second moment and the count" if unknown else "mean and second moment"
         event = Event(
             share=name,
-            statistic=f"{what}, jointly" if joint else "second moment",
+            statistic=STATISTICS[min(joint, 2)][unknown],
             mechanism=shape if pure else "gaussian",
             norm={
                 "l1": "l1 norm of the upper triangle",
@@ -187,9 +244,10 @@ def measure_moment(
     if not unknown:
         return Measured(exact + noise, law, event, centre, dataset.n, dataset.row_bound)
     total = dataset.n * exact + noise
-    count = max(total[-1, -1] / ANCHOR_SQUARED, 1.0)
+    count = max(np.trace(total[dataset.d :, dataset.d :]) / ANCHOR_SQUARED, 1.0)
     matrix, law = total / count, dataclasses.replace(law, scale=scale / count, corner=False)
-    matrix[-1, -1] = ANCHOR_SQUARED  # what the division makes of it, unless the count was raised to 1
-    if centre != "joint":  # the mean was measured for nothing, so its row is not kept
+    if joint == 1:
+        matrix[-1, -1] = ANCHOR_SQUARED  # what the division makes of it, unless the count was raised to 1
+    if centre in ("none", "zero"):  # the mean was measured for nothing, so its row is not kept
         matrix, law = matrix[:-1, :-1], dataclasses.replace(law, joint=False)
     return Measured(matrix, law, event, centre, None, dataset.row_bound, count)

@@ -18,7 +18,7 @@ WISHART = ("wishart-difference", "wishart")
 
 @dataclass(frozen=True)
 class NoiseLaw:
-    """Law of a symmetric d x d noise block, with an anchored extra row for the mean when ``joint``.
+    """Law of a symmetric d x d noise block, with ``joint`` anchored extra rows: one for the mean, or one per class.
 
     scale: sigma (Gaussian), b (Laplace) or 2C (Wishart), in the unit of the noisy matrix; 0 means no noise.
 
@@ -33,14 +33,17 @@ class NoiseLaw:
     wishart-difference  A - B, independent W_p(p + 1, C I); p the size of the whole matrix, the mean included.
     wishart         W_p(m, C I) less its mean m C I, m = freedom + p - 1.
 
-    joint: the last row and column carry the mean. Their noise has the off-diagonal law of the shape; the
-    corner is a public constant and gets none, unless ``corner`` says that it is a count that must be hidden.
+    joint: number of anchored rows and columns at the end: 0, 1 (they carry the mean), or the number of classes (they
+    carry the class sums). Their noise has the off-diagonal law of the shape. Of the corner, where they meet, the
+    off-diagonal is zero in every data set and gets none; the diagonal holds counts, and their noise has the diagonal
+    law of the shape. Where n is public it is drawn less its mean, because the counts add up to n: nothing for a single
+    anchor. ``corner`` says that their sum must be hidden too.
     """
 
     shape: str
     scale: float
     dimension: int
-    joint: bool = False
+    joint: int = 0
     corner: bool = False
     freedom: float = 0.0
 
@@ -48,7 +51,7 @@ class NoiseLaw:
         checks.one_of("shape", self.shape, SHAPES + WISHART)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """One noise matrix, symmetric, of size d (or d + 1 when joint)."""
+        """One noise matrix, symmetric, of size d + joint."""
         d = self.dimension
         if self.shape in WISHART:
             return self.scale * self._wishart(rng)
@@ -64,17 +67,23 @@ class NoiseLaw:
             block = upper + np.triu(upper, 1).T
         if not self.joint:
             return self.scale * block
-        whole = np.zeros((d + 1, d + 1))
+        k = int(self.joint)
+        draw = _laplace(rng) if self.shape == "laplace" else rng.standard_normal
+        whole = np.zeros((d + k, d + k))
         whole[:d, :d] = block
-        edge = _laplace(rng)(d) if self.shape == "laplace" else rng.standard_normal(d)
-        whole[:d, d] = whole[d, :d] = edge * (self.edge_std / self.std_of_one_draw)
-        if self.corner:
-            whole[d, d] = _laplace(rng)(1)[0] if self.shape == "laplace" else rng.standard_normal()
+        whole[:d, d:] = draw((d, k)) * (self.edge_std / self.std_of_one_draw)
+        whole[d:, :d] = whole[:d, d:].T
+        if self.corner or k > 1:
+            whole[d:, d:] = self._corner(draw(k))
         return self.scale * whole
 
+    def _corner(self, diagonal: np.ndarray) -> np.ndarray:
+        """The noise where the anchors meet: no off-diagonal, and a public sum stays what it is."""
+        return np.diag(diagonal if self.corner else diagonal - diagonal.mean())
+
     def _wishart(self, rng: np.random.Generator) -> np.ndarray:
-        """At scale 1, so C = 1/2. The corner is drawn with the rest and then dropped, unless it is a count."""
-        p = self.size
+        """At scale 1, so C = 1/2. What the corner does not need is drawn with the rest and then dropped."""
+        d, p = self.dimension, self.size
         if self.shape == "wishart-difference":
             plus, minus = rng.standard_normal((2, p, p + 1))
             whole = (plus @ plus.T - minus @ minus.T) / 2
@@ -85,8 +94,8 @@ class NoiseLaw:
             half = (self.degrees - np.arange(p)) / 2
             factor[np.diag_indices(p)] = np.sqrt(2 * gammaincinv(half, rng.random(p)))
             whole = (factor @ factor.T - self.degrees * np.eye(p)) / 2
-        if self.joint and not self.corner:
-            whole[-1, -1] = 0.0
+        if self.joint:
+            whole[d:, d:] = self._corner(np.diag(whole)[d:])
         return whole
 
     @property

@@ -11,15 +11,16 @@ import numpy as np
 
 from privcov.dataset import Dataset
 from privcov.measurements.clipping import blocks, clip_rows
+from privcov.measurements.labels import class_index
 from privcov.measurements.moment import ANCHOR_SQUARED
 
 
 def fold_moments(
-    dataset: Dataset, *, joint: bool, folds: int, rng: np.random.Generator
+    dataset: Dataset, *, joint: int, folds: int, rng: np.random.Generator
 ) -> list[tuple[np.ndarray, int, np.ndarray]]:
     """For each of K folds: the moment of the other rows, their number, and the moment of the fold. Unit-ball units.
 
-    K = min(folds, n); rows go to folds at random. d x d, or (d+1) x (d+1) with the mean when joint.
+    K = min(folds, n); rows go to folds at random. d x d, or with ``joint`` anchors (see `clipped_moment`).
     """
     n, d = dataset.n, dataset.d
     if n < 2:
@@ -28,10 +29,11 @@ def fold_moments(
     member = rng.permutation(np.arange(n) % folds)
     size, anchor = d + joint, math.sqrt(ANCHOR_SQUARED)
     sums = np.zeros((folds, size, size))
+    labels = class_index(dataset) if joint > 1 else None
     for block in blocks(dataset):
         z = clip_rows(dataset.to_working(block), dataset.row_bound) / dataset.row_bound
         if joint:
-            z = np.column_stack([z, np.full(len(z), anchor)])
+            z = np.column_stack([z, anchor * (np.ones((len(z), 1)) if joint == 1 else np.eye(joint)[labels[block]])])
         for k in range(folds):
             part = z[member[block] == k]
             sums[k] += part.T @ part

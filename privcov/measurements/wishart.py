@@ -18,7 +18,8 @@ on C through the ratio |z|^2 / (2 C n). The mean m C I is public and subtracted 
 who wants the published biased form adds ``law.removed_mean`` again. In joint centring the vectors z have
 |z|^2 <= 1 + s^2 and C grows with it, so that a theorem for unit vectors says the same about z / sqrt(1 + s^2).
 
-In joint centring the corner of the matrix is noisy too; it is then replaced by the public constant it hides.
+In joint centring the corner of the matrix is noisy too; it is then replaced by the public constant it hides. With
+classes its off-diagonal is set to the zeros it hides, and its diagonal moved so that the counts add up to n.
 Reference: the difference is an own construction; Jiang, Xie and Zhang (2016) and Sheffet (2017) for one alone.
 """
 
@@ -30,7 +31,8 @@ import numpy as np
 
 from privcov import checks
 from privcov.dataset import Dataset
-from privcov.measurements.moment import ANCHOR_SQUARED, CENTRES, Measured, clipped_moment, rounded_up
+from privcov.measurements.labels import anchors
+from privcov.measurements.moment import ANCHOR_SQUARED, STATISTICS, Measured, clipped_moment, rounded_up
 from privcov.measurements.noise import NoiseLaw
 from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP
 from privcov.wishart_curve import LARGEST_EPSILON, LARGEST_FREEDOM, wishart_freedom
@@ -74,7 +76,7 @@ def measure_wishart(
     freedom: m - p + 1 >= 2, p the size of the matrix; 0 for no noise (a non-private reference).
     ratio:   largest |z|^2 / (2 C n); 1/2 is C = |z|^2 / n.
     """
-    joint = checks.one_of("centre", centre, CENTRES) == "joint"
+    joint = anchors(dataset, centre)
     checks.positive("ratio", ratio)
     d, n = dataset.d, dataset.n
     delta = rounded_up(1 + ANCHOR_SQUARED if joint else 1.0, d, n)
@@ -85,7 +87,7 @@ def measure_wishart(
     law = NoiseLaw("wishart", delta / ratio, d, joint, freedom=float(freedom))
     event = Event(
         share=name,
-        statistic="mean and second moment, jointly" if joint else "second moment",
+        statistic=STATISTICS[min(joint, 2)][0],
         mechanism="wishart",
         norm="squared length of one vector, over n",
         sensitivity=delta,

@@ -8,6 +8,7 @@ from privcov import checks
 from privcov._release import Release
 from privcov._running import build_method, run_method
 from privcov.dataset import Dataset
+from privcov.measurements.labels import CLASSES, class_index
 from privcov.measurements.moment import clipped_moment
 from privcov.postprocess.joint import unpack
 from privcov.privacy import NoPrivacy
@@ -34,7 +35,8 @@ def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release |
     """What a release is compared with, in working units. Raises ValueError where there is none.
 
     truth: population matrix of a generator. sample: matrix of the rows as they are, before row clipping (values are
-    already inside the column bounds). nonprivate: ``rel``'s method and parameters without noise, same rows.
+    already inside the column bounds; about the class means for a release of centre "classes"). nonprivate: ``rel``'s
+    method and parameters without noise, same rows.
     """
     checks.one_of("against", against, REFERENCES)
     if against == "nonprivate":
@@ -52,17 +54,22 @@ def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release |
             if target == "second moment":  # about the public origin, and the mean of a truth is zero
                 found = found + np.outer(dataset.origin, dataset.origin)
         return working(found, dataset.scale, target)
-    uncentred = target == "second moment" or (rel is not None and rel.parameters["centre"] == "none")
-    key = ("sample", target, uncentred)
+    centre = "auto" if rel is None else rel.parameters["centre"]
+    centre = "none" if target == "second moment" else centre if centre in ("none", CLASSES) else "joint"
+    key = ("sample", target, centre)
     if key not in dataset.memo:
-        dataset.memo[key] = _sample(dataset, target, uncentred)
+        dataset.memo[key] = _sample(dataset, target, centre)
         dataset.memo[key].flags.writeable = False
     return dataset.memo[key]
 
 
-def _sample(dataset: Dataset, target: str, uncentred: bool) -> np.ndarray:
+def _sample(dataset: Dataset, target: str, centre: str) -> np.ndarray:
     rows = dataset.to_working()
-    if not uncentred and not dataset.mean_is_zero:
+    if centre == CLASSES:
+        index = class_index(dataset)
+        for j in np.unique(index):
+            rows[index == j] -= rows[index == j].mean(axis=0)
+    elif centre == "joint" and not dataset.mean_is_zero:
         rows -= rows.mean(axis=0)
     moment = rows.T @ rows / dataset.n
     moment = (moment + moment.T) / 2
@@ -139,7 +146,7 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
         centre = rel.raw.centre
         exact = clipped_moment(dataset.with_row_bound(rel.row_bound), joint=rel.raw.law.joint)
         for name, matrix in (("Clipped", exact), ("Noisy", rel.raw.matrix)):
-            found = unpack(matrix, centre=centre, row_bound=rel.row_bound)
+            found = unpack(matrix, centre=centre, row_bound=rel.row_bound, anchors=rel.raw.law.joint)
             picked = found.covariance if rel.target == "covariance" else found.second_moment
             stages.append((name, distance(picked)))
     stages.append(("Post-processed", error(rel, dataset, norm, relative=True, against=against)))

@@ -1,13 +1,30 @@
-"""Edges found, missed and false, and the ROC curve of a lambda path."""
+"""Edges found, missed and false; rates along a lambda path; and one curve read at given rates.
+
+Two readings of the same path: the ROC curve (share of edges found against share of absent edges drawn) and the
+precision-recall curve (share of drawn edges that are true against share of edges found). Between two graphs of a path
+both follow the straight line in counts, which is what drawing one of the two graphs at random gives (Davis and Goadrich
+2006). Neither is continued beyond the densest graph that was solved.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from privcov import checks
 from privcov._release import Release
+from privcov.dataset import Dataset
+from privcov.estimators.precision import noise_on_target, target
+from privcov.metrics.errors import without_noise
+from privcov.postprocess.edges import EdgeStates, edge_states
+from privcov.postprocess.fit import Fit
+from privcov.postprocess.glasso import solve
+from privcov.postprocess.repair import repair_for_lasso
+from privcov.randomness import stream
+
+NORMS = ("l1", "frobenius", "spectral")  # of the tables of paper 2
 
 
 @dataclass(frozen=True)
@@ -27,6 +44,27 @@ class Recovery:
     def fpr(self) -> float:
         return self.fp / (self.fp + self.tn) if self.fp + self.tn else float("nan")
 
+    @property
+    def precision(self) -> float:
+        """Share of drawn edges that are true, NaN for the empty graph."""
+        return self.tp / (self.tp + self.fp) if self.tp + self.fp else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """Rates of the solved graphs of a path, in its order, and how many of its lambdas gave none.
+
+    lam, fpr, tpr: length k, the number of solved lambdas. infeasible: lambdas at which the problem has no solution.
+    unfinished: solved ones whose gap is not certified. lost: lambdas without an answer for another reason.
+    """
+
+    lam: np.ndarray
+    fpr: np.ndarray
+    tpr: np.ndarray
+    infeasible: int = 0
+    unfinished: int = 0
+    lost: int = 0
+
 
 def edges(precision: np.ndarray, threshold: float = 1e-8) -> np.ndarray:
     """d x d bool: pairs whose partial correlation exceeds ``threshold`` in absolute value; False on the diagonal.
@@ -36,10 +74,27 @@ def edges(precision: np.ndarray, threshold: float = 1e-8) -> np.ndarray:
     """
     checks.in_range("threshold", threshold, 0.0, 1.0)
     theta = checks.square("precision", precision)
-    spread = np.sqrt(np.abs(np.diag(theta)))
-    partial = np.abs(theta) / np.maximum(np.outer(spread, spread), 1e-300)
-    found = partial > threshold
-    np.fill_diagonal(found, False)
+    return _linked(theta, threshold)
+
+
+def _linked(theta: np.ndarray, threshold: float) -> np.ndarray:
+    """`edges` of one matrix or of a stack of them."""
+    spread = np.sqrt(np.abs(np.diagonal(theta, axis1=-2, axis2=-1)))
+    scale = np.maximum(spread[..., :, None] * spread[..., None, :], 1e-300)
+    return (np.abs(theta) / scale > threshold) & ~np.eye(theta.shape[-1], dtype=bool)
+
+
+def partial_correlations(precision: np.ndarray) -> np.ndarray:
+    """-theta_ij / sqrt(theta_ii theta_jj) off the diagonal, 1 on it: correlation of two columns given all others."""
+    theta = checks.square("precision", precision)
+    diagonal = np.diag(theta)
+    if diagonal.min() <= 0:
+        raise ValueError(
+            f"A precision matrix has a positive diagonal, and its smallest entry here is {diagonal.min():.3g}. "
+            "Choose a larger lambda, or a repair."
+        )
+    found = -theta / np.sqrt(np.outer(diagonal, diagonal))
+    np.fill_diagonal(found, 1.0)
     return found
 
 
@@ -49,7 +104,11 @@ def graph_recovery(rel, truth_precision, threshold: float = 1e-8) -> Recovery:
     if precision is None:
         who = rel.method if isinstance(rel, Release) else "This release"
         raise ValueError(f"{who} has no precision matrix; use a method whose target is precision.")
-    found, true = edges(precision, threshold), edges(truth_precision)
+    return compare(edges(precision, threshold), edges(truth_precision))
+
+
+def compare(found: np.ndarray, true: np.ndarray) -> Recovery:
+    """Counts for two graphs on the same columns, d x d bool each."""
     if found.shape != true.shape:
         raise ValueError(f"The two graphs must have the same columns, got {found.shape[0]} and {true.shape[0]}.")
     pair = np.triu(np.ones_like(true), 1)
@@ -61,20 +120,126 @@ def graph_recovery(rel, truth_precision, threshold: float = 1e-8) -> Recovery:
     )
 
 
-def roc_points(rel: Release, truth_precision: np.ndarray) -> list[tuple[float, float, float]]:
-    """(lambda, false positive rate, true positive rate) along the path, solved lambdas only."""
-    if rel.path is None:
-        raise ValueError(f"{rel.method} has no lambda path; use glasso-gaussian.")
-    true = edges(truth_precision)
+def check_reference(true: np.ndarray) -> None:
+    """Raises ValueError for a graph no rate can be measured against: empty, or complete."""
     linked, pairs = int(true.sum()), true.shape[0] * (true.shape[0] - 1)
     if linked in (0, pairs):
         raise ValueError(
             f"A ROC curve needs linked and unlinked pairs, and here {'none' if linked == 0 else 'all'} of the "
             f"{pairs // 2} pairs are linked. Use more columns."
         )
-    out = []
-    for fit in rel.path:
-        if fit.precision is not None:
-            counts = graph_recovery(fit.precision, truth_precision)
-            out.append((fit.lam, counts.fpr, counts.tpr))
-    return out
+
+
+def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -> Rates:
+    """Rates along a path against a reference graph, d x d bool. Infeasible lambdas are counted, never taken for 0."""
+    check_reference(true)
+    solved = [fit for fit in path if fit.precision is not None]
+    infeasible = sum(fit.status == "infeasible" for fit in path)
+    lost = len(path) - len(solved) - infeasible
+    if not solved:
+        return Rates(np.empty(0), np.empty(0), np.empty(0), infeasible, 0, lost)
+    found = _linked(np.stack([fit.precision for fit in solved]), threshold)
+    absent = ~true & ~np.eye(len(true), dtype=bool)
+    return Rates(
+        lam=np.array([fit.lam for fit in solved]),
+        fpr=(found & absent).sum(axis=(1, 2)) / absent.sum(),
+        tpr=(found & true).sum(axis=(1, 2)) / true.sum(),
+        infeasible=infeasible,
+        unfinished=sum(fit.status != "ok" for fit in solved),
+        lost=lost,
+    )
+
+
+def roc_points(rel: Release, truth_precision: np.ndarray) -> list[tuple[float, float, float]]:
+    """(lambda, false positive rate, true positive rate) along the path, solved lambdas only."""
+    if rel.path is None:
+        raise ValueError(f"{rel.method} has no lambda path; use a graphical lasso, for example glasso-gaussian.")
+    rates = path_rates(rel.path, edges(truth_precision))
+    return list(zip(rates.lam.tolist(), rates.fpr.tolist(), rates.tpr.tolist(), strict=True))
+
+
+def roc_at(rates: Rates, grid: np.ndarray) -> np.ndarray:
+    """True positive rate at each false positive rate of ``grid``, from the empty graph at (0, 0); NaN beyond the path.
+
+    The best rate reached so far counts, so the curve never falls: a path may take an edge out again.
+    """
+    x, y = _rising(rates)
+    return np.where(grid <= x[-1] + 1e-9, np.interp(grid, x, y), np.nan)
+
+
+def precision_at(rates: Rates, grid: np.ndarray, base: float) -> np.ndarray:
+    """Share of drawn edges that are true at each share of edges found of ``grid`` (in [0, 1]); NaN beyond the path.
+
+    base: true edges as a share of all pairs. At recall 0 it is the limit along the first edges.
+    """
+    x, y = _rising(rates)
+    least = np.flatnonzero(np.diff(y, prepend=-1.0) > 0)  # the cheapest point of every recall
+    if len(least) < 2:
+        return np.full(len(grid), np.nan)
+    # Where the curve is flat the last cheap point is followed by a dear one of the same recall: the line to the next
+    # recall starts there.
+    most = np.append(least[1:] - 1, len(x) - 1)
+    heights = np.stack([y[least], y[most]], axis=1).ravel()
+    costs = np.stack([x[least], x[most]], axis=1).ravel()
+    at = np.maximum(grid, 1e-9)
+    where = np.clip(np.searchsorted(heights, at, side="left"), 1, len(heights) - 1)
+    rise = heights[where] - heights[where - 1]
+    share = np.where(rise > 0, (at - heights[where - 1]) / np.where(rise > 0, rise, 1.0), 0.0)
+    fpr = costs[where - 1] + share * (costs[where] - costs[where - 1])
+    drawn = at * base + fpr * (1 - base)
+    return np.where(grid <= heights[-1] + 1e-9, at * base / drawn, np.nan)
+
+
+def _rising(rates: Rates) -> tuple[np.ndarray, np.ndarray]:
+    """Increasing false positive rates and the best true positive rate up to each, from (0, 0)."""
+    order = np.lexsort((rates.tpr, rates.fpr))
+    x = np.concatenate([[0.0], rates.fpr[order]])
+    y = np.maximum.accumulate(np.concatenate([[0.0], rates.tpr[order]]))
+    return x, y
+
+
+def losses(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
+    """Norm of (estimate - reference) over that of the reference, for each of `NORMS` (paper 2, Section 5.1).
+
+    l1: largest absolute column sum. spectral: largest singular value.
+    """
+    sizes = {"l1": 1, "frobenius": "fro", "spectral": 2}
+    return {
+        name: float(np.linalg.norm(estimate - reference, sizes[name]) / np.linalg.norm(reference, sizes[name]))
+        for name in NORMS
+    }
+
+
+def noisy_matrix(rel: Release) -> np.ndarray:
+    """What the release measured, in working units and before any repair: covariance, or second moment without a mean.
+
+    Raises ValueError where the method did not measure one matrix.
+    """
+    if rel.raw is None:
+        raise ValueError(f"{rel.method} did not measure one noisy matrix, so there is none to look at.")
+    return rel.row_bound**2 * target(rel.raw.matrix, rel.raw.centre)
+
+
+def without_noise_at(rel: Release, dataset: Dataset, lam: float) -> np.ndarray:
+    """The same problem at the same lambda without noise: d x d precision in working units. NOT private.
+
+    The matrix is that of the same clipped rows; one without full rank gets the same floor under its eigenvalues as a
+    noisy one. As published, the diagonal is penalised too. lam: in working units, as in ``rel.path``.
+    """
+    exact = noisy_matrix(without_noise(rel, dataset))
+    matrix = repair_for_lasso(exact, "psd").matrix
+    published = rel.parameters["calibration"] != "sound"
+    return solve(matrix, lam, penalise_diagonal=published).precision
+
+
+def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
+    """Edge, undecided or no edge at one lambda of the path, by redrawing the known noise; see `edge_states`.
+
+    Reads the release only, so it is free. The draws depend on the method and the position alone: the same release gives
+    the same answer. For sound releases; a published form solves another problem.
+    """
+    matrix = noisy_matrix(rel) / rel.row_bound**2
+    lam = rel.path[position].lam / rel.row_bound**2
+    rng = stream(0, "edge states", rel.method, position)
+    how = rel.parameters.get("repair", "psd")
+    return edge_states(matrix, noise_on_target(rel.raw), lam, rng=rng, copies=copies, repair=how)

@@ -16,7 +16,8 @@ from privcov.experiments import cells as cells_module
 from privcov.experiments import store as store_module
 from privcov.experiments.cells import count_known
 from privcov.experiments.plan import Plan
-from privcov.experiments.store import Store, code_of, folder
+from privcov.experiments.store import Store, code_of
+from privcov.places import cache_folder
 
 
 def plan(**changes) -> Plan:
@@ -200,10 +201,10 @@ def test_rubbish_in_a_cell_is_not_a_number(store):
 
 def test_the_folder_can_be_chosen(monkeypatch, tmp_path):
     monkeypatch.setenv("PRIVCOV_CACHE_DIR", str(tmp_path / "mine"))
-    assert folder() == tmp_path / "mine"
+    assert cache_folder() == tmp_path / "mine"
     assert Store().path == tmp_path / "mine" / "cells.sqlite"
     monkeypatch.delenv("PRIVCOV_CACHE_DIR")
-    assert folder().name == "privcov"
+    assert cache_folder().name == "privcov"
 
 
 def test_rows_of_a_data_set_have_no_way_into_a_store():

@@ -8,7 +8,6 @@ import pytest
 
 from privcov.figures import look
 from privcov.figures.errors import curves, waterfall
-from privcov.figures.graphs import network, roc
 from privcov.figures.look import DARK, LIGHT, plain
 from privcov.figures.matrices import MOST_CELLS, colour_limit, heatmap, saturated, thin_out
 from privcov.figures.spectra import spectrum
@@ -131,29 +130,6 @@ def test_a_spectrum_marks_what_the_noise_hides():
     linear = spectrum([("Noisy", noisy)], 0.0, LIGHT, scale="linear", unit="u")
     assert "inside" not in linear.alt
     assert list(linear.figure.data[0].y) == [3.0, 0.5, -1.0]
-
-
-def test_roc_is_the_vertical_mean_and_stays_open():
-    one = np.array([[0.0, 0.5], [0.5, 1.0]])
-    two = np.array([[0.0, 0.3], [0.3, 0.9]])
-    picture = roc([("c", [one, two])], LIGHT)
-    line = next(t for t in picture.figure.data if t.name == "c")
-    assert line.x[-1] == pytest.approx(0.3)
-    at = list(np.round(line.x, 2)).index(0.1)
-    assert line.y[at] == pytest.approx(((0.5 + 0.1) + (0.3 + 0.2)) / 2)
-    assert "c finds 0.55 at false positive rate 0.10" in picture.alt
-
-
-def test_a_network_says_what_it_draws():
-    true = np.zeros((4, 4), dtype=bool)
-    true[0, 1] = true[1, 0] = true[1, 2] = true[2, 1] = True
-    found = np.zeros((4, 4), dtype=bool)
-    found[0, 1] = found[1, 0] = found[0, 3] = found[3, 0] = True
-    picture = network(found, true, ("a", "b", "c", "d"), LIGHT)
-    names = [t.name for t in picture.figure.data if t.name]
-    assert names == ["Missed: 1", "False: 1", "Found: 1"]
-    assert "1 missed, 1 false, 1 found" in picture.alt
-    assert "1 edge" in network(true & found, None, ("a", "b", "c", "d"), LIGHT).alt
 
 
 def test_same_input_same_figure():

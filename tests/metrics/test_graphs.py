@@ -7,8 +7,23 @@ import pytest
 
 import privcov
 from privcov._running import release
-from privcov.estimators.base import Fit
-from privcov.metrics.graphs import Recovery, edges, graph_recovery, roc_points
+from privcov.metrics.graphs import (
+    Rates,
+    Recovery,
+    decided_edges,
+    edges,
+    graph_recovery,
+    losses,
+    noisy_matrix,
+    partial_correlations,
+    path_rates,
+    precision_at,
+    roc_at,
+    roc_points,
+    without_noise_at,
+)
+from privcov.postprocess.fit import Fit
+from privcov.privacy import NoPrivacy
 
 # True graph 0-1, 1-2, 2-3; found 0-1, 2-3, 0-3.
 TRUE = np.array([[1, 0.5, 0, 0], [0.5, 1, 0.3, 0], [0, 0.3, 1, -0.4], [0, 0, -0.4, 1]])
@@ -56,7 +71,7 @@ def test_roc_of_a_made_path():
     data = privcov.source("precision-ar2", n=3000, d=4)
     rel = release("glasso-gaussian", data, privcov.ZCDP(1.0))
     full = np.full((4, 4), 0.1) + np.eye(4)
-    path = (Fit(1.0, np.eye(4), "ok"), Fit(0.5, None, "failed"), Fit(0.2, FOUND, "ok"), Fit(0.1, full, "ok"))
+    path = (Fit(1.0, np.eye(4), "ok"), Fit(0.5, None, "infeasible"), Fit(0.2, FOUND, "ok"), Fit(0.1, full, "ok"))
     object.__setattr__(rel, "path", path)
     assert roc_points(rel, TRUE) == [
         (1.0, 0.0, 0.0),
@@ -94,3 +109,108 @@ def test_what_cannot_be_compared_is_a_sentence():
         edges(np.full((2, 2), np.nan))
     with pytest.raises(ValueError, match="threshold must lie"):
         edges(np.eye(2), threshold=2)
+
+
+def rates(*points: tuple[float, float]) -> Rates:
+    fpr, tpr = np.array(points).T
+    return Rates(np.arange(len(points), 0, -1.0), fpr, tpr)
+
+
+def test_path_rates_count_what_has_no_answer_and_never_take_it_for_an_empty_graph():
+    path = (
+        Fit(1.0, np.eye(4), "ok"),
+        Fit(0.5, FOUND, "not converged"),
+        Fit(0.2, None, "not converged"),
+        Fit(0.1, None, "infeasible"),
+        Fit(0.05, None, "infeasible"),
+    )
+    found = path_rates(path, edges(TRUE))
+    assert list(found.lam) == [1.0, 0.5]
+    assert (found.infeasible, found.unfinished, found.lost) == (2, 1, 1)
+    assert found.fpr[1] == pytest.approx(1 / 3)
+    nothing = path_rates(path[3:], edges(TRUE))
+    assert len(nothing.lam) == 0
+    assert nothing.infeasible == 2
+
+
+def test_path_rates_are_those_of_graph_recovery_at_every_lambda():
+    data = privcov.source("precision-ar2", n=500, d=7, seed=2)
+    rel = release("glasso-gaussian", data, privcov.ZCDP(0.5), seed=1)
+    found = path_rates(rel.path, data.truth.graph)
+    slow = [graph_recovery(fit.precision, data.truth.precision) for fit in rel.path]
+    np.testing.assert_array_equal(found.fpr, [c.fpr for c in slow])
+    np.testing.assert_array_equal(found.tpr, [c.tpr for c in slow])
+
+
+def test_a_curve_is_read_straight_between_graphs_and_ends_with_the_path():
+    grid = np.linspace(0, 1, 11)
+    found = roc_at(rates((0.0, 0.5), (0.2, 0.5), (0.6, 0.9)), grid)
+    np.testing.assert_allclose(found[:7], [0.5, 0.5, 0.5, 0.6, 0.7, 0.8, 0.9])
+    assert np.isnan(found[7:]).all()
+    # A path that takes a true edge out again does not fall.
+    assert roc_at(rates((0.1, 0.8), (0.2, 0.6)), grid)[2] == pytest.approx(0.8)
+    # Without any answer but the empty graph only the origin is known.
+    assert np.isnan(roc_at(rates((0.0, 0.0)), grid)[1:]).all()
+
+
+def test_precision_recall_is_the_same_curve_read_the_other_way():
+    """precision = recall base / (recall base + fpr (1 - base)), with the least false positive rate of that recall."""
+    base = 0.2
+    curve = rates((0.1, 0.25), (0.1, 0.5), (0.3, 0.5), (0.7, 0.9))
+    grid = np.linspace(0, 1, 101)
+    fine = np.linspace(0, 0.7, 70_001)
+    tpr = roc_at(curve, fine)
+    found = precision_at(curve, grid, base)
+    for recall, share in zip(grid, found, strict=True):
+        if recall > 0.9 + 1e-9:
+            assert np.isnan(share)
+        elif recall > 0:
+            fpr = fine[np.argmax(tpr >= recall - 1e-12)]
+            assert share == pytest.approx(recall * base / (recall * base + fpr * (1 - base)), abs=1e-3)
+    # Guessing has the base rate everywhere.
+    np.testing.assert_allclose(precision_at(rates((0.5, 0.5), (1.0, 1.0)), grid, base), base)
+    assert np.isnan(precision_at(rates((0.3, 0.0)), grid, base)).all()
+
+
+def test_partial_correlations_have_no_unit_and_the_sign_of_the_link():
+    partial = partial_correlations(FOUND)
+    assert partial[0, 1] == pytest.approx(-0.1 / np.sqrt(6))
+    np.testing.assert_array_equal(np.diag(partial), 1.0)
+    scale = np.array([1.0, 1e4, 1e-4, 30.0])
+    np.testing.assert_allclose(partial_correlations(FOUND * np.outer(scale, scale)), partial)
+    with pytest.raises(ValueError, match="positive diagonal"):
+        partial_correlations(np.diag([1.0, -1.0]))
+
+
+def test_losses_are_paper_2_s_three_norms():
+    a, b = FOUND, TRUE
+    found = losses(a, b)
+    assert found["l1"] == pytest.approx(np.abs(a - b).sum(axis=0).max() / np.abs(b).sum(axis=0).max())
+    assert found["frobenius"] == pytest.approx(np.sqrt(((a - b) ** 2).sum() / (b**2).sum()))
+    assert found["spectral"] == pytest.approx(
+        np.abs(np.linalg.eigvalsh(a - b)).max() / np.abs(np.linalg.eigvalsh(b)).max()
+    )
+    assert set(losses(b, b).values()) == {0.0}
+
+
+def test_without_noise_the_same_problem_has_the_same_answer():
+    data = privcov.source("precision-ar2", n=4_000, d=6, seed=1)
+    rel = release("glasso-gaussian", data, NoPrivacy())
+    for fit in rel.path[::6]:
+        np.testing.assert_allclose(without_noise_at(rel, data, fit.lam), fit.precision, atol=2e-3)
+    noisy = release("glasso-gaussian", data, privcov.ZCDP(0.01), seed=1)
+    np.testing.assert_allclose(without_noise_at(noisy, data, rel.path[9].lam), rel.path[9].precision, atol=2e-3)
+    np.testing.assert_allclose(noisy_matrix(rel), rel.covariance, atol=1e-9)
+    assert np.abs(noisy_matrix(noisy) - noisy_matrix(rel)).max() > 1e-3
+
+
+def test_what_the_noise_leaves_open_grows_with_the_noise():
+    data = privcov.source("precision-ar2", n=20_000, d=8, seed=1)
+    open_pairs = []
+    for rho in (1e-3, 10.0):
+        rel = release("auto-precision", data, privcov.ZCDP(rho), seed=1)
+        states = decided_edges(rel, 8, copies=20)
+        assert sum(states.counts) == 28
+        np.testing.assert_array_equal(states.state, decided_edges(rel, 8, copies=20).state)
+        open_pairs.append(states.counts[1])
+    assert open_pairs[0] > open_pairs[1]

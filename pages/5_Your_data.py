@@ -1,0 +1,41 @@
+"""The data owner's path: declare a confidential table, plan, release once, and take everything home."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts import frame, own_answers, own_declare, own_plan, own_release, own_view, show
+from pages.parts.own_state import STEPS, forget, own
+
+frame.page("Your data")
+st.title("Your data")
+st.caption(
+    "One confidential table, one noisy measurement of it, and every answer from that. Nothing is read before you have "
+    "declared it; nothing is drawn before you confirm it; what was spent is written down before it is drawn."
+)
+
+sections = {
+    "declare": own_declare.section,
+    "plan": own_plan.section,
+    "view": own_view.section,
+    "release": own_release.section,
+    "answers": own_answers.section,
+}
+st.session_state["own-step"] = st.session_state.pop("own-next", st.session_state.get("own-step", "declare"))
+step = st.segmented_control(
+    "Step", list(STEPS), required=True, format_func=STEPS.get, key="own-step", label_visibility="collapsed"
+)
+if step != "view":
+    own().look = None  # what is not private does not wait in memory for a way back
+with show.problems():
+    sections[step]()
+
+if own().raw:
+    st.divider()
+    st.button(
+        "Forget this file",
+        on_click=forget,
+        key="forget-own",
+        help="Removes the rows, the declaration and everything made from them from this session. Releases stay in the "
+        "ledger.",
+    )

@@ -1,0 +1,159 @@
+"""The network under the hand: the lambda slider, the drawing, and beside it whichever tab is open.
+
+All of it is one fragment: moving the slider reads another graph of the path and computes nothing again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pages.parts import controls, frame, graph_answers, graph_matrices, graph_set, graph_states, roc, show
+from pages.parts.graph_script import script
+from pages.parts.study import Study
+from privcov._release import Release
+from privcov.dataset import Dataset
+from privcov.figures.graphs import against_reference, by_state, network
+from privcov.figures.layout import positions
+from privcov.figures.look import plain
+from privcov.metrics.graphs import compare, edges, partial_correlations
+
+AGAINST, OWNER = "Against the graph", "As an owner sees it"
+
+
+def show_all(study: Study, data: Dataset, rel: Release, reference: graph_set.Reference) -> None:
+    """The whole board; it ticks while curves are being computed."""
+    roc.hold(study)
+    made, why = roc.current(study, data, reference)
+    job = roc.job_of(made, data) if made is not None else None
+    if job is not None:
+        job.wait(roc.FIRST)
+    alive = job is not None and job.progress.alive
+    st.fragment(_board, run_every=1.0 if alive else None)(study, data, rel, reference, made, why, alive)
+
+
+def _board(study: Study, data: Dataset, rel: Release, reference, made, why: str, was_alive: bool) -> None:
+    roc.hold(study)
+    job = None if made is None else roc.find(made)
+    if roc.current(study, data, reference)[0] != made or (was_alive and (job is None or not job.progress.alive)):
+        st.rerun()  # the whole page: the form asks for other curves, or the clock of this fragment can stop
+    left, right = st.columns(2, gap="large")
+    with left:
+        at = _slider(study, rel)
+        here = _network(study, data, rel, reference, at)
+        below = st.container()
+        with st.expander("What the method did"):
+            for text in rel.notes:
+                st.caption(show.as_text(text))
+            for title, text in rel.statement.lines:
+                st.caption(show.as_text(f"{title}: {text}"))
+    with right:
+        curves, matrices, answers = st.tabs(
+            [graph_set.CURVES, graph_set.MATRICES, graph_set.ANSWERS], key="graph-tab", on_change="rerun"
+        )
+        if curves.open:
+            with curves:
+                if made is None:
+                    st.info(why)
+                else:
+                    roc.form(study)
+                    show.tag(data.provenance.capitalize(), f"compared with {reference.words}")
+                    roc.paint(made, data, here, job)
+                    with below:
+                        roc.numbers(made, data, job)
+                    with st.expander("The same in Python"):
+                        st.code(script(made), language="python")
+        if matrices.open:
+            with matrices, show.problems():
+                show.tag(data.provenance.capitalize(), f"lambda = {plain(rel.path[at].lam)}")
+                graph_matrices.section(study, data, rel, at)
+        if answers.open:
+            with answers, show.problems():
+                show.tag("Owner's view", "computed from the noisy matrix alone")
+                graph_answers.section(study, rel, data.columns)
+
+
+def _slider(study: Study, rel: Release) -> int:
+    """Position of the lambda under the hand; only those with a graph are offered."""
+    solved = [i for i, fit in enumerate(rel.path) if fit.precision is not None]
+    chosen = next((i for i in solved if np.array_equal(rel.path[i].precision, rel.precision)), solved[0])
+    rule = rel.parameters.get("rule", "") if rel.parameters["tuning"] == "released" else ""
+    word = f"chosen: {rule}" if rule and rel.parameters["calibration"] == "sound" else "chosen"
+    if len(solved) == 1:
+        st.caption(f"One lambda has a graph: {plain(rel.path[chosen].lam)}.")
+        return chosen
+    at = st.select_slider(
+        "Penalty lambda",
+        solved,
+        value=chosen,
+        key=f"lambda-{hash((study, len(solved), chosen)) & 0xFFFFFFFF:x}",
+        format_func=lambda i: plain(rel.path[i].lam) + (f" ({word})" if i == chosen else ""),
+        help="Moving it only reads the path again: no new noise, no privacy, and no new computation.",
+    )
+    controls.ends("fewer edges", "more edges")
+    infeasible = sum(fit.status == "infeasible" for fit in rel.path)
+    lost = len(rel.path) - len(solved) - infeasible
+    if infeasible:
+        st.caption(
+            f"{infeasible} of {len(rel.path)} lambdas are not offered: the problem has no solution there. The tab "
+            f"*{graph_set.ANSWERS}* shows why."
+        )
+    if lost:
+        st.caption(f"{lost} of {len(rel.path)} lambdas are not offered: the solver found no answer.")
+    if rel.path[at].status == "not converged":
+        st.caption(f"At this lambda the solver stopped at a gap of {rel.path[at].gap:.1g} nats per variable.")
+    return at
+
+
+def _network(study: Study, data: Dataset, rel: Release, reference: graph_set.Reference, at: int):
+    """Draws the network; (fpr, tpr, precision) against the reference, or None without one."""
+    fit = rel.path[at]
+    found = edges(fit.precision)
+    place = positions(reference.graph, data.d)
+    strength = partial_correlations(fit.precision)
+    view = AGAINST if reference.graph is not None else OWNER
+    if reference.graph is not None:
+        view = st.segmented_control("View", [AGAINST, OWNER], default=AGAINST, key="graph.view", width="stretch",
+                                    label_visibility="collapsed") or AGAINST  # fmt: skip
+    if view == OWNER:
+        _owner(study, data, rel, at, found, place, strength)
+    else:
+        counts = compare(found, reference.graph)
+        show.tag(data.provenance.capitalize(), f"edges against {reference.words}")
+        show.picture(
+            network(
+                against_reference(found, reference.graph), place, data.columns, frame.palette(), strength=strength,
+                height=480,
+            ),
+            "network",
+        )  # fmt: skip
+        st.markdown(
+            f"**{counts.tp} of {counts.tp + counts.fn}** edges of {reference.words} found; **{counts.fp}** of "
+            f"{counts.tp + counts.fp} drawn edges are "
+            + ("false." if not reference.name else "not in it. It is a published reference, not the truth.")
+        )
+    if reference.graph is None:
+        return None
+    counts = compare(found, reference.graph)
+    if not (counts.tp + counts.fn and counts.fp + counts.tn):
+        return None
+    return counts.fpr, counts.tpr, counts.precision
+
+
+def _owner(study: Study, data: Dataset, rel: Release, at: int, found, place, strength) -> None:
+    """What somebody sees who has the noisy matrix only: three states where the noise is known."""
+    states, why = graph_states.at(study, rel, at)
+    show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
+    if states is None:
+        picture = network([("Drawn", found)], place, data.columns, frame.palette(), strength=strength, height=480)
+        show.picture(picture, "network")
+        st.caption(why)
+        return
+    edge, undecided, none = states.counts
+    picture = network(
+        by_state(states.state), place, data.columns, frame.palette(), strength=strength,
+        rest=f"{none} pairs have no edge.", height=480,
+    )  # fmt: skip
+    show.picture(picture, "network")
+    st.markdown(f"**{edge}** edges, **{undecided}** undecided, **{none}** pairs without an edge, under {rel.given}.")
+    st.caption(why)

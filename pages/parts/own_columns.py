@@ -1,0 +1,108 @@
+"""Which columns go into the matrix, and between which public limits: typed by the owner, never proposed."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.parts.own_state import Own, keep, own
+
+NUMBERS = ("low", "high", "typical")
+_NAMES_A_PERSON = re.compile(
+    r"(^|[^a-z])(id|ids|uid|pid|ssn|subj|subject|patient|person|participant|respondent|customer|client|user|member|"
+    r"name|surname|email|phone)([^a-z]|$)|num$|id$",
+    re.I,
+)
+
+
+def names_a_person(name: str) -> bool:
+    """A column name that looks as if it said whose row it is."""
+    return bool(_NAMES_A_PERSON.search(name))
+
+
+def section() -> None:
+    st.subheader("The columns")
+    st.markdown(
+        "For each column that goes into the matrix, type the lowest and the highest value the quantity **can** have, "
+        "from what you know about it and not from this file (an age lies between 0 and 120), and write down why. "
+        "Values beyond are clipped. A typical value in between is optional; without it the middle is used."
+    )
+    mine = own()
+    if mine.typed is None:
+        mine.typed = blank(mine.header)
+    key = f"own-cells-{mine.file_id}-{mine.turn}"
+    if key not in st.session_state:
+        st.session_state["own-start"] = mine.typed
+    number = st.column_config.NumberColumn
+    mine.typed = st.data_editor(
+        st.session_state["own-start"],
+        key=key,
+        hide_index=True,
+        num_rows="fixed",
+        width="stretch",
+        height=min(36 * (len(mine.header) + 1) + 3, 520),
+        disabled=["column"],
+        placeholder=" ",
+        column_config={
+            "use": st.column_config.CheckboxColumn("Use", width=60),
+            "column": st.column_config.TextColumn("Column", width=180),
+            "low": number("Lowest", width=95),
+            "high": number("Highest", width=95),
+            "typical": number("Typical", width=95, help="Optional: a usual value, between the two."),
+            "reason": st.column_config.TextColumn(
+                "Why these", width=300, help="It goes into the record.", max_chars=200
+            ),
+        },
+        alt="One line per column, with its public limits and the reason for them.",
+    )
+    _many(mine)
+
+
+def _many(mine: Own) -> None:
+    """The same answer for many columns, so that a wide table needs no hundred clicks."""
+    with st.expander("Several columns at once"):
+        used = int(mine.typed["use"].sum())
+        first, second, told = st.columns([1, 1, 4], vertical_alignment="center")
+        if first.button("Tick all", key=f"own-all-{mine.file_id}"):
+            mine.typed["use"] = True
+            _again(mine)
+        if second.button("Tick none", key=f"own-none-{mine.file_id}"):
+            mine.typed["use"] = False
+            _again(mine)
+        told.caption(f"{used} of {len(mine.header)} columns are ticked. Cells can also be pasted from a spreadsheet.")
+        places = st.columns([1, 1, 3, 2], vertical_alignment="bottom")
+        low = places[0].number_input("Lowest for all", value=None, format="%g", **keep("all-low", None))
+        high = places[1].number_input("Highest for all", value=None, format="%g", **keep("all-high", None))
+        reason = places[2].text_input(
+            "Why, for all", placeholder="yes or no, coded 0 and 1", max_chars=200, **keep("all-reason", "")
+        )
+        if places[3].button("Fill in where empty", key=f"own-all-fill-{mine.file_id}", width="stretch"):
+            for field, value in (("low", low), ("high", high), ("reason", reason or None)):
+                if value is not None:
+                    mine.typed.loc[mine.typed["use"] & empty(mine.typed[field]), field] = value
+            _again(mine)
+
+
+def _again(mine: Own) -> None:
+    mine.turn += 1  # the editor starts anew, from what was typed
+    st.rerun()
+
+
+def empty(cells: pd.Series) -> pd.Series:
+    """Which cells were left empty: no number, or no words."""
+    return cells.isna() | (cells.astype(str).str.strip() == "")
+
+
+def blank(header: tuple[str, ...]) -> pd.DataFrame:
+    """Limits start empty: one that is proposed would be copied."""
+    return pd.DataFrame(
+        {
+            "use": [not names_a_person(name) for name in header],
+            "column": list(header),
+            **{name: np.full(len(header), np.nan) for name in NUMBERS},
+            "reason": [""] * len(header),
+        }
+    )

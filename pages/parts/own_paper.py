@@ -1,0 +1,133 @@
+"""Beside the plan: which level do I need, how bounds become noise, and the record to sign. No row is read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.parts import show
+from pages.parts.own_noise import best_shape, line
+from pages.parts.own_state import keep
+from privcov import accounting
+from privcov.bundle.paper import officer_record
+from privcov.bundle.safe import cell
+from privcov.data_sources.private_file import Declaration
+from privcov.experiments.preview import STRUCTURES, Preview, Twin, planned_law, preview, smallest_level, with_level
+from privcov.figures.look import plain
+from privcov.privacy import Guarantee, ZCDP
+from privcov.private_dataset import Facts
+
+
+def which_level(twin: Twin, facts: Facts, picked: Guarantee) -> None:
+    lever = "rho" if isinstance(picked, ZCDP) else "epsilon"
+    with st.expander(f"Which {lever} do I need?"):
+        what = st.radio(
+            "I want",
+            ["see", "error"],
+            horizontal=True,
+            format_func={"see": "to see a correlation", "error": "a small error as a whole"}.get,
+            **keep("want", "see"),
+        )
+        if what == "see":
+            wanted = st.slider("of this size or more", 0.05, 0.95, step=0.05, **keep("want-see", 0.3))
+        else:
+            wanted = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
+        if not st.button("Find it", key="own-find"):
+            return
+
+        def law(level: float):
+            asked = with_level(picked, level)
+            return asked, planned_law(facts, asked, best_shape(facts, asked, twin.n), twin.n)
+
+        def meets(level: float) -> bool:
+            found = preview(twin, *law(level), replicates=1 if what == "see" else None)
+            return found.visible <= wanted if what == "see" else found.error <= wanted
+
+        with st.spinner("Searching ..."):
+            level = smallest_level(meets, ratio=1.02 if what == "see" else 1.1)
+        if level is None:
+            st.markdown(f"**None up to 100.** With {twin.n:,} rows the sampling error or the repairs alone leave more.")
+        else:
+            st.markdown(
+                f"**About {lever} {plain(level)}.** For the invented table at the left; the attacker's best chance is "
+                f"then {accounting.attacker_success(with_level(picked, level)):.3f}."
+            )
+
+
+def explain(declared: Declaration, facts: Facts, plan: Preview) -> None:
+    """From the user's own bounds to the noise on the user's own columns."""
+    d = facts.d
+    with st.expander("How your bounds become noise"):
+        first = declared.columns[0]
+        st.markdown(
+            show.as_text(
+                f"1. Each column is counted in units of its half-range, the distance from its typical value to the "
+                f"farther bound: {first.name!r} becomes ({first.name} - {facts.origin[0]:g}) / {facts.scale[0]:g}, a "
+                "number between -1 and 1."
+            )
+        )
+        st.markdown(
+            f"2. {d} such numbers make a row of norm at most R = sqrt({d}) = {plain(facts.row_bound)}. Dividing by R "
+            f"is the scaling to [-1, 1] / sqrt({d}): no row is longer than 1, so no person weighs more than another."
+        )
+        people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
+        st.markdown(
+            "3. Replacing one such row moves the sum of all products, as a whole, by no more than a fixed amount that "
+            f"depends on none of your rows (the sensitivity{people}). The noise is that amount, divided by what the "
+            f"guarantee allows, over the number of rows: {plain(plan.entry_std)} on a covariance, in half-range units."
+        )
+        st.markdown(
+            f"4. Every column adds the same 1 to R squared = {d}, and the noise grows with R squared: leaving a column "
+            f"out lowers it for all others by {1 / d:.0%}. In its own units a column pays with its half-range: bounds "
+            "twice as wide, noise four times as large on its variance."
+        )
+        reach = facts.scale / ((facts.bounds[:, 1] - facts.bounds[:, 0]) / 2)
+        table = pd.DataFrame(
+            {
+                "Column": [cell(c) for c in facts.columns],
+                "Half-range": facts.scale,
+                "Noise on its variance (own units)": plan.variance_std * facts.scale**2,
+                "As a deviation": np.sqrt(plan.variance_std) * facts.scale,
+                "Paid for an off-centre typical value": reach**2,
+            }
+        )
+        worst = int(np.argmax(reach))
+        if reach[worst] > 1.01:
+            st.markdown(
+                show.as_text(
+                    f"{facts.columns[worst]!r} costs most: its typical value is off the middle, so one side of its "
+                    f"range is {reach[worst]:.2f} times the middle's, and its noise {reach[worst] ** 2:.1f} times."
+                )
+            )
+        st.dataframe(table.round(6), hide_index=True, height=min(36 * (d + 1) + 3, 300))
+
+
+def record(declared: Declaration, facts: Facts, plans: list[Preview], picked: int) -> None:
+    twin = plans[picked].twin
+    lines = [
+        f"One row stands for {declared.row_stands_for}; one person has at most {declared.rows_per_person} rows.",
+        f"{facts.d} columns; the number of rows is {'public' if declared.n_public else 'not public'} "
+        f"(planned with {twin.n:,}).",
+        f"A missing cell: {'counts as the typical value' if declared.missing == 'typical' else 'its row is left out'}.",
+        f"Neighbouring tables: {facts.neighbours.sentence}.",
+    ]
+    if declared.label:
+        lines.append(f"Classes in {declared.label}: {', '.join(declared.classes)}.")
+    bounds = [
+        (c.name, low, high, float(origin), c.reason)
+        for c, (low, high), origin in zip(declared.columns, facts.bounds.tolist(), facts.origin, strict=True)
+    ]
+    candidates = [tuple(line(p).values()) for p in plans]
+    shape = (
+        f"Error and noise are for an invented table: {STRUCTURES[twin.structure]}, correlation {twin.strength:g}, "
+        f"deviation {twin.spread:g} of the half-range, {twin.n:,} rows."
+    )
+    made = officer_record(declared.name, lines, bounds, candidates, shape, str(plans[picked].guarantee))
+    show.download(
+        "Record for the data protection officer (HTML, one page)",
+        lambda: made,
+        "planned-release.html",
+        "own-record",
+        "text/html",
+    )

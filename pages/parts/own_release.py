@@ -1,0 +1,165 @@
+"""Step 3: one confirmed release. The spend is in the ledger before anything is drawn; a second click finds it there."""
+
+from __future__ import annotations
+
+import secrets
+
+import streamlit as st
+
+from pages.parts import show
+from pages.parts.own_noise import PURE_METHODS, best_shape, facts_of
+from pages.parts.own_state import keep, own
+from privcov import accounting
+from privcov._private import MeasurementError, release_private
+from privcov.data_sources.private_file import PrivateFileError, read_private
+from privcov.estimators.base import METHODS
+from privcov.ledger import Account, Ledger, LedgerError, cost_of
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
+
+LIMITS = {"zcdp": "zCDP: rho in all", "approx": "(epsilon, delta) in all", "pure": "pure epsilon in all"}
+
+
+def section() -> None:
+    mine = own()
+    if mine.declared is None or mine.chosen is None:
+        st.info("First declare the table and pick a guarantee on Plan.")
+        return
+    _carry_out()
+    ledger = Ledger()
+    account = ledger.account(mine.declared.name)
+    st.markdown(show.as_text(f"Ledger for {mine.declared.name!r}: {account.sentence}"))
+    _limit(ledger, account)
+    if account.limit is None:
+        return
+    guarantee = mine.chosen
+    after = _after(account, guarantee)
+    shape = best_shape(facts_of(mine.declared, 1000), guarantee, 1000)
+    method = PURE_METHODS.get(shape, "gaussian-cov")
+    st.subheader("What will be released")
+    st.markdown(
+        show.as_text(
+            f"One noisy measurement of {len(mine.declared.columns)} columns "
+            + ("with the class means " if mine.declared.label else "with the mean ")
+            + f"({METHODS.get(method).label}), with the guarantee {guarantee}. Everything on Answers follows from it "
+            "and spends nothing."
+        )
+    )
+    with st.expander("Another draw, or a table that looks like another"):
+        draw = st.number_input(
+            "Draw",
+            1,
+            1000,
+            help="The same request on the same table is one release: asked again, from here or from a shell, it costs "
+            "nothing and gives the same numbers. Another draw is another release, and spends again.",
+            **keep("draw", 1),
+        )
+        others = [name for name in ledger.names() if name != mine.declared.name]
+        different = (
+            st.multiselect("These tables look like mine and hold other people", others, **keep("different", []))
+            if others
+            else []
+        )
+    if account.affords(guarantee):
+        st.markdown(show.as_text(f"After it: {after.sentence}"))
+    else:
+        st.warning(show.as_text(f"{guarantee} is more than is left. A release with it will be refused."))
+    if st.button("Release ...", type="primary", key="own-ask"):
+        _confirm(method, guarantee, account, after, int(draw), tuple(different))
+    if mine.problem:
+        st.error(show.as_text(mine.problem))
+        mine.problem = ""
+
+
+def _after(account: Account, guarantee: Guarantee) -> Account:
+    return Account(account.name, account.limit, (*account.costs, cost_of(guarantee)))
+
+
+def _limit(ledger: Ledger, account: Account) -> None:
+    title = "Set a limit for all releases of these people" if account.limit is None else "Change the limit"
+    with st.expander(title, expanded=account.limit is None):
+        st.caption(
+            "All releases under this name together stay within it. It is kept beside the releases, with every change."
+        )
+        kind = st.segmented_control(
+            "Limit", list(LIMITS), required=True, format_func=LIMITS.get, **keep("limit", "zcdp")
+        )
+        first, second = st.columns(2)
+        lever = "rho" if kind == "zcdp" else "epsilon"
+        level = first.number_input(
+            lever, min_value=1e-4, max_value=1000.0, value=None, format="%g", **keep(f"limit-{lever}", None)
+        )
+        power = None
+        if kind == "approx":
+            power = second.number_input("delta = 10 to the power", -15, -2, **keep("limit-delta", -6))
+        if st.button("Set the limit", key="own-limit"):
+            if level is None:
+                st.error(f"Enter {lever}: how much all releases of these people together may spend.")
+                return
+            made = {"zcdp": ZCDP, "pure": PureDP}[kind](level) if power is None else ApproxDP(level, 10.0**power)
+            ledger.limit(account.name, made)
+            st.rerun()
+
+
+@st.dialog("Release once")
+def _confirm(
+    method: str, guarantee: Guarantee, account: Account, after: Account, draw: int, different: tuple[str, ...]
+) -> None:
+    st.markdown(show.as_text(f"Spends {guarantee} of the limit of {account.name!r}, {account.limit}."))
+    st.markdown(show.as_text(f"Now: {account.sentence}"))
+    st.markdown(show.as_text(f"Then: {after.sentence}"))
+    st.markdown(
+        f"Best chance of an attacker to tell whether one person is in the table: "
+        f"**{accounting.attacker_success(guarantee):.3f}**."
+    )
+    st.caption(
+        "What is spent is never given back, not even if the machine stops in the middle. The noise comes from the "
+        "operating system, is drawn once and has no seed."
+    )
+    st.button(
+        "Confirm and release",
+        type="primary",
+        key="own-confirm",
+        on_click=_agree,
+        args=((method, guarantee, draw, different),),
+    )
+    _carry_out()
+
+
+def _agree(request: tuple) -> None:
+    st.session_state["own-agreed"] = request
+
+
+def _carry_out() -> None:
+    """What was confirmed, once: however often the script runs again, the request is taken out first."""
+    request = st.session_state.pop("own-agreed", None)
+    if request is None:
+        return
+    with st.spinner("Reading, measuring, drawing ..."):
+        _release(*request)
+    st.rerun()
+
+
+def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str, ...]) -> None:
+    """Run once; whatever goes wrong is one sentence that says nothing about the rows."""
+    mine = own()
+    ledger = Ledger()
+    try:
+        private = read_private(mine.raw, mine.declared)
+        release_private(method, private, guarantee, ledger=ledger, draw=draw, different_from=different)
+        mine.released = _token(ledger, method, guarantee, draw, private.facts.to_dict(), private.name)
+        st.session_state["own-next"] = "answers"
+    except (LedgerError, PrivateFileError, MeasurementError) as problem:
+        mine.problem = str(problem)
+    except ValueError as problem:  # from the declaration or the method, before anything was drawn
+        mine.problem = str(problem)
+    except Exception:
+        mine.problem = (
+            f"The release failed (id {secrets.token_hex(4)}). The ledger above says whether anything was spent."
+        )
+
+
+def _token(ledger: Ledger, method: str, guarantee: Guarantee, draw: int, facts: dict, name: str) -> str:
+    """The ledger row of this request."""
+    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw, "facts": facts}
+    found = [e for e in ledger.entries(name) if all(e.request.get(k) == v for k, v in wanted.items())]
+    return found[-1].token if found else ""

@@ -1,0 +1,117 @@
+"""The data owner's table in one session: the unread bytes, what was declared, and what was planned.
+
+Nothing of it is in a URL, a shared cache, a log or a file. The rows are parsed twice at most, for the owner's view and
+for the release, and each time let go at once.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from dataclasses import dataclass, field
+
+import pandas as pd
+import streamlit as st
+
+from pages.parts import session_file
+from privcov.data_sources.private_file import Declaration
+from privcov.experiments.owner_view import Look
+from privcov.privacy import Guarantee
+
+SETTING = "PRIVCOV_PRIVATE_UPLOADS"
+STEPS = {
+    "declare": "1 Declare",
+    "plan": "2 Plan",
+    "view": "Owner's view (optional)",
+    "release": "3 Release",
+    "answers": "4 Answers",
+}
+
+
+@dataclass
+class Own:
+    """file_id names the widgets, so another file starts empty. raw: the file, unread beyond its first line.
+
+    typed: the editor's table as the visitor left it. declared: the finished declaration, or None. chosen: the guarantee
+    picked on Plan. look: what the owner's view holds. released: token of the last release. turn: rises when the form is
+    filled from a file. kept: widget values by name, for the way back.
+    """
+
+    file_id: str = ""
+    file_name: str = ""
+    raw: bytes = field(default=b"", repr=False)
+    header: tuple[str, ...] = ()
+    typed: pd.DataFrame | None = None
+    declared: Declaration | None = None
+    chosen: Guarantee | None = None
+    look: Look | None = field(default=None, repr=False)
+    released: str = ""
+    problem: str = ""
+    turn: int = 0
+    kept: dict = field(default_factory=dict)
+
+
+def own() -> Own:
+    """The session's one table."""
+    return st.session_state.setdefault("own", Own())
+
+
+def forget() -> None:
+    """The bytes and everything made from them; also called by the button on every step."""
+    turn = st.session_state.get("upload-turn", 0) + 1
+    for key in list(st.session_state):
+        if str(key).startswith("own"):
+            del st.session_state[key]
+    st.session_state["upload-turn"] = turn
+
+
+def take(file, header: tuple[str, ...]) -> None:
+    """A new file: its bytes stay in this session and nowhere else."""
+    forget()
+    mine = own()
+    mine.file_id, mine.file_name, mine.raw, mine.header = file.file_id, file.name, file.getvalue(), header
+    session_file.let_go(file)
+
+
+def refusal() -> str:
+    """Why this server takes no private file, or "".
+
+    On loopback the only visitor is at this machine. Elsewhere there must be a login, and somebody must have said so.
+    """
+    if _loopback(st.get_option("server.address")):
+        return ""
+    if os.environ.get(SETTING) != "allow":
+        return (
+            "This server can be reached from other machines, so it takes no confidential file. Run PrivCov on your "
+            f"own machine; or, behind a login, have its operator set {SETTING}=allow."
+        )
+    if not getattr(st.user, "is_logged_in", False):
+        return "This server can be reached from other machines: log in before you give it a confidential file."
+    return ""
+
+
+def _loopback(address: str | None) -> bool:
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address or "").is_loopback
+    except ValueError:
+        return False
+
+
+def keep(name: str, default: object, **named) -> dict:
+    """Arguments that make a widget remember: its key, and its value from before the visit to another step."""
+    mine = own()
+    key = f"own-{name}-{mine.file_id}-{mine.turn}"
+    if key not in st.session_state:
+        st.session_state[key] = mine.kept.get(name, default)
+
+    def remember() -> None:
+        mine.kept[name] = st.session_state[key]
+
+    return {"key": key, "on_change": remember, **named}
+
+
+def next_step(label: str, step: str) -> None:
+    """A button that goes on; the bar on top goes anywhere."""
+    st.button(label, on_click=st.session_state.update, args=({"own-next": step},), key=f"own-to-{step}")

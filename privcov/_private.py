@@ -1,0 +1,265 @@
+"""`release_private`: the only way from private rows to a release. Reserve, commit, measure once, store.
+
+A method is handed a `Sealed` table: public facts and one measurement, no rows. So a method is offered exactly when that
+is all it asks for, and nobody keeps a list. Whatever it does afterwards is a function of the noisy whole numbers and of
+public facts: where a method draws random numbers of its own (the fission rules), they come from one fixed public
+generator, the same in every release, so that the answer can be worked out again from the measurement by anybody.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import secrets
+from functools import cache
+
+from privcov import accounting
+from privcov._release import Release
+from privcov._running import build_method, run_method
+from privcov.estimators.base import METHODS, Method, MethodCard
+from privcov.ledger import Ledger
+from privcov.ledger.fingerprint import fingerprint
+from privcov.measurements.exact_moment import NoisySum, measure_exactly, planned_event
+from privcov.measurements.exact_reading import read_sum
+from privcov.privacy import Event, Guarantee, NoPrivacy, to_dict
+from privcov.private_dataset import Facts, PrivateDataset, Sealed, SealedError
+
+FORMAT = "privcov-private-release-1"
+# What a private release does not let anybody choose; said when somebody tries.
+_REFUSED = {
+    "seed": "A private release takes no seed: its noise comes from the operating system and is never drawn twice.",
+    "rng": "A private release takes no generator: its noise comes from the operating system.",
+    "neighbours": "The neighbouring relation of private rows follows from their declaration: replace-one where the "
+    "number of rows is public, else add-remove.",
+}
+
+
+class _Planned(Exception):
+    """Raised instead of measuring, to see what a method would ask for."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+
+
+class MeasurementError(RuntimeError):
+    """The private measurement failed; the message says nothing about the rows."""
+
+
+def release_private(
+    method: str,
+    private: PrivateDataset,
+    guarantee: Guarantee,
+    *,
+    ledger: Ledger,
+    centre: str = "auto",
+    draw: int = 1,
+    token: str | None = None,
+    different_from: tuple[str, ...] = (),
+    **parameters,
+) -> Release:
+    """Release once, from private rows, on the record.
+
+    method:    a key whose `reason_against` is empty. guarantee: PureDP, ApproxDP or ZCDP; it is kept for all rows of a
+               person together, and paid from the limit that the ledger has for ``private.name``.
+    centre:    "auto": class means where classes are declared and the method can, else the joint mean; or "none".
+    draw:      the same request on the same table is one release and costs once, however often it is made and from
+               however many places; draw=2 asks for another one, and pays again. token: another name for the request,
+               for example one per confirmation dialogue.
+    different_from: names in the ledger that look like this table and hold other people.
+    The parameters are the method's own. Calibration is always sound, tuning never raw.
+    Returns the stored `Release`. Raises ValueError (also `LedgerError`) with the reason where nothing was spent or
+    where a release was lost, and MeasurementError, with an identifier and no detail, if the measurement itself fails.
+    """
+    if not isinstance(private, PrivateDataset):
+        raise TypeError(f"private must be a PrivateDataset, got {type(private).__name__}. Use release for public rows.")
+    if not isinstance(ledger, Ledger):
+        raise TypeError("ledger must be a privcov.Ledger: private rows are released on the record only.")
+    chosen, options = _prepared(method, private.facts, guarantee, centre, parameters)
+    planned_event_of(chosen, private.facts, guarantee, options)
+    request = {
+        "method": chosen.card.key,
+        "version": chosen.card.version,
+        "parameters": {s.name: getattr(chosen, s.name) for s in chosen.card.parameters},
+        "guarantee": to_dict(guarantee),
+        "facts": private.facts.to_dict(),
+        "draw": draw,
+        **options,
+    }
+
+    def made() -> str:
+        noisy, release, problem = _measure_and_run(chosen, private, guarantee, options)
+        written = None if release is None else json.loads(release.to_json())
+        return json.dumps(
+            {"format": FORMAT, "measurement": noisy.to_dict(), "release": written, "problem": problem},
+            allow_nan=False,
+        )
+
+    answer = ledger.transact(
+        private.name,
+        guarantee,
+        request,
+        made,
+        fingerprint=fingerprint(private, ledger.key),
+        token=token,
+        different_from=tuple(different_from),
+    )
+    return read_release(answer)
+
+
+def read_release(answer: str) -> Release:
+    """The release in a ledger's answer. ValueError where its post-processing failed: the measurement is still there."""
+    fields = json.loads(answer)
+    if fields["release"] is None:
+        raise ValueError(
+            f"The measurement is stored, but the method could not use it: {fields['problem']} "
+            "Look at it with another method; that costs nothing."
+        )
+    return Release.from_json(json.dumps(fields["release"]))
+
+
+def read_measurement(answer: str) -> NoisySum:
+    """The whole noisy numbers in a ledger's answer; everything else follows from them."""
+    return NoisySum.from_dict(json.loads(answer)["measurement"])
+
+
+def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "auto", **parameters) -> Release:
+    """Another method on an old measurement: post-processing, so it spends nothing and needs no rows and no ledger.
+
+    guarantee: the one that the measurement was asked for. Used again with the method of the release, it gives the same
+    numbers bit for bit. Raises ValueError where the method needs another kind of noise.
+    """
+    chosen, options = _prepared(method, noisy.facts, guarantee, centre, parameters)
+    return _run(chosen, Sealed(noisy.facts, lambda share, **how: read_sum(noisy, how["centre"])), guarantee, options)
+
+
+@cache
+def reason_against(key: str) -> str:
+    """Why a method is not offered for private rows, in one sentence; "" when it is."""
+    card: MethodCard = METHODS.get(key)
+    if card.trust != "central":
+        return f"{card.label} is for people who add the noise themselves, before anybody holds a table."
+    if "sound" not in card.calibrations:
+        return f"{card.label} has no sound form: it is kept to show what was published."
+    facts = _EXAMPLE
+    try:
+        planned_event_of(
+            build_method(key, _forced(card, {})), facts, _example_guarantee(card), _options(card, facts, "auto")
+        )
+    except SealedError:
+        return f"{card.label} looks at the rows in other steps than the one exact measurement."
+    except _NothingMeasured:
+        return f"{card.label} reads no rows, so there is nothing to release."
+    except TypeError as problem:
+        return f"{card.label} does not give its whole guarantee to one measurement ({problem})."
+    return ""
+
+
+def private_methods() -> list[MethodCard]:
+    """Cards of the methods that private rows are offered."""
+    return [card for card in METHODS.all() if not reason_against(card.key)]
+
+
+class _NothingMeasured(ValueError):
+    pass
+
+
+def planned_event_of(method: Method, facts: Facts, guarantee: Guarantee, options: dict) -> Event:
+    """The event of the release that would follow, from public facts alone; no rows are involved.
+
+    Raises what the method raises before it measures, and RuntimeError if the event would exceed the guarantee.
+    """
+
+    def plan(share, *, centre: str, shape: str, name: str):
+        raise _Planned(planned_event(facts, share, centre=centre, shape=shape, name=name))
+
+    try:
+        _run(method, Sealed(facts, plan), guarantee, options)
+    except _Planned as planned:
+        event = planned.event
+    else:
+        raise _NothingMeasured(f"{method.card.label} reads no rows, so there is nothing to release.")
+    if not accounting.covers(guarantee, accounting.compose((event,), guarantee)):
+        raise RuntimeError(
+            f"{method.card.label} would spend more than {guarantee}: a defect, and nothing was measured."
+        )
+    return event
+
+
+def _prepared(key: str, facts: Facts, guarantee: Guarantee, centre: str, parameters: dict) -> tuple[Method, dict]:
+    """(method, options of `run_method`), or the sentence that says why not."""
+    for name, sentence in _REFUSED.items():
+        if name in parameters:
+            raise TypeError(sentence)
+    own = dict(parameters)
+    if own.pop("calibration", "sound") != "sound":
+        raise ValueError("Private rows are released with calibration='sound' only: a published claim may be false.")
+    if not isinstance(guarantee, Guarantee) or isinstance(guarantee, NoPrivacy):
+        raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
+    card: MethodCard = METHODS.get(key)
+    if reason := reason_against(key):
+        raise ValueError(f"{reason} For private rows use one of {', '.join(c.key for c in private_methods())}.")
+    tuning = own.pop("tuning", card.tunings[0])
+    if tuning == "raw-cv":
+        raise ValueError("tuning='raw-cv' would look at the private rows again. Use tuning='released'.")
+    options = _options(card, facts, centre) | {"tuning": tuning}
+    if facts.relation not in card.relations:
+        raise ValueError(
+            f"{card.label} is calibrated for {' or '.join(card.relations)}, and the number of rows is not public here. "
+            "Choose another method, or declare the number of rows public."
+        )
+    return build_method(key, _forced(card, own)), options
+
+
+def _forced(card: MethodCard, parameters: dict) -> dict:
+    """The parameters with a search on the rows switched off."""
+    if "clip_search" not in {s.name for s in card.parameters}:
+        return parameters
+    if parameters.get("clip_search", "off") != "off":
+        raise ValueError("clip_search would measure the private rows a second time. Leave it off.")
+    return parameters | {"clip_search": "off"}
+
+
+def _options(card: MethodCard, facts: Facts, centre: str) -> dict:
+    if centre == "auto":
+        centre = "classes" if facts.classes and "classes" in card.centres else "joint"
+    return {"centre": centre, "tuning": card.tunings[0]}
+
+
+def _run(method: Method, sealed: Sealed, guarantee: Guarantee, options: dict) -> Release:
+    made = run_method(
+        method, sealed, guarantee, seed=0, calibration="sound", neighbours=sealed.facts.relation, **options
+    )
+    return dataclasses.replace(made, neighbours=sealed.facts.neighbours)
+
+
+def _measure_and_run(method: Method, private: PrivateDataset, guarantee: Guarantee, options: dict):
+    """(the noisy sum, the release or None, why not). What goes wrong after the measurement concerns public numbers."""
+    found: list[NoisySum] = []
+
+    def once(share, *, centre: str, shape: str, name: str):
+        if found:
+            raise SealedError("Private rows are measured once.")
+        try:
+            found.append(measure_exactly(private, share, centre=centre, shape=shape, name=name))
+        except Exception:
+            raise MeasurementError(
+                f"The private measurement failed (id {secrets.token_hex(4)}). Nothing was published, and what it would "
+                "have cost counts as spent."
+            ) from None
+        return read_sum(found[0], centre)
+
+    try:
+        release = _run(method, Sealed(private.facts, once), guarantee, options)
+    except (ValueError, ArithmeticError) as problem:
+        if not found:
+            raise
+        return found[0], None, str(problem)
+    return found[0], release, ""
+
+
+def _example_guarantee(card: MethodCard) -> Guarantee:
+    kind = card.guarantees[0]
+    return kind(1.0, 1e-6) if kind.kind == "approx" else kind(1.0)
+
+
+_EXAMPLE = PrivateDataset.from_rows([[0.0, 0.0]], row_bound=1.0).facts

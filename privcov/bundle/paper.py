@@ -1,0 +1,124 @@
+"""Two pages of paper: the record for the data protection officer, and the report of a release. HTML, no script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from privcov.figures.look import plain
+
+_STYLE = """
+@page {size: A4; margin: 13mm}
+body {font: 10.5pt/1.35 Georgia, serif; color: #171512; max-width: 185mm; margin: 1rem auto; padding: 0 1rem}
+h1 {font-size: 17pt; margin: 0 0 .2rem} h2 {font-size: 11.5pt; margin: .7rem 0 .2rem}
+p, ul {margin: .2rem 0} ul {padding-left: 1.1rem}
+table {border-collapse: collapse; width: 100%; font-size: 9.5pt} td, th {border-bottom: 1px solid #D8D1C3;
+text-align: left; padding: .12rem .5rem .12rem 0; vertical-align: top} th {font-weight: 600}
+.sign {display: flex; gap: 2rem; margin-top: 1.6rem} .sign div {flex: 1; border-top: 1px solid #171512;
+padding-top: .2rem; font-size: 9pt}
+@media print {body {font-size: 9pt; margin: 0 auto; padding: 0} table {font-size: 8pt} h1 {font-size: 14pt}
+h2 {font-size: 10pt; margin-top: .45rem}}
+"""
+
+NOT_COVERED = (
+    "anything learnt from the declaration itself: columns, bounds, typical values, number of rows where it is public",
+    "choosing columns, bounds or the guarantee after looking at these rows, as the owner's view allows",
+    "conclusions that hold for everybody, whether or not a person is in the table",
+    "other releases from the same people, by other means than this ledger",
+    "how long the computation takes, and who can read this computer's memory",
+)
+
+
+def page(title: str, *parts: str) -> str:
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<style>{_STYLE}</style></head><body><h1>{text(title)}</h1>{''.join(parts)}</body></html>\n"
+    )
+
+
+def text(words: object) -> str:
+    """Words as words: no markup, and a right-to-left name turns nothing but itself."""
+    return f"<bdi>{escape(str(words))}</bdi>"
+
+
+def section(title: str, body: str) -> str:
+    return f"<h2>{escape(title)}</h2>{body}"
+
+
+def listed(items: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{text(i)}</li>" for i in items) + "</ul>"
+
+
+def grid(header: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
+    head = "".join(f"<th>{escape(h)}</th>" for h in header)
+    body = "".join("<tr>" + "".join(f"<td>{text(c)}</td>" for c in line) + "</tr>" for line in lines)
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def officer_record(
+    name: str,
+    declared: Sequence[str],
+    bounds: Sequence[Sequence[object]],
+    candidates: Sequence[Sequence[object]],
+    twin: str,
+    chosen: str,
+) -> str:
+    """The record to sign before a release.
+
+    declared: sentences. bounds: (column, low, high, typical, reason). candidates: (guarantee, attacker's chance,
+    odds, expected error, noise on a correlation, smallest visible correlation) per candidate.
+    """
+    shown = [(c, *(plain(x) if isinstance(x, float) else _short(x) for x in rest)) for c, *rest in bounds]
+    most = 14  # lines; more would not fit on the page, and the declaration file has them
+    more = [f"and {len(shown) - most} more columns, listed in the declaration file"] if len(shown) > most else []
+    return page(
+        f"Planned release: {name}",
+        "<p>Prepared without reading a row: every number below follows from the declaration and a simulated table.</p>",
+        section("What is declared", listed(declared)),
+        section(
+            "Candidate guarantees",
+            grid(
+                (
+                    "Guarantee",
+                    "Attacker's best chance*",
+                    "Odds",
+                    "Expected error",
+                    "Noise on a correlation",
+                    "Smallest visible correlation",
+                ),
+                candidates,
+            )
+            + f"<p>*Of guessing whether one person is in the table, for somebody who knows all the rest; .5 is a coin "
+            f"toss. {text(twin)}</p><p>Chosen: {text(chosen)}</p>",
+        ),
+        section(
+            "Public bounds and where they come from",
+            grid(("Column", "Lowest", "Highest", "Typical", "Reason"), shown[:most]) + listed(more),
+        ),
+        section("Not covered by any guarantee", listed(NOT_COVERED)),
+        '<div class="sign"><div>Data protection officer</div><div>Data owner</div><div>Place and date</div></div>',
+    )
+
+
+def _short(words: str, letters: int = 90) -> str:
+    return words if len(words) <= letters else words[: letters - 1] + "…"
+
+
+def release_report(
+    name: str, statement: Sequence[Sequence[str]], facts: Sequence[str], pairs: Sequence[Sequence[object]]
+) -> str:
+    """The report of a release. pairs: (column, column, correlation, low, high), the strongest ones."""
+    return page(
+        f"Release: {name}",
+        section("What was released", listed(facts)),
+        section("Statement", grid(("", ""), statement)),
+        section(
+            "The strongest correlations",
+            grid(("Column", "Column", "Correlation", "From", "To (privacy noise only, 95 %)"), pairs)
+            + "<p>The interval says how far privacy noise may have moved the number of these very rows. That another "
+            "sample of people would give another number comes on top.</p>",
+        ),
+        section("Not covered by the guarantee", listed(NOT_COVERED)),
+        "<p>Everything in this bundle was made from one noisy measurement; more views of it spend nothing. "
+        "Run verify.py to check all of it without the data.</p>",
+    )

@@ -1,0 +1,45 @@
+"""Text that leaves the app: names that a spreadsheet must not run and a browser must not read as markup."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import unicodedata
+
+import numpy as np
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+def cell(text: object) -> str:
+    """A text cell or header that no spreadsheet takes for a formula: an apostrophe in front where it would.
+
+    Numbers are not text: a column of them may begin with a minus sign.
+    """
+    words = "".join(c for c in str(text) if c in "\t\r\n" or unicodedata.category(c) not in ("Cc", "Cf"))
+    risky = words.startswith(_FORMULA) or words.lstrip(" \u00a0\u3000").startswith(_FORMULA)
+    return "'" + words if risky else words
+
+
+def table(matrix: np.ndarray, columns: tuple[str, ...], rows: tuple[str, ...], corner: str = "") -> str:
+    """CSV with names on top and in front; every number is written so that it reads back as the same double."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([corner, *map(cell, columns)])
+    for name, line in zip(rows, np.atleast_2d(matrix), strict=True):
+        writer.writerow([cell(name), *(repr(float(x)) for x in line)])
+    return out.getvalue()
+
+
+def json_bytes(value: object) -> bytes:
+    """JSON in one fixed form: sorted, ASCII, so that a changed byte never reads as the same file."""
+    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True, default=_plain) + "\n").encode()
+
+
+def _plain(value):
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"cannot write {type(value).__name__} as JSON")

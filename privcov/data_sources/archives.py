@@ -1,0 +1,32 @@
+"""Arrays of an npz file that somebody brings: no pickles, no file that unfolds beyond the limit."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+
+import numpy as np
+
+from privcov.data_sources.papers import MAX_BYTES
+
+
+def arrays(raw: bytes, title: str) -> dict[str, np.ndarray]:
+    """The arrays by name. ValueError with one sentence where the file is damaged, too large or holds other things."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            total = sum(entry.file_size for entry in archive.infolist())
+    except zipfile.BadZipFile:
+        raise _damaged(title) from None
+    if total > MAX_BYTES:
+        raise ValueError(f"this file unfolds to {total / 1e6:,.0f} MB, and the limit is {MAX_BYTES / 1e6:,.0f}.")
+    try:
+        with np.load(io.BytesIO(raw), allow_pickle=False) as found:
+            return {name: found[name] for name in found.files}
+    # numpy says ValueError for pickled objects and for headers that lie, MemoryError for headers that boast
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, MemoryError, NotImplementedError):
+        raise _damaged(title) from None
+
+
+def _damaged(title: str) -> ValueError:
+    return ValueError(f"this npz file is damaged or holds more than arrays: write the {title} set with numpy.savez.")

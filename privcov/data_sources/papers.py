@@ -1,0 +1,154 @@
+"""The papers' own data sets: not shipped, read from a folder of files or from files that a visitor brings.
+
+Each set is one file of this room that says which files it is read from, how they are checked, and its public limits.
+Nothing is downloaded here; see `fetch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from privcov.data_sources.base import Source
+from privcov.data_sources.bundled import Column
+from privcov.dataset import Dataset
+from privcov.places import data_folder
+
+GROUP = "Papers' own data"
+MAX_BYTES = 300_000_000  # of one file, and of what a compressed one unfolds to
+
+
+class MissingData(ValueError):
+    """The files of a set are not there; the message says which, where they belong, and how to get them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """A set as it was published: n x d numbers in the order of its files, n labels or None, d names."""
+
+    values: np.ndarray
+    labels: np.ndarray | None
+    columns: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = False
+
+
+@dataclass(frozen=True)
+class OpenML:
+    """Where scikit-learn's fetch_openml finds a set, and about how much it downloads."""
+
+    name: str
+    version: int
+    megabytes: int
+
+
+def facts(table: Sequence[Column]) -> dict[str, Any]:
+    """Columns with their public limits, as arguments of `Dataset.from_rows`."""
+    return {
+        "columns": [column.name for column in table],
+        "bounds": [(column.low, column.high) for column in table],
+        "typical": [column.typical for column in table],
+    }
+
+
+class PaperData(Source):
+    """Base of the papers' sets.
+
+    title: what messages call it. size: its shape in words. files: combinations of file names, best first; one complete
+    combination is enough. openml: where it can be downloaded from, or None.
+    """
+
+    title: ClassVar[str]
+    size: ClassVar[str]
+    files: ClassVar[tuple[tuple[str, ...], ...]]
+    openml: ClassVar[OpenML | None] = None
+
+    @classmethod
+    def parse(cls, parts: Sequence[bytes]) -> Raw:
+        """The set from the bytes of its files, in any order. ValueError, one sentence, where they are not the set."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_openml(cls, values, labels) -> Raw:
+        """The set from OpenML's table (pandas) and label column; checked as `parse` checks."""
+        raise NotImplementedError
+
+    @classmethod
+    def pack(cls, raw: Raw) -> tuple[str, bytes]:
+        """The name and the bytes of the file in which a download is kept; `parse` reads it."""
+        raise NotImplementedError
+
+    def arrange(self, raw: Raw) -> dict[str, Any]:
+        """Arguments of `Dataset.from_rows` but row_bound: X, bounds, typical, labels, columns, graphs."""
+        raise NotImplementedError
+
+    @classmethod
+    def names(cls) -> str:
+        """The files in words: "a or b with c"."""
+        return " or ".join(" with ".join(together) for together in cls.files)
+
+    @classmethod
+    def found(cls) -> tuple[Path, ...]:
+        """The files of the first combination that is complete in the data folder, or ()."""
+        for names in cls.files:
+            paths = tuple(data_folder() / name for name in names)
+            if all(path.is_file() for path in paths):
+                return paths
+        return ()
+
+    @classmethod
+    def state(cls) -> str:
+        """Name, size and time of the files that would be read, "" where they are absent: another state, other rows."""
+        return "; ".join(f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in cls.found())
+
+    @classmethod
+    def read(cls) -> Raw:
+        """The set from the data folder. MissingData where it is not there, ValueError where a file is another."""
+        paths = cls.found()
+        if not paths:
+            raise MissingData(cls.missing())
+        return _read(cls, paths, cls.state())
+
+    @classmethod
+    def missing(cls) -> str:
+        """What to do where the files are absent."""
+        online = ""
+        if cls.openml is not None:
+            key = cls.card.key
+            online = f" Or download it (about {cls.openml.megabytes} MB): python -m privcov fetch {key}."
+        return (
+            f"The {cls.title} set ({cls.size}) is not on this machine. Put {cls.names()} into {data_folder()}, or "
+            f"name the folder that has it in PRIVCOV_DATA_DIR.{online}"
+        )
+
+    def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
+        return self.make_from(self.read(), row_bound)
+
+    def make_from(self, raw: Raw, row_bound: float | None = None) -> Dataset:
+        """The same from a set that was read elsewhere, such as a visitor's file. row_bound: default the source's."""
+        bound = self.default_row_bound(0) if row_bound is None else row_bound
+        named = {"name": self.card.key, "provenance": "public"}
+        return Dataset.from_rows(**named | self.arrange(raw), row_bound=bound)
+
+
+# One set is read once and used by every draw; a file that changes is another state.
+@lru_cache(maxsize=3)
+def _read(cls: type[PaperData], paths: tuple[Path, ...], state: str) -> Raw:
+    names = " and ".join(path.name for path in paths)
+    try:
+        large = next((p for p in paths if p.stat().st_size > MAX_BYTES), None)
+        if large is not None:
+            raise ValueError(
+                f"the file has {large.stat().st_size / 1e6:,.0f} MB, and the limit is {MAX_BYTES / 1e6:,.0f}."
+            )
+        return cls.parse([path.read_bytes() for path in paths])
+    except OSError as problem:
+        raise ValueError(f"{names} in {paths[0].parent} cannot be read: {problem.strerror or problem}.") from None
+    except ValueError as problem:
+        raise ValueError(f"{names} in {paths[0].parent}: {problem}") from None

@@ -1,0 +1,152 @@
+"""A private CSV: what its owner declares before a row is read, and the reading, which says nothing about the rows.
+
+A declaration is a small file without data: what one row stands for, how many rows one person has, which columns with
+which public bounds and why, the classes, whether the number of rows is public, the rule for missing cells.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import math
+import secrets
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.data_sources.csv_file import MAX_BYTES, chunks, decode, number_of, quote, read_header, records_of
+from privcov.private_dataset import MOST_COLUMNS, MOST_ROWS, PrivateDataset
+
+FORMAT = "privcov-declaration-1"
+
+
+class PrivateFileError(ValueError):
+    """The file could not be read as declared; an identifier, and nothing that the file holds."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: lowest and highest value (None where a row_bound is declared instead), typical value, and why."""
+
+    name: str
+    low: float | None = None
+    high: float | None = None
+    typical: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """Everything that is publicly said about a private table.
+
+    name: how the ledger knows it. row_stands_for: in words, "one patient". rows_per_person: most rows one person has.
+    row_bound: R instead of bounds, or None. label, classes: the label's column and the public list, or "" and ().
+    missing: see `privcov.private_dataset.Facts`.
+    """
+
+    name: str
+    row_stands_for: str
+    columns: tuple[Column, ...]
+    rows_per_person: int = 1
+    n_public: bool = True
+    row_bound: float | None = None
+    label: str = ""
+    classes: tuple[str, ...] = ()
+    missing: str = "typical"
+
+    def __post_init__(self) -> None:
+        for name, meaning in (("name", "how the ledger knows the table"), ("row_stands_for", "such as 'one patient'")):
+            if not isinstance(getattr(self, name), str) or not getattr(self, name).strip():
+                raise ValueError(f"The declaration needs {name}, {meaning}. Fill it in.")
+        if not 1 <= len(self.columns) <= MOST_COLUMNS:
+            raise ValueError(f"The declaration must name 1 to {MOST_COLUMNS} columns, got {len(self.columns)}.")
+        if self.label in [c.name for c in self.columns]:
+            raise ValueError(f"{quote(self.label)} is the label, so it cannot be a measured column too. Leave it out.")
+        self.on_rows(np.zeros((1, len(self.columns))), [""] if self.label else None)  # every other check
+
+    def on_rows(self, rows: np.ndarray, labels) -> PrivateDataset:
+        """The private table of these rows, in the order of the declared columns."""
+        bounded = self.row_bound is None
+        return PrivateDataset.from_rows(
+            rows,
+            self.row_bound,
+            bounds=[(c.low, c.high) for c in self.columns] if bounded else None,
+            typical=[c.typical for c in self.columns] if bounded else None,
+            labels=labels,
+            classes=self.classes if self.label else None,
+            columns=[c.name for c in self.columns],
+            n_public=self.n_public,
+            rows_per_person=self.rows_per_person,
+            missing=self.missing,
+            name=self.name,
+        )
+
+    def to_json(self) -> str:
+        return json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=2, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Declaration:
+        """ValueError with one sentence for what is missing or unknown."""
+        try:
+            fields = json.loads(text)
+        except json.JSONDecodeError as problem:
+            raise ValueError(f"A declaration must be JSON: {problem}.") from None
+        if not isinstance(fields, dict) or fields.pop("format", None) != FORMAT:
+            raise ValueError(f'A declaration must hold the line "format": "{FORMAT}". Save it again.')
+        columns = fields.pop("columns", None)
+        if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
+            raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")
+        made = tuple(_built(Column, c, "A column of the declaration") for c in columns)
+        fields["classes"] = tuple(fields.get("classes") or ())
+        return _built(cls, {**fields, "columns": made}, "The declaration")
+
+
+def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
+    """The declared columns of a CSV. A cell that is no number is a missing cell; that is the rule, not an error.
+
+    Raises ValueError for what the header lacks, and PrivateFileError for everything else.
+    """
+    header = read_header(raw)
+    wanted = [c.name for c in declaration.columns] + ([declaration.label] if declaration.label else [])
+    for name in wanted:
+        if name not in header:
+            raise ValueError(f"The file has no column {quote(name)}, which the declaration names.")
+    try:
+        rows, labels = _read(raw, [header.index(name) for name in wanted], len(header), bool(declaration.label))
+    except Exception:
+        raise PrivateFileError(
+            f"The file could not be read as declared (id {secrets.token_hex(4)}). It must be a CSV in UTF-8, commas "
+            f"between as many cells on every line, at most {MAX_BYTES / 1e6:,.0f} MB and {MOST_ROWS:,} rows."
+        ) from None
+    return declaration.on_rows(rows, labels)
+
+
+def _read(raw: bytes, places: list[int], width: int, labelled: bool):
+    if len(raw) > MAX_BYTES:
+        raise ValueError
+    decode(raw, "The file")
+    records = records_of(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=""))
+    next(records)
+    parts, labels = [], [] if labelled else None
+    numeric = places[:-1] if labelled else places
+    for _, lines in chunks(records, width):
+        parts.append(np.array([[_or_missing(line[at]) for at in numeric] for line in lines]))
+        if labelled:
+            labels += [line[places[-1]].strip() for line in lines]
+    return np.concatenate(parts), labels
+
+
+def _or_missing(cell: str) -> float:
+    number = number_of(cell)
+    return math.nan if number is None else number
+
+
+def _built(cls: type, fields: dict, what: str):
+    known = {f.name for f in dataclasses.fields(cls)}
+    needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
+    if strange := sorted(set(fields) - known):
+        raise ValueError(f"{what} holds {quote(strange[0])}, which it cannot. It takes {', '.join(sorted(known))}.")
+    if lacking := sorted(needed - set(fields)):
+        raise ValueError(f"{what} lacks {lacking[0]}. Fill it in.")
+    return cls(**fields)

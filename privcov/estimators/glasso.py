@@ -1,0 +1,172 @@
+"""What every graphical lasso on a noisy matrix shares: repair, path, and the lambda that a rule picks from it.
+
+One measurement is made; the repair, the whole path and the rules read only that, so they are free. Everything is
+solved in unit-ball units and turned into working units at the end.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.estimators.base import Ask, Method, Outcome
+from privcov.estimators.precision import FOLDS, fission_halves, raw_scores, target
+from privcov.measurements.moment import Measured
+from privcov.parameters import parameter
+from privcov.postprocess.feasibility import Infeasible, diagnose
+from privcov.postprocess.fit import Fit
+from privcov.postprocess.glasso import empties, solve_path
+from privcov.postprocess.joint import unpack
+from privcov.postprocess.lambda_choice import FISSION_SPLITS, RULES, choices, fission_scores, nearest, solved
+from privcov.postprocess.repair import REPAIRS, repair_for_lasso
+from privcov.postprocess.spectrum import clip_psd
+
+PATH_POINTS, PATH_DEPTH = 20, 0.01  # depth: the smallest lambda as a share of the largest
+FLOOR = 0.01  # eigenvalue floor of the repair, as a share of the mean variance
+ROUNDING = 1e-12  # a variance below this share of the second moment is what cancellation left
+SMALLEST = 1e-100  # below this, in unit-ball units, products of two variances underflow
+TUNINGS = ("released", "fixed", "raw-cv")
+NO_VARIANCE = (
+    "The noisy matrix has no variance left, so there is no precision matrix. "
+    "Use a larger epsilon, more rows, or fewer columns."
+)
+
+
+@dataclass(frozen=True)
+class Glasso(Method):
+    """Measure, repair, solve the path, choose. Subclasses bring the measurement and what their papers print.
+
+    tuning "released": lambda by ``rule`` (lambda_choice.py). tuning "fixed": ``penalty`` times the smallest lambda that
+    empties the graph. tuning "raw-cv": five-fold cross-validation of the likelihood on the raw rows at the lambdas of
+    the path; no end-to-end guarantee. As published there is no free rule, so "released" uses ``penalty`` as well.
+    """
+
+    rule: str = parameter(
+        "ebic",
+        "Rule for lambda",
+        choices=RULES,
+        group="Path",
+        help="Free: all read the released matrix only. ebic aims at the likelihood, half-universal at the edges, "
+        "fission at estimation error (exact for Gaussian noise only).",
+    )
+    penalty: float = parameter(
+        0.2,
+        "Penalty",
+        low=0.001,
+        high=1.0,
+        log=True,
+        group="Path",
+        help="Share of the smallest lambda that empties the graph; used when tuning is fixed or as published.",
+    )
+    repair: str = parameter(
+        "psd",
+        "Repair of the spectrum",
+        choices=tuple(REPAIRS),
+        group="Path",
+        advanced=True,
+        help="Free. psd: raise low eigenvalues. max-norm: nearest matrix in the largest entry. ridge: add to the "
+        "diagonal. none: solve the noisy matrix as it is; small penalties may then have no solution.",
+    )
+
+    def run(self, ask: Ask) -> Outcome:
+        published = ask.calibration != "sound"
+        measured = self.measure(ask)
+        if published:
+            clipped = self.as_printed(measured)
+            s = target(clipped, ask.centre, measured.law.joint)
+            path, notes = self.path_as_published(s, measured, ask)
+        else:
+            clipped, s, notes = self._repaired(measured)
+            path = solve_path(s, points=PATH_POINTS, depth=PATH_DEPTH)
+        best, chosen = self._choose(path, s, measured, ask)
+        r2 = ask.dataset.row_bound**2
+        path = tuple(
+            dataclasses.replace(fit, lam=fit.lam * r2, precision=None if fit.precision is None else fit.precision / r2)
+            for fit in path
+        )
+        moments = unpack(clipped, centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint)
+        return Outcome(measured, moments, path[best].precision, path, notes + chosen, count=measured.count)
+
+    def _repaired(self, measured: Measured) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+        """(matrix for the moments, matrix for the lasso, what to say)."""
+        whole = measured.matrix
+        clipped = whole if self.repair == "none" else clip_psd(whole)
+        noisy = target(clipped if self.repair == "psd" else whole, measured.centre, measured.law.joint)
+        size = float(np.trace(clipped[: len(noisy), : len(noisy)]))
+        if np.trace(noisy) <= max(ROUNDING * size, SMALLEST * len(noisy)):
+            raise ValueError(NO_VARIANCE)
+        repaired = repair_for_lasso(noisy, self.repair, FLOOR)
+        return clipped, repaired.matrix, (repaired.sentence,)
+
+    def _for_lasso(self, half: np.ndarray) -> np.ndarray:
+        """One half of a fission, repaired like the matrix itself where it has a variance."""
+        return repair_for_lasso(half, self.repair, FLOOR).matrix if np.trace(half) > 0 else half
+
+    def measure(self, ask: Ask) -> Measured:
+        raise NotImplementedError
+
+    def as_printed(self, measured: Measured) -> np.ndarray:
+        """The matrix that the paper's lasso gets."""
+        return measured.matrix
+
+    def path_as_published(self, s: np.ndarray, measured: Measured, ask: Ask) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
+        """Paper 3 prints the problem, every entry penalised, and no solver: ours, at the lambdas that have a solution.
+
+        A matrix far from positive semi-definite has none below the penalty that empties the graph; the path then starts
+        just above where solutions begin.
+        """
+        notes = ("As published, every entry is penalised, the diagonal too, and nothing is repaired.",)
+        size = float(np.abs(np.diag(s)).mean())
+        if size <= SMALLEST:
+            raise ValueError(NO_VARIANCE)
+        top = max(empties(s) or size, 1.1 * diagnose(s, penalise_diagonal=True).smallest)
+        path = solve_path(s, np.geomspace(top, PATH_DEPTH * top, PATH_POINTS), penalise_diagonal=True)
+        lost = sum(fit.status == "infeasible" for fit in path)
+        if lost:
+            notes += (
+                f"{lost} of {len(path)} penalties have no solution, because the noisy matrix is indefinite; the paper "
+                "leaves open what to do then, and they are left out.",
+            )
+        return path, notes
+
+    def _choose(
+        self, path: tuple[Fit, ...], s: np.ndarray, measured: Measured, ask: Ask
+    ) -> tuple[int, tuple[str, ...]]:
+        published = ask.calibration != "sound"
+        usable = solved(path)
+        if not usable:
+            raise ValueError(f"The graphical lasso failed on the noisy matrix: {_cause(path, s, published)}")
+        lambdas = [fit.lam for fit in path]
+
+        def solve(matrix: np.ndarray) -> list[np.ndarray | None]:
+            if np.trace(matrix) <= SMALLEST * len(matrix):
+                return [None] * len(path)
+            return [fit.precision for fit in solve_path(matrix, lambdas, penalise_diagonal=published)]
+
+        if ask.tuning == "raw-cv":
+            scores = raw_scores(ask, solve)
+            best = min(usable, key=lambda i: scores[i])
+            how = f"{FOLDS}-fold cross-validation on the raw rows, as in the papers' experiments"
+        elif ask.tuning == "fixed" or published:
+            best = nearest(path, self.penalty * lambdas[0])
+            how = f"the usable one nearest to {self.penalty:g} of the largest"
+        else:
+            scores = None
+            if self.rule == "fission":
+                halves = fission_halves(measured, ask.rng)
+                scores = fission_scores(halves, lambda t: solve(self._for_lasso(t)), FISSION_SPLITS)
+            found = choices(path, s, measured.law.off_diagonal_std, measured.rows, scores=scores)
+            best, how = found[self.rule], f"rule {self.rule}"
+        fit = path[best]
+        note = f"Chosen lambda: {fit.lam * ask.dataset.row_bound**2:.4g} (point {best + 1} of {len(path)}), by {how}."
+        if fit.status != "ok":
+            note += f" The solver did not converge there (gap {fit.gap:.2g} nats per variable)."
+        return best, (note,)
+
+
+def _cause(path: tuple[Fit, ...], s: np.ndarray, published: bool) -> str:
+    if any(fit.status == "infeasible" for fit in path):
+        return str(Infeasible(max(fit.lam for fit in path), diagnose(s, penalise_diagonal=published)))
+    return "no penalty of the path converged. Use a larger epsilon, more rows, or fewer columns."

@@ -1,0 +1,70 @@
+"""What the precision methods that read one noisy moment matrix share. Unit-ball units throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from privcov.estimators.base import Ask
+from privcov.measurements.labels import anchors
+from privcov.measurements.moment import Measured
+from privcov.measurements.raw_folds import fold_moments
+from privcov.postprocess.joint import unpack
+from privcov.postprocess.lambda_choice import FISSION_GAIN, likelihood_loss
+from privcov.postprocess.threshold import sampling_noise
+
+FOLDS = 5
+
+
+def target(matrix: np.ndarray, centre: str, k: int = 1) -> np.ndarray:
+    """The covariance about the measured or publicly zero mean(s), else the second moment: what gets a precision.
+
+    k: number of anchors in the matrix, where the centre is "classes".
+    """
+    moments = unpack(matrix, centre=centre, row_bound=1.0, anchors=k)
+    return moments.second_moment if moments.covariance is None else moments.covariance
+
+
+def noise_on_target(measured: Measured) -> Callable[[np.random.Generator], np.ndarray]:
+    """Draws of what fresh privacy noise of the same law would add to `target`; the mean's noise comes in with it."""
+    still = target(measured.matrix, measured.centre, measured.law.joint)
+
+    def draw(rng: np.random.Generator) -> np.ndarray:
+        return target(measured.matrix + measured.law.draw(rng), measured.centre, measured.law.joint) - still
+
+    return draw
+
+
+def fission_halves(
+    measured: Measured, rng: np.random.Generator, gain: float = FISSION_GAIN
+) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
+    """Draws of (T1, T2) = target(M + g Z), target(M - Z / g), each with g Y or -Y / g on top.
+
+    Z is a draw of the privacy noise, whose law is known exactly; Y has the covariance of the sampling error of Gaussian
+    rows with the released covariance.
+    """
+    sampling = sampling_noise(target(measured.matrix, measured.centre, measured.law.joint), measured.rows)
+    # Streams of their own, so that without noise the splits are the same whatever shape the noise would have had.
+    first, second = rng.spawn(2)
+
+    def halves() -> tuple[np.ndarray, np.ndarray]:
+        noise, more = measured.law.draw(first), sampling(second)
+        centre, k = measured.centre, measured.law.joint
+        return tuple(target(measured.matrix + f * noise, centre, k) + f * more for f in (gain, -1 / gain))
+
+    return halves
+
+
+def raw_scores(ask: Ask, solve: Callable[[np.ndarray], Sequence[np.ndarray | None]]) -> np.ndarray:
+    """Five-fold cross-validated -log det T + <S_held, T> on the raw rows, as paper 2 chooses lambda. NOT private.
+
+    solve: moment of the training rows -> candidate precision matrices, always in the same order.
+    """
+    k = anchors(ask.dataset, ask.centre)
+    folds = fold_moments(ask.dataset, joint=k, folds=FOLDS, rng=ask.rng)
+    total = 0.0
+    for train, _, held in folds:
+        test = target(held, ask.centre, k)
+        total = total + np.array([likelihood_loss(theta, test) for theta in solve(target(train, ask.centre, k))])
+    return total / len(folds)

@@ -1,0 +1,90 @@
+"""What the known noise does to the entries of a covariance, whose means were measured with it: for the thresholds.
+
+With class means m_j of share p_j, the covariance is M_11 - sum_j M_12j M_12j' / c_j, c_j = s^2 p_j. Noise w_j on M_12j
+and d_j on c_j change it by - sum_j [(m_j w_j' + w_j m_j') / s + w_j w_j' / (s^2 p_j) - m_j m_j' d_j / s^2]. With
+tau_j = std(w) / (s p_j), the deviation of a class mean, that is p_j^2 times the variance that a single mean has, summed
+over the classes, and the counts' part. A mean inside the unit ball cannot be wrong by more than its size, so tau_j is
+held below 1 / sqrt(d) per entry.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov.measurements.moment import ANCHOR_SQUARED, Measured
+from privcov.postprocess import threshold as cutting
+from privcov.postprocess.joint import Moments, unpack
+
+
+def unit_moments(matrix: np.ndarray, measured: Measured) -> Moments:
+    """Moments in unit-ball units of a matrix shaped like the measured one."""
+    return unpack(matrix, centre=measured.centre, row_bound=1.0, anchors=measured.law.joint)
+
+
+def target(moments: Moments) -> np.ndarray:
+    """The covariance, or the second moment where no mean is known."""
+    return moments.second_moment if moments.covariance is None else moments.covariance
+
+
+def mean_std(measured: Measured) -> float:
+    """Deviation of the noise on an entry of the mean (of all rows)."""
+    return measured.law.off_diagonal_std / math.sqrt(ANCHOR_SQUARED)
+
+
+def _classes(whole: Moments, measured: Measured) -> list[tuple[float, np.ndarray, float]]:
+    """(share, mean, deviation of an entry) of every class that has rows."""
+    most = 1 / math.sqrt(len(whole.second_moment))
+    pairs = zip(whole.class_shares, whole.class_means, strict=True)
+    return [(float(p), mean, min(mean_std(measured) / float(p), most)) for p, mean in pairs if p > 0]
+
+
+def subtracted(whole: Moments, measured: Measured) -> float:
+    """What the squares of the noise on the means take from every variance, on average."""
+    if whole.mean is None:
+        return 0.0
+    if whole.class_means is None:
+        return mean_std(measured) ** 2
+    return sum(p * tau**2 for p, _, tau in _classes(whole, measured))
+
+
+def off_diagonal_variance(whole: Moments, measured: Measured) -> np.ndarray | float:
+    """Variance that the noise gives to off-diagonal entries of `target`. d x d, or a number."""
+    std = measured.law.off_diagonal_std
+    if whole.class_means is None:
+        return cutting.noise_variance(whole.mean, std, mean_std(measured))
+    found = std**2 + np.zeros_like(whole.second_moment)
+    count_std = measured.law.diagonal_std / ANCHOR_SQUARED
+    for share, mean, tau in _classes(whole, measured):
+        square = np.maximum(mean**2 - tau**2, 0.0)
+        found += share**2 * cutting.noise_variance(mean, 0.0, tau) + np.outer(square, square) * count_std**2
+    return found
+
+
+def diagonal_variance(whole: Moments, measured: Measured) -> float:
+    """Average over i of Var[W_ii - 2 mu_i e_i - e_i^2], with mu_i^2 estimated as in `noise_variance`."""
+    own = measured.law.diagonal_std**2
+    if whole.mean is None:
+        return own
+    if whole.class_means is None:
+        return _with_one_mean(own, whole.mean, mean_std(measured))
+    return own + sum(p**2 * _with_one_mean(0.0, mean, tau) for p, mean, tau in _classes(whole, measured))
+
+
+def _with_one_mean(own: float, mean: np.ndarray, tau: float) -> float:
+    square = np.maximum(mean**2 - tau**2, 0.0)
+    return own + 4 * float(square.mean()) * tau**2 + 2 * tau**4
+
+
+def in_working_units(matrix: np.ndarray, whole: Moments, centre: str, row_bound: float) -> Moments:
+    """Moments around a covariance (or second moment) in unit-ball units; they keep hanging together."""
+    r2 = row_bound**2
+    if whole.mean is None:
+        return Moments(r2 * matrix, None, r2 * matrix if centre == "zero" else None)
+    mean = row_bound * whole.mean
+    if whole.class_means is None:
+        return Moments(r2 * matrix + np.outer(mean, mean), mean, r2 * matrix)
+    means = row_bound * whole.class_means
+    between = (means.T * whole.class_shares) @ means
+    return Moments(r2 * matrix + between, mean, r2 * matrix, means, whole.class_shares)

@@ -1,0 +1,243 @@
+"""What a release of private rows is going to look like, from public facts alone: no row is read.
+
+The noise is that of the very release that would follow (its law is public), and the rows are those of a simulated twin
+whose structure the owner picks. Everything is in working units, where the public half-range of each column is 1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from privcov import checks
+from privcov.measurements.exact_moment import planned_event, settle_shape
+from privcov.measurements.integer_gram import UNIT
+from privcov.measurements.moment import ANCHOR_SQUARED
+from privcov.measurements.noise import NoiseLaw
+from privcov.postprocess.answers import Noisy
+from privcov.postprocess.joint import unpack
+from privcov.postprocess.spectrum import clip_psd
+from privcov.postprocess.threshold import universal_level
+from privcov.privacy import Guarantee
+from privcov.private_dataset import Facts
+from privcov.randomness import stream
+
+STRUCTURES = {
+    "factor": "all columns move together",
+    "blocks": "groups of four columns",
+    "neighbours": "neighbouring columns",
+    "independent": "nothing moves together",
+}
+POWER = 0.8  # chance with which "visible" is meant
+_Z80 = 0.8416212335729143
+_WORK = 5e6  # replicates x d^3
+_MOST_REPLICATES, _FEWEST = 40, 4
+
+
+@dataclass(frozen=True)
+class Twin:
+    """The simulated rows of a plan: Gaussian, mean at the typical values.
+
+    d, n:     columns, rows (n as declared, or the owner's guess where n is not public).
+    structure: a key of STRUCTURES. strength: the largest correlation in it, in [0, 1).
+    spread:   standard deviation of each column as a share of its half-range, in (0, 1].
+    row_bound: R, in working units. anchors: number of classes, or 1.
+    """
+
+    d: int
+    n: int
+    structure: str = "factor"
+    strength: float = 0.5
+    spread: float = 0.3
+    row_bound: float = 1.0
+    anchors: int = 1
+
+    def __post_init__(self) -> None:
+        checks.whole("d", self.d, 1)
+        checks.whole("n", self.n, 2)
+        checks.one_of("structure", self.structure, tuple(STRUCTURES))
+        checks.in_range("strength", self.strength, 0.0, 0.99)
+        checks.in_range("spread", self.spread, 0.001, 1.0)
+        checks.positive("row_bound", self.row_bound)
+
+    @property
+    def correlation(self) -> np.ndarray:
+        """The twin's true correlation matrix, d x d."""
+        at = np.arange(self.d)
+        apart = np.abs(at[:, None] - at[None, :])
+        if self.structure == "neighbours":
+            return self.strength**apart
+        same = {
+            "factor": np.ones_like(apart, dtype=bool),
+            "blocks": (at[:, None] // 4) == (at[None, :] // 4),
+            "independent": apart == 0,
+        }[self.structure]
+        return np.where(apart == 0, 1.0, np.where(same, self.strength, 0.0))
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The numbers of a plan.
+
+    entry_std: deviation of the privacy noise on an off-diagonal entry of the covariance, working units; variance_std:
+        on a variance.
+    correlation_std: the same on a correlation between two columns of the twin's spread.
+    sampling_std: deviation of a correlation near zero because there are only n rows.
+    visible: the smallest correlation that is kept by the thresholded answer with a chance of 80 %; above 1 none is.
+    error: mean relative Frobenius error of the covariance to the twin's sample. error_std: between draws.
+    trivial: relative error of answering with the twin's diagonal alone.
+    clipped: share of the twin's rows longer than R, which lose by being shortened.
+    replicates: draws of the twin behind ``error``.
+    """
+
+    guarantee: Guarantee
+    twin: Twin
+    entry_std: float
+    variance_std: float
+    correlation_std: float
+    sampling_std: float
+    visible: float
+    error: float
+    error_std: float
+    trivial: float
+    clipped: float
+    replicates: int
+
+    def survives(self, strength: float) -> float:
+        """The chance that the thresholded answer keeps a pair of columns of this correlation."""
+        return survival(strength, self.correlation_std, self.sampling_std, universal_level(self.twin.d))
+
+
+def planned_law(facts: Facts, guarantee: Guarantee, shape: str, rows: int) -> NoiseLaw:
+    """The noise of the very release that would follow, on the joint moment in unit-ball units.
+
+    facts: as declared; rows: the public n, or the owner's guess of it. shape: as a method asks for it, "isotropic"
+    (Gaussian), "laplace" or "wishart-difference". The scale is that of the exact measurement, in its whole numbers.
+    """
+    event = planned_event(facts, guarantee, centre="joint", shape=shape)
+    return NoiseLaw(settle_shape(facts, shape), event.scale / UNIT**2 / rows, facts.d, 1)
+
+
+def preview(
+    twin: Twin, guarantee: Guarantee, law: NoiseLaw, *, seed: int = 0, replicates: int | None = None
+) -> Preview:
+    """The plan at one guarantee. law: see `planned_law`.
+
+    One seed gives the same twins and the same unit noise at every guarantee.
+    """
+    r2, variance = twin.row_bound**2, twin.spread**2
+    entry = law.off_diagonal_std * r2
+    # Mean at the typical values, so the noise on the mean enters the covariance by its square alone.
+    edge = law.scale * law.edge_std * twin.row_bound / _anchor(twin)
+    noise = math.hypot(entry, edge**2) / variance
+    sampling = 1 / math.sqrt(twin.n)
+    level = universal_level(twin.d)
+    count = replicates or int(min(max(_WORK / twin.d**3, _FEWEST), _MOST_REPLICATES))
+    errors = [_error(twin, law, seed, k) for k in range(count)]
+    truth = twin.correlation
+    return Preview(
+        guarantee,
+        twin,
+        entry_std=entry,
+        variance_std=law.diagonal_std * r2,
+        correlation_std=noise,
+        sampling_std=sampling,
+        visible=level * noise + _Z80 * math.hypot(noise, sampling),
+        error=float(np.mean(errors)),
+        error_std=float(np.std(errors)),
+        trivial=float(np.linalg.norm(truth - np.eye(twin.d)) / np.linalg.norm(truth)),
+        clipped=_share_clipped(twin, seed),
+        replicates=count,
+    )
+
+
+def survival(strength: float, noise: float, sampling: float, level: float) -> float:
+    """Chance that |strength + noise + sampling error| exceeds ``level`` noise deviations, both errors Gaussian.
+
+    The sampling error of a correlation r has the deviation (1 - r^2) / sqrt(n).
+    """
+    spread = math.hypot(noise, sampling * (1 - strength**2))
+    if spread == 0:
+        return float(strength != 0)
+    cut = level * noise
+    return float(ndtr((abs(strength) - cut) / spread) + ndtr((-abs(strength) - cut) / spread))
+
+
+def smallest_level(
+    meets: Callable[[float], bool], low: float = 1e-4, high: float = 100.0, ratio: float = 1.02
+) -> float | None:
+    """The smallest level at which ``meets`` is true, or None; it must be false below and true above one point."""
+    if not meets(high):
+        return None
+    if meets(low):
+        return low
+    while high / low > ratio:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if meets(middle) else (middle, high)
+    return high
+
+
+def noisy_twin(twin: Twin, law: NoiseLaw, seed: int, repeat: int = 0) -> tuple[Noisy, np.ndarray]:
+    """(a noisy measurement of a twin, the covariance of that twin's sample), working units."""
+    rows, noise = (stream(seed, what, repeat, "plan", "twin") for what in ("rows", "noise"))
+    covariance = twin.spread**2 * twin.correlation
+    root = np.linalg.cholesky(covariance + 1e-12 * np.eye(twin.d))
+    sample = root @ _wishart(twin.d, twin.n, rows) @ root.T / twin.n
+    mean = root @ rows.standard_normal(twin.d) / math.sqrt(twin.n)
+    second = sample + np.outer(mean, mean)
+    r = twin.row_bound
+    whole = second / r**2
+    edge = _anchor(twin) * mean[:, None] / r
+    whole = np.block([[whole, edge], [edge.T, np.array([[_anchor(twin) ** 2]])]])
+    noisy = Noisy(
+        whole + law.draw(noise),
+        True,
+        r,
+        np.ones(twin.d),
+        np.zeros(twin.d),
+        twin.n,
+        law.off_diagonal_std,
+        law.diagonal_std,
+        float(law.scale * law.edge_std),
+    )
+    return noisy, sample
+
+
+def _anchor(twin: Twin) -> float:
+    """The constant beside each row; that of k classes read together, in which the noise on their sums adds up."""
+    return math.sqrt(ANCHOR_SQUARED / twin.anchors)
+
+
+def _error(twin: Twin, law: NoiseLaw, seed: int, repeat: int) -> float:
+    noisy, sample = noisy_twin(twin, law, seed, repeat)
+    # The covariance of `derive`, by the quicker algebra: here the last digits do not matter.
+    found = unpack(clip_psd(noisy.matrix), centre="joint", row_bound=noisy.row_bound).covariance
+    return float(np.linalg.norm(found - sample) / np.linalg.norm(sample))
+
+
+def _wishart(d: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """W_d(n - 1, I) by Bartlett's factor, also for fewer rows than columns."""
+    if n <= d:
+        rows = rng.standard_normal((n, d))
+        rows = rows - rows.mean(axis=0)
+        return rows.T @ rows
+    factor = np.tril(rng.standard_normal((d, d)), -1)
+    factor[np.diag_indices(d)] = np.sqrt(rng.chisquare(n - 1 - np.arange(d)))
+    return factor @ factor.T
+
+
+def _share_clipped(twin: Twin, seed: int, rows: int = 4000) -> float:
+    rng = stream(seed, "rows", 0, "plan", "norms")
+    root = np.linalg.cholesky(twin.correlation + 1e-12 * np.eye(twin.d))
+    x = np.clip(twin.spread * rng.standard_normal((rows, twin.d)) @ root.T, -1, 1)
+    return float((np.linalg.norm(x, axis=1) > twin.row_bound * (1 + 1e-12)).mean())
+
+
+def with_level(guarantee: Guarantee, level: float) -> Guarantee:
+    """The same kind of guarantee at another epsilon or rho."""
+    return dataclasses.replace(guarantee, **{"rho" if hasattr(guarantee, "rho") else "epsilon": level})

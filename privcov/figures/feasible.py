@@ -1,0 +1,142 @@
+"""Which lambdas have an answer: the line of lambdas, and the objective that falls without end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from privcov.figures.look import Palette, Picture, draw, plain, wash
+
+
+def lambda_line(
+    lambdas: Sequence[float], usable: Sequence[bool], below: float, smallest: float, palette: Palette
+) -> Picture:
+    """The path on a log axis: no solution up to ``below`` (certified), a solution above ``smallest``.
+
+    lambdas, usable: the path and whether each has a graph. below: 0 where nothing is ruled out; smallest: inf where no
+    lambda has a solution.
+    """
+    lam, good = np.asarray(lambdas, dtype=float), np.asarray(usable, dtype=bool)
+    known = [v for v in (*lam, below, smallest) if 0 < v < math.inf]
+    low, high = min(known) / 1.4, max(known) * 1.4
+    left, right = math.log10(low), math.log10(high)
+
+    def zone(start: float, end: float, colour: str) -> dict:
+        return {
+            "type": "rect",
+            "xref": "paper",
+            "x0": (start - left) / (right - left),
+            "x1": (end - left) / (right - left),
+            "yref": "paper",
+            "y0": 0,
+            "y1": 1,
+            "fillcolor": wash(colour, 0.18),
+            "line": {"width": 0},
+            "layer": "below",
+        }
+
+    cut = right if math.isinf(below) else math.log10(max(below, low))
+    start = right if math.isinf(smallest) else math.log10(max(smallest, low))
+    shapes = [zone(left, cut, palette.bad), zone(start, right, palette.good)]
+    words = []
+    if cut > left:
+        words.append((left + cut, "no solution, certified", palette.bad))
+    if start < right:
+        words.append((start + right, "one solution", palette.good))
+    notes = [
+        {
+            "xref": "paper",
+            "x": (middle / 2 - left) / (right - left),
+            "xanchor": "center",
+            "yref": "paper",
+            "y": 0.88,
+            "text": text,
+            "showarrow": False,
+            "font": {"size": 13, "color": colour},
+        }
+        for middle, text, colour in words
+    ]
+    ticks = [m * 10.0**e for e in range(math.floor(left), math.ceil(right)) for m in (1, 2, 5)]
+    traces = [
+        go.Scatter(
+            x=lam[mask],
+            y=np.zeros(int(mask.sum())),
+            mode="markers",
+            name=f"{name}: {int(mask.sum())}",
+            marker={"symbol": symbol, "size": 11, "color": colour, "line": {"width": 2, "color": colour}},
+            hovertemplate="lambda %{x:.3g}<extra></extra>",
+        )
+        for name, mask, symbol, colour in (
+            ("Usable lambdas of the path", good, "circle", palette.good),
+            ("Infeasible", ~good, "x-thin", palette.bad),
+        )
+    ]
+    figure = draw(
+        traces,
+        palette,
+        height=170,
+        shapes=shapes,
+        annotations=notes,
+        x={
+            "title": "Penalty lambda",
+            "type": "log",
+            "range": [left, right],
+            "tickvals": ticks,
+            "ticktext": [plain(v) for v in ticks],
+        },
+        y={"visible": False, "range": [-1, 1.6]},
+    )
+    limit = "no lambda has a solution" if math.isinf(smallest) else f"a solution above {plain(smallest)}"
+    ruled = "" if below <= 0 or math.isinf(below) else f"certified to have none up to {plain(below)}, "
+    return Picture(
+        figure, f"Lambdas of the path: {int(good.sum())} usable, {int((~good).sum())} infeasible; {ruled}{limit}."
+    )
+
+
+def objective(s: np.ndarray, direction: np.ndarray, lams: Sequence[float], free: bool) -> tuple[np.ndarray, list]:
+    """(t, [values at each lambda]) of -log det T + <S, T> + lam |T|_1 at T = I + t D, from t = 0 in 240 steps.
+
+    direction: D positive semi-definite. free: the diagonal is penalised too. Values are less that at t = 0.
+    """
+    d = len(s)
+    spectrum = np.maximum(np.linalg.eigvalsh(direction), 0.0)
+    size = np.abs(direction).sum() - (0.0 if free else np.trace(np.abs(direction)))
+    slope = float(np.sum(s * direction))
+    curvature = float(spectrum.sum()) or 1.0
+    # Far enough that the linear part outweighs the logarithm of the determinant at every lambda.
+    steepest = min(abs(slope + lam * size) for lam in lams) or curvature
+    t = np.linspace(0, 1, 240) ** 2 * (6 * d / steepest)
+    barrier = -np.log1p(np.outer(t, spectrum)).sum(axis=1)
+    return t, [barrier + t * (slope + lam * size) for lam in lams]
+
+
+def falling(t: np.ndarray, series: Sequence[tuple[str, np.ndarray, bool]], palette: Palette) -> Picture:
+    """The objective along the certificate. series: (name, values, whether it falls without end)."""
+    traces = [
+        go.Scatter(
+            x=t,
+            y=values,
+            mode="lines",
+            name=name,
+            line={
+                "color": palette.bad if endless else palette.good,
+                "dash": "dash" if endless else "solid",
+                "width": 2.6,
+            },
+            hovertemplate=f"{name}: %{{y:.3g}}<extra></extra>",
+        )
+        for name, values, endless in series
+    ]
+    reach = max(1.0, *(float(-v.min()) for _, v, _ in series))
+    figure = draw(
+        traces,
+        palette,
+        height=300,
+        x={"title": "Step t from the identity"},
+        y={"title": "Objective, less its start", "range": [-1.08 * reach, 0.5 * reach]},
+    )
+    told = "; ".join(f"{name} {'falls without end' if endless else 'turns up'}" for name, _, endless in series)
+    return Picture(figure, f"Objective along the certificate: {told}.")

@@ -1,0 +1,107 @@
+"""Figures of one release with its privacy noise, and any figure as a page that needs no server."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+
+from privcov.figures.look import Palette, Picture, draw, pen, plain, safe
+
+SCRIPT = "plotly.min.js"
+
+
+def standalone(picture: Picture, title: str) -> str:
+    """A whole HTML page of the figure; it reads plotly from SCRIPT beside it, and nothing from the network."""
+    body = picture.figure.to_html(
+        full_html=False, include_plotlyjs=False, div_id="figure", config={"displaylogo": False, "responsive": True}
+    )
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<script src="{SCRIPT}"></script></head><body style="font-family: sans-serif; margin: 1.5rem">'
+        f"<h1>{escape(title)}</h1><p>{escape(picture.alt)}</p>"
+        f'<div style="max-width: 900px; height: 640px">{body}</div></body></html>\n'
+    )
+
+
+def script() -> str:
+    """The text of SCRIPT."""
+    from plotly.offline import get_plotlyjs
+
+    return get_plotlyjs()
+
+
+def intervals(
+    names: list[str],
+    values: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    palette: Palette,
+    *,
+    x_title: str,
+    what: str,
+    second: tuple[np.ndarray, np.ndarray] | None = None,
+    height: int | None = None,
+) -> Picture:
+    """One line per answer, first on top: its value, the privacy-noise interval, and the sampling interval if given."""
+    places = list(range(len(names)))[::-1]
+    style, other = pen(0, palette), pen(1, palette)
+
+    def bars(start, end, at, colour, dash, width, name):
+        xs = [v for a, b in zip(start, end, strict=True) for v in (a, b, None)]
+        ys = [v for p in at for v in (p, p, None)]
+        line = {"color": colour, "dash": dash, "width": width}
+        return go.Scatter(x=xs, y=ys, mode="lines", name=name, line=line, hoverinfo="skip")
+
+    traces = [bars(low, high, [p + 0.12 for p in places], style.colour, "solid", 3.0, "Privacy noise only, 95 %")]
+    if second is not None:
+        shifted = [p - 0.18 for p in places]
+        traces.append(bars(*second, shifted, other.colour, "dot", 2.2, "Sampling only, 95 %"))
+    traces.append(
+        go.Scatter(
+            x=values,
+            y=[p + 0.12 for p in places],
+            mode="markers",
+            name="Released",
+            marker={"color": palette.ink, "size": 8, "symbol": "diamond"},
+            customdata=np.column_stack([low, high]),
+            text=[safe(n) for n in names],
+            hovertemplate="%{text}: %{x:.3g}, %{customdata[0]:.3g} to %{customdata[1]:.3g}<extra></extra>",
+        )
+    )
+    figure = draw(
+        traces,
+        palette,
+        height=height or 90 + 30 * len(names),
+        x={"title": safe(x_title)},
+        y={"tickvals": places, "ticktext": [safe(n) for n in names], "range": [-0.7, len(names) - 0.3]},
+    )
+    clear = int(((low > 0) | (high < 0)).sum())
+    first = f"{names[0]} {plain(float(values[0]))} ({plain(float(low[0]))} to {plain(float(high[0]))})" if names else ""
+    return Picture(figure, f"{what}: {len(names)} values, {clear} whose privacy-noise interval is off zero; {first}.")
+
+
+def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palette, *, x_title: str) -> Picture:
+    """Chance (0 to 1) against the strength of a correlation, one curve per guarantee."""
+    traces = []
+    for i, (name, y) in enumerate(series):
+        style = pen(i, palette)
+        traces.append(
+            go.Scatter(
+                x=x, y=y, mode="lines", name=name, line={"color": style.colour, "dash": style.dash, "width": 2.4}
+            )
+        )
+    figure = draw(
+        traces,
+        palette,
+        height=330,
+        x={"title": x_title, "range": [float(x[0]), float(x[-1])]},
+        y={"title": "Chance to be kept", "range": [-0.02, 1.02]},
+        hovermode="x unified",
+    )
+    half = len(x) // 2
+    told = "; ".join(f"{name}: {plain(float(y[half]))} at {plain(float(x[half]))}" for name, y in series)
+    return Picture(
+        figure, f"Chance that the thresholded answer keeps a pair, by the strength of its correlation. {told}."
+    )

@@ -1,0 +1,222 @@
+"""ROC and precision-recall curves of edge recovery, side by side in one pen per line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from privcov.experiments.graph_curves import GRID, Curve
+from privcov.figures.look import Palette, Pen, Picture, draw, pen, plain, wash
+from privcov.privacy import NoPrivacy
+
+RULES = {"ebic": "diamond", "half-universal": "square", "fission": "star", "chosen": "hexagon"}
+
+
+def roc(curves: Sequence[Curve], palette: Palette, *, height: int | None = 400) -> Picture:
+    """Share of edges found against share of absent edges drawn: vertical mean, band, the line of guessing.
+
+    A curve ends, with a ring, where fewer than half of the replicates have a graph; it is thin where not all of them
+    have one. The last trace is the mark of one network; see `point_at`.
+    """
+    guessing = go.Scatter(
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        name="Guessing",
+        hoverinfo="skip",
+        line={"color": palette.quiet, "dash": "dot", "width": 1.3},
+    )
+    traces, story = [guessing], []
+    for curve, style in zip(curves, pens(curves, palette), strict=True):
+        traces += _line(curve.name, GRID, (curve.tpr, curve.low, curve.high), curve.reach, style, "found", legend=True)
+        story.append(f"{curve.name} finds {_told(curve)}")
+    for curve, style in zip(curves, pens(curves, palette), strict=True):
+        traces += _marks(curve, style, lambda m: (m[0], m[1]), legend=False, palette=palette)
+    traces.append(_here(palette, legend=True))
+    figure = draw(
+        traces,
+        palette,
+        height=height,
+        margin={"l": 10, "r": 14, "t": 30, "b": 10},
+        x={"title": "False positive rate (share of absent edges drawn)", "range": [-0.02, 1.03], "dtick": 0.2},
+        y={"title": "True positive rate (edges found)", "range": [-0.015, 1.06], "dtick": 0.2},
+    )
+    return Picture(figure, "ROC curves of edge recovery: " + "; ".join(story) + ".")
+
+
+def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int | None = 360) -> Picture:
+    """Share of drawn edges that are true against share of edges found; the line of guessing is the base rate.
+
+    The last trace is the mark of one network; see `point_at`.
+    """
+    base = curves[0].base
+    guessing = go.Scatter(
+        x=[0, 1],
+        y=[base, base],
+        mode="lines",
+        name="Guessing",
+        showlegend=False,
+        hoverinfo="skip",
+        line={"color": palette.quiet, "dash": "dot", "width": 1.3},
+    )
+    traces, story = [guessing], []
+    for curve, style in zip(curves, pens(curves, palette), strict=True):
+        values = (curve.precision, curve.precision_low, curve.precision_high)
+        traces += _line(curve.name, GRID, values, curve.recall, style, "true", legend=False)
+        half = int(np.searchsorted(GRID, 0.5))
+        told = f"{curve.precision[half]:.2f}" if np.isfinite(curve.precision[half]) else "not reached"
+        story.append(f"{curve.name} {told}")
+    shown: set[str] = set()
+    for curve, style in zip(curves, pens(curves, palette), strict=True):
+        traces += _marks(curve, style, lambda m: (m[1], m[2]), legend=True, palette=palette, shown=shown)
+    traces.append(_here(palette, legend=False))
+    figure = draw(
+        traces,
+        palette,
+        height=height,
+        margin={"l": 10, "r": 14, "t": 30, "b": 10},
+        x={"title": "Recall (share of edges found)", "range": [-0.02, 1.03], "dtick": 0.2},
+        y={"title": "Precision (drawn edges that are true)", "range": [-0.015, 1.06], "dtick": 0.2},
+        annotations=[
+            {
+                "x": 0,
+                "y": base,
+                "xanchor": "left",
+                "yanchor": "top",
+                "text": f"guessing: {base:.0%} of the pairs are edges",
+                "showarrow": False,
+                "font": {"size": 12, "color": palette.quiet},
+            }
+        ],
+    )
+    words = f"Precision-recall curves; guessing gives {base:.2f}. Precision with half of the edges found: "
+    return Picture(figure, words + "; ".join(story) + ".")
+
+
+def pens(curves: Sequence[Curve], palette: Palette) -> list[Pen]:
+    """The line without noise is drawn in ink; the others take the pens of the app in order."""
+    found, index = [], 0
+    for curve in curves:
+        if isinstance(curve.line.guarantee, NoPrivacy):
+            found.append(Pen(palette.ink, "longdash", "circle"))
+        else:
+            found.append(pen(index, palette))
+            index += 1
+    return found
+
+
+def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, verb: str, *, legend: bool) -> list:
+    """Band, line, the thin rest where some replicates have ended, and a ring at an open end."""
+    middle, low, high = values
+    there = np.isfinite(middle)
+    x, mean = grid[there], middle[there]
+    found = []
+    if len(x) == 0:
+        return found
+    if (high[there] > low[there]).any():
+        found.append(
+            go.Scatter(
+                x=np.concatenate([x, x[::-1]]),
+                y=np.concatenate([high[there], low[there][::-1]]),
+                fill="toself",
+                fillcolor=wash(style.colour, 0.14),
+                line={"width": 0},
+                hoverinfo="skip",
+                showlegend=False,
+                name=f"{name} band",
+            )
+        )
+    whole = x <= full + 1e-9
+    parts = [(whole, 2.4)] + ([(x >= full - 1e-9, 1.1)] if not whole.all() else [])
+    for part, width in parts:
+        found.append(
+            go.Scatter(
+                x=x[part],
+                y=mean[part],
+                mode="lines",
+                name=name,
+                showlegend=legend and width > 2,
+                line={"color": style.colour, "dash": style.dash, "width": width},
+                hovertemplate=f"{name}: %{{y:.2f}} {verb} at %{{x:.2f}}<extra></extra>",
+            )
+        )
+    if x[-1] < 0.995:
+        found.append(
+            go.Scatter(
+                x=x[-1:],
+                y=mean[-1:],
+                mode="markers",
+                showlegend=False,
+                marker={"symbol": "circle-open", "size": 9, "color": style.colour, "line": {"width": 2}},
+                hovertemplate=f"{name}: the path ends here, at %{{x:.2f}}<extra></extra>",
+            )
+        )
+    return found
+
+
+def _marks(curve: Curve, style: Pen, at, *, legend: bool, palette: Palette, shown: set[str] | None = None) -> list:
+    """Where the automatic rules land on this curve; one entry per rule in the legend, in ink."""
+    found = []
+    for rule, mark in curve.marks.items():
+        x, y = at(mark)
+        if not np.isfinite([x, y]).all():
+            continue
+        symbol = RULES.get(rule, "hexagon")
+        found.append(
+            go.Scatter(
+                x=[x],
+                y=[y],
+                mode="markers",
+                showlegend=False,
+                marker={
+                    "symbol": symbol,
+                    "size": 11,
+                    "color": style.colour,
+                    "line": {"color": palette.ground, "width": 1.2},
+                },
+                hovertemplate=f"{rule} lambda, {curve.name}: %{{y:.2f}} at %{{x:.2f}}<extra></extra>",
+            )
+        )
+        if legend and shown is not None and rule not in shown:
+            shown.add(rule)
+            found.append(
+                go.Scatter(
+                    x=[None],
+                    y=[None],
+                    mode="markers",
+                    name=rule,
+                    marker={"symbol": symbol, "size": 10, "color": palette.ink},
+                )
+            )
+    return found
+
+
+def point_at(picture: Picture, point: tuple[float, float] | None) -> Picture:
+    """Move the mark of the network on the screen, in place: while lambda moves, nothing else has to be built again."""
+    mark = picture.figure.data[-1]
+    mark.x, mark.y = ([None], [None]) if point is None else ([point[0]], [point[1]])
+    return picture
+
+
+def _here(palette: Palette, *, legend: bool) -> go.Scatter:
+    return go.Scatter(
+        x=[None],
+        y=[None],
+        mode="markers",
+        name="This network",
+        showlegend=legend,
+        marker={"symbol": "circle-open-dot", "size": 17, "color": palette.ink, "line": {"width": 2.4}},
+        hovertemplate="The network on the screen: %{y:.2f} at %{x:.2f}<extra></extra>",
+    )
+
+
+def _told(curve: Curve) -> str:
+    at = int(np.searchsorted(GRID, 0.1))
+    if np.isfinite(curve.tpr[at]):
+        words = f"{curve.tpr[at]:.2f} at false positive rate 0.10"
+    else:
+        last = np.flatnonzero(np.isfinite(curve.tpr))[-1]
+        words = f"{curve.tpr[last]:.2f} at its end"
+    return words + (f", open beyond {plain(curve.reach)}" if curve.reach < 0.995 else "")

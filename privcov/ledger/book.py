@@ -1,0 +1,272 @@
+"""The ledger: one SQLite file, one row per release, written before anything is drawn.
+
+A release goes through four steps, each on disk before the next begins:
+    reserved   the limit was checked and the cost written, under one exclusive lock for all processes;
+    committed  one process has taken it on itself to draw: from here on a draw may exist;
+    stored     the answer is in the ledger, and only from there does anybody receive it.
+    failed     the drawing or the storing failed.
+There are no refunds: whatever is reserved counts. A committed row whose process died is lost and is never drawn again
+under its number: whether a process dies may depend on the rows or on the noise, and drawing until it lives would choose
+among draws. A row that was only reserved can be taken up again, because nothing had been drawn.
+
+A transaction is known by its token; the same token never makes a second row or a second draw, and always gets the same
+bytes. A ledger that cannot be written means no release.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import hashlib
+import hmac
+import json
+import os
+import socket
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from privcov.ledger.file import LedgerError, LedgerFile, default_path
+from privcov.ledger.fingerprint import alike
+from privcov.ledger.sums import Account, Cost, cost_of
+from privcov.privacy import Guarantee, from_dict, to_dict
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One transaction. amount: exact cost, epsilon for kind "pure" and rho for "zcdp". request: what was asked for."""
+
+    number: int
+    token: str
+    name: str
+    state: str
+    cost: Cost
+    request: dict
+    reserved_at: str
+
+    def to_dict(self) -> dict:
+        return {
+            "number": self.number,
+            "name": self.name,
+            "state": self.state,
+            "kind": self.cost.kind,
+            "amount": str(self.cost.amount),
+            "request": self.request,
+            "reserved_at": self.reserved_at,
+        }
+
+
+class Ledger:
+    """The ledger in one file, made on first use. Safe for any number of threads and processes.
+
+    Raises LedgerError where the file or its key cannot be used.
+    """
+
+    def __init__(self, path: Path | str | None = None) -> None:
+        self._file = LedgerFile(default_path() if path is None else Path(path).expanduser())
+        self.path, self.key = self._file.path, self._file.key
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def account(self, name: str) -> Account:
+        """The limit of a table and what was spent."""
+        with self._file.link() as link:
+            return self._account(link, name)
+
+    def names(self) -> tuple[str, ...]:
+        """Every table with a limit or a release."""
+        with self._file.link() as link:
+            found = link.execute("SELECT name FROM limits UNION SELECT name FROM transactions ORDER BY 1").fetchall()
+        return tuple(name for (name,) in found)
+
+    def entries(self, name: str | None = None) -> tuple[Entry, ...]:
+        """Every transaction, the oldest first; of one table where a name is given."""
+        with self._file.link() as link:
+            found = link.execute(
+                "SELECT id, token, name, state, kind, amount, request, reserved_at FROM transactions "
+                "WHERE ?1 IS NULL OR name = ?1 ORDER BY id",
+                (name,),
+            ).fetchall()
+        return tuple(
+            Entry(number, token, owner, state, Cost(kind, Fraction(amount)), json.loads(request), at)
+            for number, token, owner, state, kind, amount, request, at in found
+        )
+
+    def answer(self, token: str) -> str | None:
+        """The stored answer of a transaction, the same bytes every time; None where there is none."""
+        with self._file.link() as link:
+            found = link.execute("SELECT answer FROM transactions WHERE token = ?", (token,)).fetchone()
+        return found[0] if found else None
+
+    def similar(self, name: str, fingerprint: str) -> tuple[str, ...]:
+        """Other names under which the same or a nearly identical table is in the ledger."""
+        with self._file.link() as link:
+            return self._similar(link, name, fingerprint)
+
+    def token_of(self, name: str, request: dict) -> str:
+        """The token of a request: equal requests on a table are one transaction, wherever they come from."""
+        words = json.dumps([name, request], sort_keys=True)
+        return hmac.new(self.key, words.encode(), hashlib.sha256).hexdigest()[:32]
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    def limit(self, name: str, guarantee: Guarantee) -> Account:
+        """Set the limit of a table; every limit that was ever set stays on record."""
+        cost_of(guarantee)
+        if not name.strip():
+            raise LedgerError("A limit needs the name of a table. Give it the declared one.")
+        with self._file.link(write=True) as link:
+            row = (name.strip(), json.dumps(to_dict(guarantee)), _now())
+            link.execute("INSERT INTO limits (name, guarantee, set_at) VALUES (?, ?, ?)", row)
+        return self.account(name.strip())
+
+    def transact(
+        self,
+        name: str,
+        guarantee: Guarantee,
+        request: dict,
+        draw: Callable[[], str],
+        *,
+        fingerprint: str = "",
+        token: str | None = None,
+        different_from: tuple[str, ...] = (),
+        wait: float = 60.0,
+    ) -> str:
+        """Reserve, commit, draw, store; then what is stored. One row and one draw per token.
+
+        request: JSON facts about the release; a token that comes back with another request is refused.
+        draw: makes the answer. What it raises is passed on after the row is marked failed; its cost stays spent.
+        different_from: names of tables that look like this one and are not.
+        wait: seconds to wait for another process that is drawing for the same token.
+        """
+        token = token or self.token_of(name, request)
+        if not self._reserve(name, guarantee, request, token, fingerprint, different_from):
+            return self._await(token, wait)
+        if not self._commit(token):
+            return self._await(token, wait)
+        try:
+            answer = draw()
+            self._finish(token, "stored", answer)
+        except BaseException:
+            with contextlib.suppress(LedgerError):
+                self._finish(token, "failed", None)
+            raise
+        return self.answer(token)
+
+    def _reserve(self, name, guarantee, request, token, fingerprint, different_from) -> bool:
+        """True when there is a reserved row to take on; False when somebody is further along."""
+        words = json.dumps(request, sort_keys=True)
+        with self._file.link(write=True) as link:
+            found = link.execute(
+                "SELECT name, request, state, fingerprint FROM transactions WHERE token = ?", (token,)
+            ).fetchone()
+            if found:
+                if found[:2] != (name, words):
+                    raise LedgerError("This token belongs to another request. Use a new one.")
+                if fingerprint and found[3] and not alike(fingerprint, found[3]):
+                    raise LedgerError(
+                        f"This very release of {name!r} was already made from other rows. "
+                        "Ask for the next draw to spend again on these, or give this table a name of its own."
+                    )
+                return found[2] == "reserved"
+            twins = [n for n in self._similar(link, name, fingerprint) if n not in different_from]
+            if twins:
+                raise LedgerError(
+                    f"This table looks like {twins[0]!r}, which the ledger knows. Release it under that name, so that "
+                    "what was spent counts, or say that it holds other people."
+                )
+            account = self._account(link, name)
+            if account.limit is None:
+                raise LedgerError(f"The ledger has no limit for {name!r}. Set one first, for all its releases.")
+            if not account.affords(guarantee):
+                raise LedgerError(f"{guarantee} is more than is left for {name!r}. {account.sentence}")
+            cost = cost_of(guarantee)
+            row = (
+                token,
+                name,
+                cost.kind,
+                str(cost.amount),
+                words,
+                fingerprint,
+                json.dumps(sorted(different_from)),
+                _now(),
+            )
+            link.execute(
+                "INSERT INTO transactions (token, name, state, kind, amount, request, fingerprint, different_from, "
+                "reserved_at) VALUES (?, ?, 'reserved', ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+        return True
+
+    def _commit(self, token: str) -> bool:
+        """True for the one process that may draw."""
+        with self._file.link(write=True) as link:
+            done = link.execute(
+                "UPDATE transactions SET state = 'committed', worker = ? WHERE token = ? AND state = 'reserved'",
+                (_worker(), token),
+            )
+            return done.rowcount == 1
+
+    def _finish(self, token: str, state: str, answer: str | None) -> None:
+        with self._file.link(write=True) as link:
+            link.execute("UPDATE transactions SET state = ?, answer = ? WHERE token = ?", (state, answer, token))
+
+    def _await(self, token: str, wait: float) -> str:
+        """What another process stores for the token."""
+        end = time.monotonic() + wait
+        while True:
+            with self._file.link() as link:
+                state, worker, answer = link.execute(
+                    "SELECT state, worker, answer FROM transactions WHERE token = ?", (token,)
+                ).fetchone()
+            if state == "stored":
+                return answer
+            if state == "failed" or (state == "committed" and not _lives(worker)) or time.monotonic() > end:
+                raise LedgerError(
+                    "This release was begun and did not finish, so nothing of it was published; what it would have "
+                    "cost counts as spent. Ask for the next draw to spend again."
+                )
+            time.sleep(0.05)
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _account(link: sqlite3.Connection, name: str) -> Account:
+        found = link.execute("SELECT guarantee FROM limits WHERE name = ? ORDER BY id DESC LIMIT 1", (name,)).fetchone()
+        costs = link.execute("SELECT kind, amount FROM transactions WHERE name = ? ORDER BY id", (name,)).fetchall()
+        limit = from_dict(json.loads(found[0])) if found else None
+        return Account(name, limit, tuple(Cost(kind, Fraction(amount)) for kind, amount in costs))
+
+    @staticmethod
+    def _similar(link: sqlite3.Connection, name: str, fingerprint: str) -> tuple[str, ...]:
+        if not fingerprint:
+            return ()
+        others = link.execute(
+            "SELECT name, fingerprint FROM transactions WHERE name <> ? AND fingerprint <> ''", (name,)
+        ).fetchall()
+        return tuple(dict.fromkeys(other for other, known in others if alike(fingerprint, known)))
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _worker() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def _lives(worker: str) -> bool:
+    """False only where the process is surely gone: it ran on this machine and its number is free."""
+    host, _, number = worker.rpartition(":")
+    if host != socket.gethostname() or os.name == "nt":  # on Windows the question itself would end the process
+        return True
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,115 @@
+"""The arithmetic of a limit: exact rationals, one currency per kind of noise.
+
+A release asked for in pure DP costs its epsilon; one asked for in zCDP its rho; one asked for as (epsilon, delta) is
+made with zCDP noise and costs the rho that implies the pair. Sums:
+
+  pure limit    epsilons add; a release without pure DP cannot be paid from it.
+  zCDP limit    rhos add; a pure release counts epsilon^2 / 2.
+  (epsilon, delta) limit   kept if one of two readings is: all releases are pure and their epsilons add up to at most
+        epsilon; or all of them as zCDP stay within the largest rho that implies the pair.
+
+The next request may depend on earlier answers: each reading is a filter that holds for adaptive requests (pure: Rogers,
+Roth, Ullman and Vadhan 2016; zCDP: Feldman and Zrnic 2021), and a history that ends within either obeys (epsilon,
+delta): split any event into the histories that end within the pure reading, where the ratio is at most e^epsilon, and
+the rest, which never left the zCDP reading, where delta is spent once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+
+from privcov import accounting
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one release costs. kind: "pure" (amount is epsilon) or "zcdp" (amount is rho); exact."""
+
+    kind: str
+    amount: Fraction
+
+    @property
+    def rho(self) -> Fraction:
+        """As zCDP; pure epsilon-DP is (epsilon^2 / 2)-zCDP."""
+        return self.amount**2 / 2 if self.kind == "pure" else self.amount
+
+
+def cost_of(guarantee: Guarantee) -> Cost:
+    """The cost of a release that is asked for with this guarantee. TypeError for none."""
+    if isinstance(guarantee, PureDP):
+        return Cost("pure", Fraction(guarantee.epsilon))
+    if isinstance(guarantee, ZCDP):
+        return Cost("zcdp", Fraction(guarantee.rho))
+    if isinstance(guarantee, ApproxDP):
+        return Cost("zcdp", Fraction(accounting.approx_to_zcdp(guarantee.epsilon, guarantee.delta)))
+    raise TypeError(f"A ledger counts PureDP, ApproxDP and ZCDP, not {guarantee}.")
+
+
+@dataclass(frozen=True)
+class Account:
+    """One table's limit and what was spent; what was reserved, lost or failed counts as spent.
+
+    limit: the owner's, None before it is set. releases: how many transactions.
+    """
+
+    name: str
+    limit: Guarantee | None
+    costs: tuple[Cost, ...] = ()
+
+    @property
+    def releases(self) -> int:
+        return len(self.costs)
+
+    @property
+    def spent_rho(self) -> Fraction:
+        return sum((c.rho for c in self.costs), Fraction(0))
+
+    @property
+    def spent_epsilon(self) -> Fraction | None:
+        """Sum of the epsilons, None when some release was not pure."""
+        pure = all(c.kind == "pure" for c in self.costs)
+        return sum((c.amount for c in self.costs), Fraction(0)) if pure else None
+
+    def affords(self, guarantee: Guarantee) -> bool:
+        """True when a release with this guarantee stays within the limit; exact."""
+        if self.limit is None:
+            return False
+        after = Account(self.name, self.limit, (*self.costs, cost_of(guarantee)))
+        return after.left_epsilon >= 0 or after.left_rho >= 0
+
+    @property
+    def left_epsilon(self) -> Fraction:
+        """Epsilon left for pure releases; negative where none can be paid, as under a zCDP limit."""
+        if not isinstance(self.limit, (PureDP, ApproxDP)) or self.spent_epsilon is None:
+            return Fraction(-1)
+        return Fraction(self.limit.epsilon) - self.spent_epsilon
+
+    @property
+    def left_rho(self) -> Fraction:
+        """Rho left for releases of any kind; negative where none can be paid, as under a pure limit."""
+        if self.limit is None or isinstance(self.limit, PureDP):
+            return Fraction(-1)
+        return cost_of(self.limit).amount - self.spent_rho
+
+    @property
+    def sentence(self) -> str:
+        """What remains, rounded down."""
+        if self.limit is None:
+            return "No limit is set, so nothing can be released."
+        parts = []
+        if self.left_rho >= 0:
+            parts.append(f"rho {_down(self.left_rho)} in zCDP")
+        if self.left_epsilon >= 0:
+            parts.append(f"epsilon {_down(self.left_epsilon)} in pure DP")
+        left = " or ".join(parts) or "nothing"
+        made = "1 release" if self.releases == 1 else f"{self.releases} releases"
+        return f"{made} so far; of {self.limit} there remains {left}."
+
+
+def _down(amount: Fraction) -> str:
+    """Six digits, never more than the amount."""
+    cut = Context(prec=6, rounding=ROUND_FLOOR)
+    return f"{cut.divide(Decimal(amount.numerator), Decimal(amount.denominator)).normalize():g}"

@@ -1,0 +1,228 @@
+"""The measurement of private rows: an exact integer sum, exact discrete noise, and nothing else.
+
+Rows become whole numbers k with |k| <= m (integer_gram.py) and z = k, (k, a) or (k, a e_class), a^2 <= m^2 / 2, so that
+|z|^2 <= b = m^2 + a^2 (m^2 without anchors). Measured is T = sum z z', whole numbers throughout.
+
+**Discrete Gaussian.** Entry T_ii gets scale sigma and T_ij, i < j, scale tau >= sigma / sqrt(2), all independent. For
+one entry that changes by g, discrete Gaussian noise of scale s gives g^2 / (2 s^2)-zCDP, and zCDP adds (Canonne, Kamath
+and Steinke 2020, Theorem 4), so a change G costs
+    rho = sum_i G_ii^2 / (2 sigma^2) + sum_{i<j} G_ij^2 / (2 tau^2) <= ||G||_F^2 / (2 sigma^2).
+No better (epsilon, delta) curve than that of zCDP is claimed: the curve of continuous Gaussian noise is not its own.
+  replace-one  G = zz' - ww', ||G||_F^2 = |z|^4 + |w|^4 - 2<z,w>^2 <= 2 b^2; without anchors and d = 1: m^4.
+  add-remove   G = zz', ||G||_F^2 = |z|^4 <= b^2.
+**Free trace** (replace-one, d >= 2): t = sum |k|^2 is measured once more, with scale sigma. The cost becomes (||G||_F^2
++ (|x|^2 - |y|^2)^2) / (2 sigma^2), x and y the k of the two rows, A and B their anchors' squares. Without -2<z,w>^2 it
+is (|x|^2 + A)^2 + (|y|^2 + B)^2 + (|x|^2 - |y|^2)^2, convex, and its vertices are at most 2 b^2: (m^2, m^2) gives that,
+(m^2, 0) gives 2 m^4 + 2 m^2 a^2 + 2 a^4 <= 2 (m^2 + a^2)^2. So the second look at the trace costs nothing. The two
+looks are then averaged with weights 1 : d (their variances are d sigma^2 and sigma^2), and the diagonal moved evenly by
+(t - tr T) / (d + 1): the law "free-trace" of noise.py.
+**Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s, bounded as in moment.py, in
+whole numbers (a whole number below a bound is below its whole part):
+  replace-one  d m^2 / sqrt(2) + m^2 (d = 1: m^2); + 2 a m sqrt(d) with anchors; + 2 a^2 with classes.
+  add-remove   (|z|_1^2 + |z|^2) / 2, |z|_1 <= sqrt(d) m + a.
+**Wishart difference**, see wishart.py: epsilon = ||G||_* / scale; replace-one 2 b (d = 1, no anchors: m^2), add-remove
+b. A row of zeros (no listed class, or dropped) only makes G smaller in every one of these.
+
+**Several rows of one person**: k rows change by k matrices G, so every norm by at most k times as much, and the
+sensitivity of the event is k times that of one row. The guarantee is then for the person.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from privcov import accounting, checks
+from privcov.measurements import exact_noise
+from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
+from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP, ZCDP
+from privcov.private_dataset import Facts, PrivateDataset
+
+GAUSSIAN = ("upper-triangle", "isotropic", "free-trace")
+PURE = ("laplace", "wishart-difference")
+GRID = f"steps of R^2 / 2^{2 * BITS}"
+_WHAT = {0: "second moment", 1: "mean and second moment, jointly", 2: "class sums, counts and second moment, jointly"}
+_NORMS = {
+    "isotropic": "Frobenius norm",
+    "free-trace": "Frobenius norm and trace, jointly",
+    "laplace": "l1 norm of the upper triangle",
+    "wishart-difference": "nuclear norm",
+}
+_LAWS = {
+    "isotropic": "exact, off-diagonal scale / sqrt(2)",
+    "free-trace": "exact, off-diagonal scale / sqrt(2), the trace measured twice",
+    "laplace": "discrete, exact",
+    "wishart-difference": "rounded to whole numbers, floating-point sampler",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class NoisySum:
+    """What was measured: whole noisy numbers, and every public fact needed to use them.
+
+    total: p x p int64, symmetric; p = d + anchors. trace: a second noisy trace of its first d entries, or None.
+    shape: law of the noise; scale: of a diagonal entry, in steps of R^2 / 2^40 (sigma, b or 2 C).
+    Where n is public nothing else is known of the rows; where it is not, the anchors' diagonal holds the noisy count.
+    """
+
+    facts: Facts
+    total: np.ndarray
+    trace: int | None
+    anchors: int
+    shape: str
+    scale: float
+    event: Event
+
+    def to_dict(self) -> dict:
+        return {
+            **vars(self),
+            "facts": self.facts.to_dict(),
+            "total": self.total.tolist(),
+            "event": dataclasses.asdict(self.event),
+            "grid": 2 ** (2 * BITS),
+            "anchor": ANCHOR,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict) -> NoisySum:
+        kept = dict(fields)
+        if (kept.pop("grid"), kept.pop("anchor")) != (2 ** (2 * BITS), ANCHOR):
+            raise ValueError("The measurement was made on another grid, by another version of privcov.")
+        kept["facts"] = Facts.from_dict(kept["facts"])
+        kept["total"] = np.array(kept["total"], dtype=np.int64)
+        kept["event"] = Event(**kept["event"])
+        return cls(**kept)
+
+
+def norm_bound(facts: Facts, shape: str, anchors: int) -> int:
+    """Square of the largest change of T between neighbours in the norm of the shape; for a person, in whole numbers.
+
+    The Frobenius norm need not be whole, but its square is; the other norms are whole or bounded by whole numbers.
+    """
+    d, k, m2 = facts.d, facts.rows_per_person, UNIT**2
+    a2 = ANCHOR**2 if anchors else 0
+    b = m2 + a2
+    edge = math.isqrt(4 * d * a2 * m2)
+    single = d == 1 and not anchors
+    if facts.n is None:
+        l1 = (d * m2 + edge + a2 + b) // 2
+        square = {"isotropic": b**2, "laplace": l1**2, "wishart-difference": b**2}[shape]
+    elif shape in ("isotropic", "free-trace"):
+        square = m2**2 if single else 2 * b**2
+    elif shape == "laplace":
+        l1 = m2 if d == 1 else math.isqrt(d * d * m2 * m2 // 2) + m2
+        square = (l1 + edge + (2 * a2 if anchors > 1 else 0)) ** 2
+    else:
+        square = (m2 if single else 2 * b) ** 2
+    return k * k * square
+
+
+def settle_shape(facts: Facts, shape: str) -> str:
+    """The shape that is drawn for the one a method asks for: of the Gaussian ones, the least noisy that is proved."""
+    checks.one_of("shape", shape, (*GAUSSIAN, *PURE))
+    if shape not in GAUSSIAN:
+        return shape
+    return "free-trace" if facts.n is not None and facts.d > 1 else "isotropic"
+
+
+def measure_exactly(private: PrivateDataset, share, *, centre: str, shape: str, name: str = "matrix") -> NoisySum:
+    """Clip, cut to whole numbers, sum, add exact noise. Guarantee: the share, for a person's rows together.
+
+    share:  ZCDP or ApproxDP for the Gaussian shapes (an ApproxDP share is opened into the largest rho that implies it);
+            PureDP or ZCDP for "laplace" and "wishart-difference". Anything else is a TypeError.
+    centre: "none" for the second moment alone; otherwise jointly with the mean, and with the class sums where classes
+            are declared. Where n is not public the anchors are always there: they carry the count.
+    """
+    facts = private.facts
+    event = planned_event(facts, share, centre=centre, shape=shape, name=name)
+    shape, anchors = settle_shape(facts, shape), anchored_rows(facts, centre)
+    gram = noiseless_gram(private, anchors)
+    total, trace = _noisy(gram, facts.d, anchors, shape, event.scale)
+    return NoisySum(facts, total, trace, anchors, shape, event.scale, event)
+
+
+def anchored_rows(facts: Facts, centre: str) -> int:
+    """0 without the mean, 1 with it, the number of classes where they are declared."""
+    return len(facts.classes) or int(centre != "none" or facts.n is None)
+
+
+def planned_event(facts: Facts, share, *, centre: str, shape: str, name: str = "matrix") -> Event:
+    """What `measure_exactly` would do, from public facts alone."""
+    shape, anchors = settle_shape(facts, shape), anchored_rows(facts, centre)
+    bound, scale = _scale(facts, shape, anchors, share)
+    return Event(
+        share=name,
+        statistic=f"sum of {_WHAT[min(anchors, 2)]}" + ("" if facts.n is not None else ", with the count of rows"),
+        mechanism="discrete-gaussian" if shape in GAUSSIAN else shape,
+        norm=_NORMS[shape],
+        sensitivity=bound,
+        scale=scale,
+        proof="privcov/measurements/exact_moment.py",
+        law=_LAWS[shape],
+        unit=GRID,
+    )
+
+
+def _scale(facts: Facts, shape: str, anchors: int, share) -> tuple[float, float]:
+    """(sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic."""
+    if isinstance(share, NoPrivacy) or not isinstance(share, (PureDP, ApproxDP, ZCDP)):
+        raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
+    square = norm_bound(facts, shape, anchors)
+    bound = _root_up(Fraction(square))
+    if shape in PURE:
+        if isinstance(share, ApproxDP):
+            raise TypeError(f"{shape} noise gives pure DP, and {share} was asked for. Ask for PureDP or ZCDP.")
+        return bound, accounting.laplace_scale(share, bound)
+    if isinstance(share, PureDP):
+        raise TypeError(f"Gaussian noise cannot give {share}; ask for ApproxDP or ZCDP.")
+    if isinstance(share, ApproxDP):
+        share = ZCDP(accounting.approx_to_zcdp(share.epsilon, share.delta))
+    return bound, accounting.gaussian_scale(share, bound)
+
+
+def off_diagonal_scale(scale: float) -> float:
+    """tau, the smallest float whose square is at least scale^2 / 2."""
+    return _root_up(Fraction(scale) ** 2 / 2)
+
+
+def _root_up(square: Fraction) -> float:
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
+
+
+def _noisy(gram: np.ndarray, d: int, anchors: int, shape: str, scale: float) -> tuple[np.ndarray, int | None]:
+    """(noisy sum, second noisy trace). What is zero in every table (two classes of one row) needs no noise."""
+    if shape == "wishart-difference":
+        return _structured(exact_noise.add_wishart_difference(gram, scale), d, anchors), None
+    rows, columns = np.triu_indices(len(gram))
+    used = (rows == columns) | (rows < d)
+    rows, columns = rows[used], columns[used]
+    diagonal = rows == columns
+    values, trace = gram[rows, columns], None
+    if shape == "laplace":
+        values = exact_noise.add_discrete_laplace(values, scale)
+    else:
+        looks = values[diagonal]
+        if shape == "free-trace":
+            looks = np.append(looks, np.trace(gram[:d, :d]))
+        looks = exact_noise.add_discrete_gaussian(looks, scale)
+        if shape == "free-trace":
+            looks, trace = looks[:-1], int(looks[-1])
+        values[diagonal] = looks
+        values[~diagonal] = exact_noise.add_discrete_gaussian(values[~diagonal], off_diagonal_scale(scale))
+    total = np.zeros_like(gram)
+    total[rows, columns] = values
+    total[columns, rows] = values
+    return _structured(total, d, anchors), trace
+
+
+def _structured(total: np.ndarray, d: int, anchors: int) -> np.ndarray:
+    """The sum without what is publicly zero."""
+    total[d:, d:] = np.diag(np.diag(total)[d:])
+    return total

@@ -1,0 +1,69 @@
+"""From the whole noisy numbers of a private measurement to the moment matrix that methods work on: free.
+
+Every quotient of whole numbers is rounded once, so the same sum gives the same matrix, bit for bit, on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov.measurements.exact_moment import NoisySum
+from privcov.measurements.integer_gram import ANCHOR, UNIT
+from privcov.measurements.moment import ANCHOR_SQUARED, Measured
+from privcov.measurements.noise import NoiseLaw
+
+
+def read_sum(noisy: NoisySum, centre: str) -> Measured:
+    """The matrix in unit-ball units, as `measure_moment` gives it: centre "none", "joint" or "classes".
+
+    The anchor of the integers is a hair below s m; the answer has s^2 = 1/2 exactly, and its noise law is right to six
+    digits. Classes read as "joint": the k columns of class sums add up to one with k times the noise variance, so it is
+    written with the anchor s / sqrt(k), at which its noise has the law of the rest and the corner is s^2 / k.
+    """
+    facts, d, k = noisy.facts, noisy.facts.d, noisy.anchors
+    counts = [int(t) / ANCHOR**2 for t in np.diag(noisy.total)[d:]]
+    count = None if facts.n is not None else max(math.fsum(counts), 1.0)
+    rows = facts.n if count is None else count
+    joint = {"none": 0, "zero": 0, "joint": 1}.get(centre, k)
+    if joint > k or (joint > 1 and joint != len(facts.classes)):
+        raise ValueError(f"centre={centre!r} was not measured: the sum has {k} anchored rows. Use centre='none'.")
+    block = _over(_freed(noisy), (d + 1) * UNIT**2, rows)
+    matrix = np.zeros((d + joint, d + joint))
+    matrix[:d, :d] = block
+    if joint:
+        s, sums = math.sqrt(ANCHOR_SQUARED), noisy.total[:d, d:].astype(object)
+        if joint == 1:
+            shrink = math.sqrt(k)
+            edge = s / shrink * _over(sums.sum(axis=1, keepdims=True), ANCHOR * UNIT, rows)
+            corner = np.array([[ANCHOR_SQUARED / k]])
+        else:
+            edge = s * _over(sums, ANCHOR * UNIT, rows)
+            shares = np.array(counts) / rows
+            if count is None:  # the counts add up to the public n
+                shares += (1 - shares.sum()) / k
+            corner = np.diag(ANCHOR_SQUARED * shares)
+        matrix[:d, d:], matrix[d:, :d], matrix[d:, d:] = edge, edge.T, corner
+    scale = noisy.scale / UNIT**2 / rows
+    if noisy.shape == "wishart-difference":
+        # A block of a Wishart matrix keeps the degrees of freedom of the whole, d + k + 1, when fewer anchors are read.
+        scale *= math.sqrt((d + k + 1) / (d + joint + 1))
+    law = NoiseLaw(noisy.shape, scale, d, joint)
+    return Measured(matrix, law, noisy.event, centre, facts.n, facts.row_bound, count)
+
+
+def _freed(noisy: NoisySum) -> np.ndarray:
+    """(d + 1) times the block of columns, as whole numbers, both looks at its trace taken together."""
+    d = noisy.facts.d
+    block = noisy.total[:d, :d].astype(object) * (d + 1)
+    if noisy.trace is not None:
+        block[np.diag_indices(d)] += noisy.trace - sum(int(t) for t in np.diag(noisy.total)[:d])
+    return block
+
+
+def _over(whole: np.ndarray, divisor: int, rows: int | float) -> np.ndarray:
+    """Whole numbers (object array) over divisor and rows."""
+    if isinstance(rows, int):
+        return np.array([[int(v) / (divisor * rows) for v in line] for line in whole], dtype=np.float64)
+    return np.array([[int(v) / divisor for v in line] for line in whole], dtype=np.float64) / rows

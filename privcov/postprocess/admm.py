@@ -1,0 +1,204 @@
+"""Graphical lasso by the alternating direction method of multipliers, with a certified duality gap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dsyevd
+
+from privcov import checks
+
+RELAX = 1.6  # over-relaxation, between 1 and 2
+LOOK = 4  # iterations between two looks at the gap (two Cholesky factors each)
+BALANCE = 5  # iterations between two changes of rho
+SETTLE = 300  # from this iteration on the pause doubles, so that rho settles
+
+
+@dataclass(frozen=True, eq=False)
+class Admm:
+    """What `solve_admm` ended with.
+
+    precision:  d x d, symmetric, positive definite, exact zeros; None if no iterate could be certified.
+    dual:       d x d W, positive definite, |W_ij - S_ij| <= lam off the diagonal, W_ii = S_ii (+ lam where the
+                diagonal is penalised), to rounding; None where precision is None.
+    gap:        certified duality gap per variable in nats; infinite where precision is None.
+    iterations: of the largest component. status: "ok", "not converged" or "infeasible".
+    """
+
+    precision: np.ndarray | None
+    dual: np.ndarray | None
+    gap: float
+    iterations: int
+    status: str
+
+
+def solve_admm(
+    s: np.ndarray,
+    lam: float,
+    *,
+    penalise_diagonal: bool = False,
+    tol: float = 1e-6,
+    start: Admm | None = None,
+    most: int = 5000,
+) -> Admm:
+    """min over T > 0 of -logdet T + <S, T> + lam sum_{i != j} |T_ij| (+ lam tr T with penalise_diagonal).
+
+    s: d x d, finite, symmetric, possibly indefinite. lam > 0, in the units of s. tol: on the gap per variable,
+    f(T) - logdet W - d over d, in nats. start: an earlier answer for a matrix of the same size (any penalty).
+    "ok" means that the gap is certified. An unbounded problem ends as "not converged", or as "infeasible" where a
+    diagonal entry alone shows it; `feasibility.diagnose` tells the two apart. Raises ValueError for bad input.
+
+    Boyd et al. (2011), section 6.5, on s over its mean absolute diagonal, relaxed, with rho balanced by the residuals
+    relative to T and to the multiplier (Wohlberg 2017). The multiplier keeps W in the box at every iteration, so the
+    gap costs two Cholesky factors. Components of the graph |S_ij| > lam are solved one by one, which is exact for
+    indefinite s too: the blocks' W, filled with zeros, lies in the box and is the inverse of the blocks' T.
+    """
+    s = checks.square("s", s)
+    lam = checks.positive("lam", lam)
+    tol = checks.positive("tol", tol)
+    most = checks.whole("most", most, 1)
+    s = (s + s.T) / 2
+    if penalise_diagonal:
+        s = s + lam * np.eye(len(s))
+    if np.diag(s).min() <= 0:  # that entry of T may grow for ever
+        return Admm(None, None, np.inf, 0, "infeasible")
+    groups = components(s, lam)
+    if len(groups) == 1:
+        return _solve_connected(s, lam, tol, start, most)
+    precision, dual = np.zeros_like(s), np.zeros_like(s)
+    gap, iterations = 0.0, 0
+    for group in groups:
+        block = np.ix_(group, group)
+        warm = start
+        if start is not None and start.precision is not None:
+            warm = Admm(start.precision[block], start.dual[block], start.gap, 0, start.status)
+        part = _solve_connected(s[block], lam, tol, warm, most)
+        iterations = max(iterations, part.iterations)
+        if part.precision is None:
+            return Admm(None, None, np.inf, iterations, part.status)
+        precision[block], dual[block] = part.precision, part.dual
+        gap += part.gap * len(group)
+    gap /= len(s)
+    return Admm(precision, dual, gap, iterations, "ok" if gap <= tol else "not converged")
+
+
+def components(s: np.ndarray, lam: float) -> list[np.ndarray]:
+    """Index sets of the connected components of the graph |s_ij| > lam."""
+    from scipy.sparse.csgraph import connected_components
+
+    count, label = connected_components(np.abs(s) > lam, directed=False)
+    return [np.flatnonzero(label == k) for k in range(count)]
+
+
+def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, most: int) -> Admm:
+    d = len(s)
+    diagonal = np.arange(d), np.arange(d)
+    if d == 1:
+        return Admm(1 / s, s.copy(), 0.0, 0, "ok")
+    unit = float(np.mean(np.abs(s[diagonal])))
+    s, lam = s / unit, lam / unit
+    if start is not None and start.precision is not None:
+        z = start.precision * unit
+        v = np.clip(start.dual / unit - s, -lam, lam)
+    else:
+        z, v = np.diag(1 / s[diagonal]), np.zeros_like(s)
+    v[diagonal] = 0.0
+    rho, pause, change = 1.0, BALANCE, BALANCE
+    best = Admm(None, None, np.inf, most, "not converged")
+    for iteration in range(1, most + 1):
+        theta = proximal_logdet(rho * z - v - s, rho)
+        pull = rho * (RELAX * theta + (1 - RELAX) * z) + v
+        v = np.clip(pull, -lam, lam)
+        v[diagonal] = 0.0
+        last, z = z, (pull - v) / rho  # exactly zero where the clip did nothing
+        if iteration % LOOK == 0 or iteration == most:
+            gap = gap_per_variable(s, z, s + v, lam)
+            if gap < best.gap:
+                best = Admm(z, v, gap, iteration, "not converged")
+            if gap <= tol:
+                break
+        if iteration == change:
+            primal = np.linalg.norm(theta - z) / np.linalg.norm(theta)
+            dual = rho * np.linalg.norm(z - last) / max(np.linalg.norm(v), 1e-300)
+            rho *= float(np.clip(primal / max(dual, 1e-200), 0.2, 5.0))
+            pause = 2 * pause if iteration >= SETTLE else pause
+            change += pause
+    if best.precision is None:
+        return Admm(None, None, np.inf, iteration, "not converged")
+    status = "ok" if best.gap <= tol else "not converged"
+    return Admm(best.precision / unit, (s + best.dual) * unit, best.gap, iteration, status)
+
+
+def proximal_logdet(m: np.ndarray, rho: float, top: float = np.inf) -> np.ndarray:
+    """argmin over 0 < T <= top I of -logdet T + rho/2 |T|^2 - <m, T>: eigenvalues (q + sqrt(q^2 + 4 rho)) / (2 rho)."""
+    q, vectors, info = dsyevd(m.T, compute_v=1, lower=1, overwrite_a=1)  # m is symmetric: m.T needs no copy
+    if info:
+        raise np.linalg.LinAlgError("The eigenvalues of an iterate did not converge.")
+    root = np.sqrt(q * q + 4 * rho)
+    t = np.where(q > 0, (q + root) / (2 * rho), 2 / (root - np.minimum(q, 0.0)))
+    half = vectors * np.sqrt(np.minimum(t, top))
+    return half @ half.T
+
+
+def logdet(matrix: np.ndarray) -> float:
+    """log det of a symmetric matrix, or -inf where its Cholesky factorisation fails."""
+    factor, info = dpotrf(matrix.T, lower=1)
+    return -np.inf if info else 2 * float(np.log(np.diag(factor)).sum())
+
+
+def gap_per_variable(s: np.ndarray, t: np.ndarray, w: np.ndarray, lam: float) -> float:
+    """(f(t) - logdet w - d) / d for the unpenalised diagonal, w in the box; infinite unless t and w are definite."""
+    both = logdet(t) + logdet(w)
+    if not np.isfinite(both):
+        return np.inf
+    size = np.abs(t)
+    value = float(np.sum(s * t)) + lam * float(size.sum() - np.trace(size))
+    return max((value - both) / len(s) - 1, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """Where the printed loop stood when it was stopped; nothing is certified.
+
+    precision: the sparse Z, d x d, symmetric, possibly indefinite. theta: the definite iterate beside it, not sparse.
+    residuals: iterations x 2, |Theta - Z|_F and rho |Z - last Z|_F. sizes: |Z|_F after each iteration.
+    """
+
+    precision: np.ndarray
+    theta: np.ndarray
+    residuals: np.ndarray
+    sizes: np.ndarray
+
+
+def published_admm(
+    s: np.ndarray,
+    lam: float,
+    *,
+    rho: float = 100.0,
+    iterations: int = 1000,
+    penalise_diagonal: bool = True,
+) -> Published:
+    """The loop that paper 2 prints (Algorithm 2, DP-AGL), on the matrix as it is, for a stated number of iterations.
+
+    Theta = argmin -logdet Theta + <S, Theta> + rho/2 |Theta - Z + U|^2; Z = soft(Theta + U, lam / rho);
+    U = U + Theta - Z. A reproduction, not a solver: the paper repeats this "until convergence" and states neither a
+    rule nor the initial values; here Z = U = 0 at the start, and it stops after ``iterations``. On an indefinite s
+    with a small lam there is nothing to converge to, and |Z|_F grows by a constant at every iteration; it then
+    returns what the loop holds. Use `solve_admm` for an answer. Raises ValueError for NaN, lam <= 0 or rho <= 0.
+    """
+    s = checks.square("s", s)
+    lam, rho = checks.positive("lam", lam), checks.positive("rho", rho)
+    iterations = checks.whole("iterations", iterations, 1)
+    z, u = np.zeros_like(s), np.zeros_like(s)
+    residuals, sizes = np.empty((iterations, 2)), np.empty(iterations)
+    for k in range(iterations):
+        theta = proximal_logdet(rho * (z - u) - s, rho)
+        moved = theta + u
+        last, z = z, np.sign(moved) * np.maximum(np.abs(moved) - lam / rho, 0.0)
+        if not penalise_diagonal:
+            np.fill_diagonal(z, np.diag(moved))
+        u = moved - z
+        residuals[k] = np.linalg.norm(theta - z), rho * np.linalg.norm(z - last)
+        sizes[k] = np.linalg.norm(z)
+    return Published(z, theta, residuals, sizes)

@@ -1,0 +1,198 @@
+"""Everything a data owner takes home from one noisy moment matrix. Spends nothing; no function here sees a row.
+
+Only operations whose every bit is fixed (see plain_algebra.py), so the numbers on the page, the numbers in the bundle
+and the numbers that the bundle's own script derives again are the same doubles on every machine.
+
+"Working units" are those in which the public half-range of each column is 1; answers leave in the data's own units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.postprocess.correlation import correlation
+from privcov.postprocess.joint import unpack
+from privcov.postprocess.plain_algebra import eigen, rebuild
+from privcov.postprocess.threshold import cut_off_diagonal, noise_variance, universal_level
+
+LEAST_EIGENVALUE = 0.01  # of a correlation matrix, before it is inverted
+
+
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """The noisy measurement and what is publicly known about it.
+
+    matrix:  p x p noisy moment in unit-ball units (rows divided by R); p = d, or d + 1 with the mean when ``joint``.
+    row_bound: R, in working units. scale, origin: length d, working = (data - origin) / scale.
+    rows:    number of rows, public or noisy.
+    entry_std, diagonal_std, mean_std: noise deviation of an off-diagonal entry, a diagonal entry and an entry of the
+             extra row, in the unit of ``matrix``.
+    """
+
+    matrix: np.ndarray
+    joint: bool
+    row_bound: float
+    scale: np.ndarray
+    origin: np.ndarray
+    rows: float
+    entry_std: float
+    diagonal_std: float
+    mean_std: float
+
+    @property
+    def d(self) -> int:
+        return len(self.scale)
+
+    def with_matrix(self, matrix: np.ndarray) -> Noisy:
+        """The same measurement with another draw of the noise in it, for privacy-noise intervals."""
+        return Noisy(matrix, *(getattr(self, name) for name in list(self.__dataclass_fields__)[1:]))
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The matrices, in the data's units. All d x d unless said otherwise; symmetric.
+
+    mean:         length d, or None when it was not measured; the covariance is then the moment about the origin.
+    noisy:        covariance before any repair: unbiased up to the noise on the mean, may have negative eigenvalues.
+    noise_std:    deviation of the privacy noise on each entry of ``noisy``.
+    covariance:   positive semi-definite: negative eigenvalues of the whole noisy moment set to zero.
+    thresholded:  ``noisy`` without the off-diagonal entries that m pairs of pure noise just do not exceed.
+    shrunken:     ``covariance``, its off-diagonal pulled to zero by the share that noise has in it.
+    correlation:  of ``covariance``; a variance below its own noise counts as that noise.
+    eigenvalues, loadings: of ``covariance`` in working units, largest first (length d; loadings in columns).
+    regular:      ``covariance`` with the eigenvalues of its correlation raised to ``floor``, so that it has an inverse.
+    precision:    that inverse. partial: the partial correlations that follow from it.
+    floor:        the typical noise on a correlation, at least 0.01.
+    """
+
+    mean: np.ndarray | None
+    noisy: np.ndarray
+    noise_std: np.ndarray
+    covariance: np.ndarray
+    thresholded: np.ndarray
+    shrunken: np.ndarray
+    correlation: np.ndarray
+    eigenvalues: np.ndarray
+    loadings: np.ndarray
+    regular: np.ndarray
+    precision: np.ndarray
+    partial: np.ndarray
+    floor: float
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Linear regression of one column on the others: slopes (length d, zero at the target), intercept (None without
+    a mean), residual variance and R^2, in the data's units."""
+
+    target: int
+    slopes: np.ndarray
+    intercept: float | None
+    residual: float
+    r_squared: float
+
+
+def derive(noisy: Noisy) -> Answers:
+    """All answers from the noisy moment."""
+    centre = "joint" if noisy.joint else "none"
+    mean, raw, variance = _unbiased(noisy)
+    values, vectors = eigen(noisy.matrix)
+    whole = noisy.matrix if values[0] >= 0 else rebuild(np.maximum(values, 0.0), vectors)
+    moments = unpack(whole, centre=centre, row_bound=noisy.row_bound)
+    repaired = moments.covariance if noisy.joint else moments.second_moment
+    std = np.sqrt(variance)
+    units = noisy.scale[:, None] * noisy.scale[None, :]
+
+    least = float(np.diag(std).max())
+    corr = correlation(repaired, floor=max(least, 1e-300))
+    spread = np.sqrt(np.maximum(np.diag(repaired), max(least, 1e-300)))
+    off = ~np.eye(noisy.d, dtype=bool)
+    typical = float(np.median((std / (spread[:, None] * spread[None, :]))[off])) if noisy.d > 1 else 0.0
+    floor = min(max(typical, LEAST_EIGENVALUE), 1.0)
+    low, axes = eigen(corr)
+    low = np.maximum(low, floor)
+    inverse = rebuild(1 / low, axes)
+    values, vectors = eigen(repaired)
+    data_spread = spread * noisy.scale
+    data_units = data_spread[:, None] * data_spread[None, :]
+    root = np.sqrt(np.diag(inverse))
+    partial = -inverse / (root[:, None] * root[None, :])
+    np.fill_diagonal(partial, 1.0)
+    return Answers(
+        mean=None if mean is None else noisy.origin + noisy.scale * mean,
+        noisy=raw * units,
+        noise_std=std * units,
+        covariance=repaired * units,
+        thresholded=cut_off_diagonal(raw, universal_level(noisy.d) * std) * units,
+        shrunken=_shrink(repaired, variance) * units,
+        correlation=corr,
+        eigenvalues=np.maximum(values[::-1], 0.0),
+        loadings=vectors[:, ::-1].copy(),
+        regular=rebuild(low, axes) * data_units,
+        precision=inverse / data_units,
+        partial=partial,
+        floor=floor,
+    )
+
+
+def regress(answers: Answers, target: int) -> Regression:
+    """Regression of column ``target`` on all others, read off the precision: slope_j = -P_tj / P_tt.
+
+    The floor under the eigenvalues acts as a ridge of the noise's size, so slopes are pulled towards zero.
+    """
+    p = answers.precision
+    slopes = -p[target] / p[target, target]
+    slopes[target] = 0.0
+    residual = float(1 / p[target, target])
+    intercept = None
+    if answers.mean is not None:
+        intercept = float(answers.mean[target]) - math.fsum(slopes * answers.mean)
+    return Regression(target, slopes, intercept, residual, 1 - residual / float(answers.regular[target, target]))
+
+
+def plain_correlation(noisy: Noisy) -> np.ndarray:
+    """The correlation before any repair, d x d: entries may leave [-1, 1], but their error is centred."""
+    _, raw, variance = _unbiased(noisy)
+    spread = np.sqrt(np.maximum(np.diag(raw), np.sqrt(np.diag(variance))))
+    return raw / (spread[:, None] * spread[None, :])
+
+
+def unrepaired(noisy: Noisy) -> np.ndarray:
+    """The unbiased covariance in working units, d x d."""
+    return _unbiased(noisy)[1]
+
+
+def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
+    """(mean or None, unrepaired covariance, noise variance of its entries), in working units."""
+    r2 = noisy.row_bound * noisy.row_bound
+    moments = unpack(noisy.matrix, centre="joint" if noisy.joint else "none", row_bound=noisy.row_bound)
+    raw = moments.covariance if noisy.joint else moments.second_moment
+    block, diagonal = noisy.entry_std * r2, noisy.diagonal_std * r2
+    if not noisy.joint:
+        variance = np.full((noisy.d, noisy.d), block * block)
+        np.fill_diagonal(variance, diagonal * diagonal)
+        return None, raw, variance
+    edge = noisy.mean_std * noisy.row_bound / math.sqrt(noisy.matrix[-1, -1])
+    variance = noise_variance(moments.mean, block, edge).copy()
+    # The square of a noisy mean: Var[w - 2 mu e - e^2] = diagonal^2 + 4 mu^2 edge^2 + 2 edge^4.
+    e2 = edge * edge
+    mu2 = np.maximum(moments.mean * moments.mean - e2, 0.0)
+    np.fill_diagonal(variance, diagonal * diagonal + 4 * mu2 * e2 + 2 * e2 * e2)
+    return moments.mean, raw, variance
+
+
+def _shrink(matrix: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Off-diagonal times 1 - (sum of noise variances) / (sum of squares), at least 0: the share that is not noise.
+
+    The linear shrinkage of Ledoit and Wolf (2004) towards the diagonal, for noise of known variance. A mixture of the
+    matrix and its diagonal, so positive semi-definite whenever the matrix is.
+    """
+    upper = np.triu_indices(len(matrix), 1)
+    squares = math.fsum((matrix[upper] * matrix[upper]).tolist())
+    kept = max(1 - math.fsum(variance[upper].tolist()) / squares, 0.0) if squares > 0 else 0.0
+    answer = matrix * kept
+    np.fill_diagonal(answer, np.diag(matrix))
+    return answer

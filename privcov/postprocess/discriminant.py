@@ -1,0 +1,44 @@
+"""Linear discriminant analysis from a noisy moment with class sums: free post-processing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.postprocess.joint import unpack
+from privcov.postprocess.spectrum import clip_psd
+
+
+@dataclass(frozen=True, eq=False)
+class Discriminant:
+    """score_k(x) = slopes_k . x + constants_k; the largest score names the class. In the data's units.
+
+    means: k x d. shares: k, of the rows in each class. slopes: k x d, pooled covariance^-1 times each mean less their
+    average. constants: k, log share included (a share below 1e-6 counts as 1e-6).
+    """
+
+    means: np.ndarray
+    shares: np.ndarray
+    slopes: np.ndarray
+    constants: np.ndarray
+
+
+def discriminant(
+    matrix: np.ndarray, classes: int, row_bound: float, scale: np.ndarray, origin: np.ndarray, floor: float
+) -> Discriminant:
+    """matrix: (d+k) x (d+k) noisy moment with class sums, unit-ball units. floor: smallest eigenvalue allowed in the
+    pooled correlation; the typical noise on a correlation.
+
+    Fisher (1936); the pooled covariance is the one within classes.
+    """
+    moments = unpack(clip_psd(matrix), centre="classes", row_bound=row_bound, anchors=classes)
+    spread = np.sqrt(np.maximum(np.diag(moments.covariance), 1e-12))
+    pooled = clip_psd(moments.covariance / np.outer(spread, spread), floor) * np.outer(spread, spread)
+    means, shares = moments.class_means, moments.class_shares
+    inverse = np.linalg.inv(pooled)
+    centre = shares @ means
+    slopes = (means - centre) @ inverse / scale
+    middle = (means + centre) / 2
+    constants = np.log(np.maximum(shares, 1e-6)) - np.einsum("kd,kd->k", slopes * scale, middle) - slopes @ origin
+    return Discriminant(origin + scale * means, shares, slopes, constants)

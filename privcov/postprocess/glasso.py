@@ -1,0 +1,198 @@
+"""The graphical lasso: a sparse precision matrix from a covariance, with a certificate for every answer.
+
+    min over T > 0 of  -log det T + <S, T> + lam sum_{i != j} |T_ij|        (+ lam tr T where the diagonal is penalised)
+
+S may be the noisy, indefinite matrix of a private release: then the problem has a solution only for lam above a
+critical value (`privcov.postprocess.feasibility`), and a smaller lam gets no matrix at all. The solver is block
+coordinate descent on W, compiled by numba; without numba, and where the descent fails, ADMM. Both stop on the certified
+duality gap per variable, f(T) - log det W - d over d with W positive definite and |W - S| <= lam.
+"""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+
+import numpy as np
+
+from privcov import checks
+from privcov.postprocess.admm import solve_admm
+from privcov.postprocess.feasibility import Diagnosis, Infeasible, diagnose, quick_psd
+from privcov.postprocess.fit import Fit
+
+BLOCK, ADMM, CLOSED = "block descent", "admm", "closed form"
+SOLVERS = ("auto", BLOCK, ADMM)
+MOST_SWEEPS = 500
+SMALLEST_UNIT, LARGEST_UNIT = 1e-150, 1e150  # beyond, products and reciprocals leave the range of a float
+
+
+def empties(s: np.ndarray) -> float:
+    """The smallest lambda whose graph has no edge: the largest |s_ij|, i != j, for either treatment of the diagonal.
+
+    For an indefinite s the problem need not have a solution there. 0 for a diagonal matrix.
+    """
+    s = checks.square("s", s)
+    return _largest_pair((s + s.T) / 2)
+
+
+def solve_path(
+    s: np.ndarray,
+    lambdas: np.ndarray | None = None,
+    *,
+    penalise_diagonal: bool = False,
+    tol: float = 1e-6,
+    points: int = 20,
+    depth: float = 0.01,
+    solver: str = "auto",
+) -> tuple[Fit, ...]:
+    """The graphical lasso of s at every lambda, in the order given.
+
+    s:       d x d, finite, symmetric; definite or not. lambdas: each > 0, in the units of s; by default ``points``
+             values from `empties` (s) down to ``depth`` times that, in equal ratios (for diagonal s of the
+             mean |s_ii|).
+    tol:     on the certified gap per variable, in nats: 1e-6 for the screen, 1e-7 for a figure in print.
+    solver:  "auto", "block descent" (needs numba) or "admm".
+
+    A lambda without a solution comes back with status "infeasible" and no matrix. Otherwise the precision is exactly
+    symmetric and definite, its zeros are exact, and the gap was computed for that very matrix. It does not depend on
+    the scale of s. Raises ValueError for bad input. Source: Friedman, Hastie and Tibshirani (2008), see glasso_kernel.
+    """
+    s = checks.square("s", s)
+    if lambdas is None:
+        points = checks.whole("points", points, 1)
+        depth = checks.in_range("depth", depth, 1e-9, 1.0)
+        lambdas = np.geomspace(1.0, depth, points) * (empties(s) or float(np.abs(np.diag(s)).mean()) or 1.0)
+    return _path(s, lambdas, penalise_diagonal, tol, solver)[0]
+
+
+def solve(
+    s: np.ndarray, lam: float, *, penalise_diagonal: bool = False, tol: float = 1e-6, solver: str = "auto"
+) -> Fit:
+    """The graphical lasso at one lambda; see `solve_path`. Raises Infeasible where there is no solution."""
+    (fit,), found = _path(checks.square("s", s), [lam], penalise_diagonal, tol, solver)
+    if fit.status == "infeasible":
+        raise Infeasible(fit.lam, found)
+    return fit
+
+
+def warm_up() -> None:
+    """Compile the descent, or load it from numba's cache on disk, so that the first path does not have to wait."""
+    solve(np.array([[2.0, 1.0], [1.0, 2.0]]), 0.5)
+
+
+def _path(s: np.ndarray, lambdas, ridged: bool, tol: float, solver: str) -> tuple[tuple[Fit, ...], Diagnosis | None]:
+    """The fits, and the diagnosis where s is not simply positive semi-definite."""
+    s = (s + s.T) / 2
+    lams = np.array([checks.positive("lambda", lam) for lam in np.atleast_1d(lambdas).tolist()])
+    if not len(lams):
+        raise ValueError("lambdas must hold at least one value, got none.")
+    tol = checks.positive("tol", tol)
+    kernel = _kernel(checks.one_of("solver", solver, SOLVERS))
+    unit = _unit(s, float(lams.max()))
+    found, distance, anchor = None, 0.0, s
+    if not ((ridged or np.diag(s).min() > 0) and quick_psd(s)):
+        found = diagnose(s, penalise_diagonal=ridged)
+        distance, anchor = found.smallest, found.anchor
+    usable = [i for i in np.argsort(-lams, kind="stable") if lams[i] > distance]
+    fits = [Fit(float(lam), None, "infeasible") for lam in lams]
+    if usable:
+        descent = _Descent(s / unit, ridged, anchor / unit, distance / unit, tol, kernel)
+        for i, fit in zip(usable, descent.along(lams[usable] / unit), strict=True):
+            precision = None if fit.precision is None else fit.precision / unit
+            fits[i] = Fit(float(lams[i]), precision, fit.status, fit.gap, fit.sweeps, fit.solver)
+    return tuple(fits), found
+
+
+def _kernel(solver: str) -> ModuleType | None:
+    """The compiled descent, or None where ADMM is to do the work. Which one did is on every Fit."""
+    if solver == ADMM:
+        return None
+    try:
+        from privcov.postprocess import glasso_kernel
+    except ImportError:
+        if solver == BLOCK:
+            raise ValueError('solver="block descent" needs numba. Install numba, or use solver="admm".') from None
+        return None
+    return glasso_kernel
+
+
+def _largest_pair(s: np.ndarray) -> float:
+    size = np.abs(s)
+    np.fill_diagonal(size, 0.0)
+    return float(size.max())
+
+
+def _unit(s: np.ndarray, otherwise: float) -> float:
+    """About the mean absolute diagonal entry (or the largest entry, or ``otherwise``, where that is zero).
+
+    A power of two: dividing by it and multiplying back is exact, so a gap in scaled units is that of the answer.
+    """
+    size = float(np.abs(np.diag(s)).mean()) or float(np.abs(s).max()) or otherwise
+    checks.in_range("mean absolute diagonal entry", size, SMALLEST_UNIT, LARGEST_UNIT, "Rescale s.")
+    return math.ldexp(1.0, round(math.log2(size)))
+
+
+class _Descent:
+    """One matrix, scaled, and the way down its path."""
+
+    def __init__(self, s, ridged: bool, anchor, distance: float, tol: float, kernel: ModuleType | None):
+        self.s, self.ridged, self.tol, self.kernel = s, ridged, tol, kernel
+        self.anchor, self.distance = np.ascontiguousarray(anchor), distance
+        self.top = _largest_pair(s)
+
+    def along(self, lams: np.ndarray) -> list[Fit]:
+        """Answers at falling lambdas above the distance."""
+        empty = int(np.count_nonzero(lams >= self.top))
+        fits = [self._empty(lam) for lam in lams[:empty]]
+        rest = np.ascontiguousarray(lams[empty:])
+        if not len(rest):
+            return fits
+        return fits + (self._split(rest, None) if self.kernel is None else self._descend(rest))
+
+    def _empty(self, lam: float) -> Fit:
+        """Without an edge the diagonal problem is left: T_ii = 1 / W_ii. Its W is the inverse, so the gap is zero."""
+        return Fit(lam, np.diag(1 / self._diagonal(lam)), "ok", 0.0, 0, CLOSED)
+
+    def _diagonal(self, lam: float) -> np.ndarray:
+        return np.diag(self.s) + (lam if self.ridged else 0.0)
+
+    def _split(self, lams: np.ndarray, start) -> list[Fit]:
+        fits = []
+        for lam in lams:
+            start = solve_admm(self.s, lam, penalise_diagonal=self.ridged, tol=self.tol, start=start)
+            fits.append(_as_fit(lam, start))
+        return fits
+
+    def _descend(self, lams: np.ndarray) -> list[Fit]:
+        """Block descent; a lambda where it fails goes to ADMM, and the descent goes on from there."""
+        fits: list[Fit] = []
+        known, w, b = self.top, np.diag(self._diagonal(self.top)), np.zeros_like(self.s)
+        while len(fits) < len(lams):
+            left = lams[len(fits) :]
+            precisions, gaps, sweeps, codes = self.kernel.descend_path(
+                self.s, left, self.ridged, self.anchor, self.distance, w, b, known, self.tol, MOST_SWEEPS
+            )
+            good = int(np.count_nonzero(codes == self.kernel.OK))
+            fits += [Fit(left[i], precisions[i], "ok", float(gaps[i]), int(sweeps[i]), BLOCK) for i in range(good)]
+            if good == len(left):
+                break
+            lam = left[good]
+            other = solve_admm(self.s, lam, penalise_diagonal=self.ridged, tol=self.tol)
+            fits.append(_as_fit(lam, other))
+            if other.status == "ok":
+                known, w, b = lam, other.dual.copy(), _coefficients(other.precision)
+            else:
+                known, w, b = self.top, np.diag(self._diagonal(self.top)), np.zeros_like(self.s)
+        return fits
+
+
+def _as_fit(lam: float, found) -> Fit:
+    gap = found.gap if math.isfinite(found.gap) else math.nan
+    return Fit(lam, found.precision, found.status, gap, found.iterations, ADMM)
+
+
+def _coefficients(precision: np.ndarray) -> np.ndarray:
+    """Row j: the coefficients of column j on the others, -T_kj / T_jj."""
+    b = -precision / np.diag(precision)[:, None]
+    np.fill_diagonal(b, 0.0)
+    return b

@@ -1,0 +1,127 @@
+"""Which lambda of a path of precision matrices: rules that read only the noisy matrix and the known law of its noise.
+
+Nothing here sees rows, so every rule is free. ``noise_std`` is the deviation of the privacy noise on an off-diagonal
+entry of s, ``rows`` the number of rows (public or noisy), both in the units of s. Sampling and privacy noise together
+are like sampling noise of fewer rows: 1 / n_eff = 1 / n + noise_std^2 / mean(s_ii s_jj).
+
+ebic            smallest n_eff (-log det T + <s, T>) + k log n_eff + 4 gamma k log d, k edges, gamma = 1/2: aims at the
+                likelihood. Foygel and Drton (2010), with n_eff for n.
+half-universal  lambda = (1/2) sqrt(2 log m) sqrt(mean(s_ii s_jj) / n_eff), m = d(d-1)/2 pairs: half of what the largest
+                of m entries of pure noise reaches. Fewer edges, more of them true. The half is a measured compromise:
+                all of it misses most edges (own measurement).
+fission         the matrix is split into T1 = s + g Z and T2 = s - Z / g, Z an independent draw of the whole noise. For
+                Gaussian noise T1 and T2 are independent, so -log det T + <T2, T> judges the T of T1 like fresh data:
+                aims at estimation error. Oliveira, Lei and Tibshirani (2021). For other noise T1 and T2 are only
+                uncorrelated, and the score is an approximation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from privcov.postprocess.fit import Fit
+from privcov.postprocess.threshold import universal_level
+
+RULES = ("ebic", "half-universal", "fission")
+FISSION_GAIN = 0.5  # T1 has variance (1 + g^2) v, T2 has (1 + 1/g^2) v
+FISSION_SPLITS = 5
+EBIC_GAMMA = 0.5
+
+
+def solved(path: Sequence[Fit]) -> list[int]:
+    """Positions with a precision matrix: neither infeasible nor failed."""
+    return [i for i, fit in enumerate(path) if fit.precision is not None]
+
+
+def choices(
+    path: Sequence[Fit],
+    s: np.ndarray,
+    noise_std: float,
+    rows: float,
+    *,
+    scores: np.ndarray | None = None,
+) -> dict[str, int]:
+    """Position on the path of the lambda of every rule; {} where nothing was solved.
+
+    s: d x d, what the path was solved for. scores: those of `fission_scores` on the same lambdas; without them the
+    rule "fission" is left out.
+    """
+    usable = solved(path)
+    if not usable:
+        return {}
+    n_eff = effective_rows(s, noise_std, rows)
+    found = {
+        "ebic": min(usable, key=lambda i: extended_bic(path[i].precision, s, n_eff)),
+        "half-universal": nearest(path, half_universal(s, noise_std, rows)),
+    }
+    if scores is not None:
+        found["fission"] = min(usable, key=lambda i: scores[i])
+    return found
+
+
+def nearest(path: Sequence[Fit], lam: float) -> int:
+    """Position of the solved lambda nearest to ``lam`` on a log scale."""
+    return min(solved(path), key=lambda i: abs(math.log(path[i].lam / lam)))
+
+
+def typical_product(s: np.ndarray) -> float:
+    """Mean of s_ii s_jj over pairs i != j (of s_11 squared when d = 1)."""
+    v = np.diag(s)
+    if len(v) == 1:
+        return float(v[0] ** 2)
+    return float((v.sum() ** 2 - (v**2).sum()) / (len(v) * (len(v) - 1)))
+
+
+def effective_rows(s: np.ndarray, noise_std: float, rows: float) -> float:
+    """Rows that would carry as much sampling error as the sampling and the privacy noise together. At most ``rows``.
+
+    A raw noisy matrix may have a mean product of variances that is not positive: then the noise is all there is, and
+    the answer is the smallest positive number that still divides safely.
+    """
+    product = typical_product(s)
+    if noise_std == 0:
+        return float(rows)
+    return 1 / (1 / rows + noise_std**2 / product) if product > 1e-12 * noise_std**2 else 1e-12
+
+
+def extended_bic(theta: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = EBIC_GAMMA) -> float:
+    """Extended BIC of a precision matrix (Foygel and Drton 2010); smaller is better, inf unless positive definite."""
+    sign, logdet = np.linalg.slogdet(theta)
+    if sign <= 0 or np.linalg.eigvalsh(theta)[0] <= 0:  # the last iterate of a diverging solver need not be one
+        return math.inf
+    edges = np.count_nonzero(np.triu(theta, 1))
+    fit = float(np.sum(s * theta)) - float(logdet)
+    return n_eff * fit + edges * math.log(max(n_eff, 2.0)) + 4 * gamma * edges * math.log(len(s))
+
+
+def half_universal(s: np.ndarray, noise_std: float, rows: float) -> float:
+    """(1/2) sqrt(2 log m) times the deviation of a typical off-diagonal entry, m pairs (at least two)."""
+    deviation = math.sqrt(noise_std**2 + max(typical_product(s), 0.0) / rows)
+    return universal_level(len(s)) * deviation / 2
+
+
+def fission_scores(
+    halves: Callable[[], tuple[np.ndarray, np.ndarray]],
+    solve: Callable[[np.ndarray], Sequence[np.ndarray | None]],
+    splits: int = FISSION_SPLITS,
+) -> np.ndarray:
+    """Mean over the splits of -log det T + <T2, T> for every candidate T made from T1; inf where one was missing.
+
+    halves: draws a pair (T1, T2). solve: T1 -> precision matrices (or None), always in the same order.
+    """
+    total = 0.0
+    for _ in range(splits):
+        first, second = halves()
+        total = total + np.array([likelihood_loss(theta, second) for theta in solve(first)])
+    return total / splits
+
+
+def likelihood_loss(theta: np.ndarray | None, s: np.ndarray) -> float:
+    """-log det T + <s, T>; inf where T is None or has no positive determinant."""
+    if theta is None:
+        return math.inf
+    sign, logdet = np.linalg.slogdet(theta)
+    return float(np.sum(s * theta)) - float(logdet) if sign > 0 else math.inf

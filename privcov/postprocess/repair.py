@@ -1,0 +1,98 @@
+"""Repairs that give an indefinite matrix a graphical lasso at every penalty, each with a sentence on what it did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov import checks
+from privcov.postprocess.feasibility import diagnose
+from privcov.postprocess.spectrum import clip_psd
+
+REPAIRS = {
+    "psd": "raise the eigenvalues below the floor to it: nearest in Frobenius norm",
+    "max-norm": "move to the nearest matrix in the largest entry: the distance that the penalty is compared with",
+    "ridge": "add one number to the whole diagonal, the smallest that lifts every eigenvalue to the floor",
+    "none": "leave the matrix as it is: small penalties may then have no solution",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Repaired:
+    """A matrix after its repair.
+
+    matrix:   d x d, symmetric; eigenvalues >= floor times the mean diagonal, to rounding, unless ``how`` is "none".
+    how:      a key of REPAIRS.
+    clipped:  eigenvalues of the input below the floor.
+    mass:     trace of the result minus trace of the input: what was added to the eigenvalues in all.
+    moved:    largest change of an entry.
+    sentence: what was done, for the notes of a release.
+    """
+
+    matrix: np.ndarray
+    how: str
+    clipped: int
+    mass: float
+    moved: float
+    sentence: str
+
+
+def repair_for_lasso(s: np.ndarray, how: str = "psd", floor: float = 0.01) -> Repaired:
+    """Make a noisy matrix fit for the graphical lasso: eigenvalues of at least floor times its mean diagonal.
+
+    s: d x d, finite, symmetric. how: a key of REPAIRS. floor: share of the mean diagonal, 0 <= floor < 1; at 0 the
+    result may be singular. Free where s is a private release, because it reads nothing else. "max-norm" is exact to
+    1e-3 of the distance moved below about 300 columns (see `feasibility.diagnose`). Raises ValueError for bad input
+    and where the mean diagonal is not positive: no variance is left to repair.
+    """
+    s = checks.square("s", s)
+    checks.one_of("how", how, tuple(REPAIRS))
+    floor = checks.in_range("floor", floor, 0.0, np.nextafter(1.0, 0.0))
+    s = (s + s.T) / 2
+    mean = float(np.trace(s)) / len(s)
+    if mean <= 0:
+        raise ValueError(
+            f"The noisy matrix has no variance left (mean diagonal {mean:.3g}), so there is no precision matrix. "
+            "Use a larger epsilon, more rows, or fewer columns."
+        )
+    values = np.linalg.eigvalsh(s)
+    lowest = floor * mean
+    # An eigenvalue that a former repair left on the floor is not below it.
+    low = values[values < lowest - 8 * len(s) * np.finfo(float).eps * np.abs(values).max()]
+    matrix = s if how == "none" or not low.size else _repair(s, how, lowest, float(values[0]))
+    mass, moved = float(np.trace(matrix) - np.trace(s)), float(np.abs(matrix - s).max())
+    return Repaired(matrix, how, len(low), mass, moved, _sentence(how, low, len(s), floor, mean, mass, moved))
+
+
+def _repair(s: np.ndarray, how: str, lowest: float, eigmin: float) -> np.ndarray:
+    if how == "psd":
+        return clip_psd(s, lowest)
+    unit = np.eye(len(s))
+    if how == "ridge":
+        return s + (lowest - eigmin) * unit
+    # The matrices with eigenvalues >= lowest are the cone moved by lowest I, and so is the projection.
+    return diagnose(s - lowest * unit, penalise_diagonal=True).anchor + lowest * unit
+
+
+def _sentence(how: str, low: np.ndarray, d: int, floor: float, mean: float, mass: float, moved: float) -> str:
+    bound = f"{floor:g} of the mean variance" if floor else "zero"
+    if not low.size:
+        return f"The noisy matrix needed no repair before the lasso: no eigenvalue lies below {bound}."
+    found = f"{len(low)} of {d} eigenvalues lay below {bound} (the smallest at {low[0] / mean:.3g} of it)"
+    if not floor:
+        found = (
+            f"{len(low)} of {d} eigenvalues lay below zero (the smallest at {low[0] / mean:.3g} of the mean variance)"
+        )
+    if how == "none":
+        return f"The noisy matrix was not repaired before the lasso, although {found}."
+    done = {
+        "psd": "were raised to it",
+        "max-norm": "the matrix was moved to the nearest one in the largest entry without such eigenvalues",
+        "ridge": "one number was added to the whole diagonal",
+    }[how]
+    joint = " and " if how == "psd" else "; "
+    return (
+        f"Before the lasso {found}{joint}{done}. This added {mass / mean:.3g} mean variances to the eigenvalues in all "
+        f"and changed entries by at most {moved:.3g}."
+    )

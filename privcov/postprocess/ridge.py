@@ -1,0 +1,31 @@
+"""The ridge estimator of a precision matrix, in closed form. Kuismin, Kemppainen and Sillanpaa (2017), ROPE."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privcov import checks
+
+
+def ridge_precision(s: np.ndarray, lam: float) -> np.ndarray:
+    """argmin over T > 0 of -log det T + <s, T> + lam |T|_F^2, for any symmetric s. d x d, positive definite.
+
+    An eigenvalue f of s becomes (sqrt(f^2 + 8 lam) - f) / (4 lam) = 2 / (f + sqrt(f^2 + 8 lam)), the form without
+    cancellation of either sign being taken. At most 1 / sqrt(2 lam) for s >= 0, where the map is also
+    (1 / (4 lam))-Lipschitz in Frobenius norm; about a / (2 lam) for a negative eigenvalue -a: noise below zero is blown
+    up by the inverse of the penalty. lam > 0, in the squared unit of s.
+    """
+    return ridge_path(s, (lam,))[0]
+
+
+def ridge_path(s: np.ndarray, lambdas) -> list[np.ndarray]:
+    """`ridge_precision` at several penalties from one eigendecomposition."""
+    values, vectors = np.linalg.eigh(checks.square("s", s))
+    found = []
+    for lam in lambdas:
+        checks.positive("lam", lam)
+        root = np.sqrt(values**2 + 8 * lam)
+        theta = np.where(values > 0, 2 / (np.maximum(values, 0) + root), (root - np.minimum(values, 0)) / (4 * lam))
+        half = vectors * np.sqrt(theta)
+        found.append(half @ half.T)
+    return found

@@ -1,0 +1,128 @@
+"""Downloads: only when asked, checked as a file is, kept whole or not at all. No network is used here."""
+
+from types import SimpleNamespace
+from urllib.error import URLError
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.datasets
+
+import privcov
+from privcov.data_sources import fetch
+from privcov.data_sources.base import SOURCES
+from privcov.data_sources.papers import MissingData
+
+
+@pytest.fixture
+def openml(monkeypatch):
+    """openml.table and openml.labels are what the next download gives; openml.asked is what was asked for."""
+    state = SimpleNamespace(table=None, labels=None, problem=None, asked=[])
+
+    def fake(name, *, version, as_frame, cache):
+        state.asked.append((name, version))
+        assert as_frame
+        assert not cache
+        if state.problem is not None:
+            raise state.problem
+        return SimpleNamespace(data=state.table, target=state.labels)
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fake)
+    return state
+
+
+def test_ionosphere_and_parkinsons_come_as_they_were(made, folder, openml):
+    rows = made.ionosphere()
+    openml.table = pd.DataFrame([row[:-1] for row in rows]).add_prefix("a")
+    openml.labels = pd.Series([row[-1] for row in rows], dtype="category")
+    path = fetch.download("ionosphere")
+    assert path == folder / "ionosphere.csv"
+    ds = privcov.source("ionosphere")
+    np.testing.assert_array_equal(ds.rows, openml.table.to_numpy())
+    assert ds.labels.tolist() == ["good"] * 225 + ["bad"] * 126
+
+    values, status = made.parkinsons()
+    openml.table = pd.DataFrame(values).add_prefix("V")
+    openml.labels = pd.Series(np.array(status) + 1).astype(str).astype("category")
+    fetch.download("parkinsons")
+    ds = privcov.source("parkinsons")
+    np.testing.assert_array_equal(ds.rows, values)
+    assert ds.labels.tolist() == ["parkinson"] * 147 + ["healthy"] * 48
+    assert openml.asked == [("ionosphere", 1), ("parkinsons", 1)]
+    assert {p.name for p in folder.iterdir()} == {"ionosphere.csv", "parkinsons.csv"}
+
+
+def test_mnist_keeps_the_training_pictures(made, folder, openml):
+    labels = np.concatenate([np.repeat(np.arange(10), made.each), np.zeros(10_000, dtype=int)])
+    pixels = np.zeros((70_000, 784), dtype=np.uint8)
+    pixels[:, 400] = labels
+    openml.table, openml.labels = pd.DataFrame(pixels, copy=False), pd.Series(labels.astype(str)).astype("category")
+    assert fetch.download("mnist") == folder / "mnist.npz"
+    ds = privcov.source("mnist", n=60_000, digit="7")
+    assert ds.name == "mnist"
+    assert ds.n == made.each[7]
+    np.testing.assert_allclose(ds.rows[:, 400], 7 / (255 * 28))
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [URLError("name not known"), TimeoutError("timed out"), ValueError("No active dataset"), KeyError("data")],
+    ids=lambda p: type(p).__name__,
+)
+def test_a_failed_download_says_what_to_do(folder, openml, problem):
+    openml.problem = problem
+    with pytest.raises(MissingData, match="download of the Ionosphere set failed") as caught:
+        fetch.download("ionosphere")
+    for part in ("ionosphere.csv or ionosphere.data", str(folder)):
+        assert part in str(caught.value)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_download_that_is_another_set_is_not_kept(made, folder, openml):
+    values, status = made.parkinsons()
+    for table, labels, said in [
+        (values[:-1], status[:-1], "194 rows of 22, and the Parkinson's set has 195"),
+        (values, [1 - s for s in status], "147 healthy, 48 parkinson"),
+        (values[:, ::-1], status, "not three times MDVP:RAP"),
+    ]:
+        openml.table, openml.labels = pd.DataFrame(table), pd.Series(np.array(labels) + 1)
+        with pytest.raises(MissingData, match=said):
+            fetch.download("parkinsons")
+    assert list(folder.iterdir()) == []
+
+
+def test_what_cannot_be_downloaded_says_so(folder, openml):
+    assert fetch.fetchable() == ("ionosphere", "parkinsons", "mnist")
+    with pytest.raises(
+        ValueError, match=r"'sachs' cannot be downloaded; ionosphere, .* can. The Sachs set .*sachs.csv"
+    ):
+        fetch.download("sachs")
+    with pytest.raises(ValueError, match="Its rows need no file"):
+        fetch.download("ar1-covariance")
+    with pytest.raises(ValueError, match="There is no source"):
+        fetch.download("nothing")
+    assert openml.asked == []
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(made, folder, openml, monkeypatch):
+    (folder / "taken").write_text("a file where the folder should be")
+    monkeypatch.setenv("PRIVCOV_DATA_DIR", str(folder / "taken"))
+    rows = made.ionosphere()
+    openml.table, openml.labels = pd.DataFrame([r[:-1] for r in rows]), pd.Series([r[-1] for r in rows])
+    with pytest.raises(MissingData, match=r"cannot be kept in .*PRIVCOV_DATA_DIR"):
+        fetch.download("ionosphere")
+
+
+def test_half_a_file_is_never_left(folder, monkeypatch):
+    monkeypatch.setattr(fetch.os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+    with pytest.raises(MissingData, match="No space left"):
+        fetch._keep("ionosphere.csv", b"x")
+    assert list(folder.iterdir()) == []
+
+
+def test_making_rows_never_downloads(folder, openml):
+    for key in fetch.fetchable():
+        with pytest.raises(MissingData):
+            privcov.source(key)
+        assert SOURCES.get(key).cls().default_row_bound(0) > 0
+    assert openml.asked == []

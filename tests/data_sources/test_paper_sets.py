@@ -1,0 +1,147 @@
+"""The papers' real sets, from a folder beside the project: shapes, labels, public limits, and rows that these clip."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov.data_sources.base import SOURCES, make_dataset
+from privcov.data_sources.papers import GROUP, PaperData
+from privcov.data_sources.sachs import networks
+from privcov.measurements.clipping import share_clipped, share_out_of_bounds
+
+DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data"
+PRESENT = "40 present (chosen on the data)"
+SHARES = "shares of a sample"
+LARGEST = "largest row (chosen on the data)"
+SETS = [card for card in SOURCES.all() if issubclass(card.cls, PaperData)]
+# (key, parameters, shape, row bound, labels, rows scaled down)
+CASES = [
+    ("ionosphere", {}, (351, 34), math.sqrt(34), {"bad": 126, "good": 225}, 0),
+    ("sachs", {}, (7466, 11), 0.5 * math.sqrt(11), None, 34),
+    ("sachs", {"scale": "raw"}, (7466, 11), 1.0, None, 1),
+    ("colon", {}, (62, 50), 0.5 * math.sqrt(50), {"normal": 22, "tumor": 40}, 0),
+    ("colon", {"d": 2000}, (62, 2000), 0.5 * math.sqrt(2000), {"normal": 22, "tumor": 40}, 0),
+    ("parkinsons", {}, (195, 22), 0.5 * math.sqrt(22), {"healthy": 48, "parkinson": 147}, 0),
+    ("microbiome", {}, (98, 87), 0.5 * math.sqrt(87), {"lean": 63, "obese": 35}, 0),
+    ("microbiome", {"genera": PRESENT}, (98, 40), 0.5 * math.sqrt(40), {"lean": 63, "obese": 35}, 0),
+    ("microbiome", {"genera": PRESENT, "scale": SHARES}, (98, 40), 1.0, {"lean": 63, "obese": 35}, 0),
+    ("mnist", {}, (6000, 784), 1.0, dict.fromkeys(range(10), 600), 0),
+    ("mnist", {"digit": "3"}, (600, 784), 1.0, {3: 600}, 0),
+    ("news", {"d": 32}, (6046, 32), 1.0, {0: 4150, 1: 1896}, 0),
+    ("news", {"d": 512, "divide": LARGEST}, (6046, 512), 1.0, {0: 4150, 1: 1896}, 0),
+]
+
+
+@pytest.fixture
+def real(monkeypatch):
+    """Make a set, or skip where the folder or its file is not there."""
+    monkeypatch.setenv("PRIVCOV_DATA_DIR", str(DATA))
+
+    def make(key, **parameters):
+        if not SOURCES.get(key).cls.found():
+            pytest.skip(f"the real {key} file is not in a folder shared/data beside the project")
+        return privcov.source(key, **parameters)
+
+    return make
+
+
+def test_every_set_is_listed_with_what_it_needs():
+    assert [card.key for card in SETS] == ["ionosphere", "sachs", "colon", "parkinsons", "microbiome", "mnist", "news"]
+    for card in SETS:
+        assert card.group == GROUP
+        assert "Paper" in card.reference
+        assert card.cls.title in card.cls.missing()
+        assert card.cls().default_row_bound(0) == card.cls().default_row_bound(9) > 0  # without a file
+
+
+@pytest.mark.parametrize(("key", "parameters", "shape", "bound", "labels", "shortened"), CASES)
+def test_a_real_set_has_its_shape_and_few_rows_beyond_its_public_bound(
+    real, key, parameters, shape, bound, labels, shortened
+):
+    ds = real(key, **parameters)
+    assert ds.rows.shape == shape
+    assert ds.row_bound == pytest.approx(bound, rel=1e-15)
+    assert ds.provenance == "public"
+    assert ds.truth is None
+    assert not ds.mean_is_zero
+    assert len(set(ds.columns)) == ds.d
+    found = None if ds.labels is None else dict(zip(*np.unique(ds.labels, return_counts=True), strict=True))
+    assert found == labels
+    assert round(share_clipped(ds) * ds.n) == shortened
+    if ds.bounds is not None:
+        assert share_out_of_bounds(ds).max() == 0  # no cell of any column is clipped
+    again = make_dataset(SOURCES.get(key).cls(**parameters), seed=5, repeat=2)
+    np.testing.assert_array_equal(again.rows, ds.rows)
+
+
+@pytest.mark.parametrize("key", ["ionosphere", "sachs", "colon", "parkinsons", "microbiome"])
+def test_limits_are_round_public_numbers_and_not_the_extremes_of_the_rows(real, key):
+    """A limit copied from the rows would be attained by them; only those that hold by definition are."""
+    ds = real(key)
+    table = ds.bounds
+    attained = (ds.rows.min(axis=0) == table[:, 0]) | (ds.rows.max(axis=0) == table[:, 1])
+    if key in ("colon", "parkinsons"):
+        assert not attained.any()
+    digits = [f"{value:.3g}" for value in table.ravel()]
+    assert [float(text) for text in digits] == table.ravel().tolist()
+
+
+def test_constant_and_repeated_columns_are_kept(real):
+    assert np.ptp(real("ionosphere").rows[:, 1]) == 0
+    assert len(np.unique(real("ionosphere").rows, axis=0)) == 350  # one row occurs twice
+    genes = real("colon", d=2000).rows
+    assert len(np.unique(genes, axis=1).T) == 1991
+
+
+def test_sachs_carries_three_published_networks(real):
+    ds = real("sachs")
+    assert {name: int(graph.sum()) // 2 for name, graph in ds.graphs.items()} == {
+        "consensus, 20 edges": 20,
+        "18 edges": 18,
+        "17 edges": 17,
+    }
+    assert ds.columns[3:5] == ("pip2", "pip3")
+    for graph in ds.graphs.values():
+        assert graph.shape == (11, 11)
+        assert graph.dtype == bool
+        np.testing.assert_array_equal(graph, graph.T)
+        assert not graph.diagonal().any()
+        assert (graph <= ds.graphs["consensus, 20 edges"]).all()
+    raf, mek, p38, jnk = (ds.columns.index(name) for name in ("raf", "mek", "p38", "jnk"))
+    assert all(graph[raf, mek] for graph in ds.graphs.values())
+    assert not any(graph[p38, jnk] for graph in ds.graphs.values())
+    assert networks() is networks()
+
+
+def test_the_forty_genera_of_paper_4_and_the_words_that_mark_them(real):
+    full, kept = real("microbiome"), real("microbiome", genera=PRESENT)
+    where = [full.columns.index(name) for name in kept.columns]
+    np.testing.assert_array_equal(full.rows[:, where], kept.rows)
+    for label in ("lean", "obese"):
+        assert ((kept.rows[kept.labels == label] > 0).sum(axis=0) >= 4).all()
+    parameters = {s.name: s for s in SOURCES.get("microbiome").parameters}
+    assert parameters["genera"].default == "all 87"  # a choice made on the rows is never the default
+    assert "chosen on the data" in parameters["genera"].choices[1]
+    assert "no guarantee covers" in " ".join(parameters["genera"].help.split())
+
+
+def test_parkinsons_has_several_rows_per_person(real):
+    """The set's own warning: 195 recordings of 32 people."""
+    assert real("parkinsons").n == 195
+    assert "does not protect a person" in SOURCES.get("parkinsons").cls.__doc__
+
+
+def test_the_originals_of_two_sets_read_like_the_tidy_ones(real, made):
+    """The headerless UCI file and the transposed text of colon, written from the real rows."""
+    iono, colon = real("ionosphere"), real("colon", d=2000)
+    body = [[*row, label[0]] for row, label in zip(iono.rows.tolist(), iono.labels, strict=True)]
+    found = SOURCES.get("ionosphere").cls.parse([made.text(body)])
+    np.testing.assert_array_equal(found.values, iono.rows)
+    raw = SOURCES.get("colon").cls.read().values
+    signs = [(-1 if label == "tumor" else 1) * k for k, label in enumerate(colon.labels, 1)]
+    found = SOURCES.get("colon").cls.parse([made.text([signs], " "), made.text(raw.T.tolist(), " ")])
+    np.testing.assert_array_equal(found.values, raw)
+    np.testing.assert_array_equal(found.labels, colon.labels)

@@ -1,0 +1,297 @@
+"""Graph recovery: what is drawn is what privcov computes; presets, the slider, the states and the certificate."""
+
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import privcov
+from pages.parts import graph_set
+from pages.parts.study import from_query, to_query
+from privcov.metrics.graphs import decided_edges, losses, without_noise_at
+from tests.pages.test_pages import chart
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = {"data.n": "600", "data.d": "8"}
+
+
+def open_page(**query: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    at.switch_page("pages/3_Graph_recovery.py")
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.run()
+    return settle(at)
+
+
+def settle(at: AppTest) -> AppTest:
+    """Run the page until its curves are complete."""
+    for _ in range(600):
+        assert not at.exception, at.exception
+        jobs = at.session_state["roc"].values() if "roc" in at.session_state else ()
+        if not any(job.progress.alive for job in jobs):
+            break
+        time.sleep(0.05)
+    return at.run()
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    next(b for b in at.button if b.label == label).click().run()
+    return settle(at)
+
+
+def counts(at: AppTest) -> dict[str, int]:
+    spec, _ = chart(at, "Recovered network")
+    return {k: int(v) for k, v in re.findall(r"(\w+): (\d+)", " ".join(t.get("name", "") for t in spec["data"]))}
+
+
+def words(at: AppTest) -> str:
+    return " ".join([m.value for m in at.markdown] + [c.value for c in at.caption])
+
+
+def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
+    at = open_page(**SMALL)
+    assert not at.error
+    data = privcov.source("precision-ar2", n=600, d=8)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1)
+    want = privcov.graph_recovery(rel, data.truth.precision)
+    assert counts(at) == {"Missed": want.fn, "False": want.fp, "Found": want.tp}
+    assert f"**{want.tp} of {want.tp + want.fn}** edges of the true graph found" in words(at)
+
+
+def test_the_slider_reads_the_path_and_moves_the_mark_but_no_node():
+    at = open_page(**SMALL)
+    data = privcov.source("precision-ar2", n=600, d=8)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1)
+    slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
+    before, _ = chart(at, "Recovered network")
+    curve, _ = chart(at, "ROC curves")
+    slider.set_value(17).run()
+    after, _ = chart(at, "Recovered network")
+    moved, _ = chart(at, "ROC curves")
+    want = privcov.graph_recovery(rel.path[17].precision, data.truth.precision)
+    assert counts(at) == {"Missed": want.fn, "False": want.fp, "Found": want.tp}
+    nodes = [spec["data"][-1] for spec in (before, after)]
+    assert (nodes[0]["x"], nodes[0]["y"]) == (nodes[1]["x"], nodes[1]["y"])
+    assert (moved["data"][-1]["x"], moved["data"][-1]["y"]) == ([want.fpr], [want.tpr])
+    assert moved["data"][:-1] == curve["data"][:-1]
+
+
+def test_the_chosen_lambda_is_named_on_the_slider():
+    at = open_page(**SMALL)
+    slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
+    named = [option for option in slider.options if "chosen: ebic" in option]
+    assert len(named) == 1
+    assert len(slider.options) == 20
+
+
+def test_the_curves_are_those_of_the_script():
+    at = open_page(**SMALL)
+    scope: dict = {}
+    exec(at.code[0].value, scope)
+    spec, alt = chart(at, "ROC curves")
+    names = [t.get("name") for t in spec["data"]]
+    for name, curve in zip(("rho = 0.1", "rho = 0.01", "No privacy"), scope["curves"], strict=True):
+        assert name in names
+        told = float(re.search(rf"{re.escape(name)} finds ([\d.]+)", alt).group(1))
+        assert told == pytest.approx(curve.tpr[10], abs=0.005)
+    table = next(d.value for d in at.dataframe if "Curve" in d.value.columns)
+    common = min(c.reach for c in scope["curves"])
+    assert f"Partial AUC to FPR {common:.2f}" in table.columns
+    assert list(table[f"Partial AUC to FPR {common:.2f}"]) == [
+        f"{c.area(common):.3f} of at most {common:.2f}" for c in scope["curves"]
+    ]
+
+
+def test_other_levels_and_methods_make_more_curves_and_a_tenth_is_the_default():
+    at = open_page(**SMALL)
+    at.multiselect(key="graph.levels.zcdp").set_value([1.0, 0.05])
+    at.multiselect(key="graph.methods.zcdp").set_value(["glasso-gaussian"]).run()
+    settle(at)
+    _, alt = chart(at, "ROC curves")
+    for level in ("1", "0.1", "0.05"):
+        assert f"Auto (graphical lasso), rho = {level} finds" in alt
+        assert f"Graphical lasso (DP-AGL), rho = {level} finds" in alt
+    assert "rho = 0.01" not in alt
+    assert alt.count("No privacy") == 1
+
+
+@pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])
+def test_each_kind_offers_the_methods_that_can_give_it_and_says_who_cannot(kind):
+    at = open_page(**SMALL, kind=kind)
+    assert not at.error
+    able, why = graph_set.offered(kind)
+    assert len(at.selectbox(key="w.method").options) == len(able)
+    assert all(not privcov.estimators.base.METHODS.get(key).refuses(kind) for key in able)
+    assert any(why in c.value for c in at.caption) or not why
+    assert ("glasso-gaussian" in able) == (kind != "pure")
+    assert "ridge-precision" not in able  # it draws no graph
+
+
+def test_a_method_without_a_graph_gives_way_to_the_page_s_own_and_stays_elsewhere():
+    at = open_page(**SMALL, method="gaussian-cov")
+    assert not at.error
+    assert at.selectbox(key="w.method").value == graph_set.METHOD
+    assert at.session_state["study"].method == "gaussian-cov"
+    # A setting of the shown method belongs to it, not to the method of the other pages.
+    at.selectbox(key="w.options.auto-precision.rule").set_value("half-universal").run()
+    assert at.session_state["study"].method == "auto-precision"
+    assert dict(at.session_state["study"].options) == {"rule": "half-universal"}
+
+
+def test_paper_2_figure_1_is_one_click():
+    at = open_page(**SMALL)
+    press(at, "Paper 2, figure 1: AR(2)")
+    assert not at.error
+    study = at.session_state["study"]
+    assert (study.kind, study.epsilon, study.delta, study.method) == ("approx", 2.0, 1e-3, "glasso-gaussian")
+    data = study.data
+    assert data == ()  # 2,000 rows and 20 columns are the source's own defaults
+    spec = privcov.sources()
+    card = next(c for c in spec if c.key == study.source)
+    assert {s.name: s.default for s in card.parameters} == {"n": 2000, "d": 20}
+    (job,) = [j for j in at.session_state["roc"].values() if j.progress.total == 50]
+    assert job.progress.state == "finished"
+    _, alt = chart(at, "ROC curves")
+    for name in ("epsilon = 2", "epsilon = 1", "No privacy"):
+        assert f"{name} finds" in alt
+    assert "mean over 50 replicates" in words(at)
+
+
+@pytest.mark.parametrize("preset", graph_set.PRESETS, ids=lambda p: p.label)
+def test_a_preset_is_a_link_that_comes_back(preset):
+    study, problems = from_query(to_query(preset.study))
+    assert problems == []
+    assert study == preset.study
+
+
+def test_an_indefinite_example_shows_the_certificate_instead_of_a_number():
+    at = press(open_page(), "No answer at small lambda")
+    assert not at.error
+    slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
+    told = re.search(r"(\d+) of 20 lambdas are not offered", words(at))
+    assert len(slider.options) + int(told.group(1)) == 20
+    _, line = chart(at, "Lambdas of the path")
+    assert f"{int(told.group(1))} infeasible" in line
+    assert "falls without end" in chart(at, "Objective along the certificate")[1]
+    assert chart(at, "Heatmap of the certificate")
+    # A repair is one click, and every lambda has an answer then.
+    press(at, "Raise eigenvalues")
+    assert dict(at.session_state["study"].options) == {}
+    assert len(next(s for s in at.select_slider if s.label == "Penalty lambda").options) == 20
+    assert "repaired first" in words(at)
+
+
+def test_a_positive_definite_matrix_is_said_to_have_every_answer():
+    at = open_page(**SMALL, rho="10")
+    at.session_state["graph-tab"] = graph_set.ANSWERS
+    at.run()
+    assert "every lambda has exactly one answer" in words(at)
+
+
+def test_the_owner_s_view_has_three_states():
+    at = open_page(**SMALL)
+    at.segmented_control(key="graph.view").set_value("As an owner sees it").run()
+    data = privcov.source("precision-ar2", n=600, d=8)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1)
+    at_chosen = next(i for i, fit in enumerate(rel.path) if np.array_equal(fit.precision, rel.precision))
+    edge, undecided, none = decided_edges(rel, at_chosen).counts
+    assert counts(at) == {"Undecided": undecided, "Edge": edge}
+    assert f"**{edge}** edges, **{undecided}** undecided, **{none}** pairs without an edge" in words(at)
+    assert any("Owner" in h.proto.body for h in at.get("html"))
+
+
+def test_without_a_known_graph_only_the_owner_s_view_is_there():
+    at = open_page(source="wine")
+    assert not at.error
+    assert "Edge" in counts(at)
+    assert "A ROC curve needs a graph to compare with" in at.info[0].value
+    assert not [s for s in at.segmented_control if s.key == "graph.view"]
+
+
+def test_matrices_share_one_scale_and_the_losses_are_paper_2_s():
+    at = open_page(**SMALL)
+    at.session_state["graph-tab"] = graph_set.MATRICES
+    at.run()
+    ranges = set()
+    for name in ("truth precision", "non-private, same lambda precision", "private precision"):
+        spec, _ = chart(at, f"Heatmap of {name}")
+        ranges.add((spec["data"][0]["zmin"], spec["data"][0]["zmax"]))
+    assert len(ranges) == 1
+    data = privcov.source("precision-ar2", n=600, d=8)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1)
+    lam = next(fit.lam for fit in rel.path if np.array_equal(fit.precision, rel.precision))
+    want = losses(rel.precision, without_noise_at(rel, data, lam))
+    shown = next(d.value for d in at.dataframe if "Spectral" in d.value.columns)
+    assert list(shown.iloc[0])[1:] == [f"{want[k]:.1%}" for k in ("l1", "frobenius", "spectral")]
+    at.toggle(key="graph.partial").set_value(True).run()
+    spec, _ = chart(at, "Heatmap of private partial correlations")
+    assert (spec["data"][0]["zmin"], spec["data"][0]["zmax"]) == (-1.0, 1.0)
+
+
+def test_a_large_graph_waits_for_a_click_and_says_how_long():
+    at = open_page(**{"data.n": "300", "data.d": "40"})
+    assert "roc" not in at.session_state or not at.session_state["roc"]
+    assert "3 curves, 20 replicates: about" in words(at)
+    button = next(b for b in at.button if b.label == "Draw the ROC curves")
+    at.number_input(key="graph.replicates").set_value(2)
+    button.click().run()
+    settle(at)
+    assert "epsilon" not in chart(at, "ROC curves")[1]
+    assert "rho = 0.1 finds" in chart(at, "ROC curves")[1]
+
+
+def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch):
+    data = privcov.source("precision-ar2", n=400, d=5)
+    line, star = (np.zeros((5, 5), bool) for _ in range(2))
+    for i in range(4):
+        line[i, i + 1] = line[i + 1, i] = star[0, i + 1] = star[i + 1, 0] = True
+    public = privcov.Dataset.from_rows(
+        data.rows, data.row_bound, graphs={"line": line, "star": star}, mean_is_zero=True, name="wine"
+    )
+    from pages.parts import cached
+
+    monkeypatch.setattr(cached, "dataset", lambda study, default_source="": public)
+    rel = privcov.release("auto-precision", public, privcov.ZCDP(0.1), seed=1)
+    monkeypatch.setattr(cached, "release", lambda study, **_: rel)
+    at = open_page(source="wine", bound="1")
+    at.selectbox(key="graph.reference").set_value("star").run()
+    want = privcov.metrics.graphs.compare(privcov.metrics.graphs.edges(rel.precision), star)
+    assert counts(at) == {"Missed": want.fn, "False": want.fp, "Found": want.tp}
+    assert "It is a published reference, not the truth." in words(at)
+    assert list(at.selectbox(key="graph.reference").options) == ["line (4 edges)", "star (4 edges)"]
+
+
+def test_a_stopped_job_keeps_what_it_has():
+    at = open_page(**SMALL)
+    at.number_input(key="graph.replicates").set_value(500).run()
+    job = list(at.session_state["roc"].values())[-1]
+    next(b for b in at.button if b.label == "Stop").click().run()
+    assert job.wait(20)
+    at.run()
+    assert job.progress.state == "stopped"
+    assert 0 < job.progress.done < 500
+    assert f"Stopped after {job.progress.done} of 500 replicates" in words(at)
+    assert chart(at, "ROC curves")
+
+
+def test_the_form_keeps_its_word_while_another_tab_is_open():
+    at = open_page(**SMALL)
+    at.number_input(key="graph.replicates").set_value(7).run()
+    settle(at)
+    for tab in (graph_set.MATRICES, graph_set.CURVES):
+        at.session_state["graph-tab"] = tab
+        at.run()
+    settle(at)
+    assert at.number_input(key="graph.replicates").value == 7
+    assert "mean over 7 replicates" in words(at)
+
+
+def test_many_columns_are_asked_about_before_they_are_solved():
+    at = open_page(**{"data.n": "50", "data.d": "301"})
+    assert "301 columns takes about" in at.info[0].value
+    assert not at.get("plotly_chart")
+    assert [b.label for b in at.button if b.label == "Solve it"]

@@ -1,0 +1,313 @@
+"""The data owner's page: nothing is read before it is declared, one confirmed release, and every answer from it."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import own_state
+from privcov.data_sources.private_file import Column, Declaration
+from privcov.ledger import Ledger
+
+APP = str(Path(__file__).resolve().parents[2] / "app.py")
+PAGE = "pages/5_Your_data.py"
+NAMES = ("age", "weight", "<b>=dose</b>")
+SECRET = "73.4375"
+
+
+def table(rows: int = 400) -> bytes:
+    """Invented rows, with a value that must not turn up anywhere."""
+    rng = np.random.default_rng(5)
+    common = rng.normal(size=rows)
+    cells = np.column_stack([50 + 12 * common, 75 + 9 * common + 5 * rng.normal(size=rows), rng.uniform(0, 10, rows)])
+    lines = [f"{a:.3f},{b:.3f},{c:.3f}" for a, b, c in cells]
+    lines[7] = f"{SECRET},80,5"
+    return ("patient_id," + ",".join(NAMES) + "\n" + "".join(f"p{i},{line}\n" for i, line in enumerate(lines))).encode()
+
+
+def declaration(**changes) -> Declaration:
+    columns = (
+        Column("age", 0.0, 120.0, 50.0, "human lifetimes"),
+        Column("weight", 30.0, 200.0, None, "the scale ends there"),
+        Column(NAMES[2], 0.0, 10.0, None, "dosing protocol"),
+    )
+    return Declaration(**({"name": "trial", "row_stands_for": "one patient", "columns": columns} | changes))
+
+
+@pytest.fixture(autouse=True)
+def ledger(tmp_path, monkeypatch) -> Path:
+    path = tmp_path / "ledger.sqlite"
+    monkeypatch.setenv("PRIVCOV_LEDGER", str(path))
+    return path
+
+
+def opened() -> AppTest:
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.switch_page(PAGE).run()
+    return calm(at)
+
+
+def calm(at: AppTest) -> AppTest:
+    assert not at.exception, at.exception
+    return at
+
+
+def given(raw: bytes | None = None) -> AppTest:
+    at = opened()
+    at.file_uploader[0].set_value(("patients.csv", raw or table(), "text/csv")).run()
+    return calm(at)
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    next(b for b in at.button if b.label == label).click().run()
+    return calm(at)
+
+
+def fill(at: AppTest, what: Declaration) -> AppTest:
+    """The form, filled from a saved declaration."""
+    raw = what.to_json().encode()
+    next(u for u in at.file_uploader if u.label == "Declaration").set_value(("d.json", raw, "application/json")).run()
+    return press(at, "Fill the form from it")
+
+
+def go(at: AppTest, step: str) -> AppTest:
+    at.segmented_control(key="own-step").set_value(step).run()
+    return calm(at)
+
+
+def widget(at: AppTest, kind: str, name: str):
+    mine = at.session_state["own"]
+    return getattr(at, kind)(key=f"own-{name}-{mine.file_id}-{mine.turn}")
+
+
+def declared(**changes) -> AppTest:
+    """A table whose form was filled from a saved declaration, and declared."""
+    at = given()
+    press(fill(at, declaration(**changes)), "Declare")
+    assert at.session_state["own"].declared == declaration(**changes), [e.value for e in at.error]
+    return at
+
+
+def limited(at: AppTest, rho: float = 1.0) -> AppTest:
+    go(at, "plan")
+    go(at, "release")
+    widget(at, "number_input", "limit-rho").set_value(rho).run()
+    return press(at, "Set the limit")
+
+
+def released(**changes) -> AppTest:
+    at = limited(declared(**changes))
+    press(at, "Release ...")
+    return press(at, "Confirm and release")
+
+
+def text_of(at: AppTest) -> str:
+    return "\n".join(str(getattr(node, "proto", "")) for node in at.main)
+
+
+# --- declare ------------------------------------------------------------------------------------------------
+
+
+def test_only_the_header_is_read():
+    broken = b"age,weight\n" + b"\xff\xfe not text \x00, at all\n" * 3
+    at = given(broken)
+    assert at.session_state["own"].header == ("age", "weight")
+    assert not at.error
+    at = given()
+    assert SECRET not in text_of(at)
+
+
+def test_bounds_start_empty_and_ids_are_left_out():
+    own = given().session_state["own"]
+    assert own.typed[["low", "high", "typical"]].isna().all(axis=None)
+    assert (own.typed["reason"] == "").all()
+    assert dict(zip(own.typed["column"], own.typed["use"], strict=True)) == {
+        "patient_id": False, "age": True, "weight": True, NAMES[2]: True,
+    }  # fmt: skip
+
+
+def test_a_header_like_an_id_raises_the_question():
+    assert any("patient" in w.value for w in given().warning)
+    assert not given(b"age,weight\n1,2\n").warning
+
+
+@pytest.mark.parametrize(
+    ("name", "person"),
+    [("patient_id", 1), ("subject#", 1), ("ID", 1), ("pidnum", 1), ("age", 0), ("width", 0), ("humidity", 0)],
+)
+def test_what_looks_like_a_person(name, person):
+    at = given(f"{name},other\n1,2\n".encode())
+    assert bool(at.warning) == bool(person)
+
+
+def test_nothing_is_declared_before_it_is_complete():
+    at = press(given(), "Declare")
+    assert "how many rows one person" in at.error[0].value
+    assert at.session_state["own"].declared is None
+    assert go(at, "plan").info
+
+
+def test_a_saved_declaration_comes_back():
+    at = declared(n_public=False, missing="drop-row", rows_per_person=4)
+    own = at.session_state["own"]
+    assert Declaration.from_json(own.declared.to_json()) == own.declared
+    at = go(go(at, "plan"), "declare")
+    assert widget(at, "number_input", "people").value == 4
+    assert widget(at, "radio", "public").value is False
+    assert own.typed["reason"].tolist()[1] == "human lifetimes"
+
+
+def test_a_declaration_of_another_file_is_refused():
+    at = given(b"height,weight\n1,2\n")
+    assert "does not have" in fill(at, declaration()).error[0].value
+
+
+def test_a_server_for_others_takes_no_private_file(monkeypatch):
+    assert own_state.refusal() == ""
+    monkeypatch.setattr(own_state.st, "get_option", lambda name: "0.0.0.0")
+    assert own_state.SETTING in own_state.refusal()
+    monkeypatch.setenv(own_state.SETTING, "allow")
+    assert "log in" in own_state.refusal()
+    for address in ("127.0.0.1", "::1", "localhost"):
+        monkeypatch.setattr(own_state.st, "get_option", lambda name, a=address: a)
+        assert own_state.refusal() == ""
+
+
+# --- plan ---------------------------------------------------------------------------------------------------
+
+
+def test_the_plan_reads_no_row():
+    """The same plan from a file whose rows are no table at all."""
+    seen = []
+    for raw in (table(), table()[: len(",".join(NAMES)) + 12] + b"\n\xff\x00\xff"):
+        at = fill(given(raw), declaration())
+        go(press(at, "Declare"), "plan")
+        assert not at.error
+        seen.append([h.proto.body for h in at.get("html") if "Guarantee" in h.proto.body])
+    assert seen[0] == seen[1] != []
+
+
+def test_the_plan_shows_three_candidates_and_follows_the_choice():
+    at = go(declared(), "plan")
+    table_shown = next(h.proto.body for h in at.get("html") if "Smallest visible" in h.proto.body)
+    assert all(f"{rho}-zCDP" in table_shown for rho in (0.02, 0.1, 0.5))
+    widget(at, "radio", "pick").set_value(2).run()
+    assert at.session_state["own"].chosen.rho == 0.5
+    at = go(go(at, "declare"), "plan")
+    assert at.session_state["own"].chosen.rho == 0.5
+
+
+def test_which_epsilon_works_here():
+    at = go(declared(), "plan")
+    press(at, "Find it")
+    assert any(re.search(r"About rho [0-9.]+", m.value) for m in at.markdown)
+
+
+# --- owner's view -------------------------------------------------------------------------------------------
+
+
+def test_the_owners_view_is_asked_for_and_leaves():
+    at = go(go(declared(), "plan"), "view")
+    assert not at.get("plotly_chart")
+    at.checkbox[0].check().run()
+    press(at, "Show me")
+    assert len(at.get("plotly_chart")) == 3
+    assert not at.get("download_button")
+    assert not at.dataframe
+    assert "not private" in text_of(at)
+    press(at, "Clear")
+    assert at.session_state["own"].look is None
+    assert not at.get("plotly_chart")
+    at.checkbox[0].check().run()
+    go(press(at, "Show me"), "plan")
+    assert at.session_state["own"].look is None
+
+
+# --- release ------------------------------------------------------------------------------------------------
+
+
+def test_a_release_is_confirmed_recorded_and_shown(ledger):
+    at = limited(declared())
+    press(at, "Release ...")
+    assert Ledger(ledger).entries() == ()
+    press(at, "Confirm and release")
+    (entry,) = Ledger(ledger).entries("trial")
+    assert entry.state == "stored"
+    assert entry.request["draw"] == 1
+    assert at.segmented_control(key="own-step").value == "answers"
+    assert SECRET not in text_of(at)
+
+
+def test_the_same_release_again_is_the_same_row(ledger):
+    at = released()
+    first = Ledger(ledger).entries("trial")
+    press(go(at, "release"), "Release ...")
+    press(at, "Confirm and release")
+    assert Ledger(ledger).entries("trial") == first
+
+
+def test_a_release_beyond_the_limit_is_refused(ledger):
+    at = limited(declared(), rho=0.05)
+    press(at, "Release ...")
+    press(at, "Confirm and release")
+    assert any("more than is left" in e.value.replace("\\", "") for e in at.error)
+    assert Ledger(ledger).entries() == ()
+
+
+def test_a_row_that_cannot_be_read_says_nothing(ledger):
+    at = press(fill(given(table() + b"secret-cell,1\n"), declaration()), "Declare")
+    press(limited(at), "Release ...")
+    press(at, "Confirm and release")
+    assert any("(id " in e.value.replace("\\", "") for e in at.error)
+    assert "secret" not in text_of(at)
+    assert Ledger(ledger).entries() == ()
+
+
+# --- answers ------------------------------------------------------------------------------------------------
+
+
+def test_every_view_of_a_release_and_none_spends(ledger):
+    at = released(n_public=False)
+    before = Ledger(ledger).account("trial").spent_rho
+    for view in ("matrices", "pairs", "spectrum", "graph", "regression", "synthetic", "home"):
+        widget(at, "segmented_control", "answer").set_value(view).run()
+        calm(at)
+        assert not at.error, (view, [e.value for e in at.error])
+    assert Ledger(ledger).account("trial").spent_rho == before
+
+
+def test_classes_are_released_with_the_rest(ledger):
+    raw = table().decode().splitlines()
+    raw = "\n".join([raw[0] + ",arm", *(line + (",a" if i % 3 else ",b") for i, line in enumerate(raw[1:]))])
+    at = given(raw.encode())
+    fill(at, declaration(label="arm", classes=("a", "b"), rows_per_person=2))
+    press(press(limited(press(at, "Declare")), "Release ..."), "Confirm and release")
+    assert Ledger(ledger).entries("trial")[0].request["facts"]["classes"] == ["a", "b"]
+    widget(at, "segmented_control", "answer").set_value("classes").run()
+    calm(at)
+    assert not at.error
+    assert at.get("plotly_chart")
+
+
+def test_an_old_release_opens_without_its_file(ledger):
+    released()
+    at = go(opened(), "answers")
+    assert not at.error
+    assert at.get("plotly_chart")
+    assert len(Ledger(ledger).entries()) == 1
+
+
+def test_forgetting_leaves_nothing():
+    at = press(released(), "Forget this file")
+    assert at.session_state["own"] == own_state.Own()
+    for key in ("own-opened", "own-kept", "own-previews", "own-start"):
+        assert key not in at.session_state
+
+
+def test_two_sessions_do_not_see_each_other():
+    one, other = declared(), opened()
+    assert other.session_state["own"].raw == b""
+    assert one.session_state["own"].raw != b""
+    assert "age" not in text_of(other)

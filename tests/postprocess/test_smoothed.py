@@ -1,0 +1,114 @@
+"""The lasso whose distance from the optimum is bounded for every matrix: rate, certificate, Lipschitz constant."""
+
+import math
+
+import numpy as np
+import pytest
+
+from privcov.postprocess import smoothed
+from privcov.postprocess.glasso import solve_path
+from privcov.postprocess.smoothed import capped_inverse, duality_gap, smoothed_lasso, steps
+
+LAM, TOP, WIDTH = 0.1, 10.0, 1e-3
+
+
+def matrices(d: int, count: int, seed: int = 0) -> list[np.ndarray]:
+    """Moments of rows in the unit ball, and indefinite matrices of the same size."""
+    rng, out = np.random.default_rng(seed), []
+    for k in range(count):
+        x = rng.standard_normal((max(d // 2, 1) + 3 * k, d)) @ rng.standard_normal((d, d))
+        s = x.T @ x / len(x)
+        noise = rng.standard_normal((d, d)) * (k % 2) / (2 * d)
+        out.append(s / np.trace(s) + (noise + noise.T) / 2)
+    return out
+
+
+def objective(t, s, lam=LAM, width=WIDTH):
+    size = np.abs(t)
+    h = np.where(size >= width, lam * size - lam * width / 2, lam * size**2 / (2 * width))
+    return -np.linalg.slogdet(t)[1] + np.sum(s * t) + h.sum()
+
+
+def test_the_gap_is_the_difference_of_primal_and_dual():
+    """Against both objectives written out; at random U the gap is of the size of the objective."""
+    rng = np.random.default_rng(1)
+    for s in matrices(4, 6):
+        u = rng.uniform(-LAM, LAM, s.shape)
+        u = (u + u.T) / 2
+        t = capped_inverse(s + u, TOP)
+        dual = -np.linalg.slogdet(t)[1] + np.sum((s + u) * t) - WIDTH / LAM * (u**2).sum() / 2
+        assert duality_gap(t, u, LAM, WIDTH) == pytest.approx(objective(t, s) - dual, abs=1e-10)
+        assert duality_gap(t, u, LAM, WIDTH) > 0.01
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_the_fixed_number_of_steps_is_enough_without_looking_at_the_gap(d, monkeypatch):
+    """The rate of the proof, with the early stop switched off; the reference is solved a hundred times closer."""
+    monkeypatch.setattr(smoothed, "LOOK", 10**9)
+    monkeypatch.setattr(smoothed, "duality_gap", lambda *rest: math.inf)
+    taken = []
+    inverse = capped_inverse
+    monkeypatch.setattr(smoothed, "capped_inverse", lambda *rest: taken.append(1) or inverse(*rest))
+    for s in matrices(d, 5):
+        near = smoothed_lasso(s, LAM, TOP, WIDTH, 1e-3)
+        assert len(taken) == steps(d, LAM, TOP, WIDTH, 1e-3) + 1  # all of them, and the answer
+        assert np.linalg.norm(near - smoothed_lasso(s, LAM, TOP, WIDTH, 1e-5)) <= 1e-3 + 1e-5
+        taken.clear()
+
+
+@pytest.mark.parametrize("d", [2, 5, 12])
+def test_the_early_stop_keeps_the_distance(d):
+    for s in matrices(d, 6):
+        exact = smoothed_lasso(s, LAM, TOP, WIDTH, 1e-5)
+        for distance in (1.0, 0.1, 0.01):
+            assert np.linalg.norm(smoothed_lasso(s, LAM, TOP, WIDTH, distance) - exact) <= distance + 1e-5
+        assert np.linalg.eigvalsh(exact)[-1] <= TOP * (1 + 1e-12)
+
+
+def test_it_is_the_minimum():
+    """No feasible matrix nearby does better; the cap binds in half of the cases."""
+    rng = np.random.default_rng(2)
+    capped = 0
+    for s in matrices(3, 6):
+        t = smoothed_lasso(s, LAM, 4.0, WIDTH, 1e-7)
+        capped += np.linalg.eigvalsh(t)[-1] > 4 * (1 - 1e-9)
+        for size in (1e-3, 1e-2, 0.1):
+            for _ in range(50):
+                a = rng.standard_normal((3, 3))
+                values, vectors = np.linalg.eigh(t + size * (a + a.T))
+                other = (vectors * np.clip(values, 1e-9, 4.0)) @ vectors.T
+                assert objective(t, s) <= objective(other, s) + 1e-10
+    assert capped >= 2
+
+
+def test_for_a_narrow_width_and_an_idle_cap_it_is_the_graphical_lasso():
+    """The diagonal penalised, as in the papers; the rounding moves the answer by less than a hundred widths."""
+    for s in matrices(6, 3)[::2]:
+        want = solve_path(s, [LAM], penalise_diagonal=True, tol=1e-10)[0].precision
+        found = smoothed_lasso(s, LAM, 6 / LAM, 1e-5, 1e-4)
+        assert np.abs(found - want).max() < 1.1e-3
+
+
+def test_no_pair_of_matrices_moves_more_than_the_lipschitz_constant():
+    """Random pairs and pairs along an eigenvector; the constant is nearly reached where the cap binds nowhere."""
+    rng = np.random.default_rng(3)
+    top, largest = 3.0, 0.0
+    for s in matrices(3, 8):
+        for size in (1e-3, 0.1):
+            a = rng.standard_normal((3, 3))
+            v = np.linalg.eigh(s)[1][:, :1]
+            for change in (a + a.T, v @ v.T):
+                moved = smoothed_lasso(s + size * change, LAM, top, WIDTH, 1e-7)
+                moved = moved - smoothed_lasso(s, LAM, top, WIDTH, 1e-7)
+                ratio = np.linalg.norm(moved) / np.linalg.norm(size * change)
+                assert ratio <= top**2 * (1 + 1e-3)
+                largest = max(largest, ratio)
+    assert largest > 0.3 * top**2
+
+
+@pytest.mark.parametrize("name", ["lam", "top", "width", "distance"])
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan])
+def test_bad_numbers_are_named(name, value):
+    good = {"lam": LAM, "top": TOP, "width": WIDTH, "distance": 0.1} | {name: value}
+    with pytest.raises(ValueError, match=f"{name} must"):
+        smoothed_lasso(np.eye(2), **good)

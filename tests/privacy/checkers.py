@@ -1,0 +1,195 @@
+"""What must hold for the private measurement, as functions that raise AssertionError; the mutants must make them do so.
+
+Replay is gray-box: the noise functions are replaced by ones that add the same numbers to every table and write down the
+scale they were asked for. What is left of the difference between two answers is then the change of the statistic, to be
+compared with what the event says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from fractions import Fraction
+
+import numpy as np
+
+import privcov
+from privcov import accounting
+from privcov.measurements import exact_moment, exact_noise, exact_reading
+from privcov.measurements.integer_gram import noiseless_gram
+from privcov.private_dataset import PrivateDataset, Sealed, SealedError
+
+SHARES = {
+    "isotropic": privcov.ZCDP(0.1),
+    "laplace": privcov.PureDP(0.7),
+    "wishart-difference": privcov.PureDP(0.7),
+}
+
+
+@contextlib.contextmanager
+def replayed(scales: list, monkeypatch, noise: int = 12_345):
+    """Deterministic noise; ``scales`` collects (mechanism, scale, how many numbers)."""
+
+    def same(kind):
+        def add(values, scale):
+            scales.append((kind, scale, values.size))
+            shift = noise * np.arange(1, values.size + 1).reshape(values.shape)
+            return values + (shift + shift.T if values.ndim == 2 else shift)
+
+        return add
+
+    with monkeypatch.context() as patch:
+        patch.setattr(exact_noise, "add_discrete_gaussian", same("gaussian"))
+        patch.setattr(exact_noise, "add_discrete_laplace", same("laplace"))
+        patch.setattr(exact_noise, "add_wishart_difference", same("wishart-difference"))
+        yield
+
+
+def check_replay(one: PrivateDataset, other: PrivateDataset, shape: str, centre: str, monkeypatch) -> float:
+    """The cost of telling two neighbours apart stays within the event and the share. Returns cost / claim."""
+    share, scales = SHARES[shape], []
+    with replayed(scales, monkeypatch):
+        first = exact_moment.measure_exactly(one, share, centre=centre, shape=shape)
+        cut = len(scales)
+        second = exact_moment.measure_exactly(other, share, centre=centre, shape=shape)
+    assert scales[:cut] == scales[cut:], "the way through the measurement depends on the rows"
+    assert first.event == second.event, "the event depends on the rows"
+    diagonal_scale = scales[0][1]
+    assert diagonal_scale >= first.event.scale, "the noise is smaller than the event says"
+    change = [
+        [int(a) - int(b) for a, b in zip(x, y, strict=True)] for x, y in zip(first.total, second.total, strict=True)
+    ]
+    pairs = [(i, j) for i in range(len(change)) for j in range(i, len(change))]
+    if shape == "isotropic":
+        off_scale = scales[1][1] if len(scales[:cut]) > 1 else diagonal_scale
+        cost = sum(
+            Fraction(change[i][j]) ** 2 / 2 / Fraction(diagonal_scale if i == j else off_scale) ** 2 for i, j in pairs
+        )
+        if first.trace is not None:
+            cost += Fraction(first.trace - second.trace) ** 2 / 2 / Fraction(diagonal_scale) ** 2
+        claim = accounting.zcdp_sum((first.event,))
+        assert claim <= Fraction(share.rho)
+    else:
+        claim = accounting.pure_sum((first.event,))
+        assert claim <= Fraction(share.epsilon)
+        if shape == "laplace":
+            cost = Fraction(sum(abs(change[i][j]) for i, j in pairs)) / Fraction(diagonal_scale)
+        else:
+            # Floating point is good to 1e-15 of the norm; the bound is a whole number of steps above what is attained.
+            nuclear = np.abs(np.linalg.eigvalsh(np.array(change, dtype=np.float64))).sum()
+            cost = Fraction(float(nuclear) * (1 - 1e-12)) / Fraction(diagonal_scale)
+    assert cost <= claim, f"a neighbour costs {float(cost / claim):.6f} of what the event says"
+    return float(cost / claim)
+
+
+def check_structure(private: PrivateDataset, shape: str, centre: str) -> None:
+    """Whole numbers, symmetric, no more of them than there are looks at the data; on the grid after reading."""
+    noisy = exact_moment.measure_exactly(private, SHARES[shape], centre=centre, shape=shape)
+    assert noisy.total.dtype == np.int64
+    np.testing.assert_array_equal(noisy.total, noisy.total.T)
+    measured = exact_reading.read_sum(noisy, centre)
+    np.testing.assert_array_equal(measured.matrix, measured.matrix.T)
+    d, n = private.facts.d, private.facts.n
+    if n is not None:
+        steps = measured.matrix[:d, :d] * float(2**40 * (d + 1) * n)
+        limit = np.maximum(np.abs(steps) * 2**-51, 1e-9)
+        assert (np.abs(steps - np.round(steps)) <= limit).all(), "a released number lies between two steps of the grid"
+    again = exact_moment.NoisySum.from_dict(json.loads(json.dumps(noisy.to_dict())))
+    np.testing.assert_array_equal(exact_reading.read_sum(again, centre).matrix, measured.matrix)
+
+
+def check_noise_size(shape: str, d: int = 60) -> None:
+    """The drawn noise has the scale of the event: deviations of 1,770 or more numbers, within 15 %.
+
+    The relative standard error is at most 1.7 % (Gaussian) and 2.7 % (Laplace); 15 % is missed by chance less than once
+    in 10^7 runs. Half the noise, or a factor sqrt(2), is always seen.
+    """
+    empty = PrivateDataset.from_rows(np.zeros((2, d)), row_bound=1.0)
+    noisy = exact_moment.measure_exactly(empty, SHARES[shape], centre="none", shape=shape)
+    law = exact_reading.read_sum(noisy, "none").law
+    off = noisy.total[np.triu_indices(d, 1)].astype(float)
+    unit = noisy.scale / law.scale
+    assert abs(np.std(off) / (law.off_diagonal_std * unit) - 1) < 0.15, "off-diagonal noise has another scale"
+    if shape != "wishart-difference":
+        # 60 numbers: standard error 9 %; half or twice the noise would be 5 of them away.
+        own = noisy.event.scale * (np.sqrt(2) if shape == "laplace" else 1)
+        assert 0.6 < np.std(np.diag(noisy.total).astype(float)) / own < 1.6, "diagonal noise has another scale"
+
+
+def check_fresh_noise(shape: str) -> None:
+    """No two draws are alike."""
+    empty = PrivateDataset.from_rows(np.zeros((2, 3)), row_bound=1.0)
+    first, second = (
+        exact_moment.measure_exactly(empty, SHARES[shape], centre="none", shape=shape).total for _ in range(2)
+    )
+    assert (first != second).sum() >= 8, "two draws share their noise"
+
+
+def check_unbiased(private: PrivateDataset, expected: np.ndarray, monkeypatch) -> None:
+    """Without noise, the answer is the moment of the clipped rows over the number of rows, to the width of the grid."""
+    with replayed([], monkeypatch, noise=0):
+        noisy = exact_moment.measure_exactly(private, privcov.ZCDP(1.0), centre="joint", shape="isotropic")
+    np.testing.assert_allclose(exact_reading.read_sum(noisy, "joint").matrix, expected, atol=4e-6)
+
+
+def check_only_measures(method, facts, guarantee) -> None:
+    """A method asks a private table for its one measurement and for nothing else."""
+    from privcov._private import _measure_and_run
+
+    private = PrivateDataset.from_rows(np.zeros((2, facts.d)), row_bound=facts.row_bound)
+    options = {"centre": "joint", "tuning": method.card.tunings[0]}
+    try:
+        _measure_and_run(method, private, guarantee, options)
+    except SealedError as problem:
+        raise AssertionError(f"{method.card.key} wants more than the measurement: {problem}") from None
+    assert not hasattr(Sealed(facts, None), "__len__")
+
+
+def check_spent_first(ledger) -> None:
+    """While the answer is being made, the ledger already holds its cost, for anybody who looks."""
+    ledger.limit("t", privcov.ZCDP(1.0))
+    seen = []
+
+    def draw() -> str:
+        other = privcov.Ledger(ledger.path)
+        seen.append([(e.state, e.cost.amount) for e in other.entries("t")])
+        return "answer"
+
+    assert ledger.transact("t", privcov.ZCDP(0.25), {"m": "x"}, draw) == "answer"
+    assert seen == [[("committed", Fraction(1, 4))]], "the answer was made before it was paid"
+
+
+def audit(pair: tuple[PrivateDataset, PrivateDataset], share, draws: int = 1_500, epsilon: float = 2.0) -> None:
+    """Black box: linear tests between two neighbours at d = 2 must not beat the claim, delta at epsilon.
+
+    The test looks along the known difference, where Gaussian noise hides least, at three fixed cuts. Frequencies get
+    exact (Clopper-Pearson) bounds with confidence 1 - 1e-9 each, so a right mechanism fails about never. Of 1,500 draws
+    half the noise is seen at rho = 1, epsilon = 2: delta is then 0.63 and the claim 0.245.
+    """
+    from scipy.special import betaincinv
+
+    ends = [noiseless_gram(p, 0).astype(float) for p in pair]
+    direction = ends[0] - ends[1]
+    scores = [
+        np.array([((_total(p, share) - ends[1]) * direction).sum() for _ in range(draws)]) / (direction**2).sum()
+        for p in pair
+    ]
+    for cut in (0.5, 0.75, 1.0):
+        p, q = ((s > cut).sum() for s in scores)
+        least = betaincinv(p, draws - p + 1, 1e-9) if p else 0.0
+        most = betaincinv(q + 1, draws - q, 1 - 1e-9)
+        beaten = least - np.exp(epsilon) * most > _delta(share.rho, epsilon)
+        assert not beaten, "the audit tells the neighbours apart too well"
+
+
+def _total(private: PrivateDataset, share) -> np.ndarray:
+    return exact_moment.measure_exactly(private, share, centre="none", shape="isotropic").total
+
+
+def _delta(rho: float, epsilon: float) -> float:
+    """Smallest delta of the tight conversion at epsilon, by bisection of the accountant's own epsilon."""
+    low, high = 1e-12, 0.999
+    for _ in range(60):
+        middle = np.sqrt(low * high)
+        low, high = (middle, high) if accounting.zcdp_to_approx(rho, middle) > epsilon else (low, middle)
+    return high

@@ -1,0 +1,185 @@
+"""Broken on purpose: each mutant must make the checker that guards against it fail. A surviving mutant is a failure."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov._running import build_method
+from privcov.estimators.dp_thresholding import DpThresholding
+from privcov.ledger import Ledger
+from privcov.measurements import exact_moment, exact_noise, exact_reading, integer_gram
+from privcov.measurements.raw_folds import fold_moments
+from tests.privacy import checkers
+from tests.privacy.test_replay import tables
+
+real = {
+    name: getattr(module, name)
+    for module, name in [
+        (exact_noise, "add_discrete_gaussian"),
+        (exact_noise, "add_discrete_laplace"),
+        (exact_noise, "add_wishart_difference"),
+        (exact_moment, "_noisy"),
+        (exact_moment, "_scale"),
+        (exact_moment, "planned_event"),
+        (exact_moment, "noiseless_gram"),
+        (exact_reading, "_over"),
+        (integer_gram, "whole_rows"),
+    ]
+}
+
+
+@pytest.mark.parametrize("shape", list(checkers.SHARES))
+def test_half_the_noise(shape, monkeypatch):
+    for name in ("add_discrete_gaussian", "add_discrete_laplace", "add_wishart_difference"):
+        monkeypatch.setattr(exact_noise, name, lambda values, scale, name=name: real[name](values, scale / 2))
+    with pytest.raises(AssertionError, match="another scale"):
+        checkers.check_noise_size(shape)
+
+
+def test_half_the_noise_is_seen_from_outside(monkeypatch):
+    half = lambda values, scale: real["add_discrete_gaussian"](values, scale / 2)  # noqa: E731
+    monkeypatch.setattr(exact_noise, "add_discrete_gaussian", half)
+    with pytest.raises(AssertionError, match="too well"):
+        checkers.audit(tables(2, "axis", "other axis"), privcov.ZCDP(1.0))
+
+
+@pytest.mark.parametrize("shape", list(checkers.SHARES))
+def test_no_clip(shape, monkeypatch):
+    monkeypatch.setattr(integer_gram, "whole_rows", lambda y, bound: np.trunc(y / bound * 2**20).astype(np.int64))
+    long, short = tables(2, "flat", "zero")
+    longer = dataclasses.replace(long, _rows=long._rows * 3)
+    short = dataclasses.replace(short, _rows=np.vstack([longer._rows[:-1], np.zeros((1, 2))]))
+    with pytest.raises(AssertionError, match="costs"):
+        checkers.check_replay(longer, short, shape, "none", monkeypatch)
+
+
+def test_clip_after_use(monkeypatch):
+    """The rows are clipped, and the sum is made of the rows as they came."""
+
+    def wrong(y, bound):
+        real["whole_rows"](y, bound)
+        return np.trunc(np.clip(y, -50, 50) / bound * 2**20).astype(np.int64)
+
+    monkeypatch.setattr(integer_gram, "whole_rows", wrong)
+    with pytest.raises(AssertionError, match="costs"):
+        checkers.check_replay(*tables(3, "extreme", "zero"), "isotropic", "joint", monkeypatch)
+
+
+def test_asymmetric_output(monkeypatch):
+    def wrong(gram, d, anchors, shape, scale):
+        total, trace = real["_noisy"](gram, d, anchors, shape, scale)
+        return total + np.triu(np.ones_like(total), 1), trace
+
+    monkeypatch.setattr(exact_moment, "_noisy", wrong)
+    with pytest.raises(AssertionError):
+        checkers.check_structure(tables(3, "axis", "flat")[0], "isotropic", "joint")
+
+
+@pytest.mark.parametrize("off", [-1, 1])
+def test_wrong_n(off, monkeypatch):
+    monkeypatch.setattr(exact_reading, "_over", lambda whole, divisor, rows: real["_over"](whole, divisor, rows + off))
+    rows = np.random.default_rng(5).normal(size=(30, 2)) / 9
+    z = np.hstack([rows, np.full((30, 1), np.sqrt(0.5))])
+    with pytest.raises(AssertionError):
+        checkers.check_unbiased(privcov.PrivateDataset.from_rows(rows, row_bound=1.0), z.T @ z / 30, monkeypatch)
+
+
+@pytest.mark.parametrize("shape", list(checkers.SHARES))
+def test_the_sensitivity_of_one_column_taken_for_many(shape, monkeypatch):
+    """As if a replaced row only left: 1/n in place of sqrt(2)/n or 2/n."""
+    bound = exact_moment.norm_bound
+    small = lambda facts, *a: bound(dataclasses.replace(facts, n=None), *a)  # noqa: E731
+    monkeypatch.setattr(exact_moment, "norm_bound", lambda f, s, k: small(f, s.replace("free-trace", "isotropic"), k))
+    with pytest.raises(AssertionError, match="costs"):
+        checkers.check_replay(*tables(2, "axis", "other axis"), shape, "none", monkeypatch)
+
+
+def test_rows_of_a_person_forgotten(monkeypatch):
+    bound = exact_moment.norm_bound
+    one = lambda facts, *a: bound(dataclasses.replace(facts, rows_per_person=1), *a)  # noqa: E731
+    monkeypatch.setattr(exact_moment, "norm_bound", one)
+    with pytest.raises(AssertionError, match="costs"):
+        checkers.check_replay(*tables(2, "axis", "other axis", k=3), "isotropic", "joint", monkeypatch)
+
+
+def test_too_little_off_the_diagonal(monkeypatch):
+    monkeypatch.setattr(exact_moment, "off_diagonal_scale", lambda scale: scale / 2)
+    with pytest.raises(AssertionError, match="costs"):
+        checkers.check_replay(*tables(2, "flat", "signs"), "isotropic", "none", monkeypatch)
+
+
+def test_the_second_look_at_the_trace_where_it_is_not_free(monkeypatch):
+    monkeypatch.setattr(exact_moment, "settle_shape", lambda facts, shape: "free-trace")
+    bound = exact_moment.norm_bound
+    monkeypatch.setattr(exact_moment, "norm_bound", lambda f, s, k: bound(f, "isotropic", k))
+    with pytest.raises(AssertionError, match="costs"):
+        checkers.check_replay(*tables(2, "axis", "zero", n_public=False), "isotropic", "none", monkeypatch)
+
+
+@pytest.mark.parametrize("shape", list(checkers.SHARES))
+def test_a_seed_used_again(shape, monkeypatch):
+    def seeded(values, scale):
+        noise = np.random.default_rng(0).normal(size=values.shape) * scale
+        return values + np.round(noise + noise.T if values.ndim == 2 else noise).astype(np.int64)
+
+    for name in ("add_discrete_gaussian", "add_discrete_laplace", "add_wishart_difference"):
+        monkeypatch.setattr(exact_noise, name, seeded)
+    with pytest.raises(AssertionError, match="share their noise"):
+        checkers.check_fresh_noise(shape)
+
+
+def test_a_threshold_chosen_from_raw_rows(monkeypatch):
+    method = build_method("dp-thresholding", {})
+    facts = tables(3, "axis", "flat")[0].facts
+    checkers.check_only_measures(method, facts, privcov.ZCDP(1.0))
+    honest = DpThresholding.run
+
+    def tuned(self, ask):
+        fold_moments(ask.dataset, joint=True, folds=3, rng=ask.rng)
+        return honest(self, ask)
+
+    monkeypatch.setattr(DpThresholding, "run", tuned)
+    with pytest.raises(AssertionError, match="wants more"):
+        checkers.check_only_measures(method, facts, privcov.ZCDP(1.0))
+
+
+def test_paid_after_the_release(tmp_path, monkeypatch):
+    checkers.check_spent_first(Ledger(tmp_path / "right.sqlite"))
+    honest = Ledger.transact
+
+    def late(self, name, guarantee, request, draw, **more):
+        answer = draw()
+        return honest(self, name, guarantee, request, lambda: answer, **more)
+
+    monkeypatch.setattr(Ledger, "transact", late)
+    with pytest.raises(AssertionError, match="before it was paid"):
+        checkers.check_spent_first(Ledger(tmp_path / "wrong.sqlite"))
+
+
+@pytest.mark.parametrize("shape", list(checkers.SHARES))
+def test_a_statement_of_another_scale(shape, monkeypatch):
+    def boast(*args, **how):
+        event = real["planned_event"](*args, **how)
+        return dataclasses.replace(event, scale=event.scale * math.sqrt(2))
+
+    def quiet(gram, d, anchors, shape, scale):
+        return real["_noisy"](gram, d, anchors, shape, scale / math.sqrt(2))
+
+    monkeypatch.setattr(exact_moment, "planned_event", boast)
+    monkeypatch.setattr(exact_moment, "_noisy", quiet)
+    with pytest.raises(AssertionError, match="smaller than the event says"):
+        checkers.check_replay(*tables(2, "axis", "other axis"), shape, "none", monkeypatch)
+
+
+def test_a_way_that_depends_on_the_rows(monkeypatch):
+    def impatient(gram, d, anchors, shape, scale):
+        return real["_noisy"](gram, d, anchors, shape, scale if np.trace(gram) else scale * 1.5)
+
+    monkeypatch.setattr(exact_moment, "_noisy", impatient)
+    one, other = tables(2, "axis", "zero")
+    one, other = (dataclasses.replace(p, _rows=p._rows[-1:]) for p in (one, other))
+    with pytest.raises(AssertionError, match="depends on the rows"):
+        checkers.check_replay(one, other, "isotropic", "none", monkeypatch)

@@ -1,0 +1,53 @@
+"""What a release looks like from outside: whole numbers of the right size, uniform last bits, an audit at d = 2."""
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov.measurements import exact_moment
+from privcov.private_dataset import PrivateDataset
+from tests.privacy import checkers
+from tests.privacy.test_replay import SHAPES, tables
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n_public", [True, False])
+@pytest.mark.parametrize("centre", ["none", "joint"])
+def test_structure(shape, n_public, centre):
+    checkers.check_structure(tables(3, "axis", "flat", n_public=n_public)[0], shape, centre)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_noise_has_the_stated_size_and_is_never_repeated(shape):
+    checkers.check_noise_size(shape)
+    checkers.check_fresh_noise(shape)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_last_bits_say_nothing(shape):
+    """Last 4 bits of 2 x 7,260 numbers from two neighbours: chi-squared with 15 degrees of freedom below 90.
+
+    Uniform bits exceed 90 once in 10^12. A rounded float or a grid of its own (two equal low bits) gives thousands.
+    """
+    x = np.zeros((3, 120))
+    x[0, :7] = 0.1
+    for rows in (x, x[::-1] * 1.7):
+        private = PrivateDataset.from_rows(rows, row_bound=1.0)
+        noisy = exact_moment.measure_exactly(private, checkers.SHARES[shape], centre="none", shape=shape)
+        found = np.bincount(noisy.total[np.triu_indices(120)] % 16, minlength=16)
+        expected = found.sum() / 16
+        assert ((found - expected) ** 2 / expected).sum() < 90
+
+
+def test_the_audit_does_not_beat_the_claim():
+    checkers.audit(tables(2, "axis", "other axis"), privcov.ZCDP(1.0))
+
+
+def test_without_noise_it_is_the_clipped_moment(monkeypatch):
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(300, 4))
+    clipped = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1.0)
+    z = np.hstack([clipped, np.full((300, 1), np.sqrt(0.5))])
+    for n_public in (True, False):
+        private = PrivateDataset.from_rows(rows, row_bound=1.0, n_public=n_public)
+        checkers.check_unbiased(private, z.T @ z / 300, monkeypatch)

@@ -1,0 +1,247 @@
+"""The bundle: checked without the data, by a script that needs only numpy, and undone by one changed byte."""
+
+import io
+import json
+import random
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privcov._private import release_private
+from privcov.bundle import paper, safe, verify
+from privcov.bundle.opened import Opened, bundle_of, declared_facts, open_answer
+from privcov.figures.look import LIGHT
+from privcov.figures.matrices import heatmap
+from privcov.ledger import Ledger
+from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.private_dataset import PrivateDataset
+
+NAMES = ["=cmd|'/c calc'!A0", "<script>alert(1)</script>", "weight", "height"]
+ROWS = 1234
+KINDS = {
+    "zcdp": ("gaussian-cov", ZCDP(0.5), {}),
+    "approx, hidden n": ("gaussian-cov", ApproxDP(1.0, 1e-6), {"n_public": False}),
+    "laplace": ("laplace-cov", PureDP(1.0), {}),
+    "wishart, a person with rows": ("wishart-difference", PureDP(1.0), {"rows_per_person": 3}),
+    "classes": ("gaussian-cov", ZCDP(0.5), {"labels": ["a", "b"] * (ROWS // 2), "classes": ["a", "b"]}),
+    "classes, hidden n": (
+        "wishart-difference",
+        PureDP(2.0),
+        {"labels": ["a", "b"] * (ROWS // 2), "classes": ["a", "b"], "n_public": False},
+    ),
+}
+
+
+def made(folder: Path, kind: str) -> tuple[Opened, bytes]:
+    method, guarantee, facts = KINDS[kind]
+    x = np.random.default_rng(3).multivariate_normal([50] * 4, 60 + 100 * np.eye(4), ROWS)
+    private = PrivateDataset.from_rows(x, bounds=[(0, 100)] * 4, columns=NAMES, name="t", **facts)
+    ledger = Ledger(folder / "ledger.sqlite")
+    ledger.limit("t", guarantee)
+    release_private(method, private, guarantee, ledger=ledger)
+    (entry,) = ledger.entries("t")
+    opened = open_answer(ledger.answer(entry.token))
+    pictures = {"correlation": ("Correlation", heatmap(opened.answers.correlation, tuple(NAMES), 1.0, LIGHT, what="r"))}
+    return opened, bundle_of(opened, entry.to_dict(), declared_facts(opened), pictures, "t")
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory) -> Path:
+    """One unpacked bundle; a test that changes a file puts it back."""
+    folder = tmp_path_factory.mktemp("bundle")
+    _, raw = made(folder, "zcdp")
+    return unpacked(raw, folder / "unpacked")
+
+
+def unpacked(raw: bytes, folder: Path) -> Path:
+    zipfile.ZipFile(io.BytesIO(raw)).extractall(folder)
+    return folder
+
+
+def checked(folder: Path) -> subprocess.CompletedProcess:
+    """As at home: another folder, no privcov on the path, no user site."""
+    return subprocess.run(
+        [sys.executable, "-I", "verify.py"], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_bundle_holds_without_the_data(tmp_path, kind):
+    opened, raw = made(tmp_path, kind)
+    found = checked(unpacked(raw, tmp_path / "out"))
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "Everything holds." in found.stdout
+    stored = np.load(tmp_path / "out" / "matrices.npz")
+    assert np.array_equal(stored["covariance"], opened.answers.covariance)
+
+
+def test_the_same_release_gives_the_same_bytes(tmp_path):
+    made(tmp_path, "zcdp")
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    (entry,) = ledger.entries("t")
+    twice = [
+        bundle_of(o, entry.to_dict(), declared_facts(o), {}, "t")
+        for o in (open_answer(ledger.answer(entry.token)) for _ in range(2))
+    ]
+    assert twice[0] == twice[1]
+
+
+def test_one_changed_byte_in_any_file_is_found(bundle):
+    """Three places in every file: its first byte, its last, and one between."""
+    rng = random.Random(0)
+    files = sorted(p for p in bundle.rglob("*") if p.is_file())
+    assert len(files) > 30
+    for path in files:
+        before = path.read_bytes()
+        for at in (0, len(before) - 1, rng.randrange(len(before))):
+            changed = bytearray(before)
+            changed[at] ^= 1 << rng.randrange(8)
+            path.write_bytes(bytes(changed))
+            try:
+                if path.name == "verify.py":  # it can only be judged by a verifier that was not changed
+                    with pytest.raises(verify.Wrong, match="changed"):
+                        verify.check_files(bundle)
+                else:
+                    assert verify.main(bundle) == 1, (path.name, at)
+            finally:
+                path.write_bytes(before)
+    assert checked(bundle).returncode == 0
+
+
+def test_a_missing_file_is_found(bundle):
+    path = bundle / "statement.txt"
+    before = path.read_bytes()
+    path.unlink()
+    try:
+        assert "statement.txt is missing" in checked(bundle).stdout
+    finally:
+        path.write_bytes(before)
+
+
+def rewritten(bundle: Path, tmp_path: Path, name: str, change) -> Path:
+    """A bundle whose file was changed by somebody who also mends the manifest."""
+    files = {p.relative_to(bundle).as_posix(): p.read_bytes() for p in bundle.rglob("*") if p.is_file()}
+    files[name] = change(files[name])
+    manifest = json.loads(files["manifest.json"])
+    manifest["files"][name] = verify.hashlib.sha256(files[name]).hexdigest()
+    files["manifest.json"] = verify.written(manifest)
+    for path, raw in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(raw)
+    return tmp_path
+
+
+def _measured(change):
+    def apply(raw: bytes) -> bytes:
+        fields = json.loads(raw)
+        change(fields)
+        return verify.written(fields)
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "complaint"),
+    [
+        ("guarantee.json", lambda raw: verify.written({"kind": "zcdp", "rho": 0.1}), "does not give the stated rho"),
+        ("guarantee.json", lambda raw: verify.written({"kind": "pure", "epsilon": 9.0}), "stated epsilon"),
+        (
+            "measurement.json",
+            _measured(lambda m: m["event"].update(sensitivity=m["event"]["sensitivity"] / 2)),
+            "below what the declared facts require",
+        ),
+        ("measurement.json", _measured(lambda m: m["facts"].update(rows_per_person=2)), "below what"),
+        ("measurement.json", _measured(lambda m: m.update(scale=m["scale"] * 2)), "different noise"),
+        ("measurement.json", _measured(lambda m: m["total"][0].__setitem__(0, m["total"][0][0] + 1)), "moment"),
+        ("matrices/covariance.csv", lambda raw: raw.rsplit(b",", 1)[0] + b",0.5\n", "does not follow"),
+    ],
+)
+def test_what_was_made_up_consistently_is_found_by_arithmetic(bundle, tmp_path, name, change, complaint):
+    found = checked(rewritten(bundle, tmp_path, name, change))
+    assert found.returncode == 1
+    assert complaint in found.stdout
+
+
+def test_the_largest_change_is_that_of_the_measurement():
+    """Two derivations in two files: for every noise, relation and number of classes."""
+    from privcov.measurements.exact_moment import norm_bound
+
+    for d in (1, 2, 7):
+        for n_public in (True, False):
+            for people in (1, 4):
+                data = PrivateDataset.from_rows(
+                    np.zeros((3, d)), row_bound=1.0, n_public=n_public, rows_per_person=people
+                )
+                shapes = ["laplace", "wishart-difference", "isotropic"] + (["free-trace"] if n_public and d > 1 else [])
+                for shape in shapes:
+                    for anchors in (0, 1, 3) if n_public else (1, 3):
+                        facts = data.facts.to_dict()
+                        assert verify.largest_change(facts, shape, anchors) == norm_bound(data.facts, shape, anchors)
+
+
+def test_epsilon_of_the_script_is_that_of_the_accountant():
+    from privcov.accounting import zcdp_to_approx
+
+    for rho in (1e-4, 0.01, 0.5, 8.0):
+        for delta in (1e-9, 1e-5):
+            assert verify.epsilon_of(rho, delta) == pytest.approx(zcdp_to_approx(rho, delta), rel=1e-7)
+
+
+# --- what must not be in it ---------------------------------------------------------------------------------
+
+
+def test_an_undeclared_number_of_rows_a_seed_or_a_hash_is_nowhere(tmp_path):
+    _, raw = made(tmp_path, "approx, hidden n")
+    archive = zipfile.ZipFile(io.BytesIO(raw))
+    for name in archive.namelist():
+        if name.startswith(("derivation/", "figures/plotly")) or name in ("verify.py", "README.txt", "matrices.npz"):
+            continue
+        text = archive.read(name).decode()
+        assert not re.search(rf"(?<!\d){ROWS}(?!\d)", text), name
+        assert "seed" not in text.lower().replace("no seed", ""), name
+        assert "fingerprint" not in text, name
+    assert json.loads(archive.read("measurement.json"))["facts"]["n"] is None
+
+
+def test_names_are_text_everywhere(bundle):
+    for path in bundle.rglob("*.csv"):
+        header = path.read_text().splitlines()[0]
+        if NAMES[2] in header:
+            assert "'=cmd" in header, path
+            assert not re.search(r'(^|,)"?=', header), path
+    report = (bundle / "report.html").read_text()
+    figure = (bundle / "figures" / "correlation.html").read_text()
+    for page in (report, figure):
+        assert "<script>alert" not in page
+    assert "http://" not in report
+    assert 'src="plotly.min.js"' in figure
+
+
+@given(st.text(max_size=12))
+def test_no_text_cell_starts_a_formula(text):
+    found = safe.cell(text)
+    assert not found.lstrip(" \u00a0\u3000").startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert "\u202e" not in found
+    assert "\x00" not in found
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=4, max_size=4))
+def test_a_csv_holds_the_same_doubles(numbers):
+    matrix = np.array(numbers).reshape(2, 2)
+    read = verify.numbers(safe.table(matrix, ("a", "b"), ("a", "b")))
+    assert verify.same(read, matrix)
+
+
+@given(st.text(max_size=20))
+def test_the_record_shows_names_as_text(name):
+    page = paper.officer_record(name, [name], [(name, 0.0, 1.0, 0.5, name)], [(name,) * 6], name, name)
+    inside = page.split("</style></head>")[1]
+    allowed = {"body", "h1", "h2", "bdi", "ul", "li", "table", "tr", "th", "td", "p", "div", "html"}
+    assert set(re.findall(r"</?([a-zA-Z][^\s/>]*)", inside)) <= allowed

@@ -1,0 +1,380 @@
+"""The ledger with real processes: races, kills, double clicks; and its arithmetic."""
+
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov.ledger import Account, Cost, Ledger, LedgerError, cost_of, default_path
+from privcov.ledger.fingerprint import alike, fingerprint
+from privcov.private_dataset import PrivateDataset
+
+ROOT = Path(__file__).parents[1]
+RHO = privcov.ZCDP(0.125)
+
+
+def child(code: str, *words) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, words)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ledger(tmp_path) -> Ledger:
+    made = Ledger(tmp_path / "ledger.sqlite")
+    made.limit("t", privcov.ZCDP(1.0))
+    return made
+
+
+RACE = """
+import os, sys, privcov
+from privcov.ledger import Ledger, LedgerError
+path = sys.argv[1]
+
+def race(me):
+    book, refused = Ledger(path), 0
+    def shared():
+        with open(path + ".drawn", "a") as file:
+            file.write(me)
+        return "the one answer"
+    answer = book.transact("t", privcov.ZCDP(0.015625), {"m": "shared"}, shared)
+    for i in range(12):
+        try:
+            book.transact("t", privcov.ZCDP(0.015625), {"m": [me, i]}, lambda: "x")
+        except LedgerError as problem:
+            refused += "more than is left" in str(problem)
+    with open(path + "." + me, "w") as file:
+        file.write(f"{answer} {refused}")
+
+racers = []
+for me in "abcdefgh":
+    pid = os.fork()
+    if pid == 0:
+        race(me)
+        os._exit(0)
+    racers.append(pid)
+assert all(os.waitpid(pid, 0)[1] == 0 for pid in racers)
+"""
+
+
+def test_eight_processes_never_overspend_and_share_one_draw(tmp_path):
+    """64 releases fit; 8 x 12 + 1 are asked for, the one by all eight at once."""
+    book = ledger(tmp_path)
+    racing = child(RACE, book.path)
+    _, problem = racing.communicate(timeout=100)
+    assert racing.returncode == 0, problem
+    said = [Path(f"{book.path}.{me}").read_text().rsplit(" ", 1) for me in "abcdefgh"]
+    assert [answer for answer, _ in said] == ["the one answer"] * 8
+    assert sum(int(refused) for _, refused in said) == 8 * 12 + 1 - 64
+    entries = book.entries("t")
+    assert len(entries) == 64
+    assert {e.state for e in entries} == {"stored"}
+    assert book.account("t").spent_rho == 1
+    assert sum(e.request == {"m": "shared"} for e in entries) == 1
+    assert len(Path(f"{book.path}.drawn").read_text()) == 1
+
+
+KILL = """
+import os, signal, sys, privcov
+from privcov.ledger import Ledger
+from privcov.ledger.file import LedgerFile
+
+def die(*a, **k):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def before(owner, name):
+    setattr(owner, name, die)
+
+def after(owner, name):
+    honest = getattr(owner, name)
+    def then_die(*a, **k):
+        honest(*a, **k)
+        die()
+    setattr(owner, name, then_die)
+
+path, *steps = sys.argv[1:]
+for step in steps:
+    pid = os.fork()
+    if pid == 0:
+        book, draw = Ledger(path), lambda: "secret " + step
+        when, _, name = step.partition(" ")
+        if name == "inside reserve":
+            book._account = die
+        elif name == "draw":
+            draw = die
+        else:
+            {"before": before, "after": after}[when](Ledger, name)
+        print(book.transact("t", privcov.ZCDP(0.125), {"m": step}, draw), flush=True)
+        os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, step
+"""
+STEPS = {
+    "while inside reserve": None,
+    "before _commit": "reserved",
+    "after _commit": "committed",
+    "while draw": "committed",
+    "before _finish": "committed",
+    "after _finish": "stored",
+}
+
+
+def test_a_kill_at_any_step_loses_no_record_and_lets_no_draw_out(tmp_path):
+    book = ledger(tmp_path)
+    done = child(KILL, book.path, *STEPS)
+    out, problem = done.communicate(timeout=60)
+    assert done.returncode == 0, problem
+    assert out == "", "an answer left a process that was killed before it was stored"
+    found = {e.request["m"]: e for e in book.entries()}
+    assert {step: e.state for step, e in found.items()} == {s: state for s, state in STEPS.items() if state}
+    assert book.account("t").spent_rho == Fraction(1, 8) * 5
+    for step, state in STEPS.items():
+        drawn = []
+
+        def draw(drawn=drawn):
+            drawn.append(1)
+            return "again"
+
+        if state == "committed":  # lost: a draw may have been made, so there is no second one
+            with pytest.raises(LedgerError, match="counts as spent"):
+                book.transact("t", RHO, {"m": step}, draw)
+            assert book.answer(found[step].token) is None
+        else:
+            answer = book.transact("t", RHO, {"m": step}, draw)
+            assert answer == ("secret " + step if state == "stored" else "again")
+        assert len(drawn) == (state in (None, "reserved"))
+    assert book.account("t").spent_rho == Fraction(1, 8) * 6, "taking up a reserved row pays nothing twice"
+
+
+def test_a_double_click_is_one_row_and_the_same_bytes(tmp_path):
+    book, answers, begun = ledger(tmp_path), [], threading.Event()
+
+    def slow() -> str:
+        begun.wait(5)
+        return os.urandom(8).hex()
+
+    clicks = [
+        threading.Thread(target=lambda: answers.append(book.transact("t", RHO, {"m": 1}, slow))) for _ in range(4)
+    ]
+    for click in clicks:
+        click.start()
+    begun.set()
+    for click in clicks:
+        click.join()
+    assert len(set(answers)) == 1
+    assert len(answers) == 4
+    assert len(book.entries()) == 1
+    assert Ledger(book.path).transact("t", RHO, {"m": 1}, slow) == answers[0] == book.answer(book.entries()[0].token)
+
+
+def test_a_failure_is_spent_and_not_drawn_again(tmp_path):
+    book = ledger(tmp_path)
+
+    def fails() -> str:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        book.transact("t", RHO, {"m": 1}, fails)
+    assert book.entries()[0].state == "failed"
+    assert book.account("t").spent_rho == Fraction(1, 8)
+    with pytest.raises(LedgerError, match="next draw"):
+        book.transact("t", RHO, {"m": 1}, lambda: "x")
+
+
+def test_a_token_belongs_to_its_request(tmp_path):
+    book = ledger(tmp_path)
+    assert book.transact("t", RHO, {"m": 1}, lambda: "x", token="click") == "x"
+    assert book.transact("t", RHO, {"m": 1}, lambda: "y", token="click") == "x"
+    with pytest.raises(LedgerError, match="another request"):
+        book.transact("t", RHO, {"m": 2}, lambda: "y", token="click")
+
+
+def test_no_limit_no_release_and_no_release_beyond_it(tmp_path):
+    book = Ledger(tmp_path / "l.sqlite")
+    with pytest.raises(LedgerError, match="no limit"):
+        book.transact("t", RHO, {}, pytest.fail)
+    book.limit("t", privcov.ZCDP(0.125))
+    with pytest.raises(LedgerError, match="more than is left"):
+        book.transact("t", privcov.ZCDP(0.1250000000000001), {}, pytest.fail)
+    book.transact("t", RHO, {}, lambda: "x")
+    assert book.account("t").left_rho == 0
+    with pytest.raises(LedgerError, match="more than is left"):
+        book.transact("t", privcov.ZCDP(1e-300), {"m": 2}, pytest.fail)
+    book.limit("t", privcov.ZCDP(0.25))
+    book.transact("t", privcov.ZCDP(0.125), {"m": 2}, lambda: "x")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM transactions",
+        "UPDATE transactions SET amount = '0'",
+        "UPDATE transactions SET state = 'reserved'",
+        "UPDATE transactions SET answer = 'other'",
+        "DELETE FROM limits",
+        "UPDATE limits SET guarantee = ''",
+    ],
+)
+def test_the_file_guards_itself(tmp_path, statement):
+    book = ledger(tmp_path)
+    book.transact("t", RHO, {}, lambda: "x")
+    link = sqlite3.connect(book.path)
+    with pytest.raises(sqlite3.IntegrityError):
+        link.execute(statement)
+    link.close()
+
+
+def test_a_ledger_that_cannot_be_used_means_no_release(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LedgerError, match="nothing is released"):
+        Ledger(tmp_path / "file" / "ledger.sqlite")
+    (tmp_path / "other.sqlite").write_bytes(b"not a database" * 100)
+    with pytest.raises(LedgerError, match="nothing is released"):
+        Ledger(tmp_path / "other.sqlite")
+    book = ledger(tmp_path)
+    book.path.with_name("ledger.sqlite-wal").unlink(missing_ok=True)
+    book.path.unlink()
+    book.path.mkdir()
+    with pytest.raises(LedgerError, match="nothing is released"):
+        book.transact("t", RHO, {}, pytest.fail)
+
+
+def test_only_the_owner_reads_the_files_and_a_lost_key_is_noticed(tmp_path):
+    book = ledger(tmp_path)
+    key = book.path.with_name("ledger.sqlite.key")
+    assert stat.S_IMODE(book.path.stat().st_mode) == stat.S_IMODE(key.stat().st_mode) == 0o600
+    key.chmod(0o644)
+    with pytest.raises(LedgerError, match="chmod 600"):
+        Ledger(book.path)
+    key.unlink()
+    with pytest.raises(LedgerError, match="old key file"):
+        Ledger(book.path)
+
+
+def test_where_the_ledger_lives(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRIVCOV_LEDGER", str(tmp_path / "mine.sqlite"))
+    assert default_path() == tmp_path / "mine.sqlite"
+    assert Ledger().path == tmp_path / "mine.sqlite"
+
+
+# --- sums ---------------------------------------------------------------------------------------------------
+
+
+def spent(limit, *guarantees) -> Account:
+    return Account("t", limit, tuple(cost_of(g) for g in guarantees))
+
+
+def test_sums_are_exact():
+    tenth = privcov.ZCDP(0.1)  # the float above 1/10: ten of them exceed 1 in exact arithmetic
+    assert spent(privcov.ZCDP(1.0), *[tenth] * 9).left_rho > 0
+    assert not spent(privcov.ZCDP(1.0), *[tenth] * 9).affords(tenth)
+    assert spent(privcov.ZCDP(1.0), *[tenth] * 9).affords(privcov.ZCDP(0.09999999999999))
+    assert cost_of(privcov.PureDP(0.5)).rho == Fraction(1, 8)
+
+
+def test_each_limit_is_paid_in_its_own_currency():
+    pure, pair, rho = privcov.PureDP(1.0), privcov.ApproxDP(1.0, 1e-6), privcov.ZCDP(0.01)
+    assert spent(pure).affords(pure)
+    assert not spent(pure).affords(rho)
+    assert not spent(pure, privcov.PureDP(0.5)).affords(privcov.PureDP(0.75))
+    assert spent(pair).affords(pair)
+    assert not spent(pair, rho).affords(pair)
+    # Pure releases alone add in epsilon; beside others they count as zCDP, where epsilon = 1 is too much for the pair.
+    assert spent(pair).affords(pure)
+    assert not spent(pair, rho).affords(pure)
+    assert spent(pair, rho).affords(privcov.PureDP(0.05))
+    assert Account("t", None).affords(rho) is False
+
+
+def test_what_remains_is_rounded_down():
+    account = Account("t", privcov.ZCDP(1.0), (Cost("zcdp", Fraction(1, 3)),))
+    assert "rho 0.666666 in zCDP" in account.sentence
+    assert "nothing" in spent(privcov.PureDP(1.0), privcov.ZCDP(0.1)).sentence
+
+
+# --- fingerprints -------------------------------------------------------------------------------------------
+
+KEY = bytes(range(32))
+
+
+def print_of(rows, **more) -> str:
+    return fingerprint(PrivateDataset.from_rows(rows, row_bound=1.0, **more), KEY)
+
+
+def changes(rows: np.ndarray, rng) -> dict[str, np.ndarray]:
+    edited = rows.copy()
+    edited[rng.integers(len(rows), size=20), 1] = 9.0
+    return {
+        "the same": rows,
+        "rows in another order": rows[rng.permutation(len(rows))],
+        "columns in another order": rows[:, ::-1],
+        "a row less": rows[1:],
+        "a row more": np.vstack([rows, rows[:1] + 1]),
+        "edited cells": edited,
+        "half of the rows": rows[::2],
+        "a column less": rows[:, :-1],
+        "a column more": np.hstack([rows, rng.normal(size=(len(rows), 1))]),
+        "another sign of zero": np.where(rows == 0, -0.0, rows),
+    }
+
+
+@pytest.mark.parametrize("n", [60, 3_000, 150_000])
+def test_a_nearly_identical_table_is_recognised(n):
+    rng = np.random.default_rng(0)
+    rows = np.hstack([rng.normal(size=(n, 3)), rng.integers(0, 90, size=(n, 2)), rng.integers(0, 2, size=(n, 1))])
+    known = print_of(rows, missing="typical")
+    for what, changed in changes(rows, rng).items():
+        if n == 60 and what in ("half of the rows",):
+            continue
+        assert alike(known, print_of(changed)), what
+
+
+def test_other_people_are_not_taken_for_the_same():
+    """Tables of the same kind: two columns of few values, three of many; 20 pairs."""
+    rng = np.random.default_rng(1)
+
+    def one() -> str:
+        return print_of(np.hstack([rng.normal(size=(800, 3)), rng.integers(0, 5, size=(800, 2))]))
+
+    made = [one() for _ in range(20)]
+    assert not any(alike(a, b) for i, a in enumerate(made) for b in made[:i])
+
+
+def test_what_a_fingerprint_cannot_recognise():
+    rows = np.random.default_rng(2).normal(size=(500, 4))
+    assert not alike(print_of(rows), print_of(rows * 2.54))
+    assert not alike(print_of(rows), fingerprint(PrivateDataset.from_rows(rows, row_bound=1.0), KEY[::-1]))
+
+
+def test_a_fingerprint_tells_no_number_of_rows():
+    sizes = {
+        tuple(map(len, [f["rows"], *f["columns"]]))
+        for n in (1, 30, 5_000)
+        for f in [json.loads(print_of(np.random.default_rng(n).normal(size=(n, 2))))]
+    }
+    assert sizes == {(256, 16, 16)}
+
+
+def test_the_same_table_under_another_name_is_refused(tmp_path):
+    book = ledger(tmp_path)
+    rows = np.random.default_rng(3).normal(size=(300, 3))
+    book.transact("t", RHO, {}, lambda: "x", fingerprint=print_of(rows))
+    book.limit("fresh", privcov.ZCDP(1.0))
+    with pytest.raises(LedgerError, match="looks like 't'"):
+        book.transact("fresh", RHO, {}, pytest.fail, fingerprint=print_of(rows[1:]))
+    assert book.similar("fresh", print_of(rows[1:])) == ("t",)
+    assert book.transact("fresh", RHO, {}, lambda: "y", fingerprint=print_of(rows[1:]), different_from=("t",)) == "y"
+    with pytest.raises(LedgerError, match="other rows"):
+        book.transact("t", RHO, {}, pytest.fail, fingerprint=print_of(rows + 1))

@@ -1,0 +1,313 @@
+"""`release_private`: one measurement, on the record, the same bytes again; and what private rows refuse."""
+
+import inspect
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov import _private
+from privcov.data_sources.private_file import Column, Declaration, PrivateFileError, read_private
+from privcov.ledger import Ledger, LedgerError
+from privcov.measurements import exact_moment
+from privcov.private_dataset import PrivateDataset
+
+ROOT = Path(__file__).parents[1]
+GUARANTEES = {"pure": privcov.PureDP(0.5), "approx": privcov.ApproxDP(0.5, 1e-6), "zcdp": privcov.ZCDP(0.02)}
+OFFERED = [card.key for card in _private.private_methods()]
+
+
+def rows(n: int = 800, d: int = 3) -> np.ndarray:
+    rng = np.random.default_rng(7)
+    return np.tanh(rng.normal(size=(n, d)) @ rng.normal(size=(d, d)))
+
+
+def private(**more) -> PrivateDataset:
+    return PrivateDataset.from_rows(rows(), bounds=[(-1, 1)] * 3, name="t", **more)
+
+
+@pytest.fixture
+def ledger(tmp_path) -> Ledger:
+    book = Ledger(tmp_path / "ledger.sqlite")
+    book.limit("t", privcov.ZCDP(100.0))
+    return book
+
+
+def test_what_is_offered():
+    assert {"auto-cov", "gaussian-cov", "laplace-cov", "wishart-difference", "projection", "dp-thresholding"} <= {
+        *OFFERED
+    }
+    assert {"modified-dp-thresholding", "glasso-gaussian"} <= {*OFFERED}
+    for key, word in [
+        ("separate-cov", "other steps"),
+        ("adaptive-cov", "other steps"),
+        ("em-cov", "other steps"),
+        ("coinpress", "other steps"),
+        ("diagonal", "other steps"),
+        ("zero", "reads no rows"),
+        ("sulq", "no sound form"),
+        ("wishart-pure", "no sound form"),
+        ("ldp-thresholding", "add the noise themselves"),
+    ]:
+        assert word in _private.reason_against(key)
+        assert _private.reason_against(key).endswith(".")
+
+
+@pytest.mark.parametrize("key", OFFERED)
+def test_every_offered_method_keeps_its_guarantee_and_can_be_worked_out_again(key, ledger):
+    """End to end, for every kind of guarantee; the view of the stored measurement is the release, bit for bit."""
+    for guarantee in next(c for c in privcov.methods() if c.key == key).guarantees:
+        asked = GUARANTEES[guarantee.kind]
+        made = privcov.release_private(key, private(), asked, ledger=ledger)
+        assert privcov.accounting.covers(asked, made.given)
+        answer = ledger.answer(ledger.entries()[-1].token)
+        again = _private.view(key, _private.read_measurement(answer), asked)
+        assert again.to_json() == made.to_json()
+        assert json.loads(answer)["release"] == json.loads(made.to_json())
+
+
+def test_the_same_request_is_the_same_release_everywhere(ledger):
+    made = [privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger) for _ in range(3)]
+    made.append(privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=Ledger(ledger.path)))
+    assert len({m.to_json() for m in made}) == 1
+    assert len(ledger.entries()) == 1
+    other = privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger, draw=2)
+    assert (other.covariance != made[0].covariance).any()
+    assert [e.state for e in ledger.entries()] == ["stored"] * 2
+
+
+def test_a_release_is_near_the_truth(ledger):
+    """n = 800, rho = 50: the noise is below 0.004 per entry, so 0.03 is missed about never."""
+    made = privcov.release_private("gaussian-cov", private(), privcov.ZCDP(50.0), ledger=ledger)
+    x = rows()
+    np.testing.assert_allclose(made.covariance, np.cov(x.T, bias=True), atol=0.03)
+    np.testing.assert_allclose(made.mean, x.mean(axis=0), atol=0.03)
+
+
+def test_an_undeclared_number_of_rows_is_nowhere(ledger):
+    made = privcov.release_private("auto-cov", private(n_public=False), GUARANTEES["approx"], ledger=ledger)
+    assert made.n is None
+    assert made.count == pytest.approx(800, abs=600)
+    assert "not public" in repr(private(n_public=False))
+    entry = ledger.entries()[0]
+    for text in (made.to_json(), json.dumps(entry.to_dict()), repr(private(n_public=False)), str(made.statement)):
+        assert not re.search(r"(?<![\w.+-])800(?![\w.])", text)  # not the digits of a noisy number or of an id
+    assert made.neighbours.key == "add-remove"
+
+
+def test_rows_of_a_person_are_in_the_statement(ledger):
+    made = privcov.release_private("auto-cov", private(rows_per_person=4), GUARANTEES["zcdp"], ledger=ledger)
+    one = privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger)
+    assert "up to 4 rows" in made.statement["Neighbours"]
+    assert made.events[0].scale == pytest.approx(4 * one.events[0].scale)
+
+
+def test_class_means_come_with_the_release(ledger):
+    labels = np.where(rows()[:, 0] > 0, "high", "low")
+    made = privcov.release_private(
+        "auto-cov", private(labels=labels, classes=["low", "high"]), privcov.ZCDP(20.0), ledger=ledger
+    )
+    assert made.parameters["centre"] == "classes"
+    for i, name in enumerate(["low", "high"]):
+        np.testing.assert_allclose(made.class_means[i], rows()[labels == name].mean(axis=0), atol=0.1)
+    assert made.class_counts.sum() == pytest.approx(800)
+
+
+# --- what is refused ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "word"),
+    [
+        ({"seed": 1}, "no seed"),
+        ({"rng": 1}, "no generator"),
+        ({"neighbours": "zero-out"}, "declaration"),
+        ({"calibration": "as-published-5"}, "sound"),
+        ({"tuning": "raw-cv"}, "private rows again"),
+        ({"clip_search": "auto"}, "second time"),
+        ({"nonsense": 1}, "no parameter"),
+        ({"centre": "zero"}, "publicly known"),
+    ],
+)
+def test_options_that_private_rows_do_not_have(more, word, ledger):
+    with pytest.raises((TypeError, ValueError), match=word):
+        privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger, **more)
+    assert ledger.entries() == ()
+
+
+def test_no_seed_in_the_signature_the_record_or_the_file(ledger):
+    assert not {"seed", "rng"} & set(inspect.signature(privcov.release_private).parameters)
+    made = privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger)
+    assert "seed" not in made.to_json() + json.dumps(ledger.entries()[0].to_dict())
+
+
+def test_private_rows_do_not_go_where_public_rows_go(ledger):
+    made = privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger)
+    with pytest.raises(TypeError):
+        privcov.release("auto-cov", private(), GUARANTEES["zcdp"])
+    with pytest.raises((TypeError, AttributeError)):
+        privcov.error(made, private())
+    public = privcov.Dataset.from_rows(rows())
+    with pytest.raises(TypeError, match="PrivateDataset"):
+        privcov.release_private("auto-cov", public, GUARANTEES["zcdp"], ledger=ledger)
+    with pytest.raises(TypeError, match="on the record"):
+        privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=None)
+
+
+def test_for_a_release_only_the_measurement_and_the_fingerprint_name_the_rows():
+    named = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "privcov").rglob("*.py")
+        if re.search(r"\._rows\b|\._class_of\b", path.read_text(encoding="utf-8"))
+    }
+    # The owner's own view shows raw answers on purpose, and nothing of it is released.
+    owner = {"privcov/experiments/owner_view.py"}
+    assert named - owner == {"privcov/measurements/integer_gram.py", "privcov/ledger/fingerprint.py"}
+
+
+@pytest.mark.parametrize(
+    ("how", "word"),
+    [
+        ({}, "exactly one of row_bound and bounds, got neither"),
+        ({"row_bound": 1.0, "bounds": [(0, 1)] * 3}, "got both"),
+        ({"bounds": [(0, 1), None, (0, 1)]}, "'x2' has no bounds"),
+        ({"bounds": [(0, 1), (1, 0), (0, 1)]}, "low < high"),
+        ({"bounds": [(0, 1)]}, "3 in all"),
+        ({"row_bound": 0.0}, "row_bound"),
+        ({"row_bound": 1.0, "labels": ["a"] * 800}, "public list"),
+        ({"row_bound": 1.0, "classes": ["a", "b"]}, "without labels"),
+        ({"row_bound": 1.0, "missing": "drop-row"}, "declared public"),
+        ({"row_bound": 1.0, "typical": [0, 0, 0]}, "needs bounds"),
+        ({"row_bound": 1.0, "rows_per_person": 0}, "rows_per_person"),
+        ({"row_bound": 1.0, "columns": ["a", "a", "b"]}, "differently"),
+    ],
+)
+def test_a_missing_declaration_is_a_sentence(how, word):
+    with pytest.raises(ValueError, match=word):
+        PrivateDataset.from_rows(rows(), **how)
+
+
+def test_nothing_of_the_rows_is_shown():
+    x = rows()
+    x[0, 0] = 0.123456789
+    made = PrivateDataset.from_rows(x, bounds=[(-1, 1)] * 3, labels=["a"] * 800, classes=["a", "b"], n_public=False)
+    assert "0.12345" not in repr(made) + str(made) + str(vars(made.facts))
+    import pickle
+
+    with pytest.raises(TypeError, match="never written out"):
+        pickle.dumps(made)
+
+
+def test_a_failing_measurement_tells_nothing_and_is_spent(ledger, monkeypatch):
+    def broken(gram, *rest):
+        raise ValueError(f"secret {gram[0, 0]}")
+
+    monkeypatch.setattr(exact_moment, "_noisy", broken)
+    with pytest.raises(_private.MeasurementError, match=r"\(id [0-9a-f]{8}\)") as caught:
+        privcov.release_private("auto-cov", private(), GUARANTEES["zcdp"], ledger=ledger)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__suppress_context__
+    assert ledger.entries()[0].state == "failed"
+
+
+def test_a_method_that_cannot_use_the_measurement_does_not_waste_it(ledger, monkeypatch):
+    from privcov.estimators import projection
+
+    def hopeless(*args):
+        raise ValueError("Nothing is left.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(projection, "project_trace", hopeless)
+        for _ in range(2):
+            with pytest.raises(ValueError, match="measurement is stored"):
+                privcov.release_private("projection", private(), GUARANTEES["zcdp"], ledger=ledger)
+    (entry,) = ledger.entries()
+    noisy = _private.read_measurement(ledger.answer(entry.token))
+    assert _private.view("auto-cov", noisy, GUARANTEES["zcdp"]).covariance is not None
+
+
+# --- declaration and shell ----------------------------------------------------------------------------------
+
+DECLARED = Declaration(
+    name="clinic",
+    row_stands_for="one patient",
+    columns=(Column("age", 18, 90, 50, "adults only"), Column("bmi", 10, 60, None, "clinical range")),
+    label="ill",
+    classes=("yes", "no"),
+)
+
+
+def csv(lines: int = 300) -> bytes:
+    rng = np.random.default_rng(4)
+    body = [
+        f"{a:.1f},{i},{b:.2f},{'yes' if a > 50 else 'no'}"
+        for i, (a, b) in enumerate(rng.normal((50, 25), (9, 4), (lines, 2)))
+    ]
+    return "\n".join(["age,id,bmi,ill", *body]).encode()
+
+
+def test_a_declaration_is_saved_without_data():
+    assert Declaration.from_json(DECLARED.to_json()) == DECLARED
+    for text, word in [
+        ("{", "must be JSON"),
+        ("{}", "format"),
+        (DECLARED.to_json().replace('"bmi"', '"ill"'), "label"),
+        (DECLARED.to_json().replace('"low": 10', '"low": null'), "has no bounds"),
+        (DECLARED.to_json().replace('"row_stands_for": "one patient",', ""), "lacks row_stands_for"),
+        (DECLARED.to_json().replace('"reason"', '"raisin"'), "raisin"),
+    ]:
+        with pytest.raises(ValueError, match=word):
+            Declaration.from_json(text)
+
+
+def test_cells_that_are_no_numbers_are_missing_and_nothing_is_told():
+    table = read_private(csv() + b"\nforty,x,25,maybe\n,y,,yes", DECLARED)
+    assert (table.facts.columns, table.facts.n, table.name) == (("age", "bmi"), 302, "clinic")
+    for broken in (
+        csv() + b"\nsecret",
+        csv() + b'\n"secret,1,2,yes',
+        csv() + b"\nsecret,1,2,yes,3",
+        csv() + b"\n\xff,1,2,3",
+    ):
+        with pytest.raises(PrivateFileError, match=r"\(id [0-9a-f]{8}\)") as caught:
+            read_private(broken, DECLARED)
+        assert "secret" not in str(caught.value)
+        assert "30" not in str(caught.value).replace("4,000,000", "")
+    with pytest.raises(ValueError, match="no column 'bmi'"):
+        read_private(csv().replace(b"bmi", b"BMI"), DECLARED)
+
+
+def shell(*words, where) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "privcov", *map(str, words), "--ledger", str(where / "ledger.sqlite")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_the_shell_releases_once_and_shares_the_ledger(tmp_path):
+    (tmp_path / "data.csv").write_bytes(csv())
+    (tmp_path / "d.json").write_text(DECLARED.to_json(), encoding="utf-8")
+    asked = ("release", tmp_path / "data.csv", "--declaration", tmp_path / "d.json", "--rho", 0.3)
+    refused = shell(*asked, where=tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("privcov: The ledger has no limit for 'clinic'")
+    assert "0.5-zCDP there remains rho 0.5" in shell("ledger", "limit", "clinic", "--rho", 0.5, where=tmp_path).stdout
+    first = shell(*asked, where=tmp_path)
+    assert first.returncode == 0, first.stderr
+    table = read_private(csv(), DECLARED)
+    book = Ledger(tmp_path / "ledger.sqlite")
+    same = privcov.release_private("auto-cov", table, privcov.ZCDP(0.3), ledger=book)
+    assert first.stdout == same.to_json() + "\n"
+    with pytest.raises(LedgerError, match="more than is left"):
+        privcov.release_private("auto-cov", table, privcov.ZCDP(0.3), ledger=book, draw=2)
+    shown = shell("ledger", "show", "clinic", where=tmp_path).stdout
+    assert "stored auto-cov rho 0.3" in shown
+    assert "remains rho 0.2 in zCDP" in shown
