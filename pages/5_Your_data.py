@@ -30,8 +30,10 @@ if step != "view":
 with show.problems():
     sections[step]()
 
+st.divider()
+with st.expander("Security and limits"):
+    st.markdown((frame.ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("\n")[2])
 if own().raw:
-    st.divider()
     st.button(
         "Forget this file",
         on_click=forget,

@@ -10,6 +10,7 @@ from pages.parts import frame, own_models, own_take_home, own_views, show
 from pages.parts.own_state import keep, own
 from privcov.bundle.opened import Opened, open_answer
 from privcov.ledger import Entry, Ledger
+from privcov.privacy import from_dict
 
 VIEWS = {
     "matrices": "Matrices",
@@ -70,7 +71,7 @@ def _pick(stored: list[Entry]) -> Entry:
     """The release to look at: the one just made, or the newest."""
     by_token = {e.token: e for e in stored[::-1]}
     labels = {
-        token: f"{e.number}: {e.name}, {e.cost.kind} {float(e.cost.amount):.4g}, {e.reserved_at[:16].replace('T', ' ')}"
+        token: f"{e.number}: {e.name}, {from_dict(e.request['guarantee'])}, {e.reserved_at[:16].replace('T', ' ')} UTC"
         for token, e in by_token.items()
     }
     first = own().released if own().released in by_token else next(iter(by_token))
@@ -85,6 +86,7 @@ def _open(ledger: Ledger, entry: Entry) -> Opened:
     if kept is None or kept[0] != entry.token:
         kept = (entry.token, open_answer(ledger.answer(entry.token)))
         st.session_state["own-opened"] = kept
+        st.session_state.pop("own-kept", None)  # simulated around another release
     return kept[1]
 
 

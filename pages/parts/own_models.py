@@ -10,7 +10,7 @@ from pages.parts import show
 from pages.parts.own_state import keep
 from pages.parts.own_views import kept_of, rng_of_views
 from privcov.bundle.opened import Opened
-from privcov.bundle.safe import cell, table
+from privcov.bundle.safe import cell, cells, table
 from privcov.figures.look import Palette, plain
 from privcov.figures.own import intervals
 from privcov.measurements.exact_reading import read_sum
@@ -114,7 +114,7 @@ def synthetic(opened: Opened, palette: Palette) -> None:
         "Invented rows with the released mean and covariance, inside the public bounds: nobody's, any number, free. "
         "They carry what the release carries and nothing else: no skewness, no categories, no rare cases."
     )
-    rows = st.number_input("Rows", 1, MOST_CELLS // facts.d, step=100, **keep("synthetic", 1000))
+    rows = st.number_input("Number of rows", 1, MOST_CELLS // facts.d, step=100, **keep("synthetic", 1000))
     whole = st.multiselect(
         "Whole numbers only in", range(facts.d), format_func=lambda j: facts.columns[j], **keep("whole", [])
     )
@@ -122,8 +122,8 @@ def synthetic(opened: Opened, palette: Palette) -> None:
 
     def made() -> str:
         found = synthetic_rows(opened.answers, int(rows), np.random.default_rng(), bounds=bounds, whole=tuple(whole))
-        return pd.DataFrame(found, columns=[cell(c) for c in facts.columns]).to_csv(index=False, float_format="%.7g")
+        return pd.DataFrame(found, columns=cells(facts.columns)).to_csv(index=False, float_format="%.7g")
 
     show.download("Synthetic table as CSV", made, "synthetic.csv", "own-csv-synthetic")
     some = synthetic_rows(opened.answers, 5, rng_of_views(), bounds=bounds, whole=tuple(whole))
-    st.dataframe(pd.DataFrame(some, columns=[cell(c) for c in facts.columns]), hide_index=True)
+    st.dataframe(pd.DataFrame(some, columns=cells(facts.columns)).round(4), hide_index=True)

@@ -61,8 +61,9 @@ def explain(declared: Declaration, facts: Facts, plan: Preview) -> None:
     with st.expander("How your bounds become noise"):
         first = declared.columns[0]
         st.markdown(
-            show.as_text(
-                f"1. Each column is counted in units of its half-range, the distance from its typical value to the "
+            "1. "
+            + show.as_text(
+                f"Each column is counted in units of its half-range, the distance from its typical value to the "
                 f"farther bound: {first.name!r} becomes ({first.name} - {facts.origin[0]:g}) / {facts.scale[0]:g}, a "
                 "number between -1 and 1."
             )
@@ -87,9 +88,9 @@ def explain(declared: Declaration, facts: Facts, plan: Preview) -> None:
             {
                 "Column": [cell(c) for c in facts.columns],
                 "Half-range": facts.scale,
-                "Noise on its variance (own units)": plan.variance_std * facts.scale**2,
+                "Noise on its variance": plan.variance_std * facts.scale**2,
                 "As a deviation": np.sqrt(plan.variance_std) * facts.scale,
-                "Paid for an off-centre typical value": reach**2,
+                "Off-centre cost": reach**2,
             }
         )
         worst = int(np.argmax(reach))
@@ -100,7 +101,18 @@ def explain(declared: Declaration, facts: Facts, plan: Preview) -> None:
                     f"range is {reach[worst]:.2f} times the middle's, and its noise {reach[worst] ** 2:.1f} times."
                 )
             )
-        st.dataframe(table.round(6), hide_index=True, height=min(36 * (d + 1) + 3, 300))
+        number = st.column_config.NumberColumn
+        st.dataframe(
+            table,
+            hide_index=True,
+            height=min(35 * (d + 1) + 3, 300),
+            column_config={
+                "Half-range": number(format="%.4g"),
+                "Noise on its variance": number(format="%.3g", help="Deviation, in the column's own units squared."),
+                "As a deviation": number(format="%.3g", help="The root of it, in the column's own units."),
+                "Off-centre cost": number(format="%.2f x", help="1 when the typical value is in the middle."),
+            },
+        )
 
 
 def record(declared: Declaration, facts: Facts, plans: list[Preview], picked: int) -> None:

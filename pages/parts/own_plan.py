@@ -8,6 +8,7 @@ import streamlit as st
 from pages.parts import frame, own_paper, show
 from pages.parts.own_noise import best_shape, facts_of, line, text_table
 from pages.parts.own_state import keep, next_step, own
+from privcov import accounting
 from privcov.data_sources.private_file import Declaration
 from privcov.experiments.preview import STRUCTURES, Preview, Twin, planned_law, preview
 from privcov.figures.look import plain
@@ -91,6 +92,12 @@ def _candidates() -> list[Guarantee]:
         )
         made.append({"zcdp": ZCDP, "pure": PureDP}[kind](level) if kind != "approx" else ApproxDP(level, delta))
     st.caption("Smaller numbers protect people more and blur the answer more.")
+    if kind == "zcdp":
+        same = ", ".join(plain(accounting.zcdp_to_approx(g.rho, 1e-6)) for g in made)
+        st.caption(
+            "zCDP is the guarantee that Gaussian noise gives; its rho adds up over releases. These three imply epsilon "
+            f"= {same} at delta = 1e-6."
+        )
     return made
 
 

@@ -28,7 +28,7 @@ def section() -> None:
     ledger = Ledger()
     account = ledger.account(mine.declared.name)
     st.markdown(show.as_text(f"Ledger for {mine.declared.name!r}: {account.sentence}"))
-    _limit(ledger, account)
+    _limit(ledger, account, mine.chosen)
     if account.limit is None:
         return
     guarantee = mine.chosen
@@ -60,7 +60,7 @@ def section() -> None:
             else []
         )
     if account.affords(guarantee):
-        st.markdown(show.as_text(f"After it: {after.sentence}"))
+        st.markdown(show.as_text(f"After it, {after.left}."))
     else:
         st.warning(show.as_text(f"{guarantee} is more than is left. A release with it will be refused."))
     if st.button("Release ...", type="primary", key="own-ask"):
@@ -74,19 +74,26 @@ def _after(account: Account, guarantee: Guarantee) -> Account:
     return Account(account.name, account.limit, (*account.costs, cost_of(guarantee)))
 
 
-def _limit(ledger: Ledger, account: Account) -> None:
+def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
     title = "Set a limit for all releases of these people" if account.limit is None else "Change the limit"
     with st.expander(title, expanded=account.limit is None):
         st.caption(
-            "All releases under this name together stay within it. It is kept beside the releases, with every change."
+            "All releases under this name together stay within it: so much may ever be learnt about each person. "
+            f"A limit equal to what you picked on Plan, {chosen}, allows one such release and no other. A higher limit "
+            "protects less; every limit that was ever set stays on record."
         )
         kind = st.segmented_control(
-            "Limit", list(LIMITS), required=True, format_func=LIMITS.get, **keep("limit", "zcdp")
+            "Limit", list(LIMITS), required=True, format_func=LIMITS.get, **keep("limit", chosen.kind)
         )
         first, second = st.columns(2)
         lever = "rho" if kind == "zcdp" else "epsilon"
         level = first.number_input(
-            lever, min_value=1e-4, max_value=1000.0, value=None, format="%g", **keep(f"limit-{lever}", None)
+            f"Most {lever} in all",
+            min_value=1e-4,
+            max_value=1000.0,
+            value=None,
+            format="%g",
+            **keep(f"limit-{lever}", None),
         )
         power = None
         if kind == "approx":
@@ -104,9 +111,9 @@ def _limit(ledger: Ledger, account: Account) -> None:
 def _confirm(
     method: str, guarantee: Guarantee, account: Account, after: Account, draw: int, different: tuple[str, ...]
 ) -> None:
-    st.markdown(show.as_text(f"Spends {guarantee} of the limit of {account.name!r}, {account.limit}."))
-    st.markdown(show.as_text(f"Now: {account.sentence}"))
-    st.markdown(show.as_text(f"Then: {after.sentence}"))
+    st.markdown(show.as_text(f"Spends {guarantee} on the people of {account.name!r}."))
+    st.markdown(show.as_text(f"Now, {account.left}."))
+    st.markdown(show.as_text(f"Then, {after.left}." if account.affords(guarantee) else "That is too little."))
     st.markdown(
         f"Best chance of an attacker to tell whether one person is in the table: "
         f"**{accounting.attacker_success(guarantee):.3f}**."

@@ -114,4 +114,4 @@ def keep(name: str, default: object, **named) -> dict:
 
 def next_step(label: str, step: str) -> None:
     """A button that goes on; the bar on top goes anywhere."""
-    st.button(label, on_click=st.session_state.update, args=({"own-next": step},), key=f"own-to-{step}")
+    st.button(label, type="primary", on_click=st.session_state.update, args=({"own-next": step},), key=f"own-to-{step}")

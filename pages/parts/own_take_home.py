@@ -18,7 +18,7 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
         "One zip: every matrix as CSV and npz, the statement and the method card, the ledger entry, the declaration, "
         "figures that open in a browser, a one-page report, and `verify.py`. That script needs Python and numpy and no "
         "data: it checks every file, works out the guarantee again from what was measured, and derives every matrix "
-        "again, bit for bit, from the noisy whole numbers."
+        "again, bit for bit, from the noisy whole numbers. Unzip, then `python verify.py` in that folder."
     )
     if declaration is None:
         st.caption(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
+
 import numpy as np
 import streamlit as st
 
 from pages.parts import frame, show
 from pages.parts.own_noise import best_shape
-from pages.parts.own_state import own
+from pages.parts.own_state import Own, own
 from privcov.data_sources.private_file import read_private
 from privcov.experiments.owner_view import Look, owner_look
 from privcov.figures.matrices import colour_limit, heatmap
@@ -18,7 +20,7 @@ _STYLE = """
 .st-key-own-look {position: relative;}
 .st-key-own-look::after {content: "NOT PRIVATE: FOR THE OWNER'S EYES"; position: absolute; inset: 0; display: flex;
   align-items: center; justify-content: center; font-size: 2.6rem; font-weight: 700; letter-spacing: .08em;
-  text-align: center; transform: rotate(-18deg); opacity: .16; pointer-events: none; z-index: 9;}
+  text-align: center; transform: rotate(-18deg); opacity: .3; pointer-events: none; z-index: 9;}
 .st-key-own-look [data-testid="stElementToolbar"] {display: none;}
 </style>
 """
@@ -38,9 +40,7 @@ def section() -> None:
         agreed = st.checkbox("I understand, and I may see these rows", key=f"own-agree-{mine.file_id}")
         if st.button("Show me", disabled=not agreed, key="own-show"):
             with show.problems(), st.spinner("Reading the rows ..."):
-                private = read_private(mine.raw, mine.declared)
-                shape = best_shape(private.facts, mine.chosen, private.facts.n or 1000)
-                mine.look = owner_look(private, mine.chosen, shape, np.random.default_rng())
+                mine.look = _look(mine)
                 st.rerun()
         if not agreed:
             st.caption("Tick the box to go on.")
@@ -49,6 +49,18 @@ def section() -> None:
     st.html(_STYLE)
     with st.container(key="own-look"):
         _show(mine.look, tuple(c.name for c in mine.declared.columns))
+
+
+def _look(mine: Own) -> Look:
+    """What goes wrong inside is an identifier: a message of a library might quote a cell."""
+    try:
+        private = read_private(mine.raw, mine.declared)
+        shape = best_shape(private.facts, mine.chosen, private.facts.n or 1000)
+        return owner_look(private, mine.chosen, shape, np.random.default_rng())
+    except ValueError:
+        raise
+    except Exception:
+        raise ValueError(f"The owner's view failed (id {secrets.token_hex(4)}). Nothing was released.") from None
 
 
 def _clear() -> None:
@@ -98,4 +110,6 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
     holes = [f"{columns[j]}: {look.missing[j]:.1%}" for j in np.argsort(look.missing)[::-1][:5] if look.missing[j] > 0]
     if holes:
         st.markdown(show.as_text("Missing cells, filled by the declared rule: " + "; ".join(holes) + "."))
-    st.caption("The draw at the middle is simulated, is nothing but an example, and is never the release.")
+    st.caption(
+        "The draw at the middle is simulated, is nothing but an example, and is never the release. Point at a cell for its two columns."
+    )

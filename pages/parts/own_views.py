@@ -9,14 +9,14 @@ import streamlit as st
 from pages.parts import show
 from pages.parts.own_state import keep
 from privcov.bundle.opened import Opened, correlations, strongest
-from privcov.bundle.safe import cell, table
+from privcov.bundle.safe import cell, cells, table
 from privcov.figures.graphs import by_state, network
 from privcov.figures.layout import positions
 from privcov.figures.look import Palette, plain
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.own import intervals
 from privcov.postprocess.answers import unrepaired
-from privcov.postprocess.edges import EDGE, UNDECIDED, edge_states
+from privcov.postprocess.edges import EDGE, NO_EDGE, UNDECIDED, edge_states
 from privcov.postprocess.intervals import (
     Z95,
     largest_noise,
@@ -34,7 +34,8 @@ SHOWN = {
     "precision": "Precision",
 }
 _EXPLAINED = {
-    "correlation": "Of the repaired covariance.",
+    "correlation": "How two columns move together, from -1 to 1. Negative eigenvalues of the covariance, which only "
+    "noise can make, were set to zero first. How sure each one is, stands under Correlations.",
     "covariance": "Negative eigenvalues, which only noise can make, are set to zero.",
     "thresholded": "Only the pairs that pure noise would not explain, among all pairs at once.",
     "shrunken": "Everything off the diagonal pulled towards zero by the share that noise has in it.",
@@ -43,6 +44,7 @@ _EXPLAINED = {
 }
 _PAIRS = 15
 _EDGE_COPIES = 40
+_MOST_DASHES, _EDGES_NAMED = 60, 30
 
 
 def rng_of_views() -> np.random.Generator:
@@ -76,7 +78,7 @@ def matrices(opened: Opened, palette: Palette) -> None:
     with left:
         show.picture(heatmap(working, opened.columns, limit, palette, what=f"released {which}"), f"square-own-{which}")
         unit = which if which in ("correlation", "partial") else f"{which}, columns in units of their half-range"
-        show.colour_key(limit, palette, unit, "diagonal included")
+        show.colour_key(limit, palette, unit, "stronger values, as on the diagonal, have the last colour")
     with right:
         st.markdown(_EXPLAINED[which])
         if which in ("covariance", "thresholded", "shrunken"):
@@ -88,6 +90,12 @@ def matrices(opened: Opened, palette: Palette) -> None:
             st.markdown(f"Pairs beyond what noise explains: **{kept}** of {len(noise) * (len(noise) - 1) // 2}.")
         if which in ("partial", "precision"):
             st.markdown(f"Eigenvalues of the correlation below {plain(opened.answers.floor)} were raised to it.")
+        units = "" if which in ("correlation", "partial") else ", in the columns' own units"
+        st.caption(f"Point at a cell for its two columns. The numbers{units}:")
+        names = cells(opened.columns)
+        lines = pd.DataFrame(matrix, index=names, columns=names)
+        number = st.column_config.NumberColumn(format="%.3g")
+        st.dataframe(lines, height=min(35 * (len(names) + 1) + 3, 320), column_config=dict.fromkeys(names, number))
         text = table(matrix, opened.columns, opened.columns, corner=which)
         show.download(f"{SHOWN[which]} as CSV", lambda: text, f"{which}.csv", f"own-csv-{which}")
 
@@ -167,8 +175,8 @@ def spectrum(opened: Opened, palette: Palette) -> None:
     )
     first = opened.answers.loadings[:, : min(3, shown)]
     lines = pd.DataFrame(first, columns=[f"axis {k + 1}" for k in range(first.shape[1])])
-    lines.insert(0, "column", [cell(c) for c in opened.columns])
-    st.dataframe(lines, hide_index=True, height=min(36 * (len(lines) + 1) + 3, 320))
+    lines.insert(0, "column", cells(opened.columns))
+    st.dataframe(lines, hide_index=True, height=min(35 * (len(lines) + 1) + 3, 320))
 
 
 def graph(opened: Opened, palette: Palette) -> None:
@@ -203,23 +211,35 @@ def graph(opened: Opened, palette: Palette) -> None:
             lambda: edge_states(here / units, moved, lam, rng=rng_of_views(), copies=_EDGE_COPIES),
         )
     edges, undecided, none = states.counts
+    drawn, rest = states.state, f"{none} pairs have no edge."
+    if undecided > _MOST_DASHES:  # a ball of wool says nothing
+        drawn = np.where(states.state == UNDECIDED, NO_EDGE, states.state)
+        rest += f" {undecided} undecided pairs are not drawn."
     show.picture(
         network(
-            by_state(states.state),
+            by_state(drawn),
             positions(states.state == EDGE, d),
             opened.columns,
             palette,
             strength=opened.answers.partial,
-            rest=f"{none} pairs have no edge.",
+            rest=rest,
             height=520,
         ),
         "own-network",
     )
     st.markdown(
         f"**{edges}** edges and **{none}** absences hold for at least 95 % of the noise draws; **{undecided}** pairs "
-        "are **undecided** at this guarantee. About the privacy noise only; each pair by itself."
+        "are **undecided** at this guarantee"
+        + (" and not drawn, being so many" if undecided > _MOST_DASHES else "")
+        + ". About the privacy noise only; each pair by itself."
     )
     i, j = np.triu_indices(d, 1)
+    found = [
+        f"{opened.columns[a]} and {opened.columns[b]}" for a, b in zip(i, j, strict=True) if states.state[a, b] == EDGE
+    ]
+    if found:
+        more = f", and {len(found) - _EDGES_NAMED} more" if len(found) > _EDGES_NAMED else ""
+        st.markdown(show.as_text(f"Edges: {'; '.join(found[:_EDGES_NAMED])}{more}."))
     words = {EDGE: "edge", UNDECIDED: "undecided"}
     lines = pd.DataFrame(
         {

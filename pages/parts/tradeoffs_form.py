@@ -36,7 +36,8 @@ def presets() -> Preset | None:
 
 
 def _menu(label: str, offered: dict[str, Preset]) -> None:
-    with st.popover(label, width="content"):
+    # A new key after a choice is a new, closed menu.
+    with st.popover(label, width="content", key=f"menu-{label}-{st.session_state.get('tradeoffs.choices', 0)}"):
         for paper in sorted({p.paper for p in offered.values()}, key=lambda p: p or 9):
             st.markdown(f"**Paper {paper}**" if paper else "**Other tables and sizes**")
             for preset in (p for p in offered.values() if p.paper == paper):
@@ -52,6 +53,7 @@ def _menu(label: str, offered: dict[str, Preset]) -> None:
 def _choose(key: str) -> None:
     st.session_state["tradeoffs.preset"] = key
     st.session_state["tradeoffs.start"] = True
+    st.session_state["tradeoffs.choices"] = st.session_state.get("tradeoffs.choices", 0) + 1
 
 
 def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import unicodedata
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -22,13 +23,25 @@ def cell(text: object) -> str:
     return "'" + words if risky else words
 
 
+def cells(names: Iterable[object]) -> list[str]:
+    """`cell` of every name; names that only invisible letters told apart get a number behind them."""
+    found: list[str] = []
+    for name in map(cell, names):
+        number, fresh = 1, name
+        while fresh in found:
+            number += 1
+            fresh = f"{name} ({number})"
+        found.append(fresh)
+    return found
+
+
 def table(matrix: np.ndarray, columns: tuple[str, ...], rows: tuple[str, ...], corner: str = "") -> str:
     """CSV with names on top and in front; every number is written so that it reads back as the same double."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([corner, *map(cell, columns)])
-    for name, line in zip(rows, np.atleast_2d(matrix), strict=True):
-        writer.writerow([cell(name), *(repr(float(x)) for x in line)])
+    writer.writerow([corner, *cells(columns)])
+    for name, line in zip(cells(rows), np.atleast_2d(matrix), strict=True):
+        writer.writerow([name, *(repr(float(x)) for x in line)])
     return out.getvalue()
 
 

@@ -209,10 +209,11 @@ def same(one, other) -> bool:
 def numbers(text: str):
     """The numbers of a CSV with a line of names on top and a name in front of each line."""
     import csv
+    import io
 
     import numpy as np
 
-    lines = list(csv.reader(text.splitlines()))[1:]
+    lines = list(csv.reader(io.StringIO(text, newline="")))[1:]
     return np.array([[float(cell) for cell in line[1:]] for line in lines])
 
 

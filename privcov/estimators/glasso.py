@@ -24,6 +24,7 @@ from privcov.postprocess.repair import REPAIRS, repair_for_lasso
 from privcov.postprocess.spectrum import clip_psd
 
 PATH_POINTS, PATH_DEPTH = 20, 0.01  # depth: the smallest lambda as a share of the largest
+GAPS = {"screen": 1e-6, "print": 1e-7}
 FLOOR = 0.01  # eigenvalue floor of the repair, as a share of the mean variance
 ROUNDING = 1e-12  # a variance below this share of the second moment is what cancellation left
 SMALLEST = 1e-100  # below this, in unit-ball units, products of two variances underflow
@@ -70,6 +71,15 @@ class Glasso(Method):
         "diagonal. none: solve the noisy matrix as it is; small penalties may then have no solution.",
     )
 
+    accuracy: str = parameter(
+        "screen",
+        "Accuracy",
+        choices=tuple(GAPS),
+        group="Path",
+        advanced=True,
+        help="Certified gap per variable: screen 1e-6 nats, print 1e-7, where fewer edges hang on the solver.",
+    )
+
     def run(self, ask: Ask) -> Outcome:
         published = ask.calibration != "sound"
         measured = self.measure(ask)
@@ -79,7 +89,7 @@ class Glasso(Method):
             path, notes = self.path_as_published(s, measured, ask)
         else:
             clipped, s, notes = self._repaired(measured)
-            path = solve_path(s, points=PATH_POINTS, depth=PATH_DEPTH)
+            path = solve_path(s, points=PATH_POINTS, depth=PATH_DEPTH, tol=GAPS[self.accuracy])
         best, chosen = self._choose(path, s, measured, ask)
         r2 = ask.dataset.row_bound**2
         path = tuple(
@@ -122,7 +132,8 @@ class Glasso(Method):
         if size <= SMALLEST:
             raise ValueError(NO_VARIANCE)
         top = max(empties(s) or size, 1.1 * diagnose(s, penalise_diagonal=True).smallest)
-        path = solve_path(s, np.geomspace(top, PATH_DEPTH * top, PATH_POINTS), penalise_diagonal=True)
+        lambdas = np.geomspace(top, PATH_DEPTH * top, PATH_POINTS)
+        path = solve_path(s, lambdas, penalise_diagonal=True, tol=GAPS[self.accuracy])
         lost = sum(fit.status == "infeasible" for fit in path)
         if lost:
             notes += (

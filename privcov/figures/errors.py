@@ -124,7 +124,8 @@ def curves(
                 "xref": "paper",
                 "xanchor": "right",
                 "y": np.log10(level) if log_error else level,
-                "yanchor": "bottom",
+                # Classification errors fall onto the lowest line, which must not write over them.
+                "yanchor": "bottom" if log_error or level > min(level for _, level in references) else "top",
                 "text": name,
                 "showarrow": False,
                 "font": {"size": 13, "color": palette.quiet},

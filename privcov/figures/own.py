@@ -70,16 +70,19 @@ def intervals(
             hovertemplate="%{text}: %{x:.3g}, %{customdata[0]:.3g} to %{customdata[1]:.3g}<extra></extra>",
         )
     )
+    ends = np.concatenate([values, low, high, *(second or ())])
+    first, last = (float(ends.min()), float(ends.max())) if len(ends) else (0.0, 1.0)
+    edge = 0.03 * (last - first) or 0.1  # a bar that ends at the frame looks cut
     figure = draw(
         traces,
         palette,
         height=height or 90 + 30 * len(names),
-        x={"title": safe(x_title)},
+        x={"title": safe(x_title), "range": [first - edge, last + edge]},
         y={"tickvals": places, "ticktext": [safe(n) for n in names], "range": [-0.7, len(names) - 0.3]},
     )
     clear = int(((low > 0) | (high < 0)).sum())
-    first = f"{names[0]} {plain(float(values[0]))} ({plain(float(low[0]))} to {plain(float(high[0]))})" if names else ""
-    return Picture(figure, f"{what}: {len(names)} values, {clear} whose privacy-noise interval is off zero; {first}.")
+    top = f"{names[0]} {plain(float(values[0]))} ({plain(float(low[0]))} to {plain(float(high[0]))})" if names else ""
+    return Picture(figure, f"{what}: {len(names)} values, {clear} whose privacy-noise interval is off zero; {top}.")
 
 
 def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palette, *, x_title: str) -> Picture:

@@ -96,20 +96,28 @@ class Account:
 
     @property
     def sentence(self) -> str:
-        """What remains, rounded down."""
+        """How many releases there were, and what is left."""
         if self.limit is None:
             return "No limit is set, so nothing can be released."
+        made = {0: "No release", 1: "1 release"}.get(self.releases, f"{self.releases} releases")
+        return f"{made} so far; {self.left}."
+
+    @property
+    def left(self) -> str:
+        """What is left of the limit, rounded down, in words."""
         parts = []
         if self.left_rho >= 0:
             parts.append(f"rho {_down(self.left_rho)} in zCDP")
         if self.left_epsilon >= 0:
             parts.append(f"epsilon {_down(self.left_epsilon)} in pure DP")
-        left = " or ".join(parts) or "nothing"
-        made = "1 release" if self.releases == 1 else f"{self.releases} releases"
-        return f"{made} so far; of {self.limit} there remains {left}."
+        return f"of {self.limit} there remains {' or '.join(parts) or 'nothing'}"
 
 
 def _down(amount: Fraction) -> str:
-    """Six digits, never more than the amount."""
+    """Six digits, rounded down; what misses such a number by no more than a double does (1 - 0.1) reads as that number.
+
+    For reading only: whether a release fits is decided on the exact numbers.
+    """
     cut = Context(prec=6, rounding=ROUND_FLOOR)
-    return f"{cut.divide(Decimal(amount.numerator), Decimal(amount.denominator)).normalize():g}"
+    reached = amount * (1 + Fraction(1, 2**48))
+    return f"{cut.divide(Decimal(reached.numerator), Decimal(reached.denominator)).normalize():g}"

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-PAGES = ["/", "/Estimate", "/Trade_offs", "/Graph_recovery", "/Spectra", "/Methods"]
+PAGES = ["/", "/Estimate", "/Trade_offs", "/Graph_recovery", "/Spectra", "/Your_data", "/Methods"]
 
 
 def chart_words(page, key: str) -> str:
@@ -94,12 +94,43 @@ def test_error_curves_and_roc_curves(visit, settle):
     assert chart_words(page, "network") != before
 
 
+def test_paper_2_s_roc_in_one_click_and_lambda_under_the_hand(visit, settle):
+    page = visit("/Graph_recovery")
+    page.get_by_role("button", name="Paper 2, figure 1: AR(2)").click()
+    page.get_by_text("mean over 50 replicates").wait_for(timeout=60_000)
+    settle(page)
+    words = chart_words(page, "roc")
+    assert "epsilon = 2 finds" in words
+    assert "epsilon = 1 finds" in words
+    assert "guessing gives" in chart_words(page, "precision-recall")
+    before = chart_words(page, "network")
+    slide(page, "Penalty lambda", "ArrowRight", 3, settle)
+    assert chart_words(page, "network") != before
+    page.get_by_role("button", name="No answer at small lambda").click()
+    settle(page)
+    assert "infeasible" in chart_words(page, "lambda-line")
+    assert "falls without end" in chart_words(page, "falling")
+    page.get_by_role("button", name="Raise eigenvalues").click()
+    settle(page)
+    assert "0 infeasible" in chart_words(page, "lambda-line")
+
+
+def test_a_class_is_guessed_from_one_release(visit, settle):
+    page = visit("/Trade_offs")
+    page.get_by_role("button", name="Classification").click()
+    page.get_by_role("button", name=re.compile("Wine: LDA")).click()
+    page.get_by_text("better than guessing the commonest class").first.wait_for(timeout=90_000)
+    settle(page)
+    assert page.get_by_role("button", name=re.compile("Wine: LDA")).count() == 0  # the menu has closed
+    assert "guessing the commonest class" in chart_words(page, "trade-offs")
+
+
 @pytest.mark.parametrize("path", PAGES[1:])
 def test_a_deep_link_works_on_a_server_nobody_has_visited(path, visit, cold_server):
     page = visit(path + "?kind=approx&epsilon=0.5&data.n=2000", base=cold_server())
     assert page.get_by_test_id("stSidebar").get_by_role("link", name="Home").count() == 1
     assert page.locator("h1").count() == 1
-    if path != "/Methods":
+    if path not in ("/Methods", "/Your_data"):
         assert page.get_by_role("slider", name="Epsilon").first.get_attribute("aria-valuetext") in ("0.5", None)
         assert page.get_by_text("0.5", exact=True).count() >= 1
     assert query(page) == {"kind": "approx", "epsilon": "0.5", "data.n": "2000"}

@@ -244,3 +244,10 @@ def test_duplicated_columns():
         for guarantee in (ZCDP(1.0), NoPrivacy()):
             rel = privcov.release(key, Dataset.from_rows(x, 4.0), guarantee)
             assert np.linalg.eigvalsh(rel.precision)[0] > 0
+
+
+def test_print_accuracy_is_certified_tenfold():
+    ds = privcov.source("precision-ar2", n=2000, d=12, seed=3)
+    for accuracy, gap in (("screen", 1e-6), ("print", 1e-7)):
+        rel = privcov.release("glasso-gaussian", ds, ApproxDP(2.0, 1e-3), seed=1, accuracy=accuracy)
+        assert max(fit.gap for fit in rel.path) <= gap

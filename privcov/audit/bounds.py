@@ -1,0 +1,94 @@
+"""Exact binomial bounds, what they prove about epsilon and delta, and what a number of draws can see at all.
+
+An audit draws two neighbours n times each and counts how often the answer falls into a set A. Clopper and Pearson
+(1934): k of n hits give P(A) >= `binomial_low` and P(A) <= `binomial_high`, each wrong with probability at most alpha,
+for every n and every P(A). If P(A) >= p on one table and <= q on the other, no (epsilon, delta) with
+p > e^epsilon q + delta can hold, so epsilon >= ln((p - delta) / q) is proved.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaincinv, ndtr
+from scipy.stats import binom
+
+from privcov import accounting
+from privcov.privacy import ApproxDP, PureDP
+
+ERROR = 1e-3  # of a whole audit: the chance that a bound it states is wrong, whatever the mechanism
+SETS = 2  # sets that are tested: the best one for epsilon and the best one for delta
+ALPHA = ERROR / (2 * SETS)  # Bonferroni: every set needs a bound on either table
+_MISSED = 0.1  # what "can see" means: missed with at most this probability
+
+
+def binomial_low(hits, n: int, alpha: float = ALPHA):
+    """Lower bound on the probability of a set that was hit ``hits`` times in n draws; wrong at most alpha of the time.
+
+    hits: whole numbers 0..n, any shape.
+    """
+    hits = np.asarray(hits, dtype=float)
+    return np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha), 0.0)
+
+
+def binomial_high(hits, n: int, alpha: float = ALPHA):
+    """Upper bound; see `binomial_low`."""
+    return 1.0 - binomial_low(n - np.asarray(hits, dtype=float), n, alpha)
+
+
+def epsilon_low(p_low, q_high, delta: float = 0.0):
+    """Epsilon that is proved at delta; negative or -inf where nothing is proved."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.maximum(p_low - delta, 0.0)) - np.log(q_high)
+
+
+def allowed_difference(claim: PureDP | ApproxDP) -> float:
+    """Largest delta at epsilon 0 (total variation) that the claim permits: (e^epsilon - 1 + 2 delta)/(e^epsilon + 1)."""
+    delta = getattr(claim, "delta", 0.0)
+    return min(1.0, math.tanh(claim.epsilon / 2) + 2 * delta / (1 + math.exp(claim.epsilon)))
+
+
+def ceiling(n: int, delta: float = 0.0) -> float:
+    """Largest epsilon that n draws of either table can prove at delta: every draw of one in the set, none of the other.
+
+    -inf when not even that proves anything.
+    """
+    return float(epsilon_low(binomial_low(n, n), binomial_high(0, n), delta))
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What n test draws of either table can see. factor: noise so many times too small is caught with probability 90 %
+    in the most favourable case, inf when none is; epsilon: what such noise really gives at the delta of the claim."""
+
+    factor: float
+    epsilon: float
+    ceiling: float
+
+
+def reach(claim: PureDP | ApproxDP, n: int) -> Reach:
+    """The most favourable case: of pure noise, two outcomes with the odds e^epsilon; of (epsilon, delta), Gaussian
+    noise looked at along the difference of the two answers."""
+    delta = getattr(claim, "delta", 0.0)
+    mu = None if isinstance(claim, PureDP) else accounting.mu_of(claim)
+
+    def caught(factor: float) -> bool:
+        if mu is None:
+            q = np.array([1 / (1 + math.exp(factor * claim.epsilon))])
+            p = 1 - q
+        else:
+            cut = np.linspace(-3, 6, 400)
+            p, q = ndtr(factor * mu - cut), ndtr(-cut)
+        few, many = binom.ppf(_MISSED / 2, n, p), binom.ppf(1 - _MISSED / 2, n, q)
+        return bool((epsilon_low(binomial_low(few, n), binomial_high(many, n), delta) > claim.epsilon).any())
+
+    most = ceiling(n, delta)
+    grid = np.geomspace(1.001, 100.0, 300)
+    steps = np.flatnonzero([caught(f) for f in grid]) if most > claim.epsilon else []
+    if not len(steps):
+        return Reach(math.inf, math.inf, most)
+    factor = float(grid[steps[0]])
+    epsilon = factor * claim.epsilon if mu is None else accounting.epsilon_of_gaussian(delta, factor * mu)
+    return Reach(factor, epsilon, most)

@@ -1,0 +1,246 @@
+"""One audit: draw two neighbouring tables many times, learn on one half how to tell them apart, prove it on the other.
+
+The set that is tested is chosen on the training draws only, so the bounds of bounds.py hold on the test draws for the
+number of sets that are tested there (two), however many were tried before. With a probability of at most ERROR a
+mechanism that keeps its claim is accused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov import checks
+from privcov.audit.bounds import (
+    ERROR,
+    allowed_difference,
+    binomial_high,
+    binomial_low,
+    epsilon_low,
+    reach,
+)
+from privcov.audit.mechanisms import Mechanism, Sampler, find, sampler
+from privcov.audit.pairs import SEARCH, Pair, catalogue, random_pairs, tables
+from privcov.audit.statistics import Region, best_regions, statistics
+from privcov.experiments.cells import Cell
+from privcov.privacy import ApproxDP, Event, PureDP
+from privcov.randomness import stream
+
+BATCH = {True: 20_000, False: 500}  # draws of either table between two looks at the stop button: in bulk, run by run
+TRIED = {True: 6_000, False: 300}  # draws of either table for every pair that the search tries
+RANDOM_PAIRS = 6
+MOST_DRAWS = 1_000_000
+_BINS = 80
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One audit. mechanism: key of `mechanisms`; d: 1, 2 or 3; pair: key of `catalogue`, or "search"; draws: of either
+    table, half of them for training; delta: used by claims of kind "approx" only."""
+
+    mechanism: str
+    d: int = 2
+    pair: str = SEARCH
+    epsilon: float = 1.0
+    delta: float = 1e-3
+    draws: int = 100_000
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        checks.whole("d", self.d, 1, 3)
+        checks.whole("draws", self.draws, 1_000, MOST_DRAWS)
+        checks.one_of("pair", self.pair, (SEARCH, *(p.key for p in catalogue(self.d))))
+
+    @property
+    def made(self) -> Mechanism:
+        return find(self.mechanism)
+
+    @property
+    def claim(self) -> PureDP | ApproxDP:
+        return self.made.claim(self.epsilon, self.delta)
+
+    @property
+    def steps(self) -> int:
+        """Cells of `run`."""
+        search = len(catalogue(self.d)) + RANDOM_PAIRS if self.pair == SEARCH else 0
+        return search + math.ceil(self.draws / BATCH[self.made.bulk]) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Test:
+    """A set of answers and how often the test draws of the two tables fell into it."""
+
+    words: str
+    favoured: int
+    hits: tuple[int, int]
+    p_low: float
+    q_high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Counts of a number over the test draws of either table. beyond: what lies outside counts in the end bins."""
+
+    label: str
+    edges: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    cut: float | None = None
+    above: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What was found. draws: test draws of either table. epsilon: proved at the delta of the claim (0 at the least).
+    difference: delta at epsilon 0 that is proved; permitted: what the claim allows there. support: for additive Wishart
+    noise, the smallest eigenvalue of the answer less the exact answer of the table that makes the other impossible.
+    """
+
+    asked: Asked
+    pair: Pair
+    claim: PureDP | ApproxDP
+    draws: int
+    for_epsilon: Test
+    for_delta: Test
+    epsilon: float
+    difference: float
+    permitted: float
+    histogram: Histogram
+    support: Histogram | None
+    impossible: tuple[int, int] | None
+    events: tuple[Event, ...]
+
+    @property
+    def caught(self) -> bool:
+        """The claim is refuted, up to an error probability of ERROR."""
+        return self.epsilon > self.claim.epsilon or self.difference > self.permitted
+
+    @property
+    def sentence(self) -> str:
+        sure = f"{1 - ERROR:.1%} confidence"
+        at = f" at delta = {self.claim.delta:g}" if isinstance(self.claim, ApproxDP) else ""
+        if self.epsilon > self.claim.epsilon:
+            return f"Caught: epsilon is at least {self.epsilon:.3g}{at}, and {self.claim} was claimed ({sure})."
+        if self.caught:
+            return (
+                f"Caught: delta at epsilon 0 is at least {self.difference:.3g}, and {self.claim} allows "
+                f"{self.permitted:.3g} there ({sure})."
+            )
+        can = reach(self.claim, self.draws)
+        small = f"noise {can.factor:.2f} times too small" if math.isfinite(can.factor) else "no lack of noise"
+        return (
+            f"Not caught: epsilon is at least {self.epsilon:.3g}{at}, which {self.claim} allows ({sure}). "
+            f"This many draws see {small} at best; passing is no proof."
+        )
+
+
+def audit(asked: Asked) -> Audit:
+    """Run one audit to its end."""
+    *_, last = run(asked)
+    return last[0]["audit"]
+
+
+def run(asked: Asked) -> Iterator[Cell]:
+    """The audit in steps, for a background job: cells without rows, and at the end one with the `Audit`."""
+    made, claim = asked.made, asked.claim
+    if asked.pair == SEARCH:
+        pair = yield from _search(asked, made, claim)
+    else:
+        pair = next(p for p in catalogue(asked.d) if p.key == asked.pair)
+    samplers = _samplers(made, pair, claim)
+    parts: tuple[list, list] = ([], [])
+    left, number = asked.draws, 0
+    while left:
+        size = min(left, BATCH[made.bulk])
+        for side, part in zip(samplers, parts, strict=True):
+            part.append(side.draw(size, asked.seed, "draws", number))
+        left, number = left - size, number + 1
+        yield Cell([], False)
+    yield Cell([{"audit": _judge(asked, pair, claim, samplers, tuple(map(np.concatenate, parts)))}], False)
+
+
+def _samplers(made: Mechanism, pair: Pair, claim) -> tuple[Sampler, Sampler]:
+    return tuple(sampler(made, table, claim) for table in tables(pair, made.rows))
+
+
+def _centres(samplers: tuple[Sampler, Sampler]):
+    return None if samplers[0].centre is None else tuple(s.centre for s in samplers)
+
+
+def _search(asked: Asked, made: Mechanism, claim):
+    """The pair that is easiest to tell apart on draws that are used for nothing else."""
+    tried = (*catalogue(asked.d), *random_pairs(asked.d, RANDOM_PAIRS, stream(asked.seed, "audit pairs")))
+    delta, count = getattr(claim, "delta", 0.0), TRIED[made.bulk]
+    found = []
+    for pair in tried:
+        samplers = _samplers(made, pair, claim)
+        train = tuple(s.draw(count, asked.seed, "search", pair.key) for s in samplers)
+        _, _, epsilon, difference = best_regions(train, statistics(train, _centres(samplers)), delta)
+        found.append((epsilon / claim.epsilon, difference))
+        yield Cell([], False)
+    # Where few draws prove no epsilon at delta, the plain difference still ranks the pairs.
+    best = max(range(len(tried)), key=lambda i: (max(found[i][0], 0.0), found[i][1]))
+    return tried[best]
+
+
+def _judge(asked: Asked, pair: Pair, claim, samplers, answers: tuple[np.ndarray, np.ndarray]) -> Audit:
+    half = asked.draws // 2
+    train, test = tuple(a[:half] for a in answers), tuple(a[half:] for a in answers)
+    delta = getattr(claim, "delta", 0.0)
+    regions = best_regions(train, statistics(train, _centres(samplers)), delta)[:2]
+    tests = [_test(r, test) for r in regions]
+    support, impossible = None, None
+    if samplers[0].support:
+        support, impossible = _support(test, samplers)
+    return Audit(
+        asked,
+        pair,
+        claim,
+        len(test[0]),
+        *tests,
+        epsilon=max(0.0, float(epsilon_low(tests[0].p_low, tests[0].q_high, delta))),
+        difference=max(0.0, tests[1].p_low - tests[1].q_high),
+        permitted=allowed_difference(claim),
+        histogram=_histogram(regions[0].statistic.label, [regions[0].statistic.of(t) for t in test], regions[0]),
+        support=support,
+        impossible=impossible,
+        events=samplers[0].events,
+    )
+
+
+def _test(region: Region, test: tuple[np.ndarray, np.ndarray]) -> Test:
+    hits = tuple(region.hits(t) for t in test)
+    n = len(test[0])
+    low, high = binomial_low(hits[region.favoured], n), binomial_high(hits[1 - region.favoured], n)
+    return Test(region.words, region.favoured, hits, float(low), float(high))
+
+
+def _support(test, samplers) -> tuple[Histogram, tuple[int, int]]:
+    """The answer less an exact answer is positive semi-definite on that table, always. ``impossible`` counts the
+    answers of either table that only that table can give."""
+    lowest = [[np.linalg.eigvalsh(t - s.centre)[:, 0] for s in samplers] for t in test]
+    tiny = -1e-9 * max(float(np.abs(t).max()) for t in test)
+    impossible = (int((lowest[0][1] < tiny).sum()), int((lowest[1][0] < tiny).sum()))
+    other = 1 if impossible[0] >= impossible[1] else 0
+    name = ("first", "second")[other]
+    values = [lowest[0][other], lowest[1][other]]
+    return _histogram(f"smallest eigenvalue of the answer less the exact answer of the {name} table", values), impossible
+
+
+def _histogram(label: str, values: list[np.ndarray], region: Region | None = None) -> Histogram:
+    low, high = np.quantile(np.concatenate(values), [0.001, 0.995])
+    if region is not None:
+        low, high = min(low, region.cut), max(high, region.cut)
+    if high <= low:
+        low, high = low - 1.0, high + 1.0
+    edges = np.linspace(low, high, _BINS + 1)
+    if region is None and low < 0 < high:  # zero is an edge: what lies below it is impossible
+        width = edges[1] - edges[0]
+        edges = edges - edges[np.argmin(np.abs(edges))]
+        edges = edges if len(edges) == _BINS + 1 else np.arange(_BINS + 1) * width + low
+    counts = [np.histogram(np.clip(v, edges[0], edges[-1]), edges)[0] for v in values]
+    cut, above = (None, True) if region is None else (region.cut, region.above)
+    return Histogram(label, edges, *counts, cut, above)

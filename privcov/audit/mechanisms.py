@@ -1,0 +1,161 @@
+"""What can be audited: every method in every calibration at d = 1, 2, 3, and mechanisms broken on purpose.
+
+A method that adds noise to one matrix is looked at there: the noisy matrix is part of the release, everything else is
+made from it, so no attacker sees more. Its draws come in bulk from the noise law that a run of the method reports.
+Every other method is run from end to end for every draw, and looked at through the matrix it gives out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from privcov._running import build_method, run_method
+from privcov.audit import broken
+from privcov.audit.bulk import draw_many
+from privcov.audit.pairs import ROWS, catalogue, tables
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS, Ask, Outcome
+from privcov.estimators.glasso import Glasso
+from privcov.measurements.moment import Measured
+from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP
+from privcov.randomness import stream
+
+GROUPS = ("As published", "Sound", "Broken on purpose")
+# Fixed for the audit. Output perturbation: the penalty at which one row moves the answer most in units of its noise.
+SETTINGS = {"output-perturbation": {"penalty": 1.0, "threshold": "none"}}
+BASES = (("gaussian-cov", "approx"), ("laplace-cov", "pure"), ("wishart-difference", "pure"))
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A method in one calibration under one kind of guarantee ("pure" or "approx"), or a broken form of it."""
+
+    key: str
+    label: str
+    group: str
+    method: str
+    calibration: str
+    kind: str
+    bulk: bool
+    broken: str = ""
+
+    @property
+    def settings(self) -> dict:
+        return SETTINGS.get(self.method, {})
+
+    @property
+    def rows(self) -> int:
+        """Rows of a table: in the local model every user sends a report of their own, so one is enough."""
+        return 1 if METHODS.get(self.method).trust == "local" else ROWS
+
+    @property
+    def usual_draws(self) -> int:
+        return 100_000 if self.bulk else 10_000
+
+    def claim(self, epsilon: float, delta: float) -> PureDP | ApproxDP:
+        return PureDP(epsilon) if self.kind == "pure" else ApproxDP(epsilon, delta)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampler:
+    """Draws of one mechanism on one table. draw(count, stream names) -> count x d x d. centre: its answer without noise,
+    or None where that is not known. support: the answer less ``centre`` cannot have a negative eigenvalue.
+    """
+
+    draw: Callable[..., np.ndarray]
+    centre: np.ndarray | None
+    events: tuple[Event, ...]
+    support: bool
+
+
+@lru_cache(maxsize=1)
+def mechanisms() -> tuple[Mechanism, ...]:
+    """All of them: published calibrations first, as they are what is in doubt."""
+    found = []
+    for card in METHODS.all():
+        if card.standing == "reference":
+            continue
+        for calibration in card.calibrations:
+            kinds = [k for k in ("pure", "approx") if not card.refuses(k)]
+            for kind in kinds:
+                made = _mechanism(card, calibration, kind)
+                found += [made] if made is not None else []
+    for fault in broken.FAULTS.values():
+        for method, kind in BASES:
+            label = f"{fault.label} ({METHODS.get(method).label})"
+            found.append(Mechanism(f"{fault.key}:{method}", label, GROUPS[2], method, "sound", kind, True, fault.key))
+    order = {"wishart-pure:as-published:pure": 0, "output-perturbation:as-published:pure": 1}
+    return tuple(sorted(found, key=lambda m: (GROUPS.index(m.group), order.get(m.key, 2))))
+
+
+def find(key: str) -> Mechanism:
+    return {m.key: m for m in mechanisms()}[key]
+
+
+def _mechanism(card, calibration: str, kind: str) -> Mechanism | None:
+    """None where the calibration is not printed for this kind of guarantee."""
+    group = GROUPS[1] if calibration == "sound" else GROUPS[0]
+    label = card.label + (f", {calibration}" if group == GROUPS[0] else "")
+    label += {"pure": ", pure DP", "approx": ", (epsilon, delta)"}[kind]
+    key = f"{card.key}:{calibration}:{kind}"
+    trial = Mechanism(key, label, group, card.key, calibration, kind, False)
+    try:
+        bulk = _measured(trial, tables(catalogue(2)[0], trial.rows)[0], trial.claim(1.0, 1e-3)) is not None
+    except ValueError:
+        return None
+    return Mechanism(key, label, group, card.key, calibration, kind, bulk)
+
+
+def _outcome(made: Mechanism, dataset: Dataset, guarantee, rng: np.random.Generator) -> Outcome | Measured:
+    method = build_method(made.method, made.settings)
+    ask = Ask(dataset, guarantee, "none", method.card.tunings[0], rng, made.calibration)
+    return method.measure(ask) if isinstance(method, Glasso) else method.run(ask)
+
+
+def _measured(made: Mechanism, dataset: Dataset, guarantee) -> Measured | None:
+    """The one noisy matrix of a run, None when the method took other looks at the rows as well."""
+    found = _outcome(made, dataset, guarantee, stream(0, "audit", "law"))
+    if isinstance(found, Measured):
+        return found
+    return found.measured if found.measured is not None and not found.steps else None
+
+
+def sampler(made: Mechanism, dataset: Dataset, claim: PureDP | ApproxDP) -> Sampler:
+    """How to draw from the mechanism on this table, under the noise it believes to be enough for the claim."""
+    factor = 1.0
+    guarantee = claim
+    if made.broken:
+        event = _measured(made, dataset, claim).event
+        dataset, guarantee, factor = broken.FAULTS[made.broken].apply(dataset, claim, event)
+    if not made.bulk:
+        return _whole_runs(made, dataset, guarantee)
+    noisy, still = (_measured(made, dataset, g) for g in (guarantee, NoPrivacy()))
+    law, exact = noisy.law, still.matrix
+    mean = law.removed_mean * np.eye(law.dimension)
+
+    def draw(count: int, *names: object) -> np.ndarray:
+        return factor * (exact + mean + draw_many(law, count, stream(*names, dataset.name, made.key)))
+
+    return Sampler(draw, factor * exact, (noisy.event,), law.shape == "wishart")
+
+
+def _whole_runs(made: Mechanism, dataset: Dataset, guarantee) -> Sampler:
+    method = build_method(made.method, made.settings)
+
+    def run(guarantee, seed: int, repeat: int):
+        return run_method(
+            method, dataset, guarantee, seed=seed, repeat=repeat, calibration=made.calibration, centre="none"
+        )
+
+    def draw(count: int, seed: int, *names: object) -> np.ndarray:
+        # The names make one whole number, so that every batch has repeats of its own.
+        first = int(stream(seed, *names, made.key).integers(2**40)) * 2**20
+        return np.array([run(guarantee, seed, first + k).matrix for k in range(count)])
+
+    events = run(guarantee, 0, 0).events
+    support = any(e.mechanism == "wishart" for e in events)
+    return Sampler(draw, run(NoPrivacy(), 0, 0).matrix if support else None, events, support)

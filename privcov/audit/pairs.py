@@ -1,0 +1,70 @@
+"""Neighbouring tables: all rows alike but one. Everybody knows the other rows; the one row is what is to be hidden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov import checks
+from privcov.dataset import Dataset
+
+LONG = 3.0  # norm of the row that is too long, in units of the public bound
+ROWS = 10  # rows of a table; noise and sensitivity both shrink as 1/n, so their ratio does not depend on it
+SEARCH = "search"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One person's row in the first table and in the second, in units of the public row bound R."""
+
+    key: str
+    label: str
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+
+
+def catalogue(d: int) -> tuple[Pair, ...]:
+    """Pairs of rows worth trying at d = 1, 2, 3."""
+    d = checks.whole("d", d, 1, 3, "The live audit looks at tables of one to three columns.")
+    e = np.eye(d)
+    found = [
+        ("unit-zero", "a row of full length, or zeros", e[0], 0 * e[0]),
+        ("antipodal", "a row and its negative (the same second moment)", e[0], -e[0]),
+        ("long-zero", f"a row {LONG:g} times too long, or zeros", LONG * e[0], 0 * e[0]),
+    ]
+    if d == 1:
+        found += [("near", "near-duplicates: 1 and 0.99", e[0], 0.99 * e[0])]
+    else:
+        flat = np.full(d, d**-0.5)
+        turned = np.cos(0.1) * e[0] + np.sin(0.1) * e[1]
+        found += [
+            ("orthogonal", "two axes", e[0], e[1]),
+            ("diagonals", "two diagonals", (e[0] + e[1]) / 2**0.5, (e[0] - e[1]) / 2**0.5),
+            ("flat-zero", "a row of equal entries, or zeros", flat, 0 * flat),
+            ("near", "near-duplicates: 0.1 radians apart", e[0], turned),
+        ]
+    return tuple(Pair(key, label, tuple(map(float, x)), tuple(map(float, y))) for key, label, x, y in found)
+
+
+def random_pairs(d: int, count: int, rng: np.random.Generator) -> tuple[Pair, ...]:
+    """Orthogonal rows of full length in random directions (d = 1: random lengths), for the search."""
+    found = []
+    for i in range(count):
+        if d == 1:
+            x, y = rng.uniform(-1, 1, (2, 1))
+        else:
+            x, y = np.linalg.qr(rng.standard_normal((d, d)))[0].T[:2]
+        found.append(Pair(f"random-{i}", f"random directions, number {i + 1}", tuple(x), tuple(y)))
+    return tuple(found)
+
+
+def tables(pair: Pair, n: int = ROWS, *, name: str = "audit") -> tuple[Dataset, Dataset]:
+    """The two tables: n - 1 rows of zeros and the person's row; public row bound 1, n public."""
+
+    def make(row: tuple[float, ...], which: str) -> Dataset:
+        rows = np.zeros((n, len(row)))
+        rows[0] = row
+        return Dataset.from_rows(rows, 1.0, name=f"{name} {which}", provenance="simulated")
+
+    return make(pair.first, "first"), make(pair.second, "second")
