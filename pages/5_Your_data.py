@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import frame, own_answers, own_declare, own_plan, own_release, own_view, show
+from pages.parts import frame, own_answers, own_declare, own_paper, own_plan, own_release, own_view, show
 from pages.parts.own_state import STEPS, forget, own
 
 frame.page("Your data")
@@ -31,10 +31,11 @@ with show.problems():
     sections[step]()
 
 st.divider()
-with st.expander("Security and limits"):
-    st.markdown((frame.ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("\n")[2])
+left, right, _ = st.columns([2, 2, 5])
+if left.button("Security and limits", key="own-security"):
+    own_paper.security()
 if own().raw:
-    st.button(
+    right.button(
         "Forget this file",
         on_click=forget,
         key="forget-own",

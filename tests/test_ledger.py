@@ -277,10 +277,11 @@ def spent(limit, *guarantees) -> Account:
 
 
 def test_sums_are_exact():
-    tenth = privcov.ZCDP(0.1)  # the float above 1/10: ten of them exceed 1 in exact arithmetic
-    assert spent(privcov.ZCDP(1.0), *[tenth] * 9).left_rho > 0
-    assert not spent(privcov.ZCDP(1.0), *[tenth] * 9).affords(tenth)
-    assert spent(privcov.ZCDP(1.0), *[tenth] * 9).affords(privcov.ZCDP(0.09999999999999))
+    tenth = privcov.ZCDP(0.1)  # counted as the decimal 1/10 that was typed; the double lies above it
+    assert spent(privcov.ZCDP(1.0), *[tenth] * 9).left_rho == Fraction(1, 10)
+    assert spent(privcov.ZCDP(1.0), *[tenth] * 9).affords(tenth)
+    assert spent(privcov.ZCDP(1.0), *[tenth] * 10).left_rho == 0
+    assert not spent(privcov.ZCDP(1.0), *[tenth] * 10).affords(privcov.ZCDP(1e-15))
     assert cost_of(privcov.PureDP(0.5)).rho == Fraction(1, 8)
 
 

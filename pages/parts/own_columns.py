@@ -43,7 +43,7 @@ def section() -> None:
         hide_index=True,
         num_rows="fixed",
         width="stretch",
-        height=min(36 * (len(mine.header) + 1) + 3, 520),
+        height=min(35 * (len(mine.header) + 1) + 3, 520),
         disabled=["column"],
         placeholder=" ",
         column_config={

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts import own_columns, own_state, session_file, show
 from pages.parts.own_columns import NUMBERS, blank, empty, names_a_person
 from pages.parts.own_state import keep, own
-from privcov.data_sources.csv_file import MAX_HEADER_BYTES, quote, read_header
+from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, quote, read_header
 from privcov.data_sources.private_file import Column, Declaration
 
 ROWS_PUBLIC = {
@@ -64,6 +64,11 @@ def _file() -> None:
             st.error(show.as_text(own().problem))
         return
     try:
+        if file.size > MAX_BYTES:
+            raise ValueError(
+                f"The file has {file.size / 1e6:,.1f} MB and the limit is {MAX_BYTES / 1e6:,.0f} MB: keep fewer rows, "
+                "columns or decimals."
+            )
         header = tuple(read_header(file.getvalue()[: MAX_HEADER_BYTES + 1]))
     except ValueError as problem:
         own().problem = str(problem)

@@ -12,7 +12,7 @@ from pages.parts.own_views import kept_of, rng_of_views
 from privcov.bundle.opened import Opened
 from privcov.bundle.safe import cell, cells, table
 from privcov.figures.look import Palette, plain
-from privcov.figures.own import intervals
+from privcov.figures.own import brief, intervals
 from privcov.measurements.exact_reading import read_sum
 from privcov.postprocess.answers import derive, regress
 from privcov.postprocess.discriminant import discriminant
@@ -50,7 +50,7 @@ def regression(opened: Opened, palette: Palette) -> None:
             (low * size)[order],
             (high * size)[order],
             palette,
-            x_title=f"Slope, in deviations of {opened.columns[target]} per deviation of the column",
+            x_title=f"Slope, in deviations of {brief(opened.columns[target])} per deviation of the column",
             what=f"Regression of {opened.columns[target]}",
             second=tuple(((found.slopes + sign * Z95 * deviation) * size)[order] for sign in (-1, 1)),
         ),
@@ -93,7 +93,7 @@ def classes(opened: Opened, palette: Palette) -> None:
             low,
             high,
             palette,
-            x_title=f"Mean of {facts.columns[column]}",
+            x_title=f"Mean of {brief(facts.columns[column])}",
             what=f"Class means of {facts.columns[column]}",
         ),
         "own-classes",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts import show
+from pages.parts import frame, show
 from pages.parts.own_noise import best_shape, line
 from pages.parts.own_state import keep
 from privcov import accounting
@@ -17,6 +17,12 @@ from privcov.experiments.preview import STRUCTURES, Preview, Twin, planned_law, 
 from privcov.figures.look import plain
 from privcov.privacy import Guarantee, ZCDP
 from privcov.private_dataset import Facts
+
+
+@st.dialog("Security and limits", width="large")
+def security() -> None:
+    """What the private path promises and what it does not: the project's own file, without its title."""
+    st.markdown((frame.ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("\n")[2])
 
 
 def which_level(twin: Twin, facts: Facts, picked: Guarantee) -> None:

@@ -9,7 +9,7 @@ from pages.parts import show
 from privcov.bundle.opened import Opened, bundle_of, correlations, declared_facts, strongest
 from privcov.figures.look import LIGHT, Picture
 from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.own import intervals
+from privcov.figures.own import brief, intervals
 from privcov.ledger import Entry
 
 
@@ -69,7 +69,7 @@ def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
         made["pairs"] = (
             "The strongest correlations, privacy noise only",
             intervals(
-                [f"{columns[i]} and {columns[j]}" for i, j in chosen],
+                [f"{brief(columns[i])} and {brief(columns[j])}" for i, j in chosen],
                 answers.correlation[at],
                 low[at],
                 high[at],

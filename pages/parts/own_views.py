@@ -14,7 +14,7 @@ from privcov.figures.graphs import by_state, network
 from privcov.figures.layout import positions
 from privcov.figures.look import Palette, plain
 from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.own import intervals
+from privcov.figures.own import brief, intervals
 from privcov.postprocess.answers import unrepaired
 from privcov.postprocess.edges import EDGE, NO_EDGE, UNDECIDED, edge_states
 from privcov.postprocess.intervals import (
@@ -109,7 +109,7 @@ def pairs(opened: Opened, palette: Palette) -> None:
     below, above = sampling_of_correlation(corr, opened.measured.rows)
     chosen = strongest(corr, _PAIRS)
     at = tuple(np.array(chosen).T)
-    names = [f"{opened.columns[i]} and {opened.columns[j]}" for i, j in chosen]
+    names = [f"{brief(opened.columns[i])} and {brief(opened.columns[j])}" for i, j in chosen]
     show.picture(
         intervals(
             names,

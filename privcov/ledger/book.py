@@ -182,10 +182,7 @@ class Ledger:
             if account.limit is None:
                 raise LedgerError(f"The ledger has no limit for {name!r}. Set one first, for all its releases.")
             if not account.affords(guarantee):
-                raise LedgerError(
-                    f"{guarantee} is more than is left for {name!r}. {account.sentence} Where the two read the same, "
-                    "the last binary digit decides: ask for a little less."
-                )
+                raise LedgerError(f"{guarantee} is more than is left for {name!r}. {account.sentence}")
             cost = cost_of(guarantee)
             row = (
                 token,

@@ -37,12 +37,17 @@ class Cost:
         return self.amount**2 / 2 if self.kind == "pure" else self.amount
 
 
+def as_typed(level: float) -> Fraction:
+    """The shortest decimal that the double prints as."""
+    return Fraction(repr(float(level)))
+
+
 def cost_of(guarantee: Guarantee) -> Cost:
     """The cost of a release that is asked for with this guarantee. TypeError for none."""
     if isinstance(guarantee, PureDP):
-        return Cost("pure", Fraction(guarantee.epsilon))
+        return Cost("pure", as_typed(guarantee.epsilon))
     if isinstance(guarantee, ZCDP):
-        return Cost("zcdp", Fraction(guarantee.rho))
+        return Cost("zcdp", as_typed(guarantee.rho))
     if isinstance(guarantee, ApproxDP):
         return Cost("zcdp", Fraction(accounting.approx_to_zcdp(guarantee.epsilon, guarantee.delta)))
     raise TypeError(f"A ledger counts PureDP, ApproxDP and ZCDP, not {guarantee}.")
@@ -85,7 +90,7 @@ class Account:
         """Epsilon left for pure releases; negative where none can be paid, as under a zCDP limit."""
         if not isinstance(self.limit, (PureDP, ApproxDP)) or self.spent_epsilon is None:
             return Fraction(-1)
-        return Fraction(self.limit.epsilon) - self.spent_epsilon
+        return as_typed(self.limit.epsilon) - self.spent_epsilon
 
     @property
     def left_rho(self) -> Fraction:

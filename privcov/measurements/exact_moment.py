@@ -171,6 +171,7 @@ def _scale(facts: Facts, shape: str, anchors: int, share) -> tuple[float, float]
     """(sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic."""
     if isinstance(share, NoPrivacy) or not isinstance(share, (PureDP, ApproxDP, ZCDP)):
         raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
+    share = _no_more_than_typed(share)
     square = norm_bound(facts, shape, anchors)
     bound = _root_up(Fraction(square))
     if shape in PURE:
@@ -182,6 +183,16 @@ def _scale(facts: Facts, shape: str, anchors: int, share) -> tuple[float, float]
     if isinstance(share, ApproxDP):
         share = ZCDP(accounting.approx_to_zcdp(share.epsilon, share.delta))
     return bound, accounting.gaussian_scale(share, bound)
+
+
+def _no_more_than_typed(share):
+    """A share whose level is at most the decimal it prints as: the ledger counts 0.1 as 1/10, the double is above."""
+    name = {PureDP: "epsilon", ZCDP: "rho"}.get(type(share))
+    if name is None:
+        return share
+    level = getattr(share, name)
+    typed = Fraction(repr(float(level)))
+    return share if Fraction(level) <= typed else dataclasses.replace(share, **{name: math.nextafter(level, 0.0)})
 
 
 def off_diagonal_scale(scale: float) -> float:

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from privcov.private_dataset import MOST_ROWS, PrivateDataset
+from privcov.private_dataset import MOST_COLUMNS, MOST_ROWS, PrivateDataset
 
 BITS = 20
 UNIT = 2**BITS  # m
@@ -24,6 +24,7 @@ _BLOCK_ENTRIES = 400_000
 _LARGEST = float(2**27)
 
 assert MOST_ROWS * (UNIT**2 + ANCHOR**2) < 2**63, "the largest table must fit into 64 bits"
+assert MOST_COLUMNS * int(_LARGEST) ** 2 < 2**63, "the squared norm of the longest row must fit into 64 bits"
 
 
 def whole_rows(working: np.ndarray, row_bound: float) -> np.ndarray:

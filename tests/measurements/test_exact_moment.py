@@ -169,3 +169,13 @@ def test_secure_normals_are_normal():
     assert abs(x.var() - 1) < 6 * math.sqrt(2 / 2e5)
     assert abs((x**4).mean() - 3) < 6 * math.sqrt(96 / 2e5)
     assert (x[0] != x[1]).all()
+
+
+def test_the_noise_keeps_to_the_decimal_that_the_ledger_counts():
+    """0.1 is counted as 1/10 and its double lies above, so the noise must be that of a double at or below 1/10."""
+    facts = PrivateDataset.from_rows(np.zeros((50, 3)), row_bound=1.0).facts
+    for level in (0.1, 0.3, 0.7, 1e-5):
+        event = exact_moment.planned_event(facts, privcov.ZCDP(level), centre="none", shape="isotropic")
+        rho = Fraction(exact_moment.norm_bound(facts, "free-trace", 0)) / (2 * Fraction(event.scale) ** 2)
+        assert rho <= Fraction(repr(level))
+        assert rho > Fraction(repr(level)) * (1 - Fraction(1, 10**6))

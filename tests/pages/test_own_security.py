@@ -1,0 +1,383 @@
+"""Attacks on the data owner's page: other sessions, hostile names, cells that want to be seen, files beyond limits."""
+
+import csv
+import io
+import json
+import logging
+import zipfile
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import own_state, own_take_home, own_view, show
+from privcov.bundle.opened import bundle_of, declared_facts, open_answer
+from privcov.bundle.safe import cell, cells
+from privcov.data_sources import csv_file
+from privcov.data_sources.private_file import Column, Declaration, read_private
+from privcov.figures.own import brief
+from privcov.ledger import Ledger
+
+APP = str(Path(__file__).resolve().parents[2] / "app.py")
+CANARY = "8765432199"  # nothing that an escape would break up
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "=cmd|' /C calc'!A0",
+    "+1+1",
+    "-2+3",
+    "@SUM(A1)",
+    "|pipe",
+    "%0A",
+    "'; DROP TABLE transactions; --",
+    '"quoted, with comma"',
+    "`code` **bold** [link](javascript:alert(1))",
+    "$x^2$ :smile: :red[red]",
+    "\u202egnp.exe",
+    "plain",
+    "pla\u200bin",
+    "\uff1dwide",
+    "{{template}} ${x} %s {0}",
+    "\u0661\u0662 \u05d0\u05d1",
+    "../../etc/passwd",
+    "a" * 5000,
+)
+
+
+def table(names=("age", "weight"), rows: int = 120, canary: str = CANARY) -> bytes:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([[f"{(7 * i + 3 * j) % 50}.5" for j in range(len(names))] for i in range(rows)])
+    writer.writerow([canary] * len(names))
+    return out.getvalue().encode()
+
+
+def declaration(names=("age", "weight"), **more) -> Declaration:
+    columns = tuple(Column(name, 0.0, 100.0, None, "known before") for name in names)
+    return Declaration(**({"name": "trial", "row_stands_for": "one patient", "columns": columns} | more))
+
+
+@pytest.fixture(autouse=True)
+def ledger(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("PRIVCOV_LEDGER", str(tmp_path / "ledger.sqlite"))
+    return tmp_path / "ledger.sqlite"
+
+
+def session(raw: bytes | None = None) -> AppTest:
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.switch_page("pages/5_Your_data.py").run()
+    if raw is not None:
+        at.file_uploader[0].set_value(("ward17.csv", raw, "text/csv")).run()
+    return calm(at)
+
+
+def calm(at: AppTest) -> AppTest:
+    assert not at.exception, [e.value for e in at.exception]
+    return at
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    next(b for b in at.button if b.label == label).click().run()
+    return calm(at)
+
+
+def go(at: AppTest, step: str) -> AppTest:
+    at.segmented_control(key="own-step").set_value(step).run()
+    return calm(at)
+
+
+def declared(raw: bytes, what: Declaration) -> AppTest:
+    at = session(raw)
+    saved = next(u for u in at.file_uploader if u.label == "Declaration")
+    saved.set_value(("d.json", what.to_json().encode(), "application/json")).run()
+    at = press(press(at, "Fill the form from it"), "Declare")
+    assert at.session_state["own"].declared == what, [e.value for e in at.error]
+    return at
+
+
+def limited(at: AppTest) -> AppTest:
+    go(go(at, "plan"), "release")
+    mine = at.session_state["own"]
+    at.number_input(key=f"own-limit-rho-{mine.file_id}-{mine.turn}").set_value(5.0).run()
+    return press(at, "Set the limit")
+
+
+def released(raw: bytes, what: Declaration) -> AppTest:
+    at = press(press(limited(declared(raw, what)), "Release ..."), "Confirm and release")
+    assert at.segmented_control(key="own-step").value == "answers", [e.value for e in at.error]
+    return at
+
+
+def sent(at: AppTest) -> str:
+    """Everything that goes to the browser, tables included."""
+    parts = []
+
+    def walk(node) -> None:
+        proto = getattr(node, "proto", None)
+        if proto is not None:
+            parts.append(str(proto))
+            value = getattr(node, "value", None)
+            if hasattr(value, "to_csv"):
+                parts.append(value.to_csv())
+        for child in getattr(node, "children", {}).values():
+            walk(child)
+
+    walk(at._tree)
+    return "\n".join(parts)
+
+
+def plain(sentence: str) -> str:
+    return sentence.replace("\\", "").replace("\u2060", "")
+
+
+# --- sessions -----------------------------------------------------------------------------------------------
+
+
+def test_two_sessions_never_see_each_others_rows_or_names():
+    one = declared(table(("alpha_one", "alpha_two")), declaration(("alpha_one", "alpha_two")))
+    two = declared(table(("beta_one", "beta_two")), declaration(("beta_one", "beta_two"), name="other"))
+    for at, mine, theirs in ((one, "alpha", "beta"), (two, "beta", "alpha")):
+        go(at, "plan")
+        go(at, "view")
+        at.checkbox[0].check().run()
+        press(at, "Show me")
+        assert mine in sent(at)
+        assert theirs not in sent(at)
+        assert theirs not in repr([at.session_state[key] for key in at.session_state])
+        assert theirs.encode() not in at.session_state["own"].raw
+    press(one, "Forget this file")
+    assert two.session_state["own"].raw
+    assert not one.session_state["own"].raw
+
+
+def test_nothing_of_a_file_reaches_what_all_sessions_share():
+    from streamlit.runtime import caching
+
+    at = go(declared(table(), declaration()), "plan")
+    at = press(press(limited(at), "Release ..."), "Confirm and release")
+    shared = [caching.get_data_cache_stats_provider(), caching.get_resource_cache_stats_provider()]
+    kept = repr([provider.get_stats() for provider in shared])
+    assert "frame._freeze_imports" in kept  # the list is not empty for want of asking rightly
+    assert "parts.own_" not in kept
+    assert "5_Your_data" not in kept
+    assert not at.query_params
+
+
+def test_the_owners_view_is_gone_after_its_button():
+    at = go(go(declared(table(), declaration()), "plan"), "view")
+    at.checkbox[0].check().run()
+    press(at, "Show me")
+    assert at.get("plotly_chart")
+    assert not at.get("download_button")
+    press(at, "Clear")
+    assert at.session_state["own"].look is None
+    assert not at.get("plotly_chart")
+    assert not at.metric
+    assert "Look(" not in repr([at.session_state[key] for key in at.session_state])
+
+
+# --- names --------------------------------------------------------------------------------------------------
+
+
+def test_hostile_names_are_shown_as_text_and_nothing_else():
+    at = declared(table(HOSTILE), declaration(HOSTILE))
+    for step in ("plan", "declare"):
+        go(at, step)
+        no_markup(at)
+    released_at = press(press(limited(at), "Release ..."), "Confirm and release")
+    for view in ("matrices", "pairs", "spectrum", "graph", "regression", "synthetic", "home"):
+        mine = released_at.session_state["own"]
+        released_at.segmented_control(key=f"own-answer-{mine.file_id}-{mine.turn}").set_value(view).run()
+        if view == "graph":
+            press(released_at, "Draw the graph")
+        calm(released_at)
+        assert not released_at.error, (view, [e.value for e in released_at.error])
+        no_markup(released_at)
+
+
+def no_markup(at: AppTest) -> None:
+    """Markdown and raw HTML are where a name could become markup; everything else is text by itself."""
+    for node in at.get("html"):
+        assert not any(m in node.proto.body for m in ("<script>alert", "<img src=x"))
+    for node in (*at.markdown, *at.caption, *at.error, *at.warning, *at.info, *at.success):
+        assert not getattr(node.proto, "allow_html", False)
+        for raw in ("**bold**", "[link](", "`code`", "$x^2$", ":red[red]", ":smile:", "<script>", "<img"):
+            assert raw not in node.value, (raw, node.value)
+    for chart in at.get("plotly_chart"):
+        assert not any(m in chart.proto.spec for m in ("<script>", "<img"))
+
+
+def test_hostile_names_leave_in_files_as_text(ledger):
+    released(table(HOSTILE), declaration(HOSTILE))
+    (entry,) = Ledger(ledger).entries()
+    opened = open_answer(Ledger(ledger).answer(entry.token))
+    pictures = own_take_home._pictures(opened)
+    raw = bundle_of(opened, entry.to_dict(), declared_facts(opened), pictures, entry.name)
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    for name, content in files.items():
+        if name.endswith(".csv"):
+            lines = list(csv.reader(io.StringIO(content.decode(), newline="")))
+            assert len(set(lines[0])) == len(lines[0])
+            texts = [*lines[0], *(line[0] for line in lines)]
+            assert not [t for t in texts if t.startswith(("=", "+", "-", "@", "|", "%", "\uff1d"))]
+        if name.endswith(".html"):
+            assert b"<script>alert" not in content
+            assert b"<img src=x" not in content
+        assert ".." not in name
+        assert name[0] != "/"
+
+
+def test_names_that_differ_by_what_cannot_be_seen_stay_apart():
+    assert cells(["plain", "pla\u200bin", "plain (2)"]) == ["plain", "plain (2)", "plain (2) (2)"]
+    assert [cell(name)[:1] for name in ("=a", "+a", "-a", "@a", "\u202e=a", " =a")] == ["'"] * 6
+
+
+def test_a_name_turns_or_widens_no_label():
+    assert brief("\u202egnp.exe") == "gnp.exe"
+    assert brief("a" * 5000) == "a" * 25 + "…"
+    assert brief("weight") == "weight"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_markdown_sees_no_hostile_name(name):
+    shown = show.as_text(f"Column {name!r} has no bounds.")
+    assert all(
+        shown[at - 1] == "\\" for at, letter in enumerate(shown) if letter in "`*[]<>$" and shown[at - 1] != "\\"
+    )
+
+
+def test_a_zero_byte_in_a_name_is_refused():
+    at = session(b"age,we\0ight\n1,2\n")
+    assert "zero byte" in plain(at.error[0].value)
+    assert not at.session_state["own"].raw
+
+
+# --- cells --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        table() + f"{CANARY},1,2\n".encode(),
+        table() + f'"{CANARY},1\n'.encode(),
+        table() + f"{CANARY},\xff\n".encode("latin-1"),
+        table() + f"{CANARY}\0,1\n".encode(),
+        table() + f'"{CANARY * 20_000}",1\n'.encode(),
+    ],
+    ids=["too many cells", "open quotation mark", "not UTF-8", "zero byte", "long cell"],
+)
+def test_an_error_on_private_rows_holds_an_identifier_and_no_cell(broken, ledger, caplog, capfd):
+    caplog.set_level(logging.DEBUG)
+    at = limited(declared(broken, declaration()))
+    press(press(at, "Release ..."), "Confirm and release")
+    assert any("(id " in plain(e.value) for e in at.error)
+    assert CANARY not in sent(at)
+    go(at, "view")
+    at.checkbox[0].check().run()
+    press(at, "Show me")
+    assert any("(id " in plain(e.value) for e in at.error)
+    out = capfd.readouterr()
+    assert not any(CANARY in text for text in (sent(at), caplog.text, out.out, out.err))
+    assert Ledger(ledger).entries() == ()
+    with pytest.raises(ValueError, match=r"id [0-9a-f]{8}") as caught:
+        read_private(broken, declaration())
+    assert CANARY not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("canary", [CANARY, "nan", "inf", "-1e308", "1e400", f"text {CANARY}"])
+def test_a_strange_cell_is_clipped_or_missing_and_never_told(canary, ledger, caplog):
+    caplog.set_level(logging.DEBUG)
+    at = released(table(canary=canary), declaration())
+    assert CANARY not in sent(at) + caplog.text
+    (entry,) = Ledger(ledger).entries()
+    assert entry.state == "stored"
+    assert CANARY not in Ledger(ledger).answer(entry.token) + json.dumps(entry.to_dict())
+
+
+def test_a_failing_measurement_or_view_is_generic_and_spent(ledger, monkeypatch, caplog):
+    def burst(*_, **__):
+        raise ZeroDivisionError(f"row 17 holds {CANARY}")
+
+    at = limited(declared(table(), declaration()))
+    monkeypatch.setattr("privcov._private.measure_exactly", burst)
+    press(press(at, "Release ..."), "Confirm and release")
+    assert any("The private measurement failed (id " in plain(e.value) for e in at.error)
+    monkeypatch.setattr(own_view, "owner_look", burst)
+    shown = sent(at)
+    go(at, "view")
+    at.checkbox[0].check().run()
+    press(at, "Show me")
+    assert any("view failed (id " in plain(e.value) for e in at.error)
+    assert CANARY not in shown + sent(at) + caplog.text
+    (entry,) = Ledger(ledger).entries()
+    assert entry.state == "failed"
+    assert Ledger(ledger).account("trial").spent_rho > 0
+
+
+# --- the door -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.5", "", None, "workbench.example"])
+@pytest.mark.parametrize("setting", [None, "allow", "yes", "1"])
+@pytest.mark.parametrize("login", [False, True])
+def test_private_uploads_beyond_loopback_need_a_login_and_a_setting(address, setting, login, monkeypatch):
+    class Visitor:
+        is_logged_in = login
+
+    monkeypatch.setattr(own_state.st, "get_option", lambda name: address)
+    monkeypatch.setattr(own_state.st, "user", Visitor())
+    if setting is None:
+        monkeypatch.delenv(own_state.SETTING, raising=False)
+    else:
+        monkeypatch.setenv(own_state.SETTING, setting)
+    assert (own_state.refusal() == "") == (setting == "allow" and login)
+
+
+def test_a_refusing_server_shows_no_uploader(monkeypatch):
+    monkeypatch.setattr(own_state, "_loopback", lambda address: False)
+    at = session()
+    assert not at.file_uploader
+    assert "own machine" in plain(at.error[0].value)
+
+
+def test_every_limit_has_its_sentence(monkeypatch):
+    wide = session((",".join(f"c{j}" for j in range(201)) + "\n").encode())
+    assert "201 columns and the limit is 200" in plain(wide.error[0].value)
+    long = session(b"a" * 70_000 + b"\n1\n")
+    assert "65,536 bytes" in plain(long.error[0].value)
+    monkeypatch.setattr("pages.parts.own_declare.MAX_BYTES", 1000)
+    big = session(table())
+    assert "the limit is" in plain(big.error[0].value)
+    for at in (wide, long, big):
+        assert not at.session_state["own"].raw
+
+
+def test_too_many_rows_are_refused_without_being_counted_out(ledger, monkeypatch):
+    monkeypatch.setattr("privcov.private_dataset.MOST_ROWS", 100)
+    at = limited(declared(table(), declaration()))
+    press(press(at, "Release ..."), "Confirm and release")
+    said = plain(at.error[0].value)
+    assert "rows" in said
+    assert "121" not in said
+    assert Ledger(ledger).entries() == ()
+
+
+def test_the_page_shows_the_security_text_and_its_limits_are_the_codes():
+    text = (Path(APP).parent / "SECURITY.md").read_text(encoding="utf-8")
+    assert text.partition("\n")[2].strip() in [
+        m.value.strip() for m in press(session(), "Security and limits").markdown
+    ]
+    from privcov import private_dataset
+
+    for limit in (
+        csv_file.MAX_COLUMNS,
+        private_dataset.MOST_ROWS,
+        csv_file.MAX_HEADER_BYTES,
+        private_dataset.MOST_CLASSES,
+    ):
+        assert f"{limit:,}" in text
+    assert f"{csv_file.MAX_BYTES / 1e6:.0f} MB" in text
+    assert own_state.SETTING in text
