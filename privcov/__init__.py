@@ -5,11 +5,13 @@ A tour of the rooms, in the order in which data move:
     data_sources   rows, synthetic or declared public      measurements  the only room that sees rows
     postprocess    matrix to matrix, free                  estimators    one file per method
     _running       a method runs                           _release      what came out, and its statement
-    metrics        release + reference -> number           experiments   Plan -> tidy table
-    figures        table -> plotly figure
+    ledger         what was spent on private tables        _private      one release from private rows
+    metrics        release + reference -> number           experiments   Plan -> tidy table; published results
+    audit          claims, live audits, disclosure         figures       table -> plotly figure
+    bundle         a private release to take home, with the script that verifies it
 
-``privacy`` and ``accounting`` hold guarantees and their arithmetic; ``dataset``, ``parameters``, ``registry``,
-``checks`` and ``randomness`` are small shared files. Start with::
+``privacy`` and ``accounting`` hold guarantees and their arithmetic; ``dataset``, ``private_dataset``, ``parameters``,
+``registry``, ``places``, ``checks`` and ``randomness`` are small shared files. Start with::
 
     ds = privcov.source("ar1-covariance", n=50_000, d=20, seed=0)
     rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), seed=1)

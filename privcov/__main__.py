@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 
@@ -22,6 +23,10 @@ def main(argv: list[str] | None = None) -> int:
     fetcher = commands.add_parser("fetch", help="download one of the papers' data sets into the data folder")
     fetcher.add_argument("source", help="its key, such as ionosphere")
     fetcher.set_defaults(act=_fetch)
+    again = commands.add_parser("reproduce", help="compute the papers' tables again, as published and sound")
+    again.add_argument("tables", nargs="*", help="keys such as 2-table-2; all when left out")
+    again.add_argument("--preset", choices=("small", "full"), default="small", help="small: minutes; full: overnight")
+    again.set_defaults(act=_reproduce)
     _add_release(commands)
     _add_ledger(commands)
     options = parser.parse_args(argv)
@@ -47,6 +52,17 @@ def _fetch(options) -> None:
     from privcov.data_sources.fetch import download
 
     print(download(options.source))
+
+
+def _reproduce(options) -> None:
+    from privcov.experiments.reproduce import reproduce
+
+    def tell(done: int, total: int, step, seconds: float) -> None:
+        took = "its data set is not there; left as it was" if math.isnan(seconds) else f"{seconds:.1f} s"
+        print(f"{done}/{total} {step.table.key}, {step.point.name}, {step.variant}: {took}", file=sys.stderr)
+
+    for path in reproduce(options.tables, options.preset, progress=tell):
+        print(path)
 
 
 def _methods(options) -> None:

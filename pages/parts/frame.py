@@ -31,7 +31,14 @@ MENU = [
         ],
     ),
     ("Release", [("pages/5_Your_data.py", "Your data")]),
-    ("Learn", [("pages/7_Methods.py", "Methods")]),
+    (
+        "Learn",
+        [
+            ("pages/7_Methods.py", "Methods"),
+            ("pages/8_Published_results.py", "Published results"),
+            ("pages/9_Privacy_audit.py", "Privacy audit"),
+        ],
+    ),
 ]
 
 _STYLE = """

@@ -1,1 +1,1 @@
-"""Privacy claims checked: by exact curves, by draws of two neighbouring tables, and as what an attacker may conclude."""
+"""Privacy claims put to the test: exact curves, draws of two neighbouring tables, what an attacker may conclude."""

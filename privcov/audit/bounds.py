@@ -45,7 +45,7 @@ def epsilon_low(p_low, q_high, delta: float = 0.0):
 
 
 def allowed_difference(claim: PureDP | ApproxDP) -> float:
-    """Largest delta at epsilon 0 (total variation) that the claim permits: (e^epsilon - 1 + 2 delta)/(e^epsilon + 1)."""
+    """Largest delta at epsilon 0 (total variation) under the claim: (e^epsilon - 1 + 2 delta)/(e^epsilon + 1)."""
     delta = getattr(claim, "delta", 0.0)
     return min(1.0, math.tanh(claim.epsilon / 2) + 2 * delta / (1 + math.exp(claim.epsilon)))
 

@@ -3,6 +3,10 @@
 The set that is tested is chosen on the training draws only, so the bounds of bounds.py hold on the test draws for the
 number of sets that are tested there (two), however many were tried before. With a probability of at most ERROR a
 mechanism that keeps its claim is accused.
+
+Answers are rounded to the grid GRID before they are looked at. Unrounded, the last bits of a floating-point sum tell
+from which of two numbers it was made (Mironov 2012), and then sound noise is caught as well: ``last_bits`` shows that.
+Private releases are made of whole numbers for this reason.
 """
 
 from __future__ import annotations
@@ -33,13 +37,15 @@ BATCH = {True: 20_000, False: 500}  # draws of either table between two looks at
 TRIED = {True: 6_000, False: 300}  # draws of either table for every pair that the search tries
 RANDOM_PAIRS = 6
 MOST_DRAWS = 1_000_000
+GRID = 2.0**-30
 _BINS = 80
 
 
 @dataclass(frozen=True)
 class Asked:
     """One audit. mechanism: key of `mechanisms`; d: 1, 2 or 3; pair: key of `catalogue`, or "search"; draws: of either
-    table, half of them for training; delta: used by claims of kind "approx" only."""
+    table, half of them for training; delta: used by claims of kind "approx" only; last_bits: look at unrounded answers.
+    """
 
     mechanism: str
     d: int = 2
@@ -48,6 +54,7 @@ class Asked:
     delta: float = 1e-3
     draws: int = 100_000
     seed: int = 1
+    last_bits: bool = False
 
     def __post_init__(self) -> None:
         checks.whole("d", self.d, 1, 3)
@@ -156,10 +163,14 @@ def run(asked: Asked) -> Iterator[Cell]:
     while left:
         size = min(left, BATCH[made.bulk])
         for side, part in zip(samplers, parts, strict=True):
-            part.append(side.draw(size, asked.seed, "draws", number))
+            part.append(_seen(asked, side.draw(size, asked.seed, "draws", number)))
         left, number = left - size, number + 1
         yield Cell([], False)
     yield Cell([{"audit": _judge(asked, pair, claim, samplers, tuple(map(np.concatenate, parts)))}], False)
+
+
+def _seen(asked: Asked, answers: np.ndarray) -> np.ndarray:
+    return answers if asked.last_bits else np.round(answers / GRID) * GRID
 
 
 def _samplers(made: Mechanism, pair: Pair, claim) -> tuple[Sampler, Sampler]:
@@ -177,7 +188,7 @@ def _search(asked: Asked, made: Mechanism, claim):
     found = []
     for pair in tried:
         samplers = _samplers(made, pair, claim)
-        train = tuple(s.draw(count, asked.seed, "search", pair.key) for s in samplers)
+        train = tuple(_seen(asked, s.draw(count, asked.seed, "search", pair.key)) for s in samplers)
         _, _, epsilon, difference = best_regions(train, statistics(train, _centres(samplers)), delta)
         found.append((epsilon / claim.epsilon, difference))
         yield Cell([], False)
@@ -227,20 +238,20 @@ def _support(test, samplers) -> tuple[Histogram, tuple[int, int]]:
     other = 1 if impossible[0] >= impossible[1] else 0
     name = ("first", "second")[other]
     values = [lowest[0][other], lowest[1][other]]
-    return _histogram(f"smallest eigenvalue of the answer less the exact answer of the {name} table", values), impossible
+    return _histogram(f"smallest eigenvalue of the answer less the {name} table's own", values), impossible
 
 
 def _histogram(label: str, values: list[np.ndarray], region: Region | None = None) -> Histogram:
-    low, high = np.quantile(np.concatenate(values), [0.001, 0.995])
+    low, high = np.quantile(np.concatenate(values), [0.001, 0.995 if region is not None else 0.95])
     if region is not None:
-        low, high = min(low, region.cut), max(high, region.cut)
+        room = (high - low) / 10  # the tested set is to be seen
+        low = min(low, region.cut if region.above else region.cut - room)
+        high = max(high, region.cut + room if region.above else region.cut)
     if high <= low:
         low, high = low - 1.0, high + 1.0
     edges = np.linspace(low, high, _BINS + 1)
     if region is None and low < 0 < high:  # zero is an edge: what lies below it is impossible
-        width = edges[1] - edges[0]
         edges = edges - edges[np.argmin(np.abs(edges))]
-        edges = edges if len(edges) == _BINS + 1 else np.arange(_BINS + 1) * width + low
     counts = [np.histogram(np.clip(v, edges[0], edges[-1]), edges)[0] for v in values]
     cut, above = (None, True) if region is None else (region.cut, region.above)
     return Histogram(label, edges, *counts, cut, above)

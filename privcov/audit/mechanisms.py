@@ -62,8 +62,8 @@ class Mechanism:
 
 @dataclass(frozen=True, eq=False)
 class Sampler:
-    """Draws of one mechanism on one table. draw(count, stream names) -> count x d x d. centre: its answer without noise,
-    or None where that is not known. support: the answer less ``centre`` cannot have a negative eigenvalue.
+    """Draws of one mechanism on one table. draw(count, stream names) -> count x d x d. centre: its answer without
+    noise, or None where that is not known. support: the answer less ``centre`` cannot have a negative eigenvalue.
     """
 
     draw: Callable[..., np.ndarray]

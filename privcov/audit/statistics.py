@@ -9,7 +9,7 @@ import numpy as np
 
 from privcov.audit.bounds import binomial_high, binomial_low, epsilon_low
 
-_CUTS = 400
+_CUTS = 160
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +79,9 @@ def statistics(train: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, 
         found += [
             Statistic(
                 "nuclear distance to the second answer less that to the first",
-                lambda a: np.abs(np.linalg.eigvalsh(a - two)).sum(axis=1)
-                - np.abs(np.linalg.eigvalsh(a - one)).sum(axis=1),
+                lambda a: (
+                    np.abs(np.linalg.eigvalsh(a - two)).sum(axis=1) - np.abs(np.linalg.eigvalsh(a - one)).sum(axis=1)
+                ),
             ),
             Statistic("smallest eigenvalue of answer - first", lambda a: np.linalg.eigvalsh(a - one)[:, 0], (0.0,)),
             Statistic("smallest eigenvalue of answer - second", lambda a: np.linalg.eigvalsh(a - two)[:, 0], (0.0,)),

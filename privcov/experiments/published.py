@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -30,7 +30,8 @@ KEYS = ("model", "law", "data", "n", "d", "r", "epsilon", "delta", "method")
 LITERAL, SOUND = "as published", "sound"
 VARIANTS = (LITERAL, SOUND)
 SAME_ORDER = math.sqrt(10)
-AGREEMENTS = ("within error", "same order", "different", "no number")
+AGREEMENTS = ("within error", "same order", "different", "no number", "left out")
+LEFT_OUT = ("colon",)  # data sets that are too large to compute here
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Point:
 
     literal: (seed, replicate) -> numbers, as the paper describes them; None where nothing is described.
     plan: (replicates, seed) -> the plan of the sound ones, or None. read: a row of the plan's table -> (keys, metric).
+    unit: what the plan's values are multiplied by.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Point:
     literal: Callable[[int, int], list[Number]] | None = None
     plan: Callable[[int, int], Plan] | None = None
     read: Callable[[Mapping], tuple[dict, str]] | None = None
+    unit: float = 1.0
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -69,7 +72,9 @@ class Table:
 
     choices: what the paper leaves open, and how it was set, once. left_out: printed cells that are not computed, with
     the reason. replicates: as printed; small: of the small preset, as published and sound. preset: key of the same
-    table on the page Trade-offs. version: rises when its numbers change.
+    table on the page Trade-offs. version: rises when its numbers change. needs: a data set that has to be brought.
+    rows, columns: the keys along the two sides of the printed table. trivial: the error of an answer that needs no
+    data, where it is one number for the whole table.
     """
 
     key: str
@@ -85,7 +90,10 @@ class Table:
     small: tuple[int, int] = (10, 10)
     preset: str = ""
     version: int = 1
-    needs: str = field(default="")
+    needs: str = ""
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ("method",)
+    trivial: float = math.inf
 
     @property
     def name(self) -> str:
@@ -94,9 +102,17 @@ class Table:
 
 def tables() -> dict[str, Table]:
     """Every table, in the order of the papers; probes last."""
-    from privcov.experiments import published_2, published_3, published_4, published_needed
+    from privcov.experiments import (
+        published_2,
+        published_3,
+        published_4,
+        published_classes,
+        published_figures,
+        published_needed,
+    )
 
-    found = (*published_2.TABLES, *published_3.TABLES, *published_4.TABLES, *published_needed.TABLES)
+    found = (*published_2.TABLES, *published_3.TABLES, *published_4.TABLES, *published_classes.TABLES)
+    found += published_figures.TABLES + published_needed.TABLES
     return {table.key: table for table in found}
 
 
@@ -110,10 +126,12 @@ def __getattr__(name: str):
 @lru_cache(maxsize=64)
 def _read(path: Path, stamp: int) -> pd.DataFrame:
     text = [*KEYS, "metric", "doubt", "problem", "variant", "version", "value"]
-    found = pd.read_csv(path, dtype=dict.fromkeys(text, str), keep_default_na=False, na_values={"se": [""]})
+    found = pd.read_csv(path, dtype=dict.fromkeys(text, str), keep_default_na=False)
     if "doubt" in found:  # printed: the value also as it stands in the paper ("NA" is a printed word)
         found["printed_value"] = found["value"]
-    found["value"] = pd.to_numeric(found["value"].replace({"NA": "nan", "": "nan"}))
+    for name in ("value", "se", "sd"):
+        if name in found:  # a word means "NA", or that no replicate gave a number
+            found[name] = pd.to_numeric(found[name], errors="coerce").astype(float)
     return found
 
 
@@ -156,14 +174,16 @@ def beside(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
         part = part.rename(columns={"replicates": f"{name}_replicates", "problem": f"{name}_problem"})
         columns = [*KEYS, "metric", name, f"{name}_se", f"{name}_replicates", f"{name}_problem"]
         left = left.merge(part[columns], on=[*KEYS, "metric"], how="left", validate="one_to_one")
-    left["ratio"] = left["ours"] / left["value"]
-    left["agreement"] = [agreement(*row) for row in _columns(left)]
-    return left
+    return again(left)
 
 
-def _columns(found: pd.DataFrame):
+def again(found: pd.DataFrame) -> pd.DataFrame:
+    """The same cells with ratio and agreement of the ``ours`` that stands there now."""
     names = ("value", "se", "printed_value", "ours", "ours_se", "ours_replicates")
-    return zip(*(found[name] for name in names), strict=True)
+    found["ratio"] = found["ours"] / found["value"]
+    found["agreement"] = [agreement(*row) for row in zip(*(found[name] for name in names), strict=True)]
+    found.loc[found["data"].isin(LEFT_OUT), "agreement"] = "left out"
+    return found
 
 
 def agreement(value, se, printed_value, ours, ours_se, replicates) -> str:

@@ -164,21 +164,24 @@ CHOICES = (
     "lambda = sqrt(log d / n) times the mean variance without noise, the same with noise and without; the Frobenius "
     "norm; the stated problem solved to a certified gap. A lambda without a solution gives no number.",
     "The law of the synthetic matrix is not printed: two neighbours per variable, entries uniform on +-[1/2, 1].",
-    "Sound: the same noise family with its sound calibration, the mean of Wishart noise subtracted, a repaired spectrum "
-    "and lambda from the release; for Wishart noise under pure DP, which has no sound form, the difference of two "
-    "Wishart matrices; compared with the same method without noise.",
+    "Sound: the same noise family with its sound calibration, the mean of Wishart noise subtracted, a repaired "
+    "spectrum and lambda from the release; for Wishart noise under pure DP, which has no sound form, the difference of "
+    "two Wishart matrices; compared with the same method without noise.",
 )
 LEFT_OUT = ("The Colon column is left out: 2,000 columns are more than this computes.",)
+
+
+def _table(number: int, title: str, methods: tuple[str, ...]) -> Table:
+    return Table(
+        f"3-table-{number}", 3, f"Table {number}", title, "relative error to the estimate without noise",
+        _points(methods), CHOICES, LEFT_OUT, f"paper3_table{number}.csv", 20, (10, 5), needs="parkinsons",
+        rows=("epsilon", "method"), columns=("data", "r"), trivial=1.0,
+    )  # fmt: skip
+
+
 TABLES = (
-    Table(
-        "3-table-1", 3, "Table 1", "Graphical lasso under pure DP", "relative error to the estimate without noise",
-        _points(PURE), CHOICES, LEFT_OUT, "paper3_table1.csv", 20, (10, 5), needs="parkinsons",
-    ),
-    Table(
-        "3-table-2", 3, "Table 2", "Graphical lasso under approximate DP",
-        "relative error to the estimate without noise", _points(APPROX), CHOICES, LEFT_OUT, "paper3_table2.csv", 20,
-        (10, 5), needs="parkinsons",
-    ),
+    _table(1, "Graphical lasso under pure DP", PURE),
+    _table(2, "Graphical lasso under approximate DP", APPROX),
     Table(
         "3-stopped", 3, "stopped loop", "The same cells by a loop that is stopped",
         "relative error to the same loop without noise",

@@ -50,15 +50,23 @@ def check(key: str, *tables: str):
 
 def checks_of(table: str, folder: Path = REPRODUCED) -> list[Check]:
     """Every check that speaks about a table, in the order in which they are written."""
-    from privcov.experiments import published_checks_2, published_checks_3, published_checks_4  # noqa: F401
-
+    _register()
     return [function(folder) for tables, function in CHECKS.values() if table in tables]
+
+
+def _register() -> None:
+    """Import the files whose checks register themselves."""
+    from privcov.experiments import (  # noqa: F401
+        published_checks_2,
+        published_checks_3,
+        published_checks_4,
+        published_checks_figures,
+    )
 
 
 def run_check(key: str, folder: Path = REPRODUCED) -> Check:
     """One check by its key."""
-    from privcov.experiments import published_checks_2, published_checks_3, published_checks_4  # noqa: F401
-
+    _register()
     return CHECKS[key][1](folder)
 
 

@@ -27,8 +27,8 @@ def laplace_scale(folder: Path) -> Check:
     numbers = {"smallest": float(product.min()), "largest": float(product.max())}
     holds = numbers["largest"] / numbers["smallest"] < 1.15
     verdict = (
-        f"error x r x epsilon lies between {numbers['smallest']:.1f} and {numbers['largest']:.1f} in all nine cells, so "
-        "the error is proportional to the noise and r to n."
+        f"error x r x epsilon lies between {numbers['smallest']:.1f} and {numbers['largest']:.1f} in all nine cells"
+        + (": the error is proportional to the noise and r to n." if holds else ".")
     )
     return Check(
         "3-laplace-scale", ("3-table-1",), "Are error x r and error x epsilon constant?", holds, verdict, numbers,
@@ -38,7 +38,7 @@ def laplace_scale(folder: Path) -> Check:
 
 @check("3-no-solution", *BOTH)
 def no_solution(folder: Path) -> Check:
-    """As described, Laplace noise leaves no lasso problem to solve; a stopped loop gives errors of the printed shape."""
+    """As described, Laplace noise leaves nothing to solve; a stopped loop gives errors of the printed shape."""
     question = "Is there a solution behind the printed Laplace errors?"
     rows = literal("3-table-1", folder)
     rows = rows[(rows["method"] == "Laplace") & (rows["data"] == "synthetic")]
@@ -53,8 +53,8 @@ def no_solution(folder: Path) -> Check:
         product = loop["value"] * loop["r"].astype(float) * loop["epsilon"].astype(float)
         numbers |= {"loop, smallest product": float(product.min()), "loop, largest product": float(product.max())}
         told = (
-            " The loop of paper 2, stopped after 2,000 iterations, gives numbers all the same, with error x r x epsilon "
-            f"between {product.min():.1f} and {product.max():.1f}."
+            " The loop of paper 2, stopped after 2,000 iterations, gives numbers all the same, with error x r x "
+            f"epsilon between {product.min():.1f} and {product.max():.1f}."
         )
     share = numbers["without a solution"] / tried
     verdict = (
@@ -102,7 +102,7 @@ def gaussian_flat(folder: Path) -> Check:
     holds = abs(numbers["slope in epsilon"]) < 0.2 and numbers["slope in r"] > 0.1
     verdict = (
         f"The printed error moves with epsilon to the power {numbers['slope in epsilon']:.2f} and with r to the power "
-        f"{numbers['slope in r']:+.2f}; noise alone would give -1 and -1. Something else dominates it.{told}"
+        f"{numbers['slope in r']:+.2f}; noise alone would give -1 and -1.{told}"
     )
     return Check(
         "3-gaussian-flat", ("3-table-2",), "Do the Gaussian errors follow the noise?", holds, verdict, numbers,

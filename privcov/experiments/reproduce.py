@@ -73,7 +73,7 @@ def numbers(point: Point, variant: str, replicates: int, seed: int = SEED) -> It
         return
     for row in run(point.plan(replicates, seed)).to_dict("records"):
         keys, metric = point.read(row)
-        yield int(row["replicate"]), Number(keys, metric, float(row["value"]), row["problem"])
+        yield int(row["replicate"]), Number(keys, metric, point.unit * float(row["value"]), row["problem"])
 
 
 def compute(step: Step, seed: int = SEED) -> list[dict]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from html import escape
 
 import numpy as np
@@ -23,6 +24,12 @@ def standalone(picture: Picture, title: str) -> str:
         f"<h1>{escape(title)}</h1><p>{escape(picture.alt)}</p>"
         f'<div style="max-width: 900px; height: 640px">{body}</div></body></html>\n'
     )
+
+
+def brief(name: str, letters: int = 26) -> str:
+    """A name as a label: cut short, and without the invisible letters that would turn the words beside it."""
+    seen = "".join(c for c in name if unicodedata.category(c) not in ("Cc", "Cf"))
+    return seen if len(seen) <= letters else seen[: letters - 1] + "…"
 
 
 def script() -> str:
@@ -66,7 +73,7 @@ def intervals(
             name="Released",
             marker={"color": palette.ink, "size": 8, "symbol": "diamond"},
             customdata=np.column_stack([low, high]),
-            text=[safe(n) for n in names],
+            text=[safe(brief(n, 120)) for n in names],
             hovertemplate="%{text}: %{x:.3g}, %{customdata[0]:.3g} to %{customdata[1]:.3g}<extra></extra>",
         )
     )
@@ -78,7 +85,7 @@ def intervals(
         palette,
         height=height or 90 + 30 * len(names),
         x={"title": safe(x_title), "range": [first - edge, last + edge]},
-        y={"tickvals": places, "ticktext": [safe(n) for n in names], "range": [-0.7, len(names) - 0.3]},
+        y={"tickvals": places, "ticktext": [safe(brief(n, 58)) for n in names], "range": [-0.7, len(names) - 0.3]},
     )
     clear = int(((low > 0) | (high < 0)).sum())
     top = f"{names[0]} {plain(float(values[0]))} ({plain(float(low[0]))} to {plain(float(high[0]))})" if names else ""

@@ -1,0 +1,241 @@
+"""Tab of Privacy audit: two tables that differ in one person, drawn from until they can be told apart, or not."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+import streamlit as st
+
+from pages.parts import frame, show
+from pages.parts.jobs import Job
+from pages.parts.study import Study
+from privcov import accounting
+from privcov.audit import live
+from privcov.audit.bounds import ERROR, reach
+from privcov.audit.broken import FAULTS
+from privcov.audit.live import Asked, Audit
+from privcov.audit.mechanisms import GROUPS, Mechanism, mechanisms
+from privcov.audit.pairs import LONG, SEARCH, catalogue
+from privcov.estimators.base import METHODS
+from privcov.figures import audit as pictures
+from privcov.figures.look import plain, wash
+
+_KEPT = 12
+_DRAWS = (2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000)
+_FIRST = "wishart-pure:as-published:pure"
+_WAIT = 5.0  # seconds for which a click waits before progress is shown
+
+
+def section(study: Study) -> None:
+    """The whole tab."""
+    asked = _controls()
+    if asked is None:
+        return
+    kept = st.session_state.setdefault("audits", {})
+    left, right = st.columns([1, 4], vertical_alignment="center")
+    started = left.button("Run the audit", type="primary", key="audit-run", width="stretch")
+    if asked not in kept:
+        right.caption(
+            f"{asked.draws:,} draws from either table; "
+            + ("about a second." if asked.made.bulk else "the method is run for every draw, which takes a while.")
+        )
+    # The first visit sees an audit at once; later ones are asked for.
+    if started or (not kept and asked.mechanism == _FIRST):
+        for other in kept.values():
+            other.stop()
+        kept[asked] = Job(lambda: live.run(asked), asked.steps)
+        while len(kept) > _KEPT:
+            kept.pop(next(iter(kept)))
+        kept[asked].wait(_WAIT)
+    if asked in kept:
+        alive = kept[asked].progress.alive
+        st.fragment(_paint, run_every=0.7 if alive else None)(kept[asked], asked, alive)
+    with st.expander("What such an audit can and cannot see"):
+        _limits(asked)
+    with st.expander("The same in Python"):
+        st.code(script(asked), language="python")
+
+
+def _controls() -> Asked | None:
+    known = mechanisms()
+    with st.container(border=True):
+        first, second = st.columns([2, 3], vertical_alignment="bottom")
+        group = first.segmented_control(
+            "What is audited", GROUPS, default=GROUPS[0], required=True, key="audit-group", width="stretch"
+        )
+        inside = {m.key: m for m in known if m.group == group}
+        key = second.selectbox(
+            "Mechanism", list(inside), format_func=lambda k: inside[k].label, key=f"audit-mechanism-{group}"
+        )
+        made = inside[key]
+        st.caption(show.as_text(_about(made)))
+        one, two, three, four, five, six = st.columns([3, 5, 2, 2, 4, 2], vertical_alignment="bottom")
+        d = one.segmented_control("Columns d", [1, 2, 3], default=2, required=True, key="audit-d")
+        labels = {SEARCH: "search for the worst", **{p.key: p.label for p in catalogue(d)}}
+        pair = two.selectbox(
+            "The person's row in the two tables",
+            list(labels),
+            format_func=labels.get,
+            key=f"audit-pair-{d}",
+            help="All other rows are zeros, and the attacker knows them.",
+        )
+        epsilon = three.number_input("Epsilon", 0.05, 8.0, 1.0, step=0.25, format="%g", key="audit-epsilon")
+        delta = 1e-3
+        if made.kind == "approx":
+            delta = four.select_slider(
+                "Delta",
+                [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.1],
+                1e-3,
+                format_func=lambda v: f"{v:g}",
+                key="audit-delta",
+            )
+        else:
+            four.metric("Delta", "0", help="A pure claim.")
+        draws = five.select_slider(
+            "Draws of either table",
+            _DRAWS,
+            made.usual_draws,
+            format_func=lambda v: f"{v:,}",
+            key=f"audit-draws-{'bulk' if made.bulk else 'runs'}",
+        )
+        seed = six.number_input("Seed", 0, 10**6, 1, key="audit-seed")
+        bits = st.toggle(
+            "Look at the last bits of the numbers too",
+            key="audit-bits",
+            help="Floating-point sums betray in their last bits from what they were made, whatever the noise. Private "
+            "releases on this site are made of whole numbers and have no such bits.",
+        )
+    return Asked(key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits))
+
+
+def _about(made: Mechanism) -> str:
+    card = METHODS.get(made.method)
+    if made.broken:
+        return (
+            f"Broken on purpose, and no method of this site. {FAULTS[made.broken].sentence} It claims what was asked."
+        )
+    text = card.calibrations[made.calibration]
+    seen = "the noisy matrix, from which everything else is made" if made.bulk else "the matrix that comes out"
+    return f"{text[0].upper()}{text[1:]}. The attacker sees {seen}."
+
+
+def _paint(job: Job, asked: Asked, was_alive: bool) -> None:
+    found = job.progress
+    if was_alive and not found.alive:
+        st.rerun()
+    if found.alive:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.progress(min(1.0, found.done / max(found.total, 1)), f"{found.done:,} of {found.total:,} steps")
+        right.button("Stop", on_click=job.stop, key="audit-stop", width="stretch")
+    elif found.state == "failed":
+        st.error(show.as_text(found.problem))
+    elif found.state == "stopped":
+        st.info("Stopped before the end. No bound is stated: bounds hold for a number of draws that was fixed before.")
+    else:
+        _show(found.rows[-1]["audit"], asked)
+
+
+def _show(audit: Audit, asked: Asked) -> None:
+    palette = frame.palette()
+    show.tag(
+        "Simulated", f"{asked.made.label}, d = {asked.d}, {audit.pair.label}, {audit.draws:,} test draws of either"
+    )
+    colour = palette.bad if audit.caught else palette.good
+    st.html(
+        f'<div role="status" style="border-left: .3rem solid {colour}; background: {wash(colour, 0.1)}; '
+        f'padding: .7rem 1rem; border-radius: .3rem; font-weight: 600">{escape(audit.sentence)}</div>'
+    )
+    one, two, three, four = st.columns(4)
+    at = f"At delta = {getattr(audit.claim, 'delta', 0.0):g}."
+    apart = "Total variation: how much more often one table falls into some set than the other, delta at epsilon 0."
+    one.metric("Proved: epsilon at least", plain(audit.epsilon), border=True, help=at)
+    two.metric("Claimed: epsilon", plain(audit.claim.epsilon), border=True, help=at)
+    three.metric("Proved: apart by at least", plain(audit.difference), border=True, help=apart)
+    four.metric("Claimed: apart by at most", plain(audit.permitted), border=True, help=apart)
+    proof = audit.support is not None and max(audit.impossible) > 0
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown("**Answers that prove which table it was**" if proof else "**The answers, where they differ most**")
+        picture = (pictures.support if proof else pictures.outputs)(audit, palette)
+        show.picture(picture, "audit-picture")
+        st.caption("The end bars hold everything beyond.")
+    with right:
+        if proof:
+            most = max(audit.impossible)
+            st.markdown(
+                show.as_text(
+                    "Wishart noise is never negative: the answer less the exact matrix of its own table has no "
+                    f"negative eigenvalue. {most:,} of {audit.draws:,} answers ({most / audit.draws:.1%}) break that "
+                    "for the other table, so they rule it out for certain, and no finite epsilon permits that."
+                )
+            )
+        test = audit.for_epsilon
+        st.markdown(
+            show.as_text(
+                f"Tested set, chosen on {asked.draws // 2:,} other draws: {test.words}. It holds {test.hits[0]:,} "
+                f"draws of the first and {test.hits[1]:,} of the second table. So its probability is at least "
+                f"{test.p_low:.4g} with the {('first', 'second')[test.favoured]} and at most {test.q_high:.4g} with "
+                f"the other: exact binomial bounds, together wrong at most once in {1 / ERROR:,.0f} audits."
+            )
+        )
+        _exact(audit)
+        _reach(asked, audit.draws)
+
+
+def _reach(asked: Asked, draws: int) -> None:
+    can = reach(asked.claim, draws)
+    if math.isfinite(can.factor):
+        st.markdown(
+            show.as_text(
+                f"Noise that is {can.factor:.2f} times too small, so that epsilon is really {can.epsilon:.3g}, is "
+                f"caught nine times in ten, in the most favourable case. {draws:,} test draws can prove no epsilon "
+                f"above {can.ceiling:.2f}."
+            )
+        )
+    else:
+        st.markdown(
+            "No lack of noise would be seen with so few draws at this claim: take more draws, or a larger delta."
+        )
+
+
+def _exact(audit: Audit) -> None:
+    """What accounting says the events give, where the mechanism is not a broken one."""
+    if audit.asked.made.broken or audit.asked.last_bits:
+        return
+    given = accounting.really(audit.events, audit.claim)
+    st.markdown(show.as_text(f"By its events the mechanism gives {given}; {audit.claim} was claimed."))
+
+
+def _limits(asked: Asked) -> None:
+    half = asked.draws // 2
+    _reach(asked, half)
+    st.markdown(
+        f"""
+- **How it works.** Half of the draws find the set that separates the two tables best, among several numbers computed
+  from the answer; the other half count it. Bounds are exact (Clopper and Pearson 1934), for two sets and two tables,
+  together at {1 - ERROR:.1%} confidence: a mechanism that keeps its claim is accused at most once in
+  {1 / ERROR:,.0f} audits.
+- **Not caught is not proved.** A black box shows only what its draws show: not a rare event (a small delta), another
+  pair of tables, more columns, a cleverer number than those tried. Proofs are in the code; an audit can only refute.
+- **Blind to** anything that is not in the matrix: a choice made on raw rows before, time, errors, the number of rows.
+- **Tables.** {asked.made.rows} row(s), public bound R = 1, answers about the uncentred second moment. Noise and
+  sensitivity both fall as 1/n, so more rows change nothing. A row {LONG:g} times too long is among the pairs:
+  clipping must hide it.
+- **Rounding.** Answers are rounded to 2^-30 first. Without that, floating-point noise is caught by its last bits
+  (Mironov 2012): switch it on above. Releases of private tables add whole-number noise for that reason.
+"""
+    )
+
+
+def script(asked: Asked) -> str:
+    """Source text whose variable ``found`` is the audit on the page."""
+    return "\n".join(
+        [
+            "from privcov.audit.live import Asked, audit",
+            "",
+            f"found = audit({asked!r})",
+            "print(found.sentence)",
+            "print(found.for_epsilon)",
+        ]
+    )

@@ -1,0 +1,207 @@
+"""Every published claim in one table: what was promised, and what the printed noise really gives by the exact curves.
+
+A `Claim` says which calibration of which method prints it, and which sensitivity the paper used. Everything else is
+computed when the table is made: the method is run on a small table, its event is read, and accounting answers. The
+ratio of sensitivity and noise does not depend on n, as both fall as 1/n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from privcov import accounting, checks
+from privcov._running import build_method
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS, Ask
+from privcov.estimators.glasso import Glasso
+from privcov.measurements.wishart import approx_noise_sound
+from privcov.privacy import ApproxDP, Event, Guarantee, PureDP, ZCDP
+from privcov.randomness import stream
+
+TRUE, LOOSE, LUCKY, EMPTY = "true", "true, loose", "true, wrong proof", "true, worthless"
+FALSE, NONE = "false", "no guarantee"
+VERDICTS = (FALSE, NONE, EMPTY, LUCKY, LOOSE, TRUE)
+_LOOSE = 1.05  # noise beyond what the exact calibration needs
+_LARGEST = 200  # epsilon up to which `holds_below` looks
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One printed guarantee.
+
+    kind:     of the printed guarantee: "pure", "approx" or "zcdp" (then rho is the largest that implies the pair).
+    used:     sensitivity the proof uses, times n, as a function of d; None where the paper has none to compare.
+    most_d:   above this many columns the method is run at most_d: its ratio of sensitivity and noise has settled.
+    change:   for a preparing step that reads the rows: the change of the matrix by one row, as a function of n and d.
+              The noise is then that of the sound mechanism for sqrt(2)/n.
+    grows:    the printed noise does not fall as 1/n, so the method is run on as many rows as the table has.
+    why:      what a verdict other than "true" comes from.
+    """
+
+    key: str
+    paper: str
+    where: str
+    mechanism: str
+    kind: str
+    method: str
+    calibration: str
+    used: Callable[[int], float] | None
+    why: str
+    most_d: int = 10_000
+    change: Callable[[int, int], float] | None = None
+    grows: bool = False
+
+    def rows(self, n: int) -> int:
+        """Rows of the small table on which the method is run."""
+        return n if self.grows else 4
+
+    def guarantee(self, epsilon: float, delta: float) -> Guarantee:
+        if self.kind == "pure":
+            return PureDP(epsilon)
+        return ApproxDP(epsilon, delta) if self.kind == "approx" else ZCDP(accounting.approx_to_zcdp(epsilon, delta))
+
+
+@lru_cache(maxsize=512)
+def events_of(method: str, calibration: str, guarantee: Guarantee, d: int, n: int = 4) -> tuple[tuple[Event, ...], int]:
+    """(events of a run on a table of zeros, its number of rows). In the local model the events are of one user."""
+    card = METHODS.get(method)
+    n = 1 if card.trust == "local" else n
+    made = build_method(method, {})
+    rows = Dataset.from_rows(np.zeros((n, d)), 1.0, provenance="simulated")
+    ask = Ask(rows, guarantee, "none", card.tunings[0], stream(0, "claims"), calibration)
+    if isinstance(made, Glasso):
+        return (made.measure(ask).event,), n
+    return made.run(ask).events, n
+
+
+def true_delta(events: tuple[Event, ...], epsilon: float) -> float:
+    """Delta that the events really have at epsilon, 0 for pure mechanisms of at most epsilon. Rounded up.
+
+    Mixed events (Gaussian and pure steps): pure part first, then the Gaussian curve.
+    """
+    if events[0].mechanism == "wishart":
+        return accounting.delta_of_wishart_event(events[0], epsilon)
+    left = epsilon - float(accounting.pure_sum(events))
+    mu2 = float(accounting.gaussian_square(events))
+    if left < -1e-9 * epsilon:
+        return 1.0
+    return accounting.delta_of_gaussian(max(left, 0.0), math.sqrt(mu2)) if mu2 else 0.0
+
+
+def true_epsilon(events: tuple[Event, ...], delta: float) -> float:
+    """Epsilon that the events really have at delta (at 0 where they are pure); inf where there is none."""
+    pure, mu2 = float(accounting.pure_sum(events)), float(accounting.gaussian_square(events))
+    if events[0].mechanism == "wishart":
+        return _wishart_epsilon(events[0], delta)
+    return pure + (accounting.epsilon_of_gaussian(delta, math.sqrt(mu2)) if mu2 else 0.0)
+
+
+def _wishart_epsilon(event: Event, delta: float) -> float:
+    if event.freedom == 2:
+        return 0.0 if accounting.delta_of_wishart_event(event, 0.0) <= delta else math.inf
+    low, high = 0.0, 1e-3
+    while accounting.delta_of_wishart_event(event, high) > delta:
+        low, high = high, 2 * high
+        if high > 400:
+            return math.inf
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if accounting.delta_of_wishart_event(event, middle) > delta else (low, middle)
+    return high
+
+
+def holds(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> bool:
+    """Whether the printed noise gives what is printed beside it."""
+    if claim.change is not None:
+        return true_delta(_prepared(claim, epsilon, delta, n, d), epsilon) <= delta
+    asked = claim.guarantee(epsilon, delta)
+    events, _ = events_of(claim.method, claim.calibration, asked, min(d, claim.most_d), claim.rows(n))
+    return accounting.covers(asked, accounting.really(events, asked))
+
+
+def holds_below(claim: Claim, delta: float, d: int, n: int = 1000) -> float:
+    """The printed noise is enough for every epsilon below this one at delta; 0: for none, inf: for all up to 200."""
+    grid = np.geomspace(1e-2, _LARGEST, 60)
+    bad = [i for i, e in enumerate(grid) if not holds(claim, float(e), delta, n, d)]
+    if not bad:
+        return math.inf
+    if bad[0] == 0:
+        return 0.0
+    low, high = float(grid[bad[0] - 1]), float(grid[bad[0]])
+    for _ in range(25):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(claim, middle, delta, n, d) else (low, middle)
+    return high
+
+
+def _prepared(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> tuple[Event, ...]:
+    """The event of the sound Gaussian mechanism with the change that one row really makes."""
+    asked = ApproxDP(epsilon, delta)
+    scale = accounting.gaussian_scale(asked, math.sqrt(2) / n)
+    change = claim.change(n, d)
+    return (Event("matrix", claim.mechanism, "gaussian", "Frobenius norm", change, scale, "audit/counterexamples.py"),)
+
+
+def row(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> dict:
+    """One line of the table. Sensitivities in R^2 (local: of one report); NaN where there is nothing to compare."""
+    asked = claim.guarantee(epsilon, delta)
+    local, scale_to = METHODS.get(claim.method).trust == "local", 1.0
+    if claim.change is not None:
+        events = _prepared(claim, epsilon, delta, n, d)
+    else:
+        events, rows = events_of(claim.method, claim.calibration, asked, min(d, claim.most_d), claim.rows(n))
+        scale_to = 1.0 if local else rows / n
+    true = events[-1].sensitivity * scale_to
+    used = math.nan if claim.used is None else claim.used(d) / (1 if local else n)
+    kept = holds(claim, epsilon, delta, n, d)
+    waste = math.nan if claim.change is not None else _waste(events, asked)
+    return {
+        "Paper": claim.paper,
+        "Where": claim.where,
+        "Mechanism": claim.mechanism,
+        "Claim": str(asked),
+        "Verdict": _verdict(claim, kept, used, true, waste),
+        "True delta at epsilon": true_delta(events, epsilon),
+        "True epsilon at delta": true_epsilon(events, delta),
+        "Sensitivity used": used,
+        "True sensitivity": true,
+        "Noise / needed": waste,
+        "Why": claim.why,
+        "Method": claim.method,
+        "Calibration": claim.calibration,
+    }
+
+
+def _waste(events: tuple[Event, ...], asked: Guarantee) -> float:
+    """How many times more noise than the exact calibration (Wishart: more degrees of freedom); NaN for a false claim
+    that no amount of the same noise would keep."""
+    pure, mu2 = float(accounting.pure_sum(events)), float(accounting.gaussian_square(events))
+    if events[0].mechanism == "wishart":
+        return math.nan if isinstance(asked, PureDP) else events[0].freedom / approx_noise_sound(asked)["freedom"]
+    return asked.epsilon / pure if pure else accounting.mu_of(asked) / math.sqrt(mu2)
+
+
+def _verdict(claim: Claim, kept: bool, used: float, true: float, waste: float) -> str:
+    if not kept:
+        return NONE if claim.change is not None else FALSE
+    if used < true * (1 - 1e-6):
+        return LUCKY
+    return LOOSE if waste > _LOOSE else TRUE
+
+
+def table(epsilon: float = 1.0, delta: float = 1e-3, n: int = 1000, d: int = 20) -> pd.DataFrame:
+    """Every claim at these parameters. epsilon > 0, 0 < delta < 1, n >= 2, d >= 2."""
+    from privcov.audit.catalogue import CLAIMS, definition_rows
+
+    checks.positive("epsilon", epsilon)
+    checks.strictly_between("delta", delta, 0.0, 1.0)
+    checks.whole("n", n, 2, 1_000_000)
+    checks.whole("d", d, 2, 200, "The audit reads its curves up to d = 200.")
+    rows = [row(c, epsilon, delta, n, d) for c in CLAIMS]
+    return pd.DataFrame([*rows, *definition_rows(n)])

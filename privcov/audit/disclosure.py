@@ -1,0 +1,108 @@
+"""What an attacker who knows every other row can conclude about the last one, for any guarantee.
+
+The attacker knows that the table is one of two neighbours, sees the release, and does the best that the guarantee
+permits. Two pictures of the same thing: how often accusations are right (`power`, from the trade-off curve), and what a
+belief becomes (`posterior`, from the privacy loss Z = ln P(release)/Q(release), P the truth).
+
+Pure DP and (epsilon, delta): the worst mechanism has the losses epsilon, -epsilon and, with probability delta,
+infinity (Kairouz, Oh and Viswanath 2015). mu-GDP: Z ~ N(mu^2/2, mu^2) and the curve of two shifted normals, both exact
+(Dong, Roth and Su 2022). zCDP has no single worst mechanism: the best of the (epsilon, delta) pairs it implies, and for
+the loss the Chernoff bound P(Z >= rho + 2 sqrt(rho ln(1/chance))) <= chance (Bun and Steinke 2016, Lemma 3.5).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from privcov import accounting, checks
+from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
+
+Claim = PureDP | ApproxDP | ZCDP | GaussianDP
+EVEN = 0.5
+
+
+def power(claim: Claim, alarm) -> np.ndarray:
+    """Largest share of true accusations (0..1) when at most a share ``alarm`` of the innocent is accused.
+
+    Exact for pure DP, (epsilon, delta) and mu-GDP; an upper bound for zCDP.
+    """
+    alarm = np.asarray(alarm, dtype=float)
+    if isinstance(claim, GaussianDP):
+        with np.errstate(divide="ignore"):
+            return ndtr(ndtri(alarm) + claim.mu)
+    pairs = _pairs(claim.rho) if isinstance(claim, ZCDP) else [(claim.epsilon, getattr(claim, "delta", 0.0))]
+    found = np.ones_like(alarm)
+    for epsilon, delta in pairs:
+        steep = delta + np.exp(min(epsilon, 700.0)) * alarm
+        flat = 1 - math.exp(-epsilon) * (1 - delta - alarm)
+        found = np.minimum(found, np.minimum(steep, flat))
+    return np.clip(found, alarm, 1.0)
+
+
+@lru_cache(maxsize=32)
+def _pairs(rho: float) -> list[tuple[float, float]]:
+    """(epsilon, delta) pairs that rho-zCDP implies; each is a true bound, and more of them make the best closer."""
+    deltas = np.concatenate([np.logspace(-12, -2, 40), np.linspace(0.015, 0.95, 80)])
+    return [(accounting.zcdp_to_approx(rho, float(d)), float(d)) for d in deltas]
+
+
+def loss(claim: Claim, chance: float) -> float:
+    """The privacy loss (nats) that is exceeded with probability at most ``chance`` when the belief is true. May be inf.
+
+    chance: strictly between 0 and 1. Pure DP: never more than epsilon, whatever the chance.
+    """
+    chance = checks.strictly_between("chance", chance, 0.0, 1.0)
+    if isinstance(claim, GaussianDP):
+        return claim.mu**2 / 2 - claim.mu * float(ndtri(chance))
+    if isinstance(claim, ZCDP):
+        return claim.rho + 2 * math.sqrt(-claim.rho * math.log(chance))
+    if isinstance(claim, ApproxDP) and chance < claim.delta:
+        return math.inf
+    return claim.epsilon
+
+
+def posterior(prior, nats: float):
+    """Belief after a release of this privacy loss; prior in [0, 1]."""
+    prior = np.asarray(prior, dtype=float)
+    if nats == math.inf:
+        return np.where(prior > 0, 1.0, 0.0)
+    fade = (1 - prior) * math.exp(-nats)
+    return np.divide(prior, prior + fade, out=np.zeros_like(prior), where=prior > 0)
+
+
+def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
+    """What the guarantee means, in plain words. prior: the attacker's belief before; chance: of an unlucky release."""
+    success = accounting.attacker_success(claim)
+    bound = "at most" if isinstance(claim, ZCDP) else "at best"
+    worst = loss(claim, chance)
+    after = float(posterior(prior, worst))
+    if isinstance(claim, PureDP):
+        luck = "whatever is released"
+    else:
+        luck = f"except in at most {_share(chance)} of all releases"
+    told = [
+        f"Somebody who knows every other row, and thinks two values of yours equally likely, guesses right "
+        f"{bound} {_share(success)} of the time; a coin is right 50 % of the time.",
+        f"Who believes {_share(prior)} in a true thing about your row believes at most {_share(after)} in it "
+        f"afterwards, {luck}."
+        if math.isfinite(worst)
+        else f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
+        "then the belief is certainty.",
+        f"If one innocent in a hundred may be accused, at most {_share(float(power(claim, 0.01)))} of the guilty are "
+        "found.",
+    ]
+    if isinstance(claim, ApproxDP) and math.isfinite(worst):
+        told.append(
+            f"With a probability of up to delta = {claim.delta:g} nothing is promised: the row itself may come out."
+        )
+    return tuple(told)
+
+
+def _share(value: float) -> str:
+    if value >= 0.9995 and value < 1:
+        return f"{math.floor(value * 1e5) / 1e3:g} %" if value < 0.99999 else "more than 99.999 %"
+    return f"{value * 100:.3g} %"

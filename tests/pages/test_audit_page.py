@@ -1,0 +1,129 @@
+"""The audit page: what it says is what privcov computes, and the scripts on it make it again."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from privcov.audit import claims, disclosure
+from privcov.audit.live import Asked, audit
+from privcov.privacy import PureDP
+
+APP = str(Path(__file__).resolve().parents[2] / "app.py")
+TABS = ("Live audit", "Claims", "What an attacker learns")
+
+
+def open_page(tab: str = TABS[0], query: dict | None = None) -> AppTest:
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.switch_page("pages/9_Privacy_audit.py")
+    at.session_state["audit.tab"] = tab
+    for name, value in (query or {}).items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def finished(at: AppTest) -> AppTest:
+    """Wait for the job under way, then look again."""
+    for job in at.session_state["audits"].values():
+        assert job.wait(60)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def verdict(at: AppTest) -> str:
+    """The sentence in the coloured box."""
+    body = next(h.proto.body for h in at.get("html") if 'role="status"' in h.proto.body)
+    return unescape(re.sub("<[^>]*>", "", body))
+
+
+def texts(at: AppTest) -> str:
+    return " ".join(e.value for e in (*at.markdown, *at.caption, *at.error, *at.success, *at.info)).replace("\\", "")
+
+
+def test_a_first_visit_sees_the_wishart_claim_fail():
+    at = finished(open_page())
+    assert verdict(at).startswith("Caught")
+    assert not at.error
+    assert {m.label: m.value for m in at.metric}["Claimed: epsilon"] == "1"
+    assert at.get("plotly_chart")[0].proto.alt.startswith("Histograms of the smallest eigenvalue")
+    assert "rule it out for certain" in texts(at)
+    space = {}
+    exec(at.code[-1].value.replace("print(", "str("), space)
+    assert space["found"].sentence == verdict(at)
+
+
+def test_a_sound_method_passes_and_the_page_says_what_that_is_worth():
+    at = finished(open_page())
+    at.button_group(key="audit-group").set_value("Sound").run()
+    at.selectbox(key="audit-mechanism-Sound").set_value("wishart-difference:sound:pure").run()
+    at.selectbox(key="audit-pair-2").set_value("orthogonal").run()
+    next(b for b in at.button if b.label == "Run the audit").click().run()
+    at = finished(at)
+    told = audit(Asked("wishart-difference:sound:pure", pair="orthogonal")).sentence
+    assert told == verdict(at)
+    assert "passing is no proof" in told
+    assert "nine times in ten" in texts(at)
+
+
+def test_a_broken_mechanism_says_so():
+    at = finished(open_page())
+    at.button_group(key="audit-group").set_value("Broken on purpose").run()
+    assert "Broken on purpose, and no method of this site" in texts(at)
+    next(b for b in at.button if b.label == "Run the audit").click().run()
+    assert verdict(finished(at)).startswith("Caught")
+
+
+def test_claims_are_those_of_the_table_and_move_with_the_parameters():
+    at = open_page(TABS[1])
+    shown = at.dataframe[0].value
+    expected = claims.table(1.0, 1e-5, 1000, 20)
+    assert list(shown["Verdict"]) == list(expected["Verdict"])
+    assert list(shown["True delta at epsilon"].dropna()) == list(expected["True delta at epsilon"].dropna())
+    at.select_slider(key="claims-delta").set_value(1e-3).run()
+    assert (at.dataframe[0].value["Verdict"] == claims.LUCKY).any()
+    assert not (shown["Verdict"] == claims.LUCKY).any()
+
+
+@pytest.mark.parametrize(("words", "least"), [("wishart", 3), ("paper 5 laplace", 1), ("centring", 0)])
+def test_a_search_keeps_lines_that_hold_every_word(words, least):
+    at = open_page(TABS[1])
+    at.text_input(key="claims-search").set_value(words).run()
+    if not at.dataframe:
+        assert "No claim fits" in texts(at)
+        return
+    found = at.dataframe[0].value
+    assert len(found) >= max(least, 1)
+    for _, line in found.iterrows():
+        whole = " ".join(map(str, line)).lower()
+        assert all(word in whole for word in words.split())
+
+
+def test_a_verdict_filters():
+    at = open_page(TABS[1])
+    at.button_group(key="claims-verdict").set_value([claims.FALSE]).run()
+    assert set(at.dataframe[0].value["Verdict"]) == {claims.FALSE}
+
+
+@pytest.mark.parametrize("kind", ["pure", "approx", "zcdp", "gdp"])
+def test_what_an_attacker_learns(kind):
+    at = open_page(TABS[2])
+    at.button_group(key="learn-kind").set_value(kind).run()
+    assert not at.exception
+    assert not at.error
+    assert len(at.get("plotly_chart")) == 2
+    assert "a coin is right 50 %" in texts(at)
+    if kind == "pure":
+        value = at.number_input(key="learn-pure").value
+        for line in disclosure.sentences(PureDP(value), 0.1, 0.001):
+            assert line in texts(at)
+
+
+@pytest.mark.parametrize("query", [{"rho": "1e-05"}, {"rho": "10"}, {"kind": "approx", "epsilon": "20"}])
+def test_a_link_with_an_extreme_study_opens_every_tab(query):
+    for tab in TABS[1:]:
+        assert not open_page(tab, query).error
