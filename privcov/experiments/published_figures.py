@@ -150,9 +150,8 @@ TABLES = (
         "1-figure-1", 1, "Figure 1", "Sparse covariance: sparsity, dimension, epsilon", "relative spectral error",
         _points_1(),
         (
-            f"n and gamma are not printed: n = {', '.join(f'{n:,}' for n in ROWS)} and gamma = {GAMMA:g} here, set with "
-            "the pictures' level in view. The law "
-            "of the entries is not printed: uniform on [-1, 1].",
+            f"n and gamma are not printed: n = {', '.join(f'{n:,}' for n in ROWS)} and gamma = {GAMMA:g} here, set "
+            "with the pictures' level in view. The law of the entries is not printed: uniform on [-1, 1].",
             "The printed noise is for rows in the unit ball; the rows have norms of 3 to 11 and are not clipped.",
         ),
         replicates=20, small=(5, 5), preset="1-figure-1-left",
