@@ -142,6 +142,11 @@ def change(make: Callable[[Study], Study]) -> None:
     st.session_state["study_changed"] = True
 
 
+def changed() -> bool:
+    """Whether the study changed since the page last ran as a whole: a fragment that runs alone has to ask."""
+    return st.session_state.get("study_changed", False)
+
+
 def _follow_address() -> None:
     """Keep study and address the same. The address wins when it changed and no control did (link, back button)."""
     state = st.session_state

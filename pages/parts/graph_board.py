@@ -33,6 +33,8 @@ def show_all(study: Study, data: Dataset, rel: Release, reference: graph_set.Ref
 
 
 def _board(study: Study, data: Dataset, rel: Release, reference, made, why: str, was_alive: bool) -> None:
+    if frame.changed():
+        st.rerun()  # a button of the board set another study, and a fragment alone would show the old one
     roc.hold(study)
     job = None if made is None else roc.find(made)
     if roc.current(study, data, reference)[0] != made or (was_alive and (job is None or not job.progress.alive)):
