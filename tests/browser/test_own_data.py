@@ -103,11 +103,15 @@ def bring(page, settle, raw: bytes, what: Declaration) -> None:
 
 
 def type_highest(page, settle, row: int, number: str) -> None:
-    """Into the editor's column "Highest", as fast as a person types."""
+    """Into the editor's column "Highest", as fast as a person types, once the cell is open for typing."""
     grid = page.get_by_test_id("stDataFrame").locator("canvas").first
     grid.scroll_into_view_if_needed()
     box = grid.bounding_box()
     page.mouse.click(box["x"] + 390, box["y"] + 33 * row + 16)
+    page.keyboard.press("Enter")
+    field = page.locator("#portal input")  # loaded at the first use; keys struck before that would be lost
+    field.wait_for()
+    field.select_text()
     page.keyboard.type(number, delay=90)
     page.keyboard.press("Enter")
     settle(page)
