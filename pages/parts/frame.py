@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -115,8 +115,11 @@ def _compile_ahead() -> bool:
     return True
 
 
-def page(title: str) -> Study:
-    """Set up the page and return the current study. Call it first."""
+def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
+    """Set up the page and return the current study. Call it first.
+
+    keeps: names of settings of this page alone (which lesson, which axis) that belong in its address; see `own`.
+    """
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=str(ICON), layout="wide")
     _freeze_imports()
     _compile_ahead()
@@ -124,7 +127,7 @@ def page(title: str) -> Study:
     # A widget on another page is a new widget, even under the same key: it has to be told the study again.
     st.session_state["fresh_page"] = st.session_state.get("page") != title
     st.session_state["page"] = title
-    _follow_address()
+    _follow_address(title, keeps)
     with st.sidebar:
         _menu()
     for sentence in st.session_state.pop("link_problems", []):
@@ -147,9 +150,22 @@ def changed() -> bool:
     return st.session_state.get("study_changed", False)
 
 
-def _follow_address() -> None:
+def own(name: str, default: str = "") -> str:
+    """A setting of this page alone, as its address says it: text from outside, to be checked by the page."""
+    return st.session_state["page_own"][st.session_state["page"]].get(name, default)
+
+
+def put(**settings: str) -> None:
+    """Change settings of this page alone; for widget callbacks. An empty text takes the setting out of the address."""
+    mine = st.session_state["page_own"][st.session_state["page"]]
+    mine |= settings
+    st.session_state["study_changed"] = True
+
+
+def _follow_address(title: str, keeps: tuple[str, ...]) -> None:
     """Keep study and address the same. The address wins when it changed and no control did (link, back button)."""
     state = st.session_state
+    mine = state.setdefault("page_own", {}).setdefault(title, {})
     query = {k: v for k, v in st.query_params.items() if isinstance(v, str)}
     touched = state.pop("study_changed", False)
     arrived = query != state.get("address") and not touched
@@ -161,7 +177,11 @@ def _follow_address() -> None:
             state["study"] = dataclasses.replace(state["study"], source=CSV, data=(), bound=before.bound)
         if problems:
             state["link_problems"] = problems
-    wanted = to_query(state["study"])
+        told = {name: query[name] for name in keeps if name in query}
+        if told or not state["fresh_page"]:  # a link from the menu says nothing of it: the page stays as it was left
+            mine.clear()
+            mine |= told
+    wanted = to_query(state["study"]) | {name: mine[name] for name in keeps if mine.get(name)}
     if query != wanted:
         st.query_params.from_dict(wanted)
     state["address"] = wanted
@@ -177,6 +197,9 @@ def _menu() -> None:
     st.divider()
 
 
-def link(file: str, label: str, study: Study | None = None, **look: object) -> None:
-    """A link to a page that carries a study (the current one unless given): it can be shared and gone back to."""
-    st.page_link(file, label=label, query_params=to_query(study or st.session_state["study"]), **look)
+def link(
+    file: str, label: str, study: Study | None = None, own: Mapping[str, str] | None = None, **look: object
+) -> None:
+    """A link to a page that carries a study (the current one unless given) and, with ``own``, settings of that page."""
+    query = to_query(study or st.session_state["study"]) | dict(own or {})
+    st.page_link(file, label=label, query_params=query, **look)

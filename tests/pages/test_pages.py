@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
+from pages.parts import frame
 from pages.parts.frame import MENU
 from pages.parts.study import DEFAULT_METHOD, Study
 from privcov.metrics.errors import error, waterfall
@@ -263,3 +264,35 @@ def test_a_pinned_release_stays_while_the_settings_move_and_can_be_removed():
     assert chart(at, "Heatmap of released covariance")[0]["data"][0]["z"] != before
     at.button(key="estimate-unpin-1").click().run()
     assert not [c for c in at.get("plotly_chart") if c.proto.alt.startswith("Heatmap of pinned")]
+
+
+def a_page_of_its_own():
+    import streamlit as st
+
+    from pages.parts import frame
+
+    study = frame.page("Own", keeps=("lesson",))
+    st.button("Next", on_click=lambda: frame.put(lesson="2"))
+    st.button("None", on_click=lambda: frame.put(lesson=""))
+    st.text(f"{frame.own('lesson', 'first')} {study.seed}")
+
+
+def test_a_page_keeps_settings_of_its_own_in_its_address(monkeypatch):
+    monkeypatch.setattr(frame, "_menu", lambda: None)  # a script made from a function has no pages beside it
+    at = AppTest.from_function(a_page_of_its_own, default_timeout=30)
+    at.query_params["lesson"], at.query_params["seed"], at.query_params["other"] = "7", "3", "x"
+    at.run()
+    assert at.text[0].value == "7 3"
+    assert dict(at.query_params) == {"lesson": "7", "seed": "3"}
+    at.button[0].click().run()
+    assert at.text[0].value == "2 3"
+    assert at.query_params["lesson"] == "2"
+    at.button[1].click().run()
+    assert at.text[0].value == "first 3"
+    assert "lesson" not in at.query_params
+    at.query_params["lesson"] = "4"  # the back button, or a link
+    at.run()
+    assert at.text[0].value == "4 3"
+    del at.query_params["lesson"]
+    at.run()
+    assert at.text[0].value == "first 3"
