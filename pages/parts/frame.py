@@ -152,7 +152,7 @@ def changed() -> bool:
 
 def own(name: str, default: str = "") -> str:
     """A setting of this page alone, as its address says it: text from outside, to be checked by the page."""
-    return st.session_state["page_own"][st.session_state["page"]].get(name, default)
+    return st.session_state["page_own"][st.session_state["page"]].get(name) or default
 
 
 def put(**settings: str) -> None:
