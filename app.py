@@ -6,7 +6,8 @@ import dataclasses
 
 import streamlit as st
 
-from pages.parts import cached, controls, frame, show
+from pages.parts import cached, controls, frame, home_doors, show
+from pages.parts.glossary import term
 from pages.parts.study import Study
 from privcov.figures.matrices import colour_limit, heatmap, saturated
 from privcov.metrics.errors import error, reference_matrix
@@ -16,8 +17,9 @@ palette = frame.palette()
 
 st.title("What does privacy cost a covariance matrix?")
 st.markdown(
-    "**Differential privacy** adds noise, so that nobody can tell whether *your* row is in the table. Below are "
-    "2,000 simulated people with 20 measurements each. Drag epsilon and watch the noise melt off the matrix."
+    f"{term('differential-privacy', '**Differential privacy**')} adds noise, so that nobody can tell whether *your* "
+    "row is in the table. Below are 2,000 simulated people with 20 measurements each. Drag "
+    f"{term('epsilon')} and watch the noise melt off the {term('covariance')} matrix."
 )
 
 # The demonstration keeps its own data and method; only epsilon is the study's.
@@ -28,13 +30,14 @@ with middle:
 
 with show.problems():
     data = cached.dataset(demo)
-    rel = cached.release(demo, method="gaussian-cov")
-    sample = reference_matrix(data, rel.target, "sample")
+    sample = reference_matrix(data, "covariance", "sample")
     limit = colour_limit(sample)
     left, right, story = st.columns([5, 5, 4], gap="medium")
     with left, st.container(border=True):
         st.markdown("**Without privacy**")
         show.picture(heatmap(sample, data.columns, limit, palette, what="the sample covariance"), "square-sample")
+    # After the first picture: the browser draws it while the noise is calibrated, which loads scipy the first time.
+    rel = cached.release(demo, method="gaussian-cov")
     with right, st.container(border=True):
         st.markdown(f"**Released with epsilon = {study.epsilon:g}**")
         show.picture(
@@ -52,8 +55,8 @@ with show.problems():
             st.markdown(f"**Attacker's best chance: {rel.attacker_success:.3f}**")
             show.attacker_meter(rel.attacker_success, palette)
             st.caption(
-                "Best possible guess whether a given person's row is in the data, for an attacker who knows "
-                "everybody else's."
+                f"Best possible guess whether a given person's row is in the data, for an "
+                f"{term('attacker', 'attacker')} who knows everybody else's."
             )
     show.colour_key(
         limit,
@@ -66,28 +69,5 @@ with show.problems():
         f"Gaussian mechanism, (epsilon, {study.delta:g})-DP; the noise draw stays the same while epsilon moves.",
     )
 
-st.divider()
-doors = st.columns(4, gap="medium")
-carried = dataclasses.replace(study, kind="approx")
-for door, (file, title, text) in zip(
-    doors,
-    [
-        (
-            "pages/1_Estimate.py",
-            "Estimate",
-            "One data set, one method, one guarantee: matrices, error, and a statement of what was spent. "
-            "Bring your own CSV.",
-        ),
-        ("pages/2_Trade_offs.py", "Trade-offs", "How the error falls with epsilon, for several methods at once."),
-        (
-            "pages/3_Graph_recovery.py",
-            "Graph recovery",
-            "Which links between variables survive the noise, and which are drawn from it.",
-        ),
-        ("pages/4_Spectra.py", "Spectra", "What noise does to eigenvalues, and what can be repaired for free."),
-    ],
-    strict=True,
-):
-    with door, st.container(border=True, height="stretch"):
-        frame.link(file, title, carried)
-        st.caption(text)
+home_doors.doors()
+home_doors.every_page(dataclasses.replace(study, kind="approx"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import cached, controls, estimate_pins, frame, show, twin, upload
+from pages.parts import cached, controls, estimate_pins, frame, share, show, take_home, twin, upload
+from pages.parts.glossary import term
 from pages.parts.study import CSV
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import waterfall as waterfall_figure
@@ -13,10 +14,14 @@ from privcov.figures.matrices import colour_limit, heatmap, saturated
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, waterfall, working
 
-study = frame.page("Estimate")
+study = frame.page("Estimate", keeps=("more",))
 palette = frame.palette()
 controls.sidebar(study)
 st.title("Estimate")
+st.caption(
+    f"What one {term('release')} of a {term('covariance')} or {term('precision')} costs: its error, where that comes "
+    f"from, and what it leaves an {term('attacker', 'attacker')}."
+)
 
 if study.source_key() == CSV:
     upload.section()
@@ -121,7 +126,7 @@ with show.problems():
 
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.subheader("Where the error comes from")
+        st.header("Where the error comes from")
         if rel.target == "precision":
             st.caption(
                 "A precision matrix is computed from the noisy matrix; choose a covariance method to see the "
@@ -134,7 +139,7 @@ with show.problems():
                     "waterfall",
                 )
     with right:
-        st.subheader("What an attacker learns")
+        st.header("What an attacker learns")
         show.attacker_meter(rel.attacker_success, palette)
         st.markdown(
             f"Somebody who knows every other row, and the method, guesses right **{rel.attacker_success:.1%}** of the "
@@ -143,7 +148,9 @@ with show.problems():
         for note in rel.notes:
             st.caption(note)
 
-    statement, matrix, python = st.tabs(["Statement", "Matrix", "The same in Python"], key="more", on_change="rerun")
+    statement, matrix, python, home = share.tabs(
+        ["Statement", "Matrix", "The same in Python", "Take home"], name="more", key="more"
+    )
     with statement:
         st.markdown("Every number below is computed from what the measurement did to the rows.")
         for title, text in rel.statement.lines:
@@ -164,3 +171,5 @@ with show.problems():
             show.download("Matrix as CSV", lambda t=table: t.to_csv(), name, "download-matrix")
     with python:
         st.code(twin.script(study, data), language="python")
+    with home:
+        take_home.section(study, data, rel)

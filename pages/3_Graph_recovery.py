@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import cached, controls, frame, graph_board, graph_set, show
+from pages.parts import cached, controls, frame, graph_board, graph_set, roc_form, show
+from pages.parts.glossary import term
 from privcov.estimators.base import METHODS
 
-study = frame.page("Graph recovery")
-frame.freeze_after("privcov.postprocess.glasso")
+study = frame.page("Graph recovery", keeps=(*graph_board.KEEPS, *roc_form.KEEPS))
 st.title("Graph recovery")
 st.markdown(
-    "Two variables are linked when their entry in the precision matrix is not zero. The graphical lasso draws a "
-    "network from the noisy matrix; its penalty lambda decides how many edges. **Move lambda, then the privacy slider, "
+    f"Two variables are linked when their entry in the {term('precision')} is not zero. The "
+    f"{term('lambda', 'graphical lasso')} draws a network from the noisy matrix; its penalty lambda decides how many "
+    f"{term('edge', 'edges')}. **Move lambda, then the privacy slider, "
     "and watch which edges stay.**"
 )
 with show.problems():

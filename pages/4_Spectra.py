@@ -5,48 +5,39 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import cached, controls, frame, show
+from pages.parts import cached, controls, frame, share, show, take_home, twin
+from pages.parts.glossary import term
 from privcov.figures.look import plain
 from privcov.figures.spectra import spectrum
-from privcov.metrics.errors import reference_matrix, working
-from privcov.postprocess.joint import unpack
+from privcov.metrics.spectra import noise_edge, spectra
 
-study = frame.page("Spectra")
+study = frame.page("Spectra", keeps=("axis",))
 palette = frame.palette()
 controls.sidebar(study)
 st.title("Spectra")
 st.markdown(
-    "Noise pushes eigenvalues apart: the large ones up, the small ones below zero. Inside the grey band an eigenvalue "
+    f"Noise pushes {term('eigenvalue', 'eigenvalues')} apart: the large ones up, the small ones below zero. Inside the "
+    f"grey {term('noise-band')} an eigenvalue "
     "of the noisy matrix cannot be told from one that the noise made."
 )
 
 with show.problems():
     data = cached.dataset(study)
     rel = cached.release(study)
-    if rel.target == "precision":
-        raise ValueError("Spectra compares covariance matrices; choose a covariance method in the sidebar.")
-    series = []
-    if data.truth is not None:
-        series.append(("Truth", np.linalg.eigvalsh(reference_matrix(data, rel.target, "truth"))))
-    series.append(("Sample", np.linalg.eigvalsh(reference_matrix(data, rel.target, "sample"))))
-    edge = 0.0
-    if rel.raw is not None:
-        found = unpack(rel.raw.matrix, centre=rel.raw.centre, row_bound=rel.row_bound)
-        noisy = found.covariance if rel.target == "covariance" else found.second_moment
-        series.append(("Noisy", np.linalg.eigvalsh(noisy)))
-        edge = rel.raw.law.edge * rel.row_bound**2
-    series.append(("Post-processed", np.linalg.eigvalsh(working(rel.matrix, rel.scale, rel.target))))
+    series, edge = spectra(rel, data), noise_edge(rel)
 
-    scale = st.segmented_control(
+    scale = share.bound(
+        st.segmented_control,
         "Vertical axis",
         ["linear", "asinh"],
+        name="axis",
         default="linear",
         key="spectra-axis",
         help="asinh is linear near zero and logarithmic far from it, with both signs.",
     )
     show.tag(data.provenance.capitalize(), f"{data.n:,} rows, {data.d} columns; {rel.given or 'nothing measured'}")
     unit = "in units of public half-ranges squared" if data.bounds is not None else "in squared units of the data"
-    show.picture(spectrum(series, edge, palette, scale=scale or "linear", unit=unit), "spectrum")
+    show.picture(spectrum(series, edge, palette, scale=scale, unit=unit), "spectrum")
 
     noisy_values = dict(series).get("Noisy")
     if noisy_values is not None:
@@ -83,3 +74,8 @@ with show.problems():
             border=True,
             height="stretch",
         )
+
+    with st.expander("The same in Python"):
+        st.code(twin.spectrum(study, data), language="python")
+    with st.expander("Take home"):
+        take_home.section(study, data, rel)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import frame, own_answers, own_declare, own_paper, own_plan, own_release, own_view, show
+from pages.parts.glossary import term
 from pages.parts.own_state import STEPS, forget, own
 
 frame.page("Your data")
 st.title("Your data")
 st.caption(
-    "One confidential table, one noisy measurement of it, and every answer from that. Nothing is read before you have "
-    "declared it; nothing is drawn before you confirm it; what was spent is written down before it is drawn."
+    f"One confidential table, one noisy {term('measurement')} of it, and every answer from that {term('release')}. "
+    "Nothing is read before you have declared it; nothing is drawn before you confirm it; what was spent is written "
+    "down before it is drawn."
 )
 
 sections = {

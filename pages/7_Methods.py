@@ -1,4 +1,4 @@
-"""Every method the registry knows, on one card each; and how guarantees convert and compose."""
+"""Every method the registry knows, on one card each; how guarantees convert and compose; and the one glossary."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import pandas as pd
 import streamlit as st
 
 import privcov
-from pages.parts import controls, converter, frame, show
+from pages.parts import controls, converter, frame, glossary, share, show
 from pages.parts.study import Study
 from privcov.estimators.base import MethodCard
 from privcov.figures.look import plain
 from privcov.parameters import Spec
 
+CARDS, CONVERT, WORDS = "Methods", "Convert and compose", "Words"
 ANY = "All"
 STANDINGS = {
     "proved": "sensitivity and noise are proved here",
@@ -64,7 +65,7 @@ def method(card: MethodCard, study: Study) -> None:
     """One method on one card."""
     with st.container(border=True):
         name, door = st.columns([4, 1])
-        name.markdown(f"#### {card.label}")
+        name.markdown(f"### {card.label}")
         name.markdown(
             f"{badge(card.standing)} :gray-badge[{card.trust}] :gray-badge[target: {card.target}] "
             + " ".join(f":blue-badge[{g.name}]" for g in card.guarantees)
@@ -98,10 +99,14 @@ def gallery(study: Study) -> None:
     families = list(dict.fromkeys(c.family for c in sorted(cards, key=lambda c: c.standing == "reference")))
     kinds = {g.kind: g.name for c in cards for g in c.guarantees}
     left, right = st.columns([3, 2])
-    family = left.pills("Family", [ANY, *families], default=ANY, required=True, key="methods-family")
-    kind = right.segmented_control(
+    family = share.bound(
+        left.pills, "Family", [ANY, *families], name="show.family", default=ANY, required=True, key="methods-family"
+    )
+    kind = share.bound(
+        right.segmented_control,
         "Guarantee",
         [ANY, *kinds],
+        name="show.kind",
         default=ANY,
         required=True,
         key="methods-kind",
@@ -119,7 +124,7 @@ def gallery(study: Study) -> None:
             folded(historical, study, alone=len(shown) == len(historical))
             historical = []
         if group:
-            st.subheader(name)
+            st.header(name)
         for card in group:
             method(card, study)
     if historical:
@@ -132,14 +137,35 @@ def folded(cards: list[MethodCard], study: Study, *, alone: bool) -> None:
             method(card, study)
 
 
-study = frame.page("Methods")
+def opened() -> str:
+    """The tab that the address asks for."""
+    if frame.own("word"):
+        return WORDS
+    return CONVERT if frame.own("tab") == "convert" else CARDS
+
+
+def turned() -> None:
+    """Another tab was chosen by hand."""
+    tab = st.session_state["methods.tab"]
+    frame.put(word=glossary.ALL if tab == WORDS else "", tab="convert" if tab == CONVERT else "")
+
+
+study = frame.page("Methods", keeps=("word", "tab", "show.family", "show.kind", *converter.KEEPS))
 st.title("Methods")
 st.markdown(
-    "Every method touches the rows once, through a noisy measurement; everything after that is free. Choose "
-    "by what you need, not by name: each card also says when to stay away."
+    f"Every method touches the rows once, through a noisy {glossary.term('measurement')}; everything after that is "
+    f"free {glossary.term('post-processing')}. Choose by what you need, not by name: each card also says when to stay "
+    "away."
 )
-cards_tab, convert_tab = st.tabs(["Methods", "Convert and compose"])
-with cards_tab, show.problems():
-    gallery(study)
-with convert_tab:
-    converter.section(study, frame.palette())
+if st.session_state.get("methods.tab") != opened():
+    st.session_state["methods.tab"] = opened()
+cards_tab, convert_tab, words_tab = st.tabs([CARDS, CONVERT, WORDS], key="methods.tab", on_change=turned)
+if cards_tab.open:
+    with cards_tab, show.problems():
+        gallery(study)
+if convert_tab.open:
+    with convert_tab:
+        converter.section(study, frame.palette())
+if words_tab.open:
+    with words_tab:
+        glossary.section(frame.own("word"))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import audit_claims, audit_learn, audit_live, frame, show
+from pages.parts import audit_claims, audit_learn, audit_live, frame, share, show
+from pages.parts.glossary import term
 
-study = frame.page("Privacy audit")
+study = frame.page("Privacy audit", keeps=("tab", *audit_live.KEEPS, *audit_claims.KEEPS, *audit_learn.KEEPS))
 st.title("Privacy audit")
 st.markdown(
-    "A guarantee is a promise about two tables that differ in one person. Here the promises of the papers, and of "
-    "every method on this site, are put to the test. The first one below fails; choose another and press "
-    "**Run the audit**."
+    f"A guarantee is a promise about two {term('neighbours')}: they differ in one person. Here the promises of the "
+    "papers, and of every method on this site, are put to the test. The first one below fails; choose another and "
+    "press **Run the audit**."
 )
-live, claims, learn = st.tabs(["Live audit", "Claims", "What an attacker learns"], key="audit.tab", on_change="rerun")
+live, claims, learn = share.tabs(["Live audit", "Claims", "What an attacker learns"], name="tab", key="audit.tab")
 for tab, part in ((live, audit_live), (claims, audit_claims), (learn, audit_learn)):
     if tab.open:
         with tab, show.problems():

@@ -16,9 +16,10 @@ def main(argv: list[str] | None = None) -> int:
     commands.add_parser("methods", help="list the methods with their guarantees and standing").set_defaults(
         act=_methods
     )
-    runner = commands.add_parser("run", help="run a saved study (Plan JSON) and write its table as CSV")
+    runner = commands.add_parser("run", help="run a saved study (Plan JSON, one or a list) and write its table as CSV")
     runner.add_argument("plan", type=Path)
     runner.add_argument("--out", type=Path, help="CSV file; standard output when left out")
+    runner.add_argument("--report", type=Path, help="also write a report as one HTML file")
     runner.set_defaults(act=_run)
     fetcher = commands.add_parser("fetch", help="download one of the papers' data sets into the data folder")
     fetcher.add_argument("source", help="its key, such as ionosphere")
@@ -27,6 +28,7 @@ def main(argv: list[str] | None = None) -> int:
     again.add_argument("tables", nargs="*", help="keys such as 2-table-2; all when left out")
     again.add_argument("--preset", choices=("small", "full"), default="small", help="small: minutes; full: overnight")
     again.set_defaults(act=_reproduce)
+    _add_advice(commands)
     _add_release(commands)
     _add_ledger(commands)
     options = parser.parse_args(argv)
@@ -39,9 +41,15 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(options) -> None:
-    plan = privcov.Plan.from_json(options.plan.read_text(encoding="utf-8"))
-    table = privcov.run(plan, _progress)
+    from privcov.experiments import studies
+
+    plans = studies.read(options.plan.read_bytes())
+    table = studies.run(plans, _progress)
     table.to_csv(options.out or sys.stdout, index=False)
+    if options.report:
+        from privcov.bundle import report
+
+        options.report.write_text(report.of_study(plans, table), encoding="utf-8")
 
 
 def _progress(done: int, total: int, rows: list[dict]) -> None:
@@ -70,6 +78,62 @@ def _methods(options) -> None:
         kinds = ", ".join(g.name for g in card.guarantees)
         print(f"{card.key:<18} {card.target:<11} {card.trust:<8} {card.standing:<11} {kinds}")
         print(f"{'':<18} {card.summary}")
+
+
+# --- advice -------------------------------------------------------------------------------------------------
+
+
+def _add_advice(commands) -> None:
+    advice = commands.add_parser("advice", help="which method for my n, d and guarantee? From measured cells, no rows")
+    advice.add_argument("--n", type=int, help="number of rows; where it is not public, a guess")
+    advice.add_argument("--d", type=int, help="number of columns")
+    _add_guarantee(advice)
+    advice.add_argument("--target", choices=("covariance", "precision", "graph"), default="covariance")
+    advice.add_argument(
+        "--structure", default="unknown", help="what you suspect: unknown, or see data/advice/README.md"
+    )
+    advice.add_argument("--mean-known", action="store_true", help="the mean is publicly zero and need not be measured")
+    advice.add_argument("--add-remove", action="store_true", help="the number of rows is not public")
+    advice.add_argument("--private", action="store_true", help="only methods that private rows are offered")
+    advice.add_argument("--length-ratio", type=float, help="row bound over the usual length of a row about the mean")
+    advice.add_argument("--rows-per-person", type=int, default=1)
+    advice.add_argument("--recompute", action="store_true", help="measure the evidence again (minutes; can be resumed)")
+    advice.set_defaults(act=_advice)
+
+
+def _advice(options) -> None:
+    from privcov.experiments.advice import advise
+    from privcov.experiments.advice_words import if_known
+
+    if options.recompute:
+        _measure_again()
+        return
+    if options.n is None or options.d is None:
+        raise ValueError("advice needs --n and --d, the numbers of rows and columns.")
+    names = ("mean_known", "add_remove", "private", "length_ratio", "rows_per_person")
+    told = {name: getattr(options, name) for name in names}
+    found = advise(options.n, options.d, _guarantee(options), options.target, options.structure, **told)
+    print(*found.verdict, sep="\n")
+    print(f"\n{'':<26}{'error':>9}{'± se':>9}{'worst ratio':>13}{'/ zero':>8}{'/ diagonal':>12}{'/ no noise':>12}")
+    for line in found.ranking:
+        ratios = f"{line.worst:>13.2f}{line.to_zero:>8.2f}{line.to_diagonal:>12.2f}{line.to_nonprivate:>12.2f}"
+        print(f"{line.key:<26}{line.error:>9.3g}{line.se:>9.1g}{ratios.replace('nan', '  -')}")
+    if known := if_known(found):
+        print("\nIf you knew the structure:", *known, sep="\n  ")
+    print("\nWhat would change it:", *(found.what_would_change or ["nothing that was measured"]), sep="\n  ")
+
+
+def _measure_again() -> None:
+    from threadpoolctl import threadpool_limits
+
+    from privcov.experiments.advice_grid import TARGETS, measure, write, write_about
+    from privcov.experiments.store import Store
+
+    store = Store()
+    with threadpool_limits(1, user_api="blas"):  # at these sizes a second thread only waits for the first
+        for target in TARGETS:
+            print(write(target, measure(target, store, lambda done, total: _progress(done, total, []))))
+        write_about()
 
 
 # --- private tables -----------------------------------------------------------------------------------------

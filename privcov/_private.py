@@ -99,7 +99,7 @@ def release_private(
         guarantee,
         request,
         made,
-        fingerprint=fingerprint(private, ledger.key),
+        fingerprint=_recognised(private, ledger.key),
         token=token,
         different_from=tuple(different_from),
     )
@@ -183,6 +183,17 @@ def planned_event_of(method: Method, facts: Facts, guarantee: Guarantee, options
             f"{method.card.label} would spend more than {guarantee}: a defect, and nothing was measured."
         )
     return event
+
+
+def _recognised(private: PrivateDataset, key: bytes) -> str:
+    """The fingerprint; what goes wrong in it may depend on the rows, so it is an identifier."""
+    try:
+        return fingerprint(private, key)
+    except Exception:
+        raise MeasurementError(
+            f"The table could not be compared with those in the ledger (id {secrets.token_hex(4)}). Nothing was drawn "
+            "and nothing spent."
+        ) from None
 
 
 def _prepared(key: str, facts: Facts, guarantee: Guarantee, centre: str, parameters: dict) -> tuple[Method, dict]:

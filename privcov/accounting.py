@@ -11,8 +11,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
-from scipy.special import erf, erfinv, log_ndtr
 
 from privcov import checks
 from privcov.privacy import ApproxDP, Event, GaussianDP, Guarantee, NoPrivacy, PureDP, ZCDP
@@ -31,6 +29,8 @@ _LARGEST_EPSILON = 1e12
 
 def _curve(epsilon: float, mu: float) -> tuple[float, float]:
     """(value, bound on its error) of delta(epsilon; mu) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)."""
+    from scipy.special import erf, log_ndtr
+
     if epsilon == 0:
         value = float(erf(mu / math.sqrt(8)))
         return value, value * _MARGIN
@@ -93,6 +93,8 @@ def mu_of_curve(epsilon: float, delta: float) -> float:
         return value + 2 * error
 
     if epsilon == 0:
+        from scipy.special import erfinv
+
         root = math.sqrt(8) * float(erfinv(delta))
     else:
         # At the low end the larger argument, mu/2 - epsilon/mu, is below -39; at the high end it is 40.
@@ -106,8 +108,10 @@ def _usable(delta: float) -> float:
     return checks.strictly_between("delta", delta, _SMALLEST_DELTA, 1.0, remedy)
 
 
-def _root(f, low: float, high: float) -> float:
-    return brentq(f, low, high, xtol=1e-300, rtol=1e-15, maxiter=1000)
+def _root(f, low: float, high: float, xtol: float = 1e-300) -> float:
+    from scipy.optimize import brentq
+
+    return brentq(f, low, high, xtol=xtol, rtol=1e-15, maxiter=1000)
 
 
 def _first_safe(start: float, safe, *, up: bool) -> float:
@@ -144,6 +148,8 @@ def zcdp_to_approx(rho: float, delta: float, *, tight: bool = True) -> float:
     def epsilon_at(t: float) -> float:
         gap = math.exp(t)  # a - 1
         return (1 + gap) * rho + t - log_delta / gap - (1 + gap) * math.log1p(gap) / gap
+
+    from scipy.optimize import minimize_scalar
 
     centre = math.log(max(math.sqrt(-log_delta / rho), 1e-12))
     best = minimize_scalar(epsilon_at, bounds=(centre - 12, centre + 12), method="bounded", options={"xatol": 1e-10})
@@ -400,7 +406,7 @@ def approx_to_zcdp(epsilon: float, delta: float) -> float:
     low = high
     while zcdp_to_approx(low, delta) > epsilon:
         low /= 2
-    root = brentq(lambda t: zcdp_to_approx(math.exp(t), delta) - epsilon, math.log(low), math.log(high), xtol=1e-13)
+    root = _root(lambda t: zcdp_to_approx(math.exp(t), delta) - epsilon, math.log(low), math.log(high), xtol=1e-13)
     return _first_safe(math.exp(root), lambda r: zcdp_to_approx(r, delta) <= epsilon, up=False)
 
 
@@ -475,6 +481,8 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
     if isinstance(guarantee, NoPrivacy):
         return 1.0
     if isinstance(guarantee, GaussianDP):
+        from scipy.special import log_ndtr
+
         return float(np.exp(log_ndtr(guarantee.mu / 2)))
     if isinstance(guarantee, PureDP):
         return 1 / (1 + math.exp(-guarantee.epsilon))

@@ -16,7 +16,10 @@ from privcov import checks
 
 @dataclass(frozen=True)
 class Spec:
-    """How one parameter is called, checked and shown. Bounds are inclusive; ``choices`` wins over bounds."""
+    """How one parameter is called, checked and shown. Bounds are inclusive; ``choices`` wins over bounds.
+
+    ends: what a small and what a large value does, in a few words, for the two ends of a slider.
+    """
 
     name: str
     default: Any
@@ -31,6 +34,12 @@ class Spec:
     advanced: bool = False
     shown_if: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     log: bool = False
+    ends: tuple[str, str] = ("", "")
+
+    @property
+    def slides(self) -> bool:
+        """Whether the form shows it as a slider, whose two ends then need words."""
+        return not self.choices and not isinstance(self.default, bool) and (self.log or isinstance(self.default, float))
 
     def check(self, value: Any) -> Any:
         """The value in its own type, or ValueError naming parameter, value and limit."""

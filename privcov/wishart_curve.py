@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import gammainc, gammaincc
 
 from privcov import checks
 
@@ -27,6 +26,8 @@ _MARGIN, _TINY = 2e-11, 1e-300
 
 def add_delta(epsilon, freedom: float, ratio: float):
     """P against Q at epsilon when Q has one vector more: P alone can fall below the shift. A bound, rounded up."""
+    from scipy.special import gammainc
+
     a = freedom / 2
     if a == 1:
         return -np.expm1(-ratio) + 0.0 * np.asarray(epsilon)
@@ -36,6 +37,8 @@ def add_delta(epsilon, freedom: float, ratio: float):
 
 def remove_delta(epsilon, freedom: float, ratio: float):
     """P against Q at epsilon when Q has one vector less. A bound, rounded up."""
+    from scipy.special import gammaincc
+
     a, epsilon = freedom / 2, np.asarray(epsilon, dtype=float)
     if a == 1:
         return np.maximum(-np.expm1(epsilon - ratio), 0.0)

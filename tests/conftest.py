@@ -1,6 +1,10 @@
-"""Tests keep their finished sweeps in a folder of their own, so that no run reuses another's, nor the user's."""
+"""Tests keep their finished sweeps in a folder of their own, so that no run reuses another's, nor the user's.
+
+Linear algebra gets one thread: tests that run side by side would wait for each other's.
+"""
 
 import os
 import tempfile
 
 os.environ["PRIVCOV_CACHE_DIR"] = tempfile.mkdtemp(prefix="privcov-tests-")
+os.environ["OPENBLAS_NUM_THREADS"] = "1"

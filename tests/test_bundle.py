@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import random
 import re
 import subprocess
@@ -161,6 +162,12 @@ def _measured(change):
         ("measurement.json", _measured(lambda m: m["facts"].update(rows_per_person=2)), "below what"),
         ("measurement.json", _measured(lambda m: m.update(scale=m["scale"] * 2)), "different noise"),
         ("measurement.json", _measured(lambda m: m["total"][0].__setitem__(0, m["total"][0][0] + 1)), "moment"),
+        ("measurement.json", _measured(lambda m: m["event"].update(mechanism="laplace")), "not what the event names"),
+        ("measurement.json", _measured(lambda m: m["facts"].update(n=None)), "needs a public number of rows"),
+        ("measurement.json", _measured(lambda m: m.update(trace=None)), "second trace"),
+        ("measurement.json", _measured(lambda m: m.update(anchors=2)), "without their classes"),
+        ("measurement.json", _measured(lambda m: m.update(anchors=0)), "not of the declared columns"),
+        ("measurement.json", _measured(lambda m: m["total"].pop()), "not of the declared columns"),
         ("matrices/covariance.csv", lambda raw: raw.rsplit(b",", 1)[0] + b",0.5\n", "does not follow"),
     ],
 )
@@ -168,6 +175,66 @@ def test_what_was_made_up_consistently_is_found_by_arithmetic(bundle, tmp_path, 
     found = checked(rewritten(bundle, tmp_path, name, change))
     assert found.returncode == 1
     assert complaint in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "stated", "complaint"),
+    [
+        ("laplace-cov", PureDP(1.0), {"kind": "pure", "epsilon": 1.0}, ""),
+        ("laplace-cov", PureDP(1.0), {"kind": "pure", "epsilon": 0.999}, "stated epsilon"),
+        ("wishart-difference", PureDP(1.0), {"kind": "pure", "epsilon": 0.999}, "stated epsilon"),
+        ("gaussian-cov", ZCDP(0.1), {"kind": "zcdp", "rho": 0.0999}, "stated rho"),
+        ("gaussian-cov", ApproxDP(1.0, 1e-6), {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}, ""),
+        ("gaussian-cov", ApproxDP(1.0, 1e-6), {"kind": "approx", "epsilon": 0.999, "delta": 1e-6}, "epsilon and delta"),
+        ("gaussian-cov", ApproxDP(1.0, 1e-6), {"kind": "approx", "epsilon": 1.0, "delta": 0.99e-6}, "and delta"),
+    ],
+)
+def test_a_statement_a_thousandth_too_strong_is_found(tmp_path, method, asked, stated, complaint):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("t", asked)
+    private = PrivateDataset.from_rows(np.zeros((50, 3)), row_bound=1.0, name="t")
+    release_private(method, private, asked, ledger=ledger)
+    measured = json.loads(ledger.answer(ledger.entries()[0].token))["measurement"]
+    if complaint:
+        with pytest.raises(verify.Wrong, match=complaint):
+            verify.check_guarantee(measured, stated)
+    else:
+        verify.check_guarantee(measured, stated)
+
+
+def _packed(change):
+    def apply(raw: bytes) -> bytes:
+        out, held = io.BytesIO(), dict(np.load(io.BytesIO(raw)))
+        change(held)
+        np.savez(out, **held)
+        return out.getvalue()
+
+    return apply
+
+
+def test_a_matrix_too_many_and_another_way_of_writing_the_list_are_found(bundle, tmp_path):
+    for number, (change, complaint) in enumerate(
+        [
+            (lambda held: held.update(extra=np.eye(2)), "extra matrices"),
+            (lambda held: held.update(covariance=held["covariance"] * 2), "covariance in matrices.npz"),
+        ]
+    ):
+        folder = tmp_path / str(number)
+        assert complaint in checked(rewritten(bundle, folder, "matrices.npz", _packed(change))).stdout
+    lacking = checked(rewritten(bundle, tmp_path / "event", "measurement.json", _measured(lambda m: m.pop("event"))))
+    assert (lacking.returncode, "KeyError" in lacking.stdout) == (1, True)
+    short = rewritten(bundle, tmp_path / "short", "statement.txt", lambda raw: raw)
+    listed = json.loads((short / "manifest.json").read_bytes())
+    del listed["files"]["measurement.json"]
+    (short / "manifest.json").write_bytes(verify.written(listed))
+    assert "what every bundle has" in checked(short).stdout
+    manifest = bundle / "manifest.json"
+    before = manifest.read_bytes()
+    manifest.write_bytes(before.replace(b"\n ", b"\n\t", 1))  # the same JSON
+    try:
+        assert "not as it was written" in checked(bundle).stdout
+    finally:
+        manifest.write_bytes(before)
 
 
 def test_the_largest_change_is_that_of_the_measurement():
@@ -185,6 +252,23 @@ def test_the_largest_change_is_that_of_the_measurement():
                     for anchors in (0, 1, 3) if n_public else (1, 3):
                         facts = data.facts.to_dict()
                         assert verify.largest_change(facts, shape, anchors) == norm_bound(data.facts, shape, anchors)
+
+
+@pytest.mark.parametrize("centre", ["none", "joint"])
+@pytest.mark.parametrize("anchors", [0, 1, 3])
+@pytest.mark.parametrize("shape", ["isotropic", "laplace", "wishart-difference"])
+def test_the_script_knows_the_noise_of_what_it_reads(shape, anchors, centre):
+    """Beside variances written down from the laws themselves, in steps of the grid: Wishart entries have m C^2 each."""
+    joint, scale, d = int(anchors > 0 and centre == "joint"), 3e9, 4
+    kept = {"facts": {"columns": ["x"] * d}, "shape": shape, "scale": scale, "anchors": anchors}
+    off = {
+        "isotropic": scale**2 / 2,
+        "laplace": 2 * scale**2,
+        "wishart-difference": 2 * (d + anchors + 1) * (scale / 2) ** 2,
+    }[shape]
+    on = {"isotropic": scale**2, "laplace": off, "wishart-difference": 2 * off}[shape]
+    expected = [math.sqrt(v) / 2**40 / 50 for v in (off, on, off)]
+    assert verify.deviations(kept, joint, 50) == pytest.approx(expected, rel=1e-12)
 
 
 def test_epsilon_of_the_script_is_that_of_the_accountant():

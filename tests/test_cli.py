@@ -89,3 +89,14 @@ def test_an_impossible_output_file_is_one_sentence_too(tmp_path):
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("privcov: ")
     assert "Traceback" not in done.stderr
+
+
+def test_advice_names_a_method_its_numbers_and_what_would_change_it():
+    done = shell("advice", "--n", 5000, "--d", 40, "--epsilon", 1, "--delta", 1e-6, "--structure", "banded")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("DP thresholding: error 0.115")
+    assert "Measured on simulated rows at n = 5,000, d = 40" in done.stdout
+    assert "What would change it:" in done.stdout
+    refused = shell("advice", "--n", 5000, "--epsilon", 1)
+    assert refused.returncode == 2
+    assert "--d" in refused.stderr

@@ -379,3 +379,13 @@ def test_the_same_table_under_another_name_is_refused(tmp_path):
     assert book.transact("fresh", RHO, {}, lambda: "y", fingerprint=print_of(rows[1:]), different_from=("t",)) == "y"
     with pytest.raises(LedgerError, match="other rows"):
         book.transact("t", RHO, {}, pytest.fail, fingerprint=print_of(rows + 1))
+
+
+def test_a_sum_of_epsilons_exists_only_while_every_release_was_pure():
+    """A rho must never be added to epsilons: under an (epsilon, delta) limit that would afford what it must not."""
+    pure, gauss = cost_of(privcov.PureDP(0.1)), cost_of(privcov.ZCDP(1e-4))
+    limit = privcov.ApproxDP(1.0, 1e-6)
+    assert Account("t", limit, (pure, pure)).spent_epsilon == Fraction(1, 5)
+    assert Account("t", limit, (pure, gauss)).spent_epsilon is None
+    assert Account("t", limit, (pure, pure)).affords(privcov.PureDP(0.8))
+    assert not Account("t", limit, (pure, gauss)).affords(privcov.PureDP(0.8))

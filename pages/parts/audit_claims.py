@@ -5,10 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.parts import frame, show
+from pages.parts import attacker, frame, share, show
+from pages.parts.sliders import ends
 from pages.parts.study import Study
 from privcov.audit import claims
+from privcov.privacy import ApproxDP
 
+KEEPS = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "search", "verdict"))
 _ORDER = (
     "Paper",
     "Mechanism",
@@ -38,21 +41,34 @@ def section(study: Study) -> None:
     )
     with st.container(border=True):
         one, two, three, four = st.columns(4)
-        epsilon = one.number_input("Epsilon", 0.01, 50.0, 1.0, step=0.1, format="%g", key="claims-epsilon")
-        delta = two.select_slider(
+        epsilon = share.bound(
+            one.number_input, "Epsilon", 0.01, 50.0, name="claims.epsilon", default=1.0, step=0.1, format="%g",
+            key="claims-epsilon",
+        )  # fmt: skip
+        delta = share.bound(
+            two.select_slider,
             "Delta",
             [1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.02, 0.05],
-            1e-5,
+            name="claims.delta",
+            default=1e-5,
             format_func=lambda v: f"{v:g}",
             key="claims-delta",
         )
-        n = three.number_input("Rows n", 10, 1_000_000, 1000, step=100, key="claims-n")
-        d = four.number_input("Columns d", 2, 200, 20, key="claims-d")
-        search, verdicts = st.columns([1, 2], vertical_alignment="bottom")
-        words = search.text_input("Search", key="claims-search", placeholder="Wishart, paper 3, centring ...")
-        wanted = verdicts.pills(
-            "Verdict", claims.VERDICTS, selection_mode="multi", key="claims-verdict", help="None chosen: all."
+        ends("stronger claim", "weaker claim", two)
+        n = share.bound(
+            three.number_input, "Rows n", 10, 1_000_000, name="claims.n", default=1000, step=100, key="claims-n"
         )
+        d = share.bound(four.number_input, "Columns d", 2, 200, name="claims.d", default=20, key="claims-d")
+        search, verdicts = st.columns([1, 2], vertical_alignment="bottom")
+        words = share.bound(
+            search.text_input, "Search", name="claims.search", default="", key="claims-search",
+            placeholder="Wishart, paper 3, centring ...",
+        )  # fmt: skip
+        wanted = share.bound(
+            verdicts.pills, "Verdict", claims.VERDICTS, name="claims.verdict", default=[], selection_mode="multi",
+            key="claims-verdict", help="None chosen: all.",
+        )  # fmt: skip
+        attacker.line(ApproxDP(float(epsilon), float(delta)), "Attacker, where the claim is true")
     whole = _table(float(epsilon), float(delta), int(n), int(d))
     found = filtered(whole, words, wanted)
     counts = whole["Verdict"].value_counts()

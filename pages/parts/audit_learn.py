@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import frame, show
+from pages.parts import frame, share, show
+from pages.parts.sliders import ends
 from pages.parts.study import Study
 from privcov import accounting
 from privcov.audit import disclosure
@@ -18,6 +19,7 @@ _KINDS = {
     "gdp": "Gaussian noise",
 }
 _LEVERS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
+KEEPS = tuple(f"learn.{name}" for name in ("kind", "epsilon", "rho", "mu", "delta", "prior"))
 _LOW, _HIGH = 1e-5, 50.0
 _CHANCES = (0.5, 0.05, 0.001)
 _EXACT = {
@@ -37,26 +39,35 @@ def section(study: Study) -> None:
     )
     with st.container(border=True):
         first, second, third, fourth = st.columns([6, 2, 3, 3], vertical_alignment="bottom")
-        kind = first.segmented_control(
-            "Guarantee", list(_KINDS), default=study.kind, required=True, format_func=_KINDS.get, key="learn-kind"
-        )
+        kind = share.bound(
+            first.segmented_control, "Guarantee", list(_KINDS), name="learn.kind", default=study.kind, required=True,
+            format_func=_KINDS.get, key="learn-kind",
+        )  # fmt: skip
         lever = _LEVERS[kind]
-        value = second.number_input(
+        value = share.bound(
+            second.number_input,
             lever.capitalize(),
             _LOW,
             _HIGH,
-            min(max(float(getattr(study, lever, 1.0)), _LOW), _HIGH),
+            name=f"learn.{lever}",
+            default=min(max(float(getattr(study, lever, 1.0)), _LOW), _HIGH),
             step=0.1,
             format="%g",
             key=f"learn-{kind}",
         )
         delta = 1e-5
         if kind == "approx":
-            delta = third.select_slider(
-                "Delta", [1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1], 1e-5, format_func=lambda v: f"{v:g}",
-                key="learn-delta",
+            delta = share.bound(
+                third.select_slider, "Delta", [1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1], name="learn.delta",
+                default=1e-5, format_func=lambda v: f"{v:g}", key="learn-delta",
             )  # fmt: skip
-        prior = fourth.slider("Belief before the release, %", 0.1, 99.9, 10.0, key="learn-prior", format="%.1f") / 100
+            ends("stronger privacy", "weaker privacy", third)
+        belief = share.bound(
+            fourth.slider, "Belief before the release, %", 0.1, 99.9, name="learn.prior", default=10.0,
+            key="learn-prior", format="%.1f",
+        )  # fmt: skip
+        prior = belief / 100
+        ends("hardly suspected", "nearly certain", fourth)
     made = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
     claim = ApproxDP(value, delta) if kind == "approx" else made[kind](value)
     palette = frame.palette()

@@ -7,8 +7,9 @@ from html import escape
 
 import streamlit as st
 
-from pages.parts import frame, show
+from pages.parts import attacker, frame, share, show
 from pages.parts.jobs import Job
+from pages.parts.sliders import ends
 from pages.parts.study import Study
 from privcov import accounting
 from privcov.audit import live
@@ -22,6 +23,8 @@ from privcov.figures import audit as pictures
 from privcov.figures.look import plain, wash
 
 _KEPT = 12
+_ASKED = ("group", "mechanism", "d", "pair", "epsilon", "delta", "draws", "seed", "bits", "asked")
+KEEPS = tuple(f"live.{name}" for name in _ASKED)
 _DRAWS = (2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000)
 _FIRST = "wishart-pure:as-published:pure"
 _WAIT = 5.0  # seconds for which a click waits before progress is shown
@@ -34,14 +37,18 @@ def section(study: Study) -> None:
         return
     kept = st.session_state.setdefault("audits", {})
     left, right = st.columns([1, 4], vertical_alignment="center")
-    started = left.button("Run the audit", type="primary", key="audit-run", width="stretch")
+    started = left.button(
+        "Run the audit", type="primary", key="audit-run", width="stretch", on_click=frame.put,
+        kwargs={"live.asked": "yes"},
+    )  # fmt: skip
     if asked not in kept:
         right.caption(
             f"{asked.draws:,} draws from either table; "
             + ("about a second." if asked.made.bulk else "the method is run for every draw, which takes a while.")
         )
-    # The first visit sees an audit at once; later ones are asked for.
-    if started or (not kept and asked.mechanism == _FIRST):
+    # The first visit sees an audit at once, a link the one it was copied from; later ones are asked for.
+    linked = asked.mechanism == _FIRST or (asked.made.bulk and frame.own("live.asked"))
+    if started or (not kept and linked):
         for other in kept.values():
             other.stop()
         kept[asked] = Job(lambda: live.run(asked), asked.steps)
@@ -61,52 +68,74 @@ def _controls() -> Asked | None:
     known = mechanisms()
     with st.container(border=True):
         first, second = st.columns([2, 3], vertical_alignment="bottom")
-        group = first.segmented_control(
-            "What is audited", GROUPS, default=GROUPS[0], required=True, key="audit-group", width="stretch"
-        )
+        group = share.bound(
+            first.segmented_control, "What is audited", GROUPS, name="live.group", default=GROUPS[0], required=True,
+            key="audit-group", width="stretch", clears=("live.mechanism",),
+        )  # fmt: skip
         inside = {m.key: m for m in known if m.group == group}
-        key = second.selectbox(
-            "Mechanism", list(inside), format_func=lambda k: inside[k].label, key=f"audit-mechanism-{group}"
-        )
+        key = share.bound(
+            second.selectbox, "Mechanism", list(inside), name="live.mechanism", default=next(iter(inside)),
+            key=f"audit-mechanism-{group}", format_func=lambda k: inside[k].label,
+        )  # fmt: skip
         made = inside[key]
         st.caption(show.as_text(_about(made)))
         one, two, three, four, five, six = st.columns([3, 5, 2, 2, 4, 2], vertical_alignment="bottom")
-        d = one.segmented_control("Columns d", [1, 2, 3], default=2, required=True, key="audit-d")
+        d = share.bound(
+            one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
+            clears=("live.pair",),
+        )  # fmt: skip
         labels = {SEARCH: "search for the worst", **{p.key: p.label for p in catalogue(d)}}
-        pair = two.selectbox(
+        pair = share.bound(
+            two.selectbox,
             "The person's row in the two tables",
             list(labels),
+            name="live.pair",
+            default=SEARCH,
             format_func=labels.get,
             key=f"audit-pair-{d}",
             help="All other rows are zeros, and the attacker knows them.",
         )
-        epsilon = three.number_input("Epsilon", 0.05, 8.0, 1.0, step=0.25, format="%g", key="audit-epsilon")
+        epsilon = share.bound(
+            three.number_input, "Epsilon", 0.05, 8.0, name="live.epsilon", default=1.0, step=0.25, format="%g",
+            key="audit-epsilon",
+        )  # fmt: skip
         delta = 1e-3
         if made.kind == "approx":
-            delta = four.select_slider(
+            delta = share.bound(
+                four.select_slider,
                 "Delta",
                 [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.1],
-                1e-3,
+                name="live.delta",
+                default=1e-3,
                 format_func=lambda v: f"{v:g}",
                 key="audit-delta",
             )
+            ends("stronger claim", "weaker claim", four)
         else:
             four.metric("Delta", "0", help="A pure claim.")
-        draws = five.select_slider(
+        draws = share.bound(
+            five.select_slider,
             "Draws of either table",
             _DRAWS,
-            made.usual_draws,
+            name="live.draws",
+            default=made.usual_draws,
             format_func=lambda v: f"{v:,}",
             key=f"audit-draws-{'bulk' if made.bulk else 'runs'}",
         )
-        seed = six.number_input("Seed", 0, 10**6, 1, key="audit-seed")
-        bits = st.toggle(
+        ends("sooner done", "finds smaller faults", five)
+        seed = share.bound(six.number_input, "Seed", 0, 10**6, name="live.seed", default=1, key="audit-seed")
+        bits = share.bound(
+            st.toggle,
             "Look at the last bits of the numbers too",
+            name="live.bits",
+            default=False,
             key="audit-bits",
             help="Floating-point sums betray in their last bits from what they were made, whatever the noise. Private "
             "releases on this site are made of whole numbers and have no such bits.",
         )
-    return Asked(key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits))
+        asked = Asked(key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits))
+        attacker.line(asked.claim, "Attacker, if the claim holds")
+    return asked
 
 
 def _about(made: Mechanism) -> str:

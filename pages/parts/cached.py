@@ -5,6 +5,8 @@ Anything that comes from a visitor's file stays in the visitor's own session.
 
 from __future__ import annotations
 
+import contextlib
+
 import streamlit as st
 
 import privcov
@@ -17,6 +19,7 @@ from privcov.estimators.base import METHODS
 from privcov.parameters import build
 
 MOST_CELLS = 20_000_000  # rows x columns that a page may draw: 160 MB
+WIDE = 300  # columns from which some methods take longer than a second
 
 
 def in_session(study: Study, default_source: str = DEFAULT_SOURCE) -> bool:
@@ -56,6 +59,11 @@ def _rows(key: str, data: tuple, seed: int, state: str) -> Dataset:
 def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOURCE) -> Release:
     """The study's release; ``method`` is the page's default where the study names none."""
     data = dataset(study, default_source)
+    with st.spinner("Releasing ...") if data.d > WIDE else contextlib.nullcontext():
+        return _released(study, data, method, default_source)
+
+
+def _released(study: Study, data: Dataset, method: str, default_source: str) -> Release:
     key = study.method_key(method)
     options = tuple(study.options) if study.method else ()
     options += tuple(study.settings(METHODS.get(key)).items())

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.parts import bring, cached, frame
+from pages.parts import advice, attacker, bring, cached, frame
+from pages.parts.glossary import term, when_not
+from pages.parts.sliders import ends, log_grid
 from pages.parts.study import CSV, DEFAULT_SOURCE, Study
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
@@ -20,30 +22,20 @@ from privcov.measurements.clipping import share_clipped
 from privcov.parameters import Spec
 from privcov.privacy import KINDS, RELATIONS
 
-_STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 BOUND_STEPS = tuple(round(2 ** (k / 4), 6) for k in range(-16, 13))
-KIND_HELP = "zCDP composes most simply; approximate DP is the best known; pure DP is the strongest and the noisiest."
+KIND_HELP = (
+    f"{term('zcdp', 'zCDP')} composes most simply; {term('approximate-dp', 'approximate DP')} is the best known; "
+    f"{term('pure-dp', 'pure DP')} is the strongest and the noisiest."
+)
 STANDING = {"proved": "green", "reference": "gray", "historical": "orange"}
 
 
-def log_grid(low: float, high: float, *also: float, whole: bool = False) -> list:
-    """Round numbers about evenly spaced on a log scale from low to high, and the extra values."""
-    decade = -16
-    values = set(also)
-    while 10.0**decade <= high:
-        values |= {float(f"{m * 10.0**decade:.6g}") for m in _STEPS}
-        decade += 1
-    kept = sorted(v for v in values if low * (1 - 1e-9) <= v <= high * (1 + 1e-9) or v in also)
-    return sorted({int(v) for v in kept if v == int(v)}) if whole else kept
-
-
-def ends(left: str, right: str) -> None:
-    """Words at the two ends of the slider above."""
-    st.html(f'<div class="pc-ends"><span>{left}</span><span>{right}</span></div>')
-
-
 def _hold(key: str, value: object) -> None:
-    """Make the widget show the study; assigning an equal value would make the browser jump while dragging."""
+    """Make the widget show the study; assigning an equal value would make the browser jump while dragging.
+
+    Numbers are told the value a second time, as their default: of a run that another one overtakes the browser may
+    never hear, and a number field that is told nothing takes its minimum and sends it back.
+    """
     if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
 
@@ -56,11 +48,11 @@ def slider(label: str, field: str, options: list, study: Study, *, where=st, **m
     def took() -> None:
         frame.change(lambda s: dataclasses.replace(s, **{field: st.session_state[key]}))
 
-    where.select_slider(label, options, key=key, on_change=took, **more)
+    where.select_slider(label, options, getattr(study, field), key=key, on_change=took, **more)
 
 
 def privacy_lever(study: Study, *, kind: str = "", where=st) -> None:
-    """The log slider for epsilon or rho, with words at both ends."""
+    """The log slider for epsilon or rho, with words at both ends. The attacker's chance belongs beside it."""
     lever = "rho" if (kind or study.kind) == "zcdp" else "epsilon"
     low, high = (1e-5, 10.0) if lever == "rho" else (0.01, 20.0)
     slider(
@@ -70,9 +62,10 @@ def privacy_lever(study: Study, *, kind: str = "", where=st) -> None:
         study,
         where=where,
         format_func=lambda v: f"{v:g}",
-        help="How much one row may change the distribution of what is released.",
+        help=f"How much one row may change the distribution of what is released: "
+        f"{term('zcdp' if lever == 'rho' else 'epsilon', lever)}.",
     )
-    ends("stronger privacy", "more accuracy")
+    ends("stronger privacy", "more accuracy", where)
 
 
 def sidebar(
@@ -85,6 +78,7 @@ def sidebar(
         if method:
             st.html('<div class="pc-group">Method</div>')
             _method(study, methods)
+            advice.section(study, "sidebar", default_source=default_source, offered=methods)
             if left_out:
                 st.caption(left_out)
         st.html('<div class="pc-group">Guarantee</div>')
@@ -136,6 +130,7 @@ def _method(study: Study, offered: tuple = ()) -> None:
         frame.change(lambda s: s.with_method(st.session_state["w.method"]))
 
     st.selectbox("Method", list(labels), key="w.method", on_change=took, format_func=labels.get)
+    when_not([study.method_key()])
     card = METHODS.get(study.method_key())
     st.markdown(
         f":{STANDING[card.standing]}-badge[{card.standing}] :gray-badge[{card.trust}] "
@@ -190,6 +185,7 @@ def _guarantee(study: Study, default_source: str) -> None:
         format_func={"zcdp": "zCDP", "approx": "Approximate", "pure": "Pure"}.get,
     )
     privacy_lever(study)
+    attacker.line(study.guarantee)
     if study.kind == "approx":
         slider(
             "Delta",
@@ -197,8 +193,9 @@ def _guarantee(study: Study, default_source: str) -> None:
             log_grid(1e-12, 0.1, study.delta),
             study,
             format_func=lambda v: f"{v:.3g}",
-            help="Chance that the epsilon bound fails. Keep it far below 1/n.",
+            help=f"Probability mass to which the bound need not apply ({term('delta')}). Keep it far below 1/n.",
         )
+        ends("stronger privacy", "more accuracy")
         with contextlib.suppress(ValueError):  # without rows there is no n to compare with
             n = cached.dataset(study, default_source).n
             if study.delta > 1 / n:
@@ -223,8 +220,8 @@ def _row_bound(study: Study, default_source: str) -> None:
         sorted({*BOUND_STEPS, study.bound}),
         study,
         format_func=lambda m: plain(m * start),
-        help="A row longer than R is shortened to R. The noise grows with R squared, the bias falls with R. "
-        "It is a public number and must not be read off the rows.",
+        help=f"A row longer than R is shortened to R ({term('clipping')}). The noise grows with R squared, the bias "
+        f"falls with R. It is a public number ({term('row-bound')}) and must not be read off the rows.",
     )
     ends("less noise", "less clipping")
     st.caption(f"{share_clipped(data.with_row_bound(start * study.bound)):.1%} of the rows are shortened.")
@@ -241,6 +238,7 @@ def _seed(study: Study) -> None:
         "Noise seed",
         0,
         2**31 - 1,
+        study.seed,
         key="w.seed",
         on_change=took,
         help="The same seed gives the same noise at every epsilon, so the picture melts.",
@@ -285,13 +283,16 @@ def field(spec: Spec, part: str, study: Study, *, owner: str) -> None:
         st.select_slider(
             spec.label,
             log_grid(spec.low, spec.high, value, spec.default, whole=whole),
+            value,
             format_func=(lambda v: f"{v:,}") if whole else (lambda v: f"{v:g}"),
             **told,
         )
     elif isinstance(spec.default, int):
-        st.number_input(spec.label, int(spec.low), int(spec.high), **told)
+        st.number_input(spec.label, int(spec.low), int(spec.high), int(value), **told)
     else:
-        st.slider(spec.label, float(spec.low), float(spec.high), **told)
+        st.slider(spec.label, float(spec.low), float(spec.high), float(value), **told)
+    if spec.slides:
+        ends(*spec.ends)
 
 
 def _defaults(owner: str, part: str) -> dict:

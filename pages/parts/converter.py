@@ -7,12 +7,15 @@ from decimal import ROUND_CEILING, Context
 
 import streamlit as st
 
-from pages.parts import controls, show
+from pages.parts import share, show
+from pages.parts.sliders import ends, log_grid
 from pages.parts.study import Study
 from privcov import accounting
 from privcov.figures.look import Palette
 from privcov.privacy import ApproxDP, Event, GaussianDP, PureDP, ZCDP
 
+_ASKED = ("kind", "epsilon", "rho", "mu", "own-delta", "delta", "releases", "rows")
+KEEPS = tuple(f"convert.{name}" for name in _ASKED)
 Claim = PureDP | ApproxDP | ZCDP | GaussianDP
 
 NAMES = {
@@ -181,21 +184,27 @@ def section(study: Study, palette: Palette) -> None:
 
 def _controls(study: Study) -> tuple[Claim, int, int, float]:
     with st.container(border=True):
-        kind = st.segmented_control(
+        kind = share.bound(
+            st.segmented_control,
             "Guarantee of one release",
             list(NAMES),
+            name="convert.kind",
             default=study.kind,
+            quiet=True,
             required=True,
             format_func=NAMES.get,
             key="convert-kind",
         )
         places = st.columns(5 if kind == "approx" else 4, vertical_alignment="bottom")
         lever = LEVERS[kind]
-        value = places[0].number_input(
+        value = share.bound(
+            places[0].number_input,
             lever.capitalize(),
             1e-6,
             100.0,
-            min(getattr(study, lever, 1.0), 100.0),
+            name=f"convert.{lever}",
+            default=min(float(getattr(study, lever, 1.0)), 100.0),
+            quiet=True,
             step=0.1,
             format="%g",
             key=f"convert-{kind}-{lever}",
@@ -204,19 +213,25 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
         own = study.delta
         if kind == "approx":
             own = _delta("Delta of one release", "convert-own-delta", study.delta, places[1])
-        k = places[-3].number_input(
+        k = share.bound(
+            places[-3].number_input,
             "Releases",
             1,
             1000,
-            1,
+            name="convert.releases",
+            default=1,
+            quiet=True,
             key="convert-releases",
             help="The same guarantee, given this many times on the same rows.",
         )
-        g = places[-2].number_input(
+        g = share.bound(
+            places[-2].number_input,
             "Rows per person",
             1,
             100,
-            1,
+            name="convert.rows",
+            default=1,
+            quiet=True,
             key="convert-rows",
             help="A guarantee protects one row; a person may have several.",
         )
@@ -227,8 +242,13 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
 
 def _delta(label: str, key: str, start: float, where) -> float:
     # The value on the slider must stay one of its options when a link brings another study.
-    options = controls.log_grid(1e-12, 0.1, start, st.session_state.get(key, start))
-    return where.select_slider(label, options, start, key=key, format_func=lambda v: f"{v:.3g}")
+    told = {"name": f"convert.{key.removeprefix('convert-')}", "key": key, "default": start}
+    told["code"] = share.number(1e-15, 0.5, whole=False)
+    now = share.settle(**told)
+    options = log_grid(1e-12, 0.1, start, now)
+    chosen = share.bound(where.select_slider, label, options, **told, quiet=True, format_func=lambda v: f"{v:.3g}")
+    ends("stronger privacy", "smaller epsilon", where)
+    return chosen
 
 
 def _approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> None:

@@ -41,7 +41,7 @@ def section() -> None:
     """The pins, each on its own colour range; nothing when there are none."""
     if not _pins():
         return
-    st.subheader("Pinned")
+    st.header("Pinned")
     st.caption("Frozen as they were when pinned, each on the colours of its own reference; gone with this visit.")
     places = st.columns(MOST)
     for place, (key, pin) in zip(places, list(_pins().items()), strict=False):

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import importlib
+import os
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import streamlit as st
 
+from pages.parts import export, path
 from pages.parts.show import as_text
 from pages.parts.study import CSV, Study, from_query, to_query
+from pages.parts.style import STYLE
 from privcov.figures.look import DARK, LIGHT, Palette
 
 ROOT = Path(__file__).resolve().parents[2]
 ICON = ROOT / "pages" / "parts" / "icon.png"
-PATIENCE = 1.0  # seconds after the first page begins: the page itself comes first
+PATIENCE = 4.0  # seconds after the first page begins: the page itself comes first
+LATER = ("scipy.optimize", "privcov.experiments.plan")  # not needed for the first picture
+A_LIBRARY = 50  # modules
 
 # (group, [(file, label)]): the menu, in order. A page that is not listed here has no way in.
 MENU = [
@@ -34,6 +41,7 @@ MENU = [
     (
         "Learn",
         [
+            ("pages/6_Lessons.py", "Lessons"),
             ("pages/7_Methods.py", "Methods"),
             ("pages/8_Published_results.py", "Published results"),
             ("pages/9_Privacy_audit.py", "Privacy audit"),
@@ -41,75 +49,48 @@ MENU = [
     ),
 ]
 
-_STYLE = """
-<style>
-[data-testid="stMainBlockContainer"] {padding-top: 2.2rem; padding-bottom: 3rem; max-width: 1680px;}
-[data-testid="stSidebarHeader"] {height: 1.6rem; padding: 0;}
-[data-testid="stSidebarUserContent"] {padding-top: .5rem;}
-[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: .55rem;}
-[data-testid="stSidebarUserContent"] [data-testid="stPageLink"] a {padding-top: .1rem; padding-bottom: .1rem;}
-[data-testid="stSidebarUserContent"] hr {margin: .6rem 0;}
-/* A matrix is as high as it is wide, at every window width. */
-.stElementContainer[class*="st-key-square-"] {aspect-ratio: 1; height: auto !important; flex: none; min-height: 0;}
-[class*="st-key-square-"] :is([data-testid="stFullScreenFrame"], [data-testid="stPlotlyChart"]) {
-  height: 100% !important; min-height: 0 !important;}
-.pc-ends {display: flex; justify-content: space-between; font-size: .8rem; opacity: .75; margin-top: -.9rem;}
-.pc-group {font-size: .72rem; letter-spacing: .09em; text-transform: uppercase; opacity: .7; margin: .5rem 0 0;}
-.pc-tag {display: inline-block; font-size: .72rem; letter-spacing: .04em; padding: .05rem .45rem; border-radius: .6rem;
-  border: 1px solid currentColor; opacity: .75; margin-right: .4rem;}
-.pc-key {height: .7rem; border-radius: .2rem; border: 1px solid rgba(128,128,128,.35);}
-.pc-keytext {display: flex; justify-content: space-between; font-size: .78rem; opacity: .8;}
-.pc-meter {position: relative; height: .9rem; border-radius: .45rem; margin: .25rem 0 .1rem;}
-.pc-meter > i {position: absolute; top: -.2rem; width: .28rem; height: 1.3rem; border-radius: .14rem;
-  margin-left: -.14rem;}
-[data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
-</style>
-"""
-
 
 @st.cache_resource(show_spinner=False)
-def _freeze_imports() -> bool:
-    """Once per process: load what every page needs, then put it out of the collector's sight.
+def _first_libraries() -> bool:
+    """Once per process, before anything is drawn.
 
-    Streamlit collects all generations after every run; walking the imported libraries each time costs far more
-    than the page itself. What is alive now is never scanned again; new garbage still is.
-
-    BLAS gets one thread: at the sizes of a page a second one gains little, and on a busy machine threads that wait for
-    each other cost ten times the work.
+    plotly looks for a loaded pandas and would take one that another thread has only begun to load. BLAS gets one
+    thread, also where it is loaded later: at the sizes of a page a second one gains little, and on a busy machine
+    threads that wait for each other cost ten times the work.
     """
     import pandas  # noqa: F401
     from threadpoolctl import threadpool_limits
 
-    import privcov.metrics.errors
-    import privcov.metrics.graphs
-
-    privcov.methods()
-    privcov.sources()
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     threadpool_limits(1, user_api="blas")
-    gc.collect()
+    return True
+
+
+@st.cache_resource(show_spinner=False, max_entries=1)
+def _freeze_imports(libraries: int) -> bool:
+    """Put what is loaded out of the collector's sight, once more whenever libraries have come.
+
+    Streamlit collects all generations after every run; walking the imported libraries each time costs far more
+    than the page itself. What is alive now is never scanned again; new garbage still is. Nothing is collected first:
+    Streamlit did that after the run before, and the first page has no time for it.
+    """
     gc.freeze()
     return True
 
 
 @st.cache_resource(show_spinner=False)
-def freeze_after(module: str) -> bool:
-    """Import a heavy library on its first use and freeze it too."""
-    __import__(module)
-    gc.collect()
-    gc.freeze()
-    return True
+def _load_ahead() -> bool:
+    """Once per process, behind the first page: nobody's click waits for the libraries of the other pages or for the
+    compiler of the graphical lasso."""
 
-
-@st.cache_resource(show_spinner=False)
-def _compile_ahead() -> bool:
-    """Once per process, behind the first page: nobody's click waits for the compiler of the graphical lasso."""
-
-    def compile_lasso() -> None:
+    def load() -> None:
+        for library in LATER:
+            importlib.import_module(library)
         from privcov.postprocess.glasso import warm_up
 
         warm_up()
 
-    timer = threading.Timer(PATIENCE, compile_lasso)
+    timer = threading.Timer(PATIENCE, load)
     timer.daemon = True
     timer.start()
     return True
@@ -121,17 +102,23 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     keeps: names of settings of this page alone (which lesson, which axis) that belong in its address; see `own`.
     """
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=str(ICON), layout="wide")
-    _freeze_imports()
-    _compile_ahead()
-    st.html(_STYLE)
+    _first_libraries()
+    _freeze_imports(len(sys.modules) // A_LIBRARY)
+    _load_ahead()
+    st.html(STYLE)
     # A widget on another page is a new widget, even under the same key: it has to be told the study again.
     st.session_state["fresh_page"] = st.session_state.get("page") != title
     st.session_state["page"] = title
-    _follow_address(title, keeps)
+    st.session_state["page_keeps"] = keeps
+    _follow_address(keeps)
     with st.sidebar:
         _menu()
+        export.door(palette())
+    path.bar(st.session_state.get("path", ""), title, to_step, leave_path)
+    notices = st.container(key="notices")
     for sentence in st.session_state.pop("link_problems", []):
-        st.warning(as_text(sentence))
+        notices.warning(as_text(sentence))
+    st.session_state["problem_place"] = notices  # for what a widget further down finds wrong in the address
     return st.session_state["study"]
 
 
@@ -152,20 +139,67 @@ def changed() -> bool:
 
 def own(name: str, default: str = "") -> str:
     """A setting of this page alone, as its address says it: text from outside, to be checked by the page."""
-    return st.session_state["page_own"][st.session_state["page"]].get(name) or default
+    return _mine().get(name) or default
 
 
 def put(**settings: str) -> None:
     """Change settings of this page alone; for widget callbacks. An empty text takes the setting out of the address."""
-    mine = st.session_state["page_own"][st.session_state["page"]]
-    mine |= settings
+    _mine().update(settings)
     st.session_state["study_changed"] = True
 
 
-def _follow_address(title: str, keeps: tuple[str, ...]) -> None:
+def note(**settings: str) -> None:
+    """As `put`, but the address follows at once and nothing runs again: within a run, or in a fragment's callback."""
+    _mine().update(settings)
+    if "study" in st.session_state:
+        _write_address()
+
+
+def leave_out(name: str, why: str) -> None:
+    """Forget a setting that makes no sense on this page; say so where it came in by a link."""
+    text = own(name)
+    note(**{name: ""})
+    if name in st.session_state.get("unchecked", ()):
+        st.session_state["unchecked"].discard(name)
+        sentence = f"The link's {name}={text[:40]!r} was left out. {why}"
+        st.session_state["problem_place"].warning(as_text(sentence))
+
+
+def _mine() -> dict[str, str]:
+    """Settings of this page alone, by name."""
+    return st.session_state.setdefault("page_own", {}).setdefault(st.session_state.get("page", ""), {})
+
+
+def _write_address(*, surely: bool = False) -> None:
+    """surely: also where the server knows it already, because a link to the page it stands on leaves the browser's
+    address behind."""
+    mine = _mine()
+    kept = {name: mine[name] for name in st.session_state["page_keeps"] if mine.get(name)}
+    wanted = to_query(st.session_state["study"]) | kept | _walked()
+    if surely or dict(st.query_params.items()) != wanted:
+        st.query_params.from_dict(wanted)
+    st.session_state["address"] = wanted
+
+
+def leave_path() -> None:
+    """End the two-minute path; for widget callbacks."""
+    st.session_state["path"] = ""
+    st.session_state["study_changed"] = True
+
+
+def to_step(step: path.Step, label: str, word: str) -> None:
+    link(file_of(step.page), label, step.study, {**step.own, path.KEY: word})
+
+
+def file_of(label: str) -> str:
+    """The file of a page by its name in the menu."""
+    return next(file for _, entries in MENU for file, name in entries if name == label)
+
+
+def _follow_address(keeps: tuple[str, ...]) -> None:
     """Keep study and address the same. The address wins when it changed and no control did (link, back button)."""
     state = st.session_state
-    mine = state.setdefault("page_own", {}).setdefault(title, {})
+    mine = _mine()
     query = {k: v for k, v in st.query_params.items() if isinstance(v, str)}
     touched = state.pop("study_changed", False)
     arrived = query != state.get("address") and not touched
@@ -177,14 +211,19 @@ def _follow_address(title: str, keeps: tuple[str, ...]) -> None:
             state["study"] = dataclasses.replace(state["study"], source=CSV, data=(), bound=before.bound)
         if problems:
             state["link_problems"] = problems
+        state["path"] = query.get(path.KEY, "") if path.parse(query.get(path.KEY, "")) else ""
         told = {name: query[name] for name in keeps if name in query}
         if told or not state["fresh_page"]:  # a link from the menu says nothing of it: the page stays as it was left
             mine.clear()
             mine |= told
-    wanted = to_query(state["study"]) | {name: mine[name] for name in keeps if mine.get(name)}
-    if query != wanted:
-        st.query_params.from_dict(wanted)
-    state["address"] = wanted
+            state["unchecked"] = set(told)
+    _write_address(surely=arrived and not state["fresh_page"])
+
+
+def _walked() -> dict[str, str]:
+    """The two-minute path as part of an address; nothing where none is walked."""
+    walked = st.session_state.get("path")
+    return {path.KEY: walked} if walked else {}
 
 
 def _menu() -> None:
@@ -194,6 +233,8 @@ def _menu() -> None:
             st.html(f'<div class="pc-group">{group}</div>')
         for file, label in entries:
             link(file, label)
+    with st.container(key="menu-words"):
+        link("pages/7_Methods.py", "Words", own={"word": "all"}, help="What every term here means, and what it is not")
     st.divider()
 
 
@@ -201,5 +242,5 @@ def link(
     file: str, label: str, study: Study | None = None, own: Mapping[str, str] | None = None, **look: object
 ) -> None:
     """A link to a page that carries a study (the current one unless given) and, with ``own``, settings of that page."""
-    query = to_query(study or st.session_state["study"]) | dict(own or {})
+    query = to_query(study or st.session_state["study"]) | _walked() | dict(own or {})
     st.page_link(file, label=label, query_params=query, **look)

@@ -8,8 +8,20 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import controls, frame, graph_answers, graph_matrices, graph_set, graph_states, roc, show
+from pages.parts import (
+    frame,
+    graph_answers,
+    graph_home,
+    graph_matrices,
+    graph_set,
+    graph_states,
+    roc,
+    roc_form,
+    share,
+    show,
+)
 from pages.parts.graph_script import script
+from pages.parts.sliders import ends
 from pages.parts.study import Study
 from privcov._release import Release
 from privcov.dataset import Dataset
@@ -18,12 +30,13 @@ from privcov.figures.layout import positions
 from privcov.figures.look import plain
 from privcov.metrics.graphs import compare, edges, partial_correlations
 
+KEEPS = ("tab", "view", "partial", "lambda", "reference")
 AGAINST, OWNER = "Against the graph", "As an owner sees it"
 
 
 def show_all(study: Study, data: Dataset, rel: Release, reference: graph_set.Reference) -> None:
     """The whole board; it ticks while curves are being computed."""
-    roc.hold(study)
+    roc_form.hold(study)
     made, why = roc.current(study, data, reference)
     job = roc.job_of(made, data) if made is not None else None
     if job is not None:
@@ -35,7 +48,7 @@ def show_all(study: Study, data: Dataset, rel: Release, reference: graph_set.Ref
 def _board(study: Study, data: Dataset, rel: Release, reference, made, why: str, was_alive: bool) -> None:
     if frame.changed():
         st.rerun()  # a button of the board set another study, and a fragment alone would show the old one
-    roc.hold(study)
+    roc_form.hold(study)
     job = None if made is None else roc.find(made)
     if roc.current(study, data, reference)[0] != made or (was_alive and (job is None or not job.progress.alive)):
         st.rerun()  # the whole page: the form asks for other curves, or the clock of this fragment can stop
@@ -50,15 +63,15 @@ def _board(study: Study, data: Dataset, rel: Release, reference, made, why: str,
             for title, text in rel.statement.lines:
                 st.caption(show.as_text(f"{title}: {text}"))
     with right:
-        curves, matrices, answers = st.tabs(
-            [graph_set.CURVES, graph_set.MATRICES, graph_set.ANSWERS], key="graph-tab", on_change="rerun"
+        curves, matrices, answers = share.tabs(
+            [graph_set.CURVES, graph_set.MATRICES, graph_set.ANSWERS], name="tab", key="graph-tab", quiet=True
         )
         if curves.open:
             with curves:
                 if made is None:
                     st.info(why)
                 else:
-                    roc.form(study)
+                    roc_form.form(study)
                     show.tag(data.provenance.capitalize(), f"compared with {reference.words}")
                     roc.paint(made, data, here, job)
                     with below:
@@ -73,6 +86,7 @@ def _board(study: Study, data: Dataset, rel: Release, reference, made, why: str,
             with answers, show.problems():
                 show.tag("Owner's view", "computed from the noisy matrix alone")
                 graph_answers.section(study, rel, data.columns)
+    graph_home.section(study, data, rel, reference, at, made, job)
 
 
 def _slider(study: Study, rel: Release) -> int:
@@ -84,15 +98,19 @@ def _slider(study: Study, rel: Release) -> int:
     if len(solved) == 1:
         st.caption(f"One lambda has a graph: {plain(rel.path[chosen].lam)}.")
         return chosen
-    at = st.select_slider(
+    at = share.bound(
+        st.select_slider,
         "Penalty lambda",
         solved,
-        value=chosen,
+        name="lambda",
+        default=chosen,
+        code=_position(rel, solved),
+        quiet=True,
         key=f"lambda-{hash((study, len(solved), chosen)) & 0xFFFFFFFF:x}",
         format_func=lambda i: plain(rel.path[i].lam) + (f" ({word})" if i == chosen else ""),
         help="Moving it only reads the path again: no new noise, no privacy, and no new computation.",
     )
-    controls.ends("fewer edges", "more edges")
+    ends("fewer edges", "more edges")
     infeasible = sum(fit.status == "infeasible" for fit in rel.path)
     lost = len(rel.path) - len(solved) - infeasible
     if infeasible:
@@ -107,6 +125,18 @@ def _slider(study: Study, rel: Release) -> int:
     return at
 
 
+def _position(rel: Release, solved: list[int]) -> share.Code:
+    """A place on the path, told by its lambda: on another path the same place is another network."""
+    told = {f"{rel.path[i].lam:.6g}": i for i in solved}
+
+    def read(text: str) -> int:
+        if text not in told:
+            raise ValueError("The path of this study has no such lambda.")
+        return told[text]
+
+    return share.Code(read, lambda i: f"{rel.path[i].lam:.6g}")
+
+
 def _network(study: Study, data: Dataset, rel: Release, reference: graph_set.Reference, at: int):
     """Draws the network; (fpr, tpr, precision) against the reference, or None without one."""
     fit = rel.path[at]
@@ -115,8 +145,10 @@ def _network(study: Study, data: Dataset, rel: Release, reference: graph_set.Ref
     strength = partial_correlations(fit.precision)
     view = AGAINST if reference.graph is not None else OWNER
     if reference.graph is not None:
-        view = st.segmented_control("View", [AGAINST, OWNER], default=AGAINST, key="graph.view", width="stretch",
-                                    label_visibility="collapsed") or AGAINST  # fmt: skip
+        view = share.bound(
+            st.segmented_control, "View", [AGAINST, OWNER], name="view", default=AGAINST, key="graph.view", quiet=True,
+            width="stretch", label_visibility="collapsed",
+        )  # fmt: skip
     if view == OWNER:
         _owner(study, data, rel, at, found, place, strength)
     else:

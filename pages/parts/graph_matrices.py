@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts import cached, frame, graph_set, show
+from pages.parts import cached, frame, graph_set, share, show
 from pages.parts.study import Study
 from privcov._release import Release
 from privcov.dataset import Dataset
@@ -29,8 +29,12 @@ def section(study: Study, data: Dataset, rel: Release, at: int) -> None:
     if data.truth is not None:
         truth = reference_matrix(data, "precision", "truth")
         panels = [("Truth", truth), *panels]
-    partial = st.toggle(
+    partial = share.bound(
+        st.toggle,
         "Partial correlations",
+        name="partial",
+        default=False,
+        quiet=True,
         key="graph.partial",
         help="-theta_ij / sqrt(theta_ii theta_jj): correlation of two columns given all others, without a unit.",
     )

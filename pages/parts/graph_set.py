@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from pages.parts import frame
+from pages.parts import frame, share
 from pages.parts.study import Study
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
@@ -42,6 +42,12 @@ def effective(study: Study) -> Study:
     return study.with_method(METHOD if METHOD in able else able[0])
 
 
+def levels(study: Study) -> set[float]:
+    """The study's own epsilon or rho and those that its curves stand beside."""
+    own = getattr(study, study.lever)
+    return {own, *(st.session_state[f"graph.levels.{study.kind}"] or [float(f"{own / 10:.3g}")])}
+
+
 @dataclass(frozen=True, eq=False)
 class Reference:
     """What edges are compared with. name: "" for the true graph. words: what it is, for a sentence."""
@@ -70,9 +76,12 @@ def choose_reference(data: Dataset) -> None:
         return
     names = list(data.graphs)
     edges = {name: int(np.triu(graph, 1).sum()) for name, graph in data.graphs.items()}
-    st.columns([2, 3])[0].selectbox(
+    share.bound(
+        st.columns([2, 3])[0].selectbox,
         "Reference network",
         names,
+        name="reference",
+        default=names[0],
         key="graph.reference",
         format_func=lambda name: name if str(edges[name]) in name else f"{name} ({edges[name]} edges)",
         help="Published for these variables by people who knew the field. It is not the truth about these rows: an "

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts.own_state import Own, keep, own
+from privcov.data_sources.private_file import Declaration
 
 NUMBERS = ("low", "high", "typical")
 _NAMES_A_PERSON = re.compile(
@@ -24,7 +25,7 @@ def names_a_person(name: str) -> bool:
 
 
 def section() -> None:
-    st.subheader("The columns")
+    st.header("The columns")
     st.markdown(
         "For each column that goes into the matrix, type the lowest and the highest value the quantity **can** have, "
         "from what you know about it and not from this file (an age lies between 0 and 120), and write down why. "
@@ -89,6 +90,18 @@ def _many(mine: Own) -> None:
 def _again(mine: Own) -> None:
     mine.turn += 1  # the editor starts anew, from what was typed
     st.rerun()
+
+
+def as_used(declared: Declaration) -> None:
+    """Every bound as it will be used: a key that the editor lost is seen here, before a row is read."""
+    st.markdown("**These bounds will be used.** Compare them with what you meant: a lost digit changes the answer.")
+    lines = [
+        f"{c.name}: from {c.low:,.15g} to {c.high:,.15g}, "
+        + ("the middle is typical" if c.typical is None else f"typical {c.typical:,.15g}")
+        for c in declared.columns
+    ]
+    with st.container(height=300 if len(lines) > 10 else "content"):
+        st.text("\n".join(lines))
 
 
 def empty(cells: pd.Series) -> pd.Series:

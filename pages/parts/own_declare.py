@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts import own_columns, own_state, session_file, show
+from pages.parts import own_columns, own_state, practice, session_file, show
 from pages.parts.own_columns import NUMBERS, blank, empty, names_a_person
 from pages.parts.own_state import keep, own
 from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, quote, read_header
@@ -62,6 +62,7 @@ def _file() -> None:
     if file is None:
         if own().problem:
             st.error(show.as_text(own().problem))
+        practice.offer(_fill)
         return
     try:
         if file.size > MAX_BYTES:
@@ -121,7 +122,7 @@ def _fill(found: Declaration) -> None:
 
 def _table_facts() -> None:
     mine = own()
-    st.subheader("The table")
+    st.header("The table")
     left, right = st.columns(2, gap="large")
     with left:
         st.text_input(
@@ -197,6 +198,7 @@ def _finish() -> None:
         st.info("You changed something since. Press Declare again, or the other steps go on with what was declared.")
     d = len(mine.declared.columns)
     st.success(show.as_text(f"Declared: {d} columns of {mine.declared.name!r}."))
+    own_columns.as_used(mine.declared)
     text = mine.declared.to_json()
     first, second, _ = st.columns([2, 2, 5])
     with first:

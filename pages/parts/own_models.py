@@ -62,7 +62,8 @@ def regression(opened: Opened, palette: Palette) -> None:
         + ". Slopes are pulled towards zero where the noise is large."
     )
     st.caption(
-        "Simulated intervals for slopes are approximate: in strong noise they cover about 80 %, not 95 %, of the time."
+        "Simulated privacy-noise intervals for slopes are approximate: in strong noise they cover about 80 % of the "
+        "time, not 95 %. The sampling interval says nothing about the noise."
     )
     text = table(
         np.column_stack([found.slopes, low, high, deviation]),

@@ -9,6 +9,7 @@ import streamlit as st
 from pages.parts import frame, show
 from pages.parts.own_noise import best_shape, line
 from pages.parts.own_state import keep
+from pages.parts.sliders import ends
 from privcov import accounting
 from privcov.bundle.paper import officer_record
 from privcov.bundle.safe import cell
@@ -37,8 +38,10 @@ def which_level(twin: Twin, facts: Facts, picked: Guarantee) -> None:
         )
         if what == "see":
             wanted = st.slider("of this size or more", 0.05, 0.95, step=0.05, **keep("want-see", 0.3))
+            ends("faint", "unmistakable")
         else:
             wanted = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
+            ends("nearly exact", "as bad as zero")
         if not st.button("Find it", key="own-find"):
             return
 

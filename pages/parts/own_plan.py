@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import frame, own_paper, show
+from pages.parts import advice, attacker, frame, own_paper, show
 from pages.parts.own_noise import best_shape, facts_of, line, text_table
 from pages.parts.own_state import keep, next_step, own
+from pages.parts.sliders import ends
 from privcov import accounting
 from privcov.data_sources.private_file import Declaration
 from privcov.experiments.preview import STRUCTURES, Preview, Twin, planned_law, preview
@@ -37,6 +38,7 @@ def section() -> None:
         plans = [_preview(twin, facts, g) for g in guarantees]
         picked = _table(plans, facts)
         mine.chosen = guarantees[picked]
+        advice.for_owner(facts, guarantees[picked], twin_of["rows"], twin_of["spread"])
         _curves(plans)
         own_paper.which_level(twin, facts, guarantees[picked])
         own_paper.explain(mine.declared, facts, plans[picked])
@@ -63,6 +65,7 @@ def _twin_controls(declared: Declaration) -> dict:
     strength = st.slider(
         "Correlation within it", 0.0, 0.95, step=0.05, disabled=structure == "independent", **keep("strength", 0.5)
     )
+    ends("unrelated", "nearly the same")
     spread = st.slider(
         "Usual deviation, as a share of the half-range",
         0.05,
@@ -72,6 +75,7 @@ def _twin_controls(declared: Declaration) -> dict:
         "noise large beside it.",
         **keep("spread", 0.3),
     )
+    ends("bounds far too wide", "bounds nearly too tight")
     return {"rows": int(rows), "structure": structure, "strength": strength, "spread": spread}
 
 
@@ -82,6 +86,7 @@ def _candidates() -> list[Guarantee]:
     delta = 1e-6
     if kind == "approx":
         power = st.slider("delta = 10 to the power", -12, -3, **keep("delta", -6))
+        ends("stronger privacy", "more accuracy")
         delta = 10.0**power
         if delta > 0.1 / max(int(own().kept.get("rows", 1000)), 1):
             st.caption("A delta near 1/n or above would allow publishing somebody's row outright: take a smaller one.")
@@ -91,6 +96,8 @@ def _candidates() -> list[Guarantee]:
             f"{lever} {k + 1}", min_value=1e-4, max_value=100.0, format="%g", **keep(f"level-{kind}-{k}", start)
         )
         made.append({"zcdp": ZCDP, "pure": PureDP}[kind](level) if kind != "approx" else ApproxDP(level, delta))
+    for k, guarantee in enumerate(made):
+        attacker.line(guarantee, f"Attacker, {lever} {k + 1}")
     st.caption("Smaller numbers protect people more and blur the answer more.")
     if kind == "zcdp":
         same = ", ".join(plain(accounting.zcdp_to_approx(g.rho, 1e-6)) for g in made)
@@ -130,7 +137,7 @@ def _preview(twin: Twin, facts: Facts, guarantee: Guarantee) -> Preview:
 
 
 def _table(plans: list[Preview], facts: Facts) -> int:
-    st.subheader("What to expect")
+    st.header("What to expect")
     st.html(text_table([line(p) for p in plans]))
     pick = st.radio(
         "Go on with", [0, 1, 2], horizontal=True, format_func=lambda k: str(plans[k].guarantee), **keep("pick", 1)
@@ -154,6 +161,6 @@ def _table(plans: list[Preview], facts: Facts) -> int:
 
 
 def _curves(plans: list[Preview]) -> None:
-    st.subheader("Which correlations survive")
+    st.header("Which correlations survive")
     series = [(str(p.guarantee), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
     show.picture(chances(_STRENGTHS, series, frame.palette(), x_title="Correlation of a pair"), "own-chances")

@@ -6,7 +6,7 @@ import secrets
 
 import streamlit as st
 
-from pages.parts import show
+from pages.parts import attacker, frame, show
 from pages.parts.own_noise import PURE_METHODS, best_shape, facts_of
 from pages.parts.own_state import keep, own
 from privcov import accounting
@@ -35,7 +35,7 @@ def section() -> None:
     after = _after(account, guarantee)
     shape = best_shape(facts_of(mine.declared, 1000), guarantee, 1000)
     method = PURE_METHODS.get(shape, "gaussian-cov")
-    st.subheader("What will be released")
+    st.header("What will be released")
     st.markdown(
         show.as_text(
             f"One noisy measurement of {len(mine.declared.columns)} columns "
@@ -98,11 +98,14 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
         power = None
         if kind == "approx":
             power = second.number_input("delta = 10 to the power", -15, -2, **keep("limit-delta", -6))
+        made = None
+        if level is not None:
+            made = {"zcdp": ZCDP, "pure": PureDP}[kind](level) if power is None else ApproxDP(level, 10.0**power)
+            attacker.line(made, "Attacker, all releases together")
         if st.button("Set the limit", key="own-limit"):
-            if level is None:
+            if made is None:
                 st.error(f"Enter {lever}: how much all releases of these people together may spend.")
                 return
-            made = {"zcdp": ZCDP, "pure": PureDP}[kind](level) if power is None else ApproxDP(level, 10.0**power)
             ledger.limit(account.name, made)
             st.rerun()
 
@@ -118,6 +121,7 @@ def _confirm(
         f"Best chance of an attacker to tell whether one person is in the table: "
         f"**{accounting.attacker_success(guarantee):.3f}**."
     )
+    show.attacker_meter(accounting.attacker_success(guarantee), frame.palette())
     st.caption(
         "What is spent is never given back, not even if the machine stops in the middle. The noise comes from the "
         "operating system, is drawn once and has no seed."

@@ -38,7 +38,7 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
         key="own-bundle",
         type="primary",
     )
-    st.subheader("Statement")
+    st.header("Statement")
     for title, text in opened.release.statement.lines:
         name, words = st.columns([1, 6])
         name.markdown(f"**{title}**")
@@ -67,7 +67,7 @@ def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
         chosen = strongest(answers.correlation, 20)
         at = tuple(np.array(chosen).T)
         made["pairs"] = (
-            "The strongest correlations, privacy noise only",
+            "The strongest correlations with privacy-noise intervals",
             intervals(
                 [f"{brief(columns[i])} and {brief(columns[j])}" for i, j in chosen],
                 answers.correlation[at],

@@ -10,8 +10,8 @@ import streamlit as st
 from pages.parts import frame, show
 from pages.parts.own_noise import best_shape
 from pages.parts.own_state import Own, own
-from privcov.data_sources.private_file import read_private
-from privcov.experiments.owner_view import Look, owner_look
+from privcov.data_sources.private_file import PrivateFileError, read_private
+from privcov.experiments.owner_view import Look, LookError, owner_look
 from privcov.figures.matrices import colour_limit, heatmap
 
 MARK = "not private: for the owner's eyes"
@@ -57,7 +57,7 @@ def _look(mine: Own) -> Look:
         private = read_private(mine.raw, mine.declared)
         shape = best_shape(private.facts, mine.chosen, private.facts.n or 1000)
         return owner_look(private, mine.chosen, shape, np.random.default_rng())
-    except ValueError:
+    except (PrivateFileError, LookError):
         raise
     except Exception:
         raise ValueError(f"The owner's view failed (id {secrets.token_hex(4)}). Nothing was released.") from None

@@ -7,7 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import show
+from pages.parts.glossary import term
 from pages.parts.own_state import keep
+from pages.parts.sliders import ends
 from privcov.bundle.opened import Opened, correlations, strongest
 from privcov.bundle.safe import cell, cells, table
 from privcov.figures.graphs import by_state, network
@@ -124,9 +126,10 @@ def pairs(opened: Opened, palette: Palette) -> None:
         "own-pairs",
     )
     st.caption(
-        "Privacy noise only: where the correlation of these very rows may be, before any noise. Sampling only: where "
-        "that of the population may be, were there no noise. Neither contains the other. The intervals are "
-        "drawn around the unrepaired matrix, so a repaired value may lie at their edge."
+        f"{term('privacy-noise-interval', 'Privacy-noise interval')}: where the correlation of these very rows may be, "
+        f"before any noise. {term('sampling-interval', 'Sampling interval')}: where that of the population may be, "
+        "were there no noise. Neither contains the other. Both are drawn around the unrepaired matrix, so a repaired "
+        "value may lie at their edge."
     )
     lines = [
         (cell(opened.columns[i]), cell(opened.columns[j]), corr[i, j], low[i, j], high[i, j], below[i, j], above[i, j])
@@ -171,7 +174,8 @@ def spectrum(opened: Opened, palette: Palette) -> None:
     )
     st.caption(
         f"With a chance of 95 % no eigenvalue is moved by more than {plain(noise)}: a bound on all of them at once, so "
-        "the intervals of the smaller ones are wide."
+        "the privacy-noise intervals of the smaller ones are wide. The sampling interval is that of one eigenvalue "
+        "alone."
     )
     first = opened.answers.loadings[:, : min(3, shown)]
     lines = pd.DataFrame(first, columns=[f"axis {k + 1}" for k in range(first.shape[1])])
@@ -191,6 +195,7 @@ def graph(opened: Opened, palette: Palette) -> None:
     reach = universal_level(d) * typical
     start = float(np.clip(round(reach, 2), 0.02, 0.9))
     lam = st.slider("Penalty lambda (on the correlation scale)", 0.01, 0.95, step=0.01, **keep("lambda", start))
+    ends("more edges", "fewer edges")
     st.caption(
         f"From {plain(reach)} on, pure noise alone makes hardly any edge."
         if reach < 0.9

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pandas as pd
 import streamlit as st
 
-from pages.parts import frame
-from pages.parts.study import Study
+from pages.parts import frame, share
+from pages.parts.study import Study, to_query
 from privcov.experiments import published, published_2, published_4, reproduce
 from privcov.experiments.published import KEYS, LITERAL, Table
 from privcov.experiments.published_verdicts import cell_name
@@ -22,14 +22,19 @@ def section(table: Table) -> None:
     with st.container(border=True):
         first, second, third, fourth = st.columns([3, 2, 1.2, 1.6], vertical_alignment="bottom")
         points = {point.name: point for point in table.points}
-        name = first.selectbox("Cells", list(points), key=f"published.{table.key}.point")
+        name = share.bound(
+            first.selectbox, "Cells", list(points), name="point", default=next(iter(points)),
+            key=f"published.{table.key}.point", clears=("variant",),
+        )  # fmt: skip
         point = points[name]
-        variant = second.segmented_control(
-            "Version", point.variants, default=point.variants[0], required=True, key=f"published.{table.key}.variant"
-        )
-        runs = third.number_input(
-            "Runs", 1, 20, RUNS if table.key != "2-table-2" else 1, key=f"published.{table.key}.n"
-        )
+        variant = share.bound(
+            second.segmented_control, "Version", point.variants, name="variant", default=point.variants[0],
+            required=True, key=f"published.{table.key}.variant",
+        )  # fmt: skip
+        runs = share.bound(
+            third.number_input, "Runs", 1, 20, name="runs", default=RUNS if table.key != "2-table-2" else 1,
+            key=f"published.{table.key}.n",
+        )  # fmt: skip
         asked = fourth.button("Compute", type="primary", width="stretch", key=f"published-run-{table.key}")
         if table.key == "2-table-2" and variant == LITERAL:
             st.caption("A run here is seven loops of 2,000 iterations: about ten seconds each.")
@@ -89,7 +94,10 @@ def _doors(table: Table) -> None:
     }
     if cells:
         with left:
-            name = st.selectbox("A cell's setting", list(cells), key=f"published.{table.key}.cell")
+            name = share.bound(
+                st.selectbox, "A cell's setting", list(cells), name="cell", default=next(iter(cells)),
+                key=f"published.{table.key}.cell",
+            )  # fmt: skip
             frame.link("pages/1_Estimate.py", "Open it in Estimate", cells[name])
 
 
@@ -117,5 +125,5 @@ def to_trade_offs(table: Table, label: str) -> None:
     if not table.preset:
         return
     if st.button(label, key=f"published-trade-{table.key}", width="stretch"):
-        st.session_state["tradeoffs.preset"] = table.preset
-        st.switch_page("pages/2_Trade_offs.py")
+        query = to_query(st.session_state["study"]) | {"preset": table.preset}
+        st.switch_page("pages/2_Trade_offs.py", query_params=query)

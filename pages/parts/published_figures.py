@@ -19,7 +19,7 @@ def _checks(stamp: tuple) -> dict[str, list[Check]]:
 
 def section() -> None:
     """A box per figure: its findings, what was left open, and a way to compute it again."""
-    st.subheader("Figures")
+    st.header("Figures")
     st.caption("The pictures print no numbers. What the texts read off them is tested here on curves computed again.")
     for key, checks in _checks(published_summary.stored_at()).items():
         table = published.TABLES[key]

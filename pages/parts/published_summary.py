@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import show
+from pages.parts import frame, show
 from privcov.experiments import published, published_verdicts
 from privcov.experiments.published import Table
 from privcov.experiments.published_verdicts import NOT, NOTHING, REPRODUCED_WELL, SHAPE, Survival, Verdict
 from privcov.figures.look import Palette
 
 CHIPS = {REPRODUCED_WELL: "green", SHAPE: "orange", NOT: "red", NOTHING: "gray"}
-KEPT = "published.table"
+KEEPS = ("table", "tab", "norm", "cell", "point", "variant", "runs")
 FIRST = "2-table-2"
 WIDTHS = [1.5, 2.9, 3.1, 0.9, 4.6]
 
@@ -27,7 +27,7 @@ def stored_at() -> tuple:
     return tuple(sorted((p.name, p.stat().st_mtime_ns) for folder in folders for p in folder.glob("*.csv")))
 
 
-@st.cache_data(show_spinner=False, max_entries=4)
+@st.cache_data(show_spinner="Comparing every printed table ...", max_entries=4)
 def _verdicts(stamp: tuple) -> dict[str, Verdict]:
     return {key: published_verdicts.verdict(table) for key, table in shown().items()}
 
@@ -61,13 +61,18 @@ def section(palette: Palette) -> Table:
         "printed numbers in view; each choice stands with its table."
     )
     st.markdown(f"**{len(found)} tables, {sum(v.cells for v in found.values())} printed numbers compared:** {told}.")
+    if more := published_verdicts.beyond_the_word(list(found.values())):
+        st.markdown(show.as_text(more[:1].upper() + more[1:]))
     head = st.columns(WIDTHS)
     for column, name in zip(head, ("Paper, table", "What", "Verdict", "Agree", "Reason found"), strict=True):
         column.caption(name)
-    chosen = st.session_state.get(KEPT, FIRST)
+    chosen = frame.own("table", FIRST)
+    if chosen not in shown():
+        frame.leave_out("table", "There is no printed table of that name.")
+        chosen = FIRST
     for key, table in shown().items():
         _row(table, found[key], key == chosen)
-    return shown()[chosen if chosen in shown() else FIRST]
+    return shown()[chosen]
 
 
 def _row(table: Table, verdict: Verdict, chosen: bool) -> None:
@@ -108,4 +113,4 @@ def _better(verdict: Verdict) -> str:
 
 
 def _choose(key: str) -> None:
-    st.session_state[KEPT] = key
+    frame.put(**dict.fromkeys(KEEPS, "") | {"table": "" if key == FIRST else key})

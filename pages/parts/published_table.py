@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts import published_again, published_summary, show
+from pages.parts import published_again, published_summary, share, show
 from privcov.experiments import published
 from privcov.experiments.published import KEYS, Table
 from privcov.experiments.published_verdicts import NAMES, NOTHING, Survival, Verdict, cell_name
@@ -40,10 +40,11 @@ _STYLE = """
 def section(table: Table, palette: Palette) -> None:
     """Everything about one table."""
     verdict = published_summary.verdicts()[table.key]
-    st.subheader(f"{table.name}: {table.title}")
+    st.header(f"{table.name}: {table.title}")
     _verdict(verdict)
-    cells, why, sound, again = st.tabs(
+    cells, why, sound, again = share.tabs(
         ["Cells", f"Why ({len(verdict.checks)} checks)", "What is left when sound", "Compute again"],
+        name="tab",
         key="published.tab",
     )
     with cells:
@@ -86,9 +87,9 @@ def _cells(table: Table, verdict: Verdict, palette: Palette) -> None:
     metric = metrics[0]
     if len(metrics) > 1:
         start = "frobenius" if "frobenius" in metrics else metrics[0]
-        metric = st.segmented_control(
-            "Norm", metrics, default=start, required=True, key=f"published.{table.key}.metric",
-            help="The norms that the paper prints.",
+        metric = share.bound(
+            st.segmented_control, "Norm", metrics, name="norm", default=start, required=True,
+            key=f"published.{table.key}.metric", help="The norms that the paper prints.",
         )  # fmt: skip
     tones = {name: wash(colour, 0.2) for name, colour in pictures.colours(palette).items()}
     key = " &nbsp; ".join(
@@ -100,7 +101,8 @@ def _cells(table: Table, verdict: Verdict, palette: Palette) -> None:
     with left:
         st.html(f'{_STYLE}<div style="font-size:.84rem;line-height:1.7">{key}</div>')
         st.caption(f"{table.error[:1].upper() + table.error[1:]}; ± is a standard error, as printed or over our runs.")
-        st.html(f'<div class="pc-scroll">{grid(table, found[found["metric"] == metric], tones)}</div>')
+        cells_of = grid(table, found[found["metric"] == metric], tones)
+        st.html(f'<div class="pc-scroll" tabindex="0" role="region" aria-label="Cells of the table">{cells_of}</div>')
     with right:
         part = found[found["metric"] == metric]
         show.picture(
@@ -120,7 +122,7 @@ def grid(table: Table, found: pd.DataFrame, tones: dict[str, str]) -> str:
     for _, row in found.iterrows():
         lines.setdefault(tuple(row[k] for k in table.rows), {})[tuple(row[k] for k in table.columns)] = row
     head = "".join(f"<th>{escape(NAMES.get(k, k))}</th>" for k in table.rows)
-    head += "<th></th>" + "".join(f"<th>{escape(_title(table, column))}</th>" for column in columns)
+    head += "<th>Value</th>" + "".join(f"<th>{escape(_title(table, column))}</th>" for column in columns)
     body = []
     for line, cells in lines.items():
         names = "".join(f"<td><b>{escape(word)}</b></td>" for word in line)

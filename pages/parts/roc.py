@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import pandas as pd
 import streamlit as st
 
-from pages.parts import cached, controls, frame, graph_set, show
+from pages.parts import cached, frame, glossary, graph_set, show
 from pages.parts.jobs import Job
 from pages.parts.study import CSV, SOUND, Study
 from privcov.dataset import Dataset
@@ -35,45 +35,9 @@ def jobs() -> dict[tuple, Job]:
     return st.session_state.setdefault("roc", {})
 
 
-def form(study: Study) -> None:
-    """Which curves stand beside the study's own."""
-    kind, own = study.kind, getattr(study, study.lever)
-    able, _ = graph_set.offered(kind)
-    left, middle, right = st.columns([5, 4, 3])
-    others = [key for key in able if key != study.method]
-    left.multiselect(
-        "Other methods",
-        others,
-        key=f"graph.methods.{kind}",
-        format_func=lambda key: METHODS.get(key).label,
-        placeholder="none",
-        help="On the same rows, with the calibration each of them has by default.",
-    )
-    low, high = (1e-5, 10.0) if study.lever == "rho" else (0.01, 20.0)
-    middle.multiselect(
-        f"Other {study.lever}",
-        controls.log_grid(low, high, *st.session_state[f"graph.levels.{kind}"]),
-        key=f"graph.levels.{kind}",
-        format_func=lambda v: f"{v:g}",
-        placeholder=f"{float(f'{own / 10:.3g}'):g}",
-        help="Left empty: a tenth of the study's own.",
-    )
-    right.number_input("Replicates", 2, 500, key="graph.replicates", help="Fresh noise each, and fresh simulated rows.")
-
-
-def hold(study: Study) -> None:
-    """Keep what the form says while another tab is open, and drop what is no longer on offer. Before the form."""
-    state, (able, _) = st.session_state, graph_set.offered(study.kind)
-    methods, levels = f"graph.methods.{study.kind}", f"graph.levels.{study.kind}"
-    state[methods] = [key for key in state.get(methods, ()) if key in able and key != study.method]
-    state[levels] = list(state.get(levels, ()))
-    state["graph.replicates"] = state.get("graph.replicates", 20)
-
-
 def graph_study(study: Study, data: Dataset, reference: graph_set.Reference) -> GraphStudy:
     """The experiment that the page shows: the study's own method first, then those beside it."""
-    state, own = st.session_state, getattr(study, study.lever)
-    levels = {own, *(state[f"graph.levels.{study.kind}"] or [float(f"{own / 10:.3g}")])}
+    state, levels = st.session_state, graph_set.levels(study)
     card = METHODS.get(study.method)
     settings = {k: v for k, v in study.settings(card).items() if v not in (SOUND, card.relations[0])}
     entries = [(study.method, {**dict(study.options), **settings})]
@@ -194,7 +158,7 @@ def numbers(made: GraphStudy, data: Dataset, job: Job | None) -> None:
     st.markdown("**What the curves say**")
     common = min(c.reach for c in found)
     st.dataframe(table(found, common), hide_index=True, width="stretch")
-    st.caption(_explain(found, data))
+    st.caption(explain(found, data))
     _tell_missing(found)
 
 
@@ -262,12 +226,13 @@ def table(found: tuple[Curve, ...], common: float) -> pd.DataFrame:
     )
 
 
-def _explain(found: tuple[Curve, ...], data: Dataset) -> str:
+def explain(found: tuple[Curve, ...], data: Dataset) -> str:
+    """How to read the curves, and what their bands are."""
     each = "fresh rows and fresh noise" if data.provenance == "simulated" else "fresh noise on the same rows"
     words = (
-        f"Lines: mean over {max(c.replicates for c in found)} replicates ({each}) along a path of lambdas; bands: 10 % "
-        "to 90 % of them. A ring ends a curve that stays open: beyond it there is no graph to count. Target: the "
-        "network above."
+        f"Lines: mean over {max(c.replicates for c in found)} replicates ({each}) along a path of lambdas; bands: "
+        f"{glossary.term('replicate-range')}, 10 % to 90 % of them. A ring ends a curve that stays open: beyond it "
+        "there is no graph to count. Target: the network above."
     )
     if any(c.marks for c in found):
         words += " Filled marks: where the automatic lambdas land on average."

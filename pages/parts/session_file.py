@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from starlette.formparsers import MultiPartParser
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -19,6 +19,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.parts import frame
 from pages.parts.study import CSV
 from privcov.data_sources.csv_file import PublicTable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MEGABYTES = 50
 # Beyond 1 MB the web server would put an upload into a temporary file on its way in.

@@ -6,17 +6,20 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from privcov.figures.look import Palette, Picture, plain
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 _CHART = {
     "displaylogo": False,
-    "toImageButtonOptions": {"format": "svg", "scale": 2},
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+    # Files for papers are made by pages/parts/export.py, in dark ink on white whatever the page looks like.
+    "modeBarButtonsToRemove": ["toImage", "select2d", "lasso2d", "autoScale2d"],
 }
 
 
@@ -31,6 +34,7 @@ def problems() -> Iterator[None]:
 
 def picture(found: Picture, key: str) -> None:
     """A chart with its text alternative. Fonts and colours are the figure's own."""
+    st.session_state.setdefault("pictures", {})[key] = found  # what pages/parts/export.py has to offer
     height = "content" if found.figure.layout.height else "stretch"
     st.plotly_chart(found.figure, key=key, theme=None, width="stretch", height=height, config=_CHART, alt=found.alt)
 
@@ -62,7 +66,24 @@ def attacker_meter(success: float, palette: Palette) -> None:
     )
 
 
+def attacker_line(most: float, palette: Palette, label: str) -> None:
+    """The meter in one line. most: upper bound of the attacker's best chance, 0.5 to 1."""
+    at = (most - 0.5) * 2
+    words = "at most " + (f"{most:.3f}" if most < 0.9995 else "1")
+    st.html(
+        f'<div class="pc-line" role="meter" aria-valuemin="0.5" aria-valuemax="1" aria-valuenow="{most:.4f}" '
+        f'aria-label="{escape(label)}: best chance {words}" '
+        'title="Best chance to guess right whether one given person is in the table, as far as the guarantee goes; the '
+        'noise of a method may leave less. .500 is a coin toss.">'
+        f"<span>{escape(label)}</span>"
+        f'<div class="pc-meter" style="background: linear-gradient(90deg, {palette.good}, {palette.bad})">'
+        f'<i style="left: {at:.2%}; background: {palette.ink}"></i></div><span>{words}</span></div>'
+    )
+
+
 def matrix_table(matrix: np.ndarray, columns: tuple[str, ...]) -> pd.DataFrame:
+    import pandas as pd
+
     return pd.DataFrame(matrix, index=list(columns), columns=list(columns))
 
 

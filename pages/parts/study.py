@@ -110,8 +110,14 @@ def to_query(study: Study) -> dict[str, str]:
             query[name] = getattr(study, name)
     for name in _NUMBERS:
         if getattr(study, name) != getattr(start, name) and not (name == "bound" and study.source == CSV):
-            query[name] = f"{getattr(study, name):.12g}"
+            query[name] = _digits(getattr(study, name))
     return query
+
+
+def _digits(value: float) -> str:
+    """A number that reads back as itself, short where twelve digits say it all."""
+    short = f"{value:.12g}"
+    return short if float(short) == value else repr(value)
 
 
 def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:

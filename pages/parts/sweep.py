@@ -61,6 +61,7 @@ class Sweep:
     lines: tuple[str, ...] = ()
     levels: dict = dataclasses.field(default_factory=dict)
     marked: float | None = None
+    provenance: str = "simulated"
 
     @property
     def key(self) -> tuple:
@@ -243,7 +244,7 @@ def _standing(study: Study, data: Dataset, setting: Setting, axis: Axis) -> floa
 
 
 def tidy(sweep: Sweep, rows: list[dict], metric: str) -> pd.DataFrame:
-    """Columns series, x, replicate, value, target, problem, rows. x is NaN without noise on an axis of privacy.
+    """Columns series, key, x, replicate, value, target, problem, rows. x is NaN without noise on an axis of privacy.
 
     Series of one value of ``rows`` see the same rows in each replicate, so they can be compared pair by pair.
     """
@@ -264,7 +265,8 @@ def tidy(sweep: Sweep, rows: list[dict], metric: str) -> pd.DataFrame:
     # On an axis of privacy a run without noise stands nowhere; it becomes a line across.
     quiet = (table["guarantee"] == "none") & ("guarantee" not in sweep.lines)
     table["series"] = names.where(~quiet, names + ", no noise")
-    return table[["series", "x", "replicate", "value", "target", "problem", "rows"]]
+    table["key"] = table["method"].str.partition(" ")[0]
+    return table[["series", "key", "x", "replicate", "value", "target", "problem", "rows"]]
 
 
 def method_name(label: str) -> str:
@@ -279,4 +281,4 @@ def method_name(label: str) -> str:
 def _line(column: str, value) -> str:
     if column == "guarantee":
         return "no noise" if value == "none" else KINDS[value].name
-    return f"{column} = {value:g}"
+    return f"{column} = {value:g}" if isinstance(value, (int, float)) else f"{column} = {value}"

@@ -58,6 +58,11 @@ def axes(study: Study, data: Dataset) -> list[Axis]:
     return found
 
 
+def values_text(values: tuple) -> str:
+    """Numbers as one types them; `read_values` gives them back."""
+    return ", ".join(f"{v:g}" if float(f"{v:g}") == v else repr(v) for v in values)
+
+
 def read_values(text: str, axis: Axis) -> tuple:
     """Numbers of a comma-separated list. Raises ValueError with a sentence."""
     found = []

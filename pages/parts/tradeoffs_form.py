@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import re
 
 import streamlit as st
 
-from pages.parts import show, sweep
+from pages.parts import advice, attacker, frame, glossary, saved, share, show, sweep
 from pages.parts.study import Study
-from pages.parts.tradeoffs_axes import Axis, axes, read_values
+from pages.parts.tradeoffs_axes import LEVELS, Axis, axes, read_values, values_text
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.experiments.plan import CLASSIFICATION, NORMS
@@ -23,7 +23,8 @@ _ERRORS = {
     "lda-error": "Share of test rows classified wrongly (LDA)",
     "majority-error": "Share wrong by always answering the commonest class",
 }
-_KEPT = {"persist_state": "session"}
+_PRESET = ("preset", "preset.methods", "preset.metric", "preset.replicates", "preset.published")
+KEEPS = (*_PRESET, "methods", "axis", "values", "norm", "size", "against", "replicates", "compare", "kinds", "without")
 
 
 def presets() -> Preset | None:
@@ -32,7 +33,11 @@ def presets() -> Preset | None:
     with st.container(horizontal=True):
         _menu("Published figures and tables", PRESETS)
         _menu("Classification", CLASSIFIERS)
-    return SHOWN.get(st.session_state.get("tradeoffs.preset", ""))
+        saved.opener(st)
+    key = frame.own("preset")
+    if key and key not in SHOWN:
+        frame.leave_out("preset", "There is no figure or table of that name.")
+    return SHOWN.get(key)
 
 
 def _menu(label: str, offered: dict[str, Preset]) -> None:
@@ -51,7 +56,7 @@ def _menu(label: str, offered: dict[str, Preset]) -> None:
 
 
 def _choose(key: str) -> None:
-    st.session_state["tradeoffs.preset"] = key
+    frame.put(**dict.fromkeys((*_PRESET, "plan"), "") | {"preset": key})
     st.session_state["tradeoffs.start"] = True
     st.session_state["tradeoffs.choices"] = st.session_state.get("tradeoffs.choices", 0) + 1
 
@@ -59,7 +64,7 @@ def _choose(key: str) -> None:
 def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:
     """Header and settings of a preset. Returns its sweep and the metric to show."""
     left, right = st.columns([4, 1.6], vertical_alignment="center")
-    left.subheader(sweep.named(preset))
+    left.header(sweep.named(preset))
     right.button("Back to my own set-up", on_click=_choose_none, width="stretch")
     fixed = ", ".join(f"{name} = {value}" for name, value in preset.fixed)
     levels = ", ".join(
@@ -80,36 +85,44 @@ def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:
         plain = [c.key for c in METHODS.all() if c.target == "covariance" and not c.refuses(preset.kind)]
         usable = preset.able() if classify else plain
         able = [m for m in preset.available() if m in usable]
-        chosen = _chosen(f"t.{preset.key}.methods", first, usable, able)
+        chosen = _chosen("preset.methods", f"t.{preset.key}.methods", first, usable, able)
         shown = preset.metrics[:1] if classify else preset.metrics  # guessing is a line in the picture
-        metric = second.selectbox("Error", shown, format_func=metric_name, key=f"t.{preset.key}.metric")
-        replicates = third.number_input(
-            "Replicates", 1, 200, preset.replicates, key=f"t.{preset.key}.replicates", help="As published.", **_KEPT
-        )
-        published = fourth.toggle(
+        metric = share.bound(
+            second.selectbox, "Error", shown, name="preset.metric", default=shown[0], format_func=metric_name,
+            key=f"t.{preset.key}.metric",
+        )  # fmt: skip
+        replicates = share.bound(
+            third.number_input, "Replicates", 1, 200, name="preset.replicates", default=preset.replicates,
+            key=f"t.{preset.key}.replicates", help="As published.",
+        )  # fmt: skip
+        published = share.bound(
+            fourth.toggle,
             "Published noise",
+            name="preset.published",
+            default=False,
             key=f"t.{preset.key}.published",
             help="Each method's published noise instead of the sound one. What it really gives is on Estimate.",
-            **_KEPT,
         )
         for sentence in [*preset.left_out(chosen), preset.note]:
             if sentence:
                 st.caption(show.as_text(sentence))
         st.caption("The data set and the guarantee in the sidebar do not apply here.")
-    return sweep.from_preset(preset, chosen, int(replicates), published=published), metric
+        glossary.when_not(chosen, _WHEN_NOT)
+        made = sweep.from_preset(preset, chosen, int(replicates), published=published)
+        attacker.span(g for plan in made.plans for g in plan.guarantees)
+    return made, metric
 
 
 def _choose_none() -> None:
-    st.session_state["tradeoffs.preset"] = ""
+    frame.put(**dict.fromkeys(_PRESET, ""))
 
 
-def _chosen(key: str, where, usable: list[str], default: list[str]) -> list[str]:
+def _chosen(name: str, key: str, where, usable: list[str], default: list[str]) -> list[str]:
     labels = {c.key: c.label for c in METHODS.all()}
-    if key in st.session_state:  # a method may not fit the kind of guarantee chosen since
-        st.session_state[key] = [m for m in st.session_state[key] if m in usable]
-    else:
-        st.session_state[key] = default
-    return where.multiselect("Methods", usable, format_func=labels.get, key=key, **_KEPT)
+    return share.bound(
+        where.multiselect, "Methods", usable, name=name, default=default, key=key, format_func=labels.get,
+        code=share.several_of(usable, list(labels)),  # a method may not fit the kind of guarantee chosen since
+    )  # fmt: skip
 
 
 def metric_name(metric: str) -> str:
@@ -130,20 +143,41 @@ def own_form(study: Study, data: Dataset) -> tuple[sweep.Sweep, str]:
         needed = kinds or (study.kind,)
         usable = [c.key for c in cards if not all(c.refuses(k) for k in needed)]
         proved = [c.key for c in cards if c.key in usable and c.standing != "reference" and c.trust == "central"]
-        methods = _chosen("t.methods", top[0], usable, _first(proved))
-        axis = _axis(study, data, top[1])
+        methods = _chosen("methods", "t.methods", top[0], usable, _first(proved))
+        axis = _axis(study, data, top[1], bool(kinds))
         low = st.columns([4, 1.5, 1.3, 2.2, 1.2], vertical_alignment="bottom")
-        values = _values(axis, low[0], study)
-        norm = low[1].selectbox("Norm", NORMS, format_func=NORM_NAMES.get, key="t.norm", help=_NORM_HELP, **_KEPT)
-        size = low[2].selectbox("Error", ("relative", "absolute"), key="t.size", help=_SIZE_HELP, **_KEPT)
+        values = _values(axis, low[0], study, bool(kinds))
+        norm = share.bound(
+            low[1].selectbox, "Norm", NORMS, name="norm", default=NORMS[0], key="t.norm", format_func=NORM_NAMES.get,
+            help=_NORM_HELP,
+        )  # fmt: skip
+        size = share.bound(
+            low[2].selectbox, "Error", ("relative", "absolute"), name="size", default="relative", key="t.size",
+            help=_SIZE_HELP,
+        )  # fmt: skip
         references = ["truth", "sample", "nonprivate"] if data.truth is not None else ["sample", "nonprivate"]
-        _still("t.against", references)
-        against = low[3].selectbox("Compared with", references, format_func=AGAINST.get, key="t.against", **_KEPT)
-        replicates = low[4].number_input("Replicates", 1, 1000, 20, key="t.replicates", help=_REPLICATES_HELP, **_KEPT)
+        against = share.bound(
+            low[3].selectbox, "Compared with", references, name="against", default=references[0], key="t.against",
+            format_func=AGAINST.get,
+        )  # fmt: skip
+        replicates = share.bound(
+            low[4].number_input, "Replicates", 1, 1000, name="replicates", default=20, key="t.replicates",
+            help=_REPLICATES_HELP,
+        )  # fmt: skip
         unfit = [c.refuses(study.kind) for c in cards if c.refuses(study.kind)] if not kinds else []
         if unfit:
             st.caption(" ".join(unfit))
-        without = st.toggle("Also each method without noise", key="t.without", help=_WITHOUT_HELP, **_KEPT)
+        without = share.bound(
+            st.toggle, "Also each method without noise", name="without", default=False, key="t.without",
+            help=_WITHOUT_HELP,
+        )  # fmt: skip
+        advice.section(
+            study,
+            "trade-offs",
+            offered=usable,
+            chosen=methods,
+            use=lambda key: frame.put(methods=",".join([*methods, key])),
+        )
     setting = sweep.Setting(
         methods=tuple(methods),
         axis=axis.name,
@@ -157,11 +191,15 @@ def own_form(study: Study, data: Dataset) -> tuple[sweep.Sweep, str]:
         without_noise=without,
     )
     made = sweep.build(study, data, setting)
+    glossary.when_not(methods, _WHEN_NOT)
+    if axis.name in ("privacy", "delta"):
+        attacker.span(made.on_rows["guarantees"] if made.on_rows else made.plans[0].guarantees)
     if kinds:
         st.caption(show.as_text(sweep.conversion(kinds, study.epsilon, study.delta)))
     return made, made.metrics[0]
 
 
+_WHEN_NOT = "When not to use these methods"
 _NORM_HELP = (
     "Frobenius: all entries. Spectral: the largest eigenvalue. l1: the largest column sum. Max: the largest entry."
 )
@@ -177,45 +215,62 @@ def _first(keys: list[str]) -> list[str]:
 
 
 def _kinds(study: Study, where) -> tuple[str, ...]:
-    on = where.toggle(
+    on = share.bound(
+        where.toggle,
         "Compare kinds of guarantee",
+        name="compare",
+        default=False,
         key="t.compare",
         help="The axis is epsilon at the delta of the sidebar; every kind runs at the guarantee that implies it.",
-        **_KEPT,
     )
     if not on:
         return ()
     names = {k: KINDS[k].name for k in ("pure", "approx", "zcdp")}
-    found = where.pills(
-        "Kinds", list(names), format_func=names.get, selection_mode="multi", default=list(names), key="t.kinds",
-        label_visibility="collapsed", **_KEPT,
+    found = share.bound(
+        where.pills, "Kinds", list(names), name="kinds", default=list(names), key="t.kinds", format_func=names.get,
+        selection_mode="multi", label_visibility="collapsed",
     )  # fmt: skip
     return tuple(found) or (study.kind,)
 
 
-def _still(key: str, options: list) -> None:
-    """A remembered choice that is no longer offered is forgotten."""
-    if key in st.session_state and st.session_state[key] not in options:
-        del st.session_state[key]
-
-
-def _axis(study: Study, data: Dataset, where) -> Axis:
+def _axis(study: Study, data: Dataset, where, compare: bool) -> Axis:
     offered = {a.name: a for a in axes(study, data)}
-    if st.session_state.get("t.compare"):
+    if compare:
         offered.pop("delta", None)
-    _still("t.axis", list(offered))
     names = {name: a.label for name, a in offered.items()}
-    names["privacy"] = "epsilon" if st.session_state.get("t.compare") else study.lever
-    return offered[where.selectbox("Along the axis", list(offered), format_func=names.get, key="t.axis", **_KEPT)]
+    names["privacy"] = "epsilon" if compare else study.lever
+    return offered[
+        share.bound(
+            where.selectbox, "Along the axis", list(offered), name="axis", default="privacy", key="t.axis",
+            format_func=names.get, clears=("values",),
+        )
+    ]  # fmt: skip
 
 
-def _values(axis: Axis, where, study: Study) -> tuple:
-    suggested = axis.values
-    if axis.name == "privacy" and st.session_state.get("t.compare"):
-        suggested = tuple(float(f"{v:.3g}") for v in sweep.LEVELS["epsilon"])
-    # One box per axis and suggestion, so that another data set suggests anew.
-    key = f"t.values.{axis.name}.{json.dumps(suggested)}"
-    text = where.text_input(
-        f"Values of {axis.label}", ", ".join(f"{v:g}" if v < 1e6 else str(v) for v in suggested), key=key, **_KEPT
+def _values(axis: Axis, where, study: Study, compare: bool) -> tuple:
+    suggested, varied = axis.values, axis.name
+    if axis.name == "privacy":
+        varied = "epsilon" if compare else study.lever
+        if compare:
+            suggested = tuple(float(f"{v:.3g}") for v in LEVELS["epsilon"])
+    text = share.bound(
+        where.text_input,
+        f"Values of {axis.label}",
+        name="values",
+        default=values_text(suggested),
+        key=f"t.values.{axis.name}",
+        code=_values_code(varied),
     )
     return read_values(text, axis)
+
+
+def _values_code(varied: str) -> share.Code:
+    """In the address the values carry the name of what they are values of, since another axis has others."""
+
+    def read(text: str) -> str:
+        name, _, values = text.partition(":")
+        if name != varied:
+            raise ValueError(f"It must begin with {varied}:, which is along the axis.")
+        return share.written(str).read(re.sub(r"\s*[,;]\s*", ", ", values.strip()))
+
+    return share.Code(read, lambda text: f"{varied}:" + re.sub(r"\s*[,;]\s*", ",", text.strip()))

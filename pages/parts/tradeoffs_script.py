@@ -1,4 +1,4 @@
-"""The same in Python: a script whose variable ``table`` is the page's CSV."""
+"""The same in Python: ``table`` is the page's CSV, ``summary`` holds the numbers of the curves."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ def script(made: Sweep, study: Study) -> str:
     plans = ",\n".join(_plan(plan) for plan in made.plans)
     return "\n".join(
         [
-            "import pandas as pd",
             "import privcov",
+            "from privcov.experiments import studies",
             "",
             f"plans = [\n{plans},\n]",
-            "table = pd.concat([privcov.run(plan) for plan in plans], ignore_index=True)",
-            "print(table)",
+            "table = studies.run(plans)  # every replicate",
+            "summary = studies.summary(plans, table)  # mean over replicates, 10 % and 90 % quantiles",
+            "print(summary.to_string())",
         ]
     )
 
@@ -39,6 +40,7 @@ def _plan(plan: Plan) -> str:
             f"        replicates={plan.replicates},",
             f"        seed={plan.seed},",
             f"        row_bound={plan.row_bound!r},",
+            *([] if plan.noise_seed is None else [f"        noise_seed={plan.noise_seed},"]),
             *(f"        {name}={value!r}," for name, value in split if value),
             "    )",
         ]
@@ -47,13 +49,14 @@ def _plan(plan: Plan) -> str:
 
 def _on_rows(made: Sweep, study: Study) -> str:
     given = made.on_rows
-    rows = twin.script(study, given["dataset"]).split("guarantee = ")[0].rstrip()
+    rows = "\n".join(twin.rows(study, given["dataset"]))
     guarantees = ", ".join(f"privcov.{g!r}" for g in given["guarantees"])
+    by = ["method", "guarantee", "epsilon", "delta", "rho", *(["row_bound"] if given["row_bounds"] else [])]
     return "\n".join(
         [
             rows,
             "",
-            "from privcov.experiments.plan import run_on",
+            "from privcov.experiments.plan import run_on, summarise",
             "",
             "table = run_on(",
             "    ds,",
@@ -64,6 +67,7 @@ def _on_rows(made: Sweep, study: Study) -> str:
             f"    seed={given['seed']},",
             f"    row_bounds={given['row_bounds']!r},",
             ")",
-            "print(table)",
+            f"summary = summarise(table, {by!r})  # mean over replicates, 10 % and 90 % quantiles",
+            "print(summary.to_string())",
         ]
     )

@@ -1,4 +1,4 @@
-"""The one store of finished cells, estimates from small runs, and plans as JSON."""
+"""The one store of finished cells, and estimates from small runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pages.parts import sweep
 from privcov.dataset import Dataset
 from privcov.experiments import estimates
 from privcov.experiments.estimates import Cost, Estimate
-from privcov.experiments.plan import Plan
 from privcov.experiments.store import Store
 from privcov.places import cache_folder
 from privcov.privacy import Guarantee, NoPrivacy, from_dict, to_dict
@@ -62,10 +61,3 @@ def _cost(entry: str, guarantee: str, n: int, d: int) -> Cost:
     found = json.loads(entry)
     level = from_dict(json.loads(guarantee))
     return estimates.cost_of(found if isinstance(found, str) else tuple(found), level or NoPrivacy(), n, d)
-
-
-def plans_json(plans: tuple[Plan, ...]) -> str:
-    """One plan as `Plan.to_json` writes it, several as a JSON list of them."""
-    if len(plans) == 1:
-        return plans[0].to_json()
-    return json.dumps([json.loads(plan.to_json()) for plan in plans], indent=2)

@@ -8,18 +8,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts import frame, show, sweep, tradeoffs_pins, tradeoffs_store
+from pages.parts import frame, show, sweep, take_home, tradeoffs_pins, tradeoffs_store
+from pages.parts.glossary import term
 from pages.parts.jobs import Job
 from pages.parts.study import Study
 from pages.parts.tradeoffs_form import metric_name
 from pages.parts.tradeoffs_script import script
 from privcov.dataset import Dataset
+from privcov.experiments import studies
 from privcov.experiments.crossings import all_pairs, sentence
 from privcov.experiments.estimates import LONG, in_words
 from privcov.experiments.guessing import GUESS, against_guessing, without_noise
 from privcov.experiments.plan import summarise
 from privcov.figures.errors import curves
-from privcov.figures.look import Picture, plain
+from privcov.figures.look import LIGHT, Palette, Picture, plain
 from privcov.metrics.errors import matrix_norm, reference_matrix
 
 _KEEP = 8
@@ -92,8 +94,8 @@ def _others(shown: Job | None) -> None:
 
 def _paint(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, job: Job, was_alive: bool) -> None:
     progress = job.progress
-    if was_alive and not progress.alive:
-        st.rerun()  # the whole page, so that the clock of this fragment stops
+    if jobs().get(made.key) is not job or (was_alive and not progress.alive):
+        st.rerun()  # the whole page: Go on put another job in place of this one, or the clock of this fragment stops
     if progress.alive:
         _show_progress(job)
     elif progress.state == "stopped":
@@ -126,7 +128,7 @@ def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, 
     table = sweep.tidy(made, rows, metric)
     across = table[table["x"].isna()]
     drawn = table[table["x"].notna()]
-    summary = summarise(drawn.assign(metric=metric), ["series", "x"]).drop(columns="metric")
+    summary = summarise(drawn.assign(metric=metric), ["series", "key", "x"]).drop(columns="metric")
     quiet = [(name, float(part["value"].mean())) for name, part in across.groupby("series", sort=False)]
     if made.classifies:
         guess = sweep.tidy(made, rows, "majority-error")
@@ -136,17 +138,20 @@ def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, 
         lines = references(data, metric, str(table["target"].iloc[0]), made) + quiet
     lines = [(name, level) for name, level in lines if level > 0 and math.isfinite(level)]
     where = f"{data.n:,} rows, {data.d} columns, R = {data.row_bound:.3g}" if data is not None else made.title
-    provenance = "Public" if made.classifies else data.provenance.capitalize() if data is not None else "Simulated"
+    provenance = "Public" if made.classifies else (data or made).provenance.capitalize()
     show.tag(provenance, f"{where}; {made.replicates} replicates")
-    picture = _curves(made, summary, metric, lines)
+    picture = _curves(made, summary, metric, lines, frame.palette())
     show.picture(picture, "trade-offs")
-    simulated = bool(made.plans) and (data is None or data.provenance == "simulated")
+    simulated = bool(made.plans) and (data or made).provenance == "simulated"
     st.caption(_band(simulated, made.classifies))
+    told = [] if made.classifies else _verdicts(made, drawn)
     if made.classifies:
         words = without_noise(across, guess[guess["x"].isna()])
         words += against_guessing(drawn, guess[guess["x"].notna()], made.x_label, plain)
         st.markdown("\n".join(f"- {show.as_text(w)}" for w in words))
-    verdicts(made, drawn)
+        told = words
+    else:
+        _say(told)
     failed = int(table["value"].isna().sum())
     if failed:
         reason = table.loc[table["value"].isna(), "problem"].mode().iloc[0]
@@ -155,18 +160,35 @@ def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, 
             f"why. Most often: {show.as_text(reason)}"
         )
     with st.expander("Table"):
-        st.dataframe(summary.rename(columns={"x": made.x_label.split(" (")[0]}), hide_index=True)
+        st.dataframe(summary.drop(columns="key").rename(columns={"x": made.x_label.split(" (")[0]}), hide_index=True)
     if job.progress.alive:
         return
-    parts = st.columns([1, 1, 1, 2])
+    parts = st.columns([1, 1, 1.2, 1, 1])
     frozen = tuple(rows)
     with parts[0]:
         show.download("CSV", lambda: pd.DataFrame(frozen).to_csv(index=False), "trade-offs.csv", "download-table")
     if made.plans:
         with parts[1]:
-            text = tradeoffs_store.plans_json(made.plans)
+            text = studies.write(made.plans)
             show.download("Plan JSON", lambda: text, "plan.json", "download-plan", "application/json")
-    parts[2].button(
+    with parts[2]:
+        again = script(made, study)
+        link = "" if made.on_rows else take_home.address()
+
+        def report() -> str:
+            from privcov.bundle import report
+
+            caption = take_home.unlinked(_band(simulated, made.classifies))
+            drawing = (_curves(made, summary, metric, lines, LIGHT), caption)
+            title, about = f"Trade-offs: {made.title}", f"{where}; {made.replicates} replicates"
+            numbers = summary.drop(columns="key").rename(columns={"x": made.x_label.split(" (")[0]})
+            public = provenance == "Public" and bool(made.on_rows)
+            return report.of_curves(
+                title, provenance, about, [drawing], told, numbers, declared=public, script=again, address=link
+            )
+
+        show.download("Report as HTML", report, "report.html", "download-report", take_home.HTML)
+    parts[3].button(
         "Pin",
         key="pin",
         help="Freeze these curves in the tab Pinned, beside others.",
@@ -174,13 +196,13 @@ def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, 
         args=(made.owner, made.title, metric_name(metric), summary, lines, made.x_label, made.log, not made.classifies),
     )
     with st.expander("The same in Python"):
-        st.code(script(made, study), language="python")
+        st.code(again, language="python")
 
 
-def _curves(made: sweep.Sweep, summary: pd.DataFrame, metric: str, lines: list) -> Picture:
+def _curves(made: sweep.Sweep, summary: pd.DataFrame, metric: str, lines: list, palette: Palette) -> Picture:
     return curves(
         summary.rename(columns={"series": "method"}),
-        frame.palette(),
+        palette,
         x="x",
         x_label=made.x_label,
         y_label=metric_name(metric),
@@ -202,8 +224,8 @@ def _band(simulated: bool, classifies: bool) -> str:
     if classifies:
         what = "a fresh random split into training and test rows and fresh noise"
     return (
-        f"Lines: mean over replicates. Bands: 10 % to 90 % of replicates, with {what}. Horizontal lines: answers that "
-        "take no noise, which are the ones to beat."
+        f"Lines: mean over replicates. Bands: {term('replicate-range')}, 10 % to 90 % of them, with {what}. Horizontal "
+        "lines: answers that take no noise, which are the ones to beat."
     )
 
 
@@ -229,12 +251,16 @@ def references(data: Dataset | None, metric: str, target: str, made: sweep.Sweep
     return found
 
 
-def verdicts(made: sweep.Sweep, drawn: pd.DataFrame) -> None:
+def _verdicts(made: sweep.Sweep, drawn: pd.DataFrame) -> list[str]:
     """Crossings first, then who is ahead, then where nobody clearly is."""
     x_name = made.x_label.split(" (")[0]
     found = [c for _, part in drawn.groupby("rows", sort=False) for c in all_pairs(part)]
     found.sort(key=lambda c: (not c.crossings, not any(c.signs)))
-    words = [show.as_text(sentence(c, x_name, plain)) for c in found]
+    return [sentence(c, x_name, plain) for c in found]
+
+
+def _say(verdicts: list[str]) -> None:
+    words = [show.as_text(w) for w in verdicts]
     if not words:
         return
     st.markdown("\n".join(f"- {w}" for w in words[:4]))

@@ -22,7 +22,7 @@ NUMBERS = ("low", "high", "typical")
 
 def section() -> None:
     """The whole of it, above the page's own pictures."""
-    st.subheader("Your own CSV")
+    st.header("Your own CSV")
     answer = st.radio(
         "Is this file already public?",
         list(ANSWERS),

@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.parts import cached, frame, show, twin
+from pages.parts import attacker, cached, frame, glossary, share, show, twin
 from pages.parts.study import REPLACE_ONE, SOUND, Study
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
@@ -16,11 +16,13 @@ from privcov.estimators.base import METHODS
 from privcov.experiments import estimates
 from privcov.experiments.answer import NORM_NAMES, REFERENCE_NAMES, Answer
 from privcov.experiments.solve import RANGES, grid_of, smallest
-from privcov.figures.look import pen
+from privcov.figures.look import pen_of
 from privcov.figures.solution import solution
 
 _NARROWING = 14  # levels that bisection adds to the grid, about
 _KEPT = 8
+KEEPS = tuple(f"which.{name}" for name in ("method", "target", "lever", "norm", "replicates", "against", "asked"))
+_UNASKED = 12.0  # seconds of work that a link may ask for
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,13 @@ def section(study: Study, data: Dataset) -> None:
         "the smallest one whose **mean** error meets the target."
     )
     question, started = _form(study, data)
-    if question is None:
-        return
+    glossary.when_not([question.method])
     key = (_same(study, question), question)
     kept = st.session_state.setdefault("solved", {})
-    if started:
-        with show.problems():
+    with show.problems():
+        # A link shows the answer it was copied from, where that does not take long.
+        linked = not kept and frame.own("which.asked") and _seconds(study, data, question) <= _UNASKED
+        if started or linked:
             kept[key] = _solve(study, data, question)
             while len(kept) > _KEPT:
                 kept.pop(next(iter(kept)))
@@ -65,28 +68,43 @@ def redraws(study: Study, data: Dataset) -> bool:
     return data.provenance == "simulated" and key in known and any(s.name == "n" for s in known[key].parameters)
 
 
-def _form(study: Study, data: Dataset) -> tuple[Question | None, bool]:
+def _form(study: Study, data: Dataset) -> tuple[Question, bool]:
     cards = [c for c in METHODS.all() if c.target == "covariance" and not c.refuses(study.kind)]
     keys = [c.key for c in cards]
-    start = keys.index(study.method_key()) if study.method_key() in keys else 0
+    start = study.method_key() if study.method_key() in keys else keys[0]
     references = [r for r in REFERENCE_NAMES if r != "truth" or data.truth is not None]
     levers = {study.lever: f"smallest {study.lever}"}
     if redraws(study, data):
         levers["n"] = f"smallest n at {study.guarantee}"
     with st.form("which-epsilon", border=True):
         first, second, third = st.columns([3, 2, 3])
-        method = first.selectbox("Method", keys, start, format_func={c.key: c.label for c in cards}.get)
-        percent = second.number_input("Target error, %", 0.01, 1000.0, 10.0, step=1.0, help="Relative, on average.")
-        lever = third.selectbox("Looking for", list(levers), format_func=levers.get)
+        form = share.Form()
+        method = share.bound(
+            first.selectbox, "Method", keys, name="which.method", default=start, form=form,
+            format_func={c.key: c.label for c in cards}.get,
+        )  # fmt: skip
+        percent = share.bound(
+            second.number_input, "Target error, %", 0.01, 1000.0, name="which.target", default=10.0, form=form,
+            step=1.0, help="Relative, on average.",
+        )  # fmt: skip
+        lever = share.bound(
+            third.selectbox, "Looking for", list(levers), name="which.lever", default=study.lever, form=form,
+            format_func=levers.get,
+        )  # fmt: skip
         first, second, third = st.columns([3, 2, 3])
-        norm = first.selectbox("Norm", list(NORM_NAMES), format_func=lambda k: NORM_NAMES[k].capitalize())
-        replicates = second.number_input("Replicates", 3, 200, 20, help="More replicates, a shorter interval.")
-        against = third.selectbox(
-            "Error", references, format_func=REFERENCE_NAMES.get, help="What the answer is compared with."
-        )
-        started = st.form_submit_button("Find it", type="primary")
-    if method is None:
-        return None, False
+        norm = share.bound(
+            first.selectbox, "Norm", list(NORM_NAMES), name="which.norm", default="frobenius", form=form,
+            format_func=lambda k: NORM_NAMES[k].capitalize(),
+        )  # fmt: skip
+        replicates = share.bound(
+            second.number_input, "Replicates", 3, 200, name="which.replicates", default=20, form=form,
+            help="More replicates, a shorter interval.",
+        )  # fmt: skip
+        against = share.bound(
+            third.selectbox, "Error", references, name="which.against", default=references[0], form=form,
+            format_func=REFERENCE_NAMES.get, help="What the answer is compared with.",
+        )  # fmt: skip
+        started = st.form_submit_button("Find it", type="primary", on_click=form.took, kwargs={"which.asked": "yes"})
     return Question(method, percent / 100, norm, against, lever, int(replicates)), started
 
 
@@ -134,6 +152,11 @@ def _call(study: Study, data: Dataset, question: Question) -> tuple[tuple, dict]
 
 
 def _time(study: Study, data: Dataset, question: Question) -> str:
+    text = estimates.in_words(_seconds(study, data, question))
+    return f"at most {text}, less when a small n suffices" if question.lever == "n" else text
+
+
+def _seconds(study: Study, data: Dataset, question: Question) -> float:
     key = ("which", _same(study, question), question)
     kept = st.session_state.setdefault("reckoned", {})
     if key not in kept:
@@ -148,8 +171,7 @@ def _time(study: Study, data: Dataset, question: Question) -> str:
             once = cost.seconds * (len(grid) + _NARROWING)
             once += pace * estimates.data_work(data.n, data.d)
         kept[key] = once * question.replicates * (2 if question.against == "nonprivate" else 1)
-    text = estimates.in_words(kept[key])
-    return f"at most {text}, less when a small n suffices" if question.lever == "n" else text
+    return kept[key]
 
 
 def _solve(study: Study, data: Dataset, question: Question) -> Answer:
@@ -171,10 +193,10 @@ def _answer(answer: Answer, study: Study, data: Dataset, question: Question) -> 
         "fresh rows and fresh noise in every replicate" if answer.fresh_rows else "these rows, fresh noise",
     )
     st.html(f'<p role="status" style="font-size: 1.45rem; line-height: 1.35; margin: 0">{escape(str(answer))}</p>')
+    if answer.level is not None and answer.lever != "n":
+        attacker.lines(study, [answer.level])
     for note in answer.notes:
         st.markdown(show.as_text(note))
-    order = [c.key for c in METHODS.all() if c.target == "covariance" and c.standing != "reference"]
-    place = order.index(question.method) if question.method in order else len(order)
     parts = [("no noise", answer.parts["clipped"])]
     if answer.parts.get("sampling"):
         parts.append(("sampling error alone", answer.parts["sampling"]))
@@ -185,7 +207,7 @@ def _answer(answer: Answer, study: Study, data: Dataset, question: Question) -> 
         solution(
             answer.curve,
             frame.palette(),
-            pen(place, frame.palette()),
+            pen_of(question.method, frame.palette()),
             name=answer.title,
             target=answer.target,
             level=answer.level,
@@ -198,8 +220,9 @@ def _answer(answer: Answer, study: Study, data: Dataset, question: Question) -> 
     )
     st.caption(
         f"Line: mean over {answer.replicates} replicates, the same seeds at every level. Band: 95 % t-interval of that "
-        "mean at each level. The answer's interval holds the levels at which the band holds the target (dotted): over "
-        "repeated searches it covers the level at which the expected error equals the target about 95 % of the time."
+        f"mean at each level ({glossary.term('mean-interval')}), not of one release. The answer's interval holds the "
+        "levels at which the band holds the target (dotted): over repeated searches it covers the level at which "
+        "the expected error equals the target about 95 % of the time."
     )
     left, right = st.columns(2)
     with left, st.expander("Table"):
@@ -215,7 +238,7 @@ def script(study: Study, data: Dataset, question: Question) -> str:
     entry, guarantee, target = given
     head = ["import privcov"]
     if "dataset" in named:  # the lines that make the study's rows
-        head = twin.script(study, data).split("guarantee = ")[0].rstrip().split("\n")
+        head = twin.rows(study, data)
     listed = [f"    {k}={'ds' if k == 'dataset' else repr(v)}," for k, v in named.items()]
     return "\n".join(
         [

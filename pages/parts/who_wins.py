@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts import controls, frame, show, tradeoffs_store
+from pages.parts import frame, show, tradeoffs_store
 from pages.parts.jobs import Job
 from pages.parts.study import Study
 from pages.parts.which_epsilon import redraws
+from pages.parts.who_wins_set import Map, form
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.experiments import estimates
@@ -22,25 +21,10 @@ from privcov.experiments.winners import TRIVIAL, dimension, in_words, labels_of,
 from privcov.figures.winners import winner_map
 from privcov.privacy import KINDS, Guarantee
 
-_N, _D = (500, 100_000), (5, 80)
-_LEVELS = {"rho": (1e-4, 1.0), "epsilon": (0.1, 10.0)}
 _KEPT = 8
+_UNASKED = 12.0  # seconds of work that a link may ask for
 _LONG = 15 * 60.0  # seconds; a map runs while its visitor waits
 _PROBE = (5_000, 80)  # what is larger is reckoned from runs of about this size
-_USUAL = 6  # methods that compete unless asked otherwise
-
-
-@dataclass(frozen=True)
-class Map:
-    """What the controls ask for. y: "d", "rho" or "epsilon"; ys: its values."""
-
-    methods: tuple[str, ...]
-    y: str
-    ns: tuple[int, ...]
-    ys: tuple[float, ...]
-    norm: str
-    against: str
-    replicates: int
 
 
 def section(study: Study, data: Dataset) -> None:
@@ -56,7 +40,7 @@ def section(study: Study, data: Dataset) -> None:
         "**zero matrix** and the **private diagonal** always take part. The colour names the winner, and deepens with "
         "its margin."
     )
-    asked = _controls(study, data)
+    asked = form(study, data)
     with show.problems():
         plans = _plans(study, asked)
         refusal = next(filter(None, map(estimates.refusal, plans)), "")
@@ -69,7 +53,12 @@ def section(study: Study, data: Dataset) -> None:
         key = (_same(study, asked), asked)
         kept = st.session_state.setdefault("maps", {})
         left, right = st.columns([1, 4], vertical_alignment="center")
-        started = left.button("Draw the map", type="primary", disabled=bool(refusal), key="draw-map")
+        started = left.button(
+            "Draw the map", type="primary", disabled=bool(refusal), key="draw-map", on_click=frame.put,
+            kwargs={"who.asked": "yes"},
+        )  # fmt: skip
+        # A link shows the map it was copied from, where that does not take long.
+        started |= not refusal and not kept and bool(frame.own("who.asked")) and seconds <= _UNASKED
         runs = sum(plan.steps for plan in plans)
         if refusal:
             right.warning(show.as_text(refusal))
@@ -91,68 +80,6 @@ def section(study: Study, data: Dataset) -> None:
             st.fragment(_paint, run_every=1.2 if alive else None)(kept[key], study, asked, alive)
         with st.expander("The same in Python"):
             st.code(script(study, asked), language="python")
-
-
-def _controls(study: Study, data: Dataset) -> Map:
-    cards = [c for c in METHODS.all() if c.target == "covariance" and c.standing != "reference"]
-    fit = [c for c in cards if not c.refuses(study.kind)]
-    proved = [c for c in fit if c.standing == "proved" and c.trust == "central"]
-    # Near twins of one family share most cells, and a map of ties tells little: the first of each family starts.
-    usual = [c.key for i, c in enumerate(proved) if c.family not in [b.family for b in proved[:i]]]
-    labels = {c.key: c.label + (" (local)" if c.trust == "local" else "") for c in fit}
-    references = [r for r in ("truth", "sample") if r != "truth" or data.truth is not None]
-    with st.container(border=True):
-        methods = st.multiselect("Methods", list(labels), usual[:_USUAL], format_func=labels.get, key="map-methods")
-        if len(fit) < len(cards):
-            away = [c.label for c in cards if c not in fit]
-            st.caption(f"Cannot give {KINDS[study.kind].name}: {', '.join(away)}.")
-        first, second, third, fourth = st.columns([2, 3, 3, 2])
-        over = {"d": "n and d", study.lever: f"n and {study.lever}"}
-        # Switching the kind of guarantee renames the second choice.
-        y = first.selectbox("Map over", list(over), format_func=over.get, key=f"map-over-{study.lever}")
-        n_range = second.select_slider(
-            "Rows n, from and to",
-            controls.log_grid(10, 2_000_000, whole=True),
-            _N,
-            format_func=lambda v: f"{v:,}",
-            key="map-n",
-        )
-        if y == "d":
-            low, high = third.select_slider(
-                "Columns d, from and to", controls.log_grid(1, 1000, whole=True), _D, key="map-d"
-            )
-        else:
-            low, high = third.select_slider(
-                f"{y.capitalize()}, from and to",
-                controls.log_grid(1e-5, 100.0),
-                _LEVELS[y],
-                format_func=lambda v: f"{v:g}",
-                key=f"map-{y}",
-            )
-        steps = fourth.number_input("Steps each way", 2, 9, 5, key="map-steps")
-        first, second, third = st.columns([3, 3, 4])
-        norm = first.selectbox(
-            "Norm", list(NORM_NAMES), format_func=lambda k: NORM_NAMES[k].capitalize(), key="map-norm"
-        )
-        against = second.selectbox("Error", references, format_func=REFERENCE_NAMES.get, key="map-against")
-        replicates = third.number_input(
-            "Replicates", 2, 100, 8, key="map-replicates", help="More replicates, fewer cells without a clear winner."
-        )
-    return Map(
-        tuple(methods),
-        y,
-        _between(*n_range, steps, whole=True),
-        _between(low, high, steps, whole=y == "d"),
-        norm,
-        against,
-        int(replicates),
-    )
-
-
-def _between(low: float, high: float, steps: int, *, whole: bool) -> tuple:
-    """Values evenly spaced on a log scale, rounded to two digits; fewer where rounding makes them equal."""
-    values = {float(f"{v:.2g}") for v in np.geomspace(low, high, steps)}
-    return tuple(sorted({round(v) for v in values} if whole else values))
 
 
 def _guarantees(study: Study, asked: Map) -> list[Guarantee]:

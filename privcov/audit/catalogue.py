@@ -63,7 +63,7 @@ CLAIMS = (
     Claim("5-gauss", _NAMES[5], "Section 3.1, GaussCov", "Gaussian noise, zCDP", "zcdp",
           "gaussian-cov", "as-published-5", _root2, "Right sensitivity, right noise."),
     Claim("5-separate", _NAMES[5], "Algorithm 1, SeparateCov", "Gaussian eigenvalues and eigenvectors", "zcdp",
-          "separate-cov", "as-published-5", _root2, "Right sensitivities, and the budget is split exactly.", 30),
+          "separate-cov", "as-published-5", _root2, "Right sensitivities; epsilon and delta split exactly.", 30),
     Claim("5-laplace", _NAMES[5], "public code, LapCov", "Laplace noise, scale sqrt(2) d/(n epsilon)", "pure",
           "laplace-cov", "as-published-5", lambda d: math.sqrt(2) * d,
           "The l1 norm of the whole matrix; one triangle, which is what is released, needs half."),

@@ -16,6 +16,12 @@ table {border-collapse: collapse; width: 100%; font-size: 9.5pt} td, th {border-
 text-align: left; padding: .12rem .5rem .12rem 0; vertical-align: top} th {font-weight: 600}
 .sign {display: flex; gap: 2rem; margin-top: 1.6rem} .sign div {flex: 1; border-top: 1px solid #171512;
 padding-top: .2rem; font-size: 9pt}
+html {color-scheme: light; background: #FFFFFF}
+figure {margin: .5rem 0; break-inside: avoid} figcaption {font-size: 9pt; color: #5A544A} svg {max-width: 100%;
+height: auto} .row {display: flex; gap: .6rem} .row figure {flex: 1; min-width: 0} h2 {break-after: avoid}
+.tag {border: 1px solid #171512; border-radius: .6rem; padding: 0 .5rem; font-size: 9pt; margin-right: .4rem}
+pre {font: 8.5pt/1.35 Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; background: #F6F2EA;
+padding: .5rem .7rem} tr {break-inside: avoid}
 @media print {body {font-size: 9pt; margin: 0 auto; padding: 0} table {font-size: 8pt} h1 {font-size: 14pt}
 h2 {font-size: 10pt; margin-top: .45rem}}
 """
@@ -114,7 +120,7 @@ def release_report(
         section("Statement", grid(("", ""), statement)),
         section(
             "The strongest correlations",
-            grid(("Column", "Column", "Correlation", "From", "To (privacy noise only, 95 %)"), pairs)
+            grid(("Column", "Column", "Correlation", "From", "To (privacy-noise interval, 95 %)"), pairs)
             + "<p>The interval says how far privacy noise may have moved the number of these very rows. That another "
             "sample of people would give another number comes on top.</p>",
         ),

@@ -11,14 +11,20 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import toeplitz
 
 from privcov.data_sources.base import SOURCES, Source
 from privcov.dataset import Dataset, Truth
 from privcov.parameters import parameter
 from privcov.randomness import stream
 
-ROWS = {"label": "Rows n", "low": 1, "high": 2_000_000, "log": True, "help": "Number of simulated people."}
+ROWS = {
+    "label": "Rows n",
+    "low": 1,
+    "high": 2_000_000,
+    "log": True,
+    "help": "Number of simulated people.",
+    "ends": ("more noise", "less noise"),
+}
 COLUMNS = {"label": "Columns d", "low": 1, "high": 1000, "help": "Number of variables."}
 _FAMILY = {
     "label": "Law of the rows",
@@ -73,12 +79,17 @@ class AR1Covariance(Gaussian):
     n: int = parameter(50_000, **ROWS)
     d: int = parameter(20, **COLUMNS)
     rho: float = parameter(
-        0.6, "Neighbour correlation", low=-0.95, high=0.95, help="Correlation of adjacent variables."
+        0.6,
+        "Neighbour correlation",
+        low=-0.95,
+        high=0.95,
+        help="Correlation of adjacent variables.",
+        ends=("in turns", "together"),
     )
     family: str = parameter("normal", **_FAMILY)
 
     def truth(self, seed: int) -> Truth:
-        return Truth(self.spread * toeplitz(self.rho ** np.arange(self.d)))
+        return Truth(self.spread * _toeplitz(self.rho ** np.arange(self.d)))
 
 
 @SOURCES.add(
@@ -103,7 +114,7 @@ class BandedCovariance(Gaussian):
     def truth(self, seed: int) -> Truth:
         row = np.zeros(self.d)
         row[:3] = (1.0, 0.6, 0.3)[: self.d]
-        return Truth(self.spread * toeplitz(row))
+        return Truth(self.spread * _toeplitz(row))
 
 
 @SOURCES.add(
@@ -123,7 +134,9 @@ class SparseCovariance(Gaussian):
 
     n: int = parameter(50_000, **ROWS)
     d: int = parameter(50, **COLUMNS)
-    sparsity: float = parameter(0.2, "Share of non-zero entries", low=0.0, high=1.0)
+    sparsity: float = parameter(
+        0.2, "Share of non-zero entries", low=0.0, high=1.0, ends=("nothing linked", "all linked")
+    )
 
     def truth(self, seed: int) -> Truth:
         rng = stream(seed, "truth", self.card.key, self.d, self.sparsity)
@@ -132,3 +145,10 @@ class SparseCovariance(Gaussian):
         u = upper + np.triu(upper, 1).T
         lift = max(50.0, 1.0 - float(np.linalg.eigvalsh(u)[0]))
         return Truth((u + lift * np.eye(self.d)) / 200)
+
+
+def _toeplitz(row: np.ndarray) -> np.ndarray:
+    """The symmetric matrix with row[|i - j|] at (i, j). scipy.linalg has it too, but the first picture need not wait
+    for scipy."""
+    at = np.arange(len(row))
+    return row[np.abs(at[:, None] - at)]

@@ -55,7 +55,15 @@ class MNIST(PaperData):
     openml: ClassVar = OpenML("mnist_784", 1, 15)
     d: ClassVar = SIDE * SIDE
 
-    n: int = parameter(6_000, "Pictures n", low=100, high=TRAINING, log=True, help="The first n of the file.")
+    n: int = parameter(
+        6_000,
+        "Pictures n",
+        low=100,
+        high=TRAINING,
+        log=True,
+        help="The first n of the file.",
+        ends=("more noise", "less noise"),
+    )
     digit: str = parameter("all", "Digit", choices=DIGITS, help="One digit keeps about a tenth of the pictures.")
 
     @classmethod

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import toeplitz
 
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.gaussian import COLUMNS, ROWS, Gaussian
@@ -101,6 +100,8 @@ class PrecisionAR2(PrecisionModel):
     def theta(self, seed: int) -> np.ndarray:
         row = np.zeros(self.d)
         row[:3] = (1.0, 0.5, 0.25)[: self.d]
+        from scipy.linalg import toeplitz
+
         return toeplitz(row)
 
 
@@ -163,6 +164,7 @@ class SparseInverse(PrecisionModel):
         high=200.0,
         log=True,
         help="n = r d, our guess: paper 3 never says what its r is.",
+        ends=("more noise", "less noise"),
         reference="Paper 3, slides, Tables 1 and 2: r = 0.5, 1 and 1.5.",
     )
     d: int = parameter(100, **COLUMNS)

@@ -34,7 +34,14 @@ class ZipfNorms(Source):
     n: int = parameter(50_000, **ROWS)
     d: int = parameter(50, **COLUMNS)
     bins: int = parameter(4, "Norm bins", low=1, high=40, help="1: all rows have norm 1.")
-    skew: float = parameter(3.0, "Zipf skew", low=0.0, high=10.0, help="Larger: more rows in the shortest bin.")
+    skew: float = parameter(
+        3.0,
+        "Zipf skew",
+        low=0.0,
+        high=10.0,
+        help="Larger: more rows in the shortest bin.",
+        ends=("all lengths alike", "nearly all rows short"),
+    )
 
     def default_row_bound(self, seed: int) -> float:
         return 1.0

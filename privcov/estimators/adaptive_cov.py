@@ -122,9 +122,16 @@ class AdaptiveCov(Method):
         high=20.0,
         advanced=True,
         help="Free: the bound on SeparateCov's error is about six times what is seen; 1 takes it at its word.",
+        ends=("prefers plain noise", "prefers SeparateCov"),
     )
     beta: float = parameter(
-        0.1, "Failure probability", low=0.001, high=0.5, advanced=True, help="Of the bounds that steer the search."
+        0.1,
+        "Failure probability",
+        low=0.001,
+        high=0.5,
+        advanced=True,
+        help="Of the bounds that steer the search.",
+        ends=("wide, safe bounds", "tight bounds"),
     )
 
     def run(self, ask: Ask) -> Outcome:

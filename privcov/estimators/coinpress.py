@@ -57,6 +57,7 @@ class CoinPress(Method):
         unit="R squared",
         help="A public bound u on the largest eigenvalue, as a share of R squared. If wrong, the answer is too small, "
         "not less private.",
+        ends=("less noise, if it holds", "assumes nothing"),
     )
 
     def run(self, ask: Ask) -> Outcome:

@@ -17,7 +17,7 @@ from privcov.measurements.moment import Measured
 from privcov.parameters import parameter
 from privcov.postprocess.feasibility import Infeasible, diagnose
 from privcov.postprocess.fit import Fit
-from privcov.postprocess.glasso import empties, solve_path
+from privcov.postprocess.glasso import empties, has_descent, solve_path
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.lambda_choice import FISSION_SPLITS, RULES, choices, fission_scores, nearest, solved
 from privcov.postprocess.repair import REPAIRS, repair_for_lasso
@@ -60,6 +60,7 @@ class Glasso(Method):
         log=True,
         group="Path",
         help="Share of the smallest lambda that empties the graph; used when tuning is fixed or as published.",
+        ends=("more edges", "fewer edges"),
     )
     repair: str = parameter(
         "psd",
@@ -90,6 +91,8 @@ class Glasso(Method):
         else:
             clipped, s, notes = self._repaired(measured)
             path = solve_path(s, points=PATH_POINTS, depth=PATH_DEPTH, tol=GAPS[self.accuracy])
+            if not has_descent():
+                notes += ("Solved by ADMM: the faster solver needs numba, which cannot be loaded here.",)
         best, chosen = self._choose(path, s, measured, ask)
         r2 = ask.dataset.row_bound**2
         path = tuple(
@@ -131,9 +134,10 @@ class Glasso(Method):
         size = float(np.abs(np.diag(s)).mean())
         if size <= SMALLEST:
             raise ValueError(NO_VARIANCE)
-        top = max(empties(s) or size, 1.1 * diagnose(s, penalise_diagonal=True).smallest)
+        found = diagnose(s, penalise_diagonal=True)
+        top = max(empties(s) or size, 1.1 * found.smallest)
         lambdas = np.geomspace(top, PATH_DEPTH * top, PATH_POINTS)
-        path = solve_path(s, lambdas, penalise_diagonal=True, tol=GAPS[self.accuracy])
+        path = solve_path(s, lambdas, penalise_diagonal=True, tol=GAPS[self.accuracy], diagnosis=found)
         lost = sum(fit.status == "infeasible" for fit in path)
         if lost:
             notes += (
@@ -154,7 +158,8 @@ class Glasso(Method):
         def solve(matrix: np.ndarray) -> list[np.ndarray | None]:
             if np.trace(matrix) <= SMALLEST * len(matrix):
                 return [None] * len(path)
-            return [fit.precision for fit in solve_path(matrix, lambdas, penalise_diagonal=published)]
+            fits = solve_path(matrix, lambdas, penalise_diagonal=published, tol=GAPS[self.accuracy])
+            return [fit.precision for fit in fits]
 
         if ask.tuning == "raw-cv":
             scores = raw_scores(ask, solve)

@@ -74,6 +74,7 @@ class OutputPerturbation(Method):
         unit="R squared",
         group="Lasso",
         help="Fixed before the rows are seen: it enters the sensitivity.",
+        ends=("more noise", "fewer edges"),
     )
     cap: float = parameter(
         0.5,
@@ -84,6 +85,7 @@ class OutputPerturbation(Method):
         unit="1/rho",
         group="Lasso",
         help="tau in units of 1/rho. The noise grows with its square; larger true eigenvalues are cut.",
+        ends=("less noise", "cuts less"),
     )
     threshold: str = parameter(
         "universal",

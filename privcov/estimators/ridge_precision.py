@@ -69,6 +69,7 @@ class RidgePrecision(Method):
         unit="R squared / d",
         group="Ridge",
         help="sqrt(8 lambda): eigenvalues well below it are levelled. Used when tuning is fixed or as published.",
+        ends=("noisier inverse", "smoother inverse"),
     )
 
     def run(self, ask: Ask) -> Outcome:

@@ -17,7 +17,7 @@ from privcov.postprocess.joint import unpack
 from privcov.privacy import ApproxDP, PureDP
 
 PUBLISHED = "as-published-5"
-SHARE = {"low": 0.05, "high": 0.95}
+SHARE = {"low": 0.05, "high": 0.95, "ends": ("better eigenvectors", "better eigenvalues")}
 
 
 def published_share(share, d: int):

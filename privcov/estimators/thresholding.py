@@ -44,9 +44,20 @@ RULE_HELP = (
 )
 
 
-def constant_parameter(default: float, label: str, low: float, high: float, help: str):
+def constant_parameter(
+    default: float, label: str, low: float, high: float, help: str, ends=("keeps more", "cuts more")
+):
+    """A constant of a printed threshold: nearly all of them raise it."""
     return parameter(
-        default, label, low=low, high=high, group="Threshold", advanced=True, shown_if={"rule": "paper"}, help=help
+        default,
+        label,
+        low=low,
+        high=high,
+        group="Threshold",
+        advanced=True,
+        shown_if={"rule": "paper"},
+        help=help,
+        ends=ends,
     )
 
 
@@ -172,7 +183,12 @@ class WithEta(Thresholding):
         4.4, "K", 1.0, 1e6, "Bound on the standardised moment of order 4 + excess; 4.32 for Gaussian columns."
     )
     moment_excess: float = constant_parameter(
-        0.5, "Moment excess", 0.0, 10.0, "Called epsilon in paper 4; not the privacy parameter."
+        0.5,
+        "Moment excess",
+        0.0,
+        10.0,
+        "Called epsilon in paper 4; not the privacy parameter.",
+        ("heavier tails allowed", "lighter tails assumed"),
     )
     variance_bound: float = constant_parameter(
         1.0, "M", 1e-6, 1e6, "Bound on the variances, in units of R squared / d."

@@ -70,7 +70,8 @@ def cells(plan, store: Store | None = None) -> Iterator[Cell]:
                     rows, measure = dataset, _to_reference(dataset)
                 else:
                     rows, measure = _on_test_rows(dataset, plan, replicate)
-                found = _fill(rows, measure, method, options, guarantee, plan.metrics, plan.seed, replicate)
+                seed = plan.seed if plan.noise_seed is None else plan.noise_seed
+                found = _fill(rows, measure, method, options, guarantee, plan.metrics, seed, replicate)
                 if store is not None:
                     store.put(keys, found)
             rows = _rows(label, guarantee, replicate, plan.metrics, found)
@@ -101,12 +102,13 @@ def _entries(plan) -> Iterator[tuple]:
 def _spots(plan) -> Iterator[tuple]:
     """(columns of the table, source, row bound, its part of the key) of every point."""
     split = "" if plan.sizes is None else json.dumps(dataclasses.asdict(plan.sizes), sort_keys=True)
+    noise = "" if plan.noise_seed in (None, plan.seed) else f"noise {plan.noise_seed}"
     for point in plan.points():
         own = {k: v for k, v in point.items() if k != "row_bound"}
         source = build(SOURCES.get(plan.source).cls, f"Source {plan.source!r}", {**plan.source_params, **own})
         bound = point.get("row_bound", plan.row_bound)
         bound = source.default_row_bound(plan.seed) if bound is None else float(bound)
-        place = place_part(source, bound, plan.seed) + split
+        place = place_part(source, bound, plan.seed) + split + noise
         yield {column_of(k): v for k, v in point.items()}, source, bound, place
 
 

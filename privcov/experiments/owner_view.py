@@ -16,6 +16,10 @@ from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
 
 
+class LookError(ValueError):
+    """Why there is nothing to look at; nothing of a cell is in the sentence."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Look:
     """Not private. Correlations d x d: of the rows as they are, of the clipped rows, and of one throw-away release.
@@ -39,14 +43,14 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, shape: str, rng: n
     """The exact answer beside a draw. rng: for the throw-away noise; it is simulated and never released."""
     facts = private.facts
     if facts.bounds is None:
-        raise ValueError("The owner's view needs bounds per column: without them there is no clipping to show.")
+        raise LookError("The owner's view needs bounds per column: without them there is no clipping to show.")
     cells = private._rows
     used = np.ones(len(cells), dtype=bool) if private._class_of is None else private._class_of >= 0
     holes = ~np.isfinite(cells)
     if facts.missing == "drop-row":
         used &= ~holes.any(axis=1)
     if used.sum() < 2:
-        raise ValueError("Fewer than two rows are left by the declared rules, so there is nothing to look at.")
+        raise LookError("Fewer than two rows are left by the declared rules, so there is nothing to look at.")
     cells, holes = cells[used], holes[used]
     y = np.where(holes, 0.0, (np.where(holes, 0.0, cells) - facts.origin) / facts.scale)
     low, high = ((facts.bounds - facts.origin[:, None]) / facts.scale[:, None]).T

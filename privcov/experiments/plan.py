@@ -51,7 +51,8 @@ class Plan:
                 redrawn for every replicate: the release is made from the training rows (with centre "classes"), the
                 validation rows are left alone, the rest is tested on. best keeps the columns with the largest t
                 statistics on the raw training rows: then no release has an end-to-end guarantee.
-    replicates: >= 1, each with fresh rows and fresh noise. seed: whole number >= 0.
+    replicates: >= 1, each with fresh rows and fresh noise. seed: whole number >= 0. noise_seed: of the noise alone,
+                where it is not the seed of the rows.
     """
 
     source: str
@@ -66,6 +67,7 @@ class Plan:
     training: int | None = None
     validation: int = 0
     best: int | None = None
+    noise_seed: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("methods", "guarantees", "metrics"):
@@ -80,6 +82,8 @@ class Plan:
             checks.positive("row_bound", self.row_bound, "Choose it from domain knowledge, not from the data.")
         checks.whole("replicates", self.replicates, 1)
         checks.whole("seed", self.seed, 0)
+        if self.noise_seed is not None:
+            checks.whole("noise_seed", self.noise_seed, 0)
         for name in self.metrics:
             checks.one_of("metric", name, (*METRICS, *CLASSIFICATION))
         methods = [_entry(m) for m in self.methods]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,6 +60,22 @@ class Verdict:
             f"{self.within:.0%} of {self.cells} cells agree within Monte-Carlo error, {self.order:.0%} within a factor "
             f"of three; ours are {self.ratio:.2f} times the printed ones (median), rank correlation {self.rank:.2f}."
         )
+
+
+def beyond_the_word(found: Sequence[Verdict]) -> str:
+    """What the words of whole tables leave out: which come out once the reasons are put in, and which in part."""
+    good = (REPRODUCED_WELL, SHAPE)
+    poor = [v for v in found if v.word == NOT]
+    mended = [v for v in poor if v.explained in good]
+    parts = [v for v in poor if v not in mended and any(word in good for _, word, *_ in v.methods)]
+    told = []
+    if mended:
+        words = [v.explained for v in mended]
+        listed = " and ".join(f"{words.count(word)} as {word}" for word in good if word in words)
+        told.append(f"{len(mended)} of these come out once the reasons found are put into our numbers ({listed})")
+    if parts:
+        told.append(f"in {len(parts)} more some of the estimators do, as described")
+    return f"{'; '.join(told)}." if told else ""
 
 
 def spearman(x, y) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Picture, draw, pen, plain, wash
+from privcov.figures.look import Palette, Picture, draw, pens_of, plain, wash
 
 
 def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: str, height: int = 300) -> Picture:
@@ -64,8 +64,9 @@ def curves(
 ) -> Picture:
     """Error curves with bands, the error on a log axis unless ``log_error`` is False (then from zero).
 
-    table: columns method (or any name of a series), ``x``, mean, low, high; what has no place on a log axis is left
-    out. order: all names in a fixed order (it decides the pen). references: (name, level) drawn as horizontal lines.
+    table: columns method (or any name of a series), ``x``, mean, low, high, and key where the name of a series is not
+    the method's own; what has no place on a log axis is left out. order: all names in the order of drawing; several
+    lines of one method share its hue. references: (name, level) drawn as horizontal lines.
     marked: the study's own x, drawn as a vertical line. log: whether x is logarithmic too.
     """
     traces, shapes, notes, story = [], [], [], []
@@ -76,9 +77,10 @@ def curves(
     # A quantile of zero would leave the axis; the smallest mean is far enough down.
     if log_error:
         table = table.assign(low=table["low"].where(table["low"] > 0, table["mean"].min()))
-    for name in [m for m in order if m in set(table["method"])]:
+    keys = dict(zip(table["method"], table["key" if "key" in table else "method"], strict=True))
+    drawn = [name for name in order if name in keys]
+    for name, style in zip(drawn, pens_of([keys[name] for name in drawn], palette), strict=True):
         part = table[table["method"] == name].sort_values(x)
-        style = pen(order.index(name), palette)
         xs, label = part[x].to_numpy(), labels.get(name, name)
         traces.append(
             go.Scatter(

@@ -9,6 +9,7 @@ from privcov.figures.look import Palette, Picture, draw, plain, safe, wash
 from privcov.postprocess.edges import EDGE, UNDECIDED
 
 _NAMED = 40  # nodes; beyond this names would lie on top of each other
+_HUBS = 12  # nodes named where not all can be: those with the most edges
 _SHORT = 5  # letters of a name that fits into its node
 _HOVERED = 1_500  # edges that answer to the pointer
 
@@ -73,6 +74,8 @@ def network(
         traces.append(_hover(told, place, columns, strength))
     traces.append(_nodes(kinds, place, columns, palette))
     wide, high = np.abs(place).max(axis=0) if d > 1 else (1.0, 1.0)
+    if d > _NAMED:  # room for the names of the hubs outside the circle
+        wide, high = wide + 0.25, high + 0.06
     figure = draw(
         traces,
         palette,
@@ -126,12 +129,27 @@ def _nodes(kinds: list, place: np.ndarray, columns: tuple[str, ...], palette: Pa
         x=place[:, 0],
         y=place[:, 1],
         showlegend=False,
-        mode="markers+text" if d <= _NAMED else "markers",
-        text=names,
+        mode="markers+text",
+        text=names if d <= _NAMED else [name if hub else "" for name, hub in zip(names, _hubs(degree), strict=True)],
         textfont={"size": 12, "color": palette.ink},
         customdata=np.array([[safe(c), int(k)] for c, k in zip(columns, degree, strict=True)], dtype=object),
-        textposition="middle center" if inside else "top center",
+        textposition=_outwards(place) if d > _NAMED else "middle center" if inside else "top center",
         cliponaxis=False,
         marker={"size": size, "color": palette.ground, "line": {"color": palette.ink, "width": 1.3}},
         hovertemplate="%{customdata[0]}: %{customdata[1]} edges<extra></extra>",
     )
+
+
+def _hubs(degree: np.ndarray) -> np.ndarray:
+    """Which nodes bear a name in a large network: the `_HUBS` with the most edges, at least two; ties by column."""
+    order = np.argsort(-degree, kind="stable")[:_HUBS]
+    found = np.zeros(len(degree), dtype=bool)
+    found[order] = degree[order] >= 2
+    return found
+
+
+def _outwards(place: np.ndarray) -> list[str]:
+    """Names stand outside the circle, away from the edges."""
+    across = np.where(place[:, 0] > 0.15, "right", np.where(place[:, 0] < -0.15, "left", "center"))
+    along = np.where(np.abs(place[:, 0]) > 0.6, "middle", np.where(place[:, 1] > 0, "top", "bottom"))
+    return [f"{a} {b}" for a, b in zip(along, across, strict=True)]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
+from zlib import crc32
 
 import plotly.graph_objects as go
 
@@ -46,8 +49,9 @@ LIGHT = Palette(
         (0.8, "#2F8981"),
         (1, "#084846"),
     ),
-    # Okabe and Ito, reordered so that the first is near the accent; distinct without colour vision.
-    lines=("#00716A", "#D55E00", "#0072B2", "#B0568C", "#8A6A00", "#56616B", "#3D8B3D", "#7A4A2A"),
+    # Hues near those of Okabe and Ito, the first the accent; their lightness is spread so that every pair stays apart
+    # in each kind of colour blindness (tests/figures/test_contrast.py holds them to that).
+    lines=("#00716A", "#E56B18", "#788DD2", "#C871A2", "#755914", "#13353D", "#10A55F", "#51271B"),
     good="#00716A",
     bad="#C2500A",
 )
@@ -66,12 +70,15 @@ DARK = Palette(
         (0.8, "#3EA398"),
         (1, "#A9F0E6"),
     ),
-    lines=("#4FC3B8", "#F0965A", "#6FB7EA", "#E39AC4", "#E0B84C", "#9FB0C0", "#8FCB76", "#C9AB8B"),
+    lines=("#4FC3B8", "#EF9B51", "#4887CC", "#A66478", "#FDCD3F", "#B9D4FD", "#638C53", "#D4D4A6"),
     good="#4FC3B8",
     bad="#F0965A",
 )
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+# By how much a round moves on dash and symbol: chosen so that no two methods have both in common.
+_TURNS = ((0, 0), (1, 2), (2, 6), (3, 1), (4, 5), (5, 3))
+_SHADES = (0.0, 0.45, 0.75)  # towards ink, so contrast with the ground only grows
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
 FONT = '"Source Sans", "Source Sans Pro", sans-serif'  # the one Streamlit carries with it
 
@@ -85,9 +92,77 @@ class Pen:
     symbol: str
 
 
+# Method key -> (colour, round). Methods of one colour differ in dash and symbol; those usually drawn together (the
+# additive ones, the spectral ones, the thresholds, the graphs) differ in colour too.
+_METHODS = {
+    "auto-cov": (0, 0),
+    "gaussian-cov": (1, 0),
+    "wishart-difference": (2, 0),
+    "separate-cov": (3, 0),
+    "adaptive-cov": (4, 0),
+    "projection": (5, 0),
+    "em-cov": (6, 0),
+    "coinpress": (7, 0),
+    "diagonal": (0, 1),
+    "laplace-cov": (5, 1),
+    "wishart-approx": (6, 1),
+    "wishart-pure": (3, 1),
+    "sulq": (4, 1),
+    "zero": (7, 1),
+    "dp-thresholding": (2, 1),
+    "modified-dp-thresholding": (3, 2),
+    "ldp-thresholding": (6, 2),
+    "modified-ldp-thresholding": (4, 2),
+    "auto-precision": (0, 2),
+    "glasso-gaussian": (1, 1),
+    "ridge-precision": (2, 2),
+    "glasso-laplace": (5, 2),
+    "glasso-wishart-approx": (6, 3),
+    "glasso-wishart-pure": (3, 3),
+    "glasso-sulq": (4, 3),
+    "output-perturbation": (7, 2),
+}
+
+
 def pen(index: int, palette: Palette) -> Pen:
-    """The pen of the index-th method; colour, dash and symbol differ, so no meaning rests on colour alone."""
+    """The pen of the index-th line of a chart whose lines are not methods (quantities, guarantees, tables)."""
     return Pen(palette.lines[index % len(palette.lines)], DASHES[index % len(DASHES)], SYMBOLS[index % len(SYMBOLS)])
+
+
+def pen_of(method: str, palette: Palette, line: int = 0) -> Pen:
+    """The pen of a method in every chart: colour, dash and symbol differ, so no meaning rests on colour alone.
+
+    method: its key, settings may follow after a space. line: 0, 1, ... for several lines of one method in one chart
+    (its guarantees, its settings); they keep the hue and change shade, dash and symbol. A method this file has never
+    heard of gets a pen by its name, so that adding one moves no other.
+    """
+    key = method.split(" ", maxsplit=1)[0]
+    hashed = crc32(key.encode())
+    colour, turn = _METHODS.get(key) or (hashed % len(palette.lines), 4 + hashed // 64 % 2)
+    dash, symbol = colour + _TURNS[turn][0] + line, colour + _TURNS[turn][1] + 3 * line
+    return Pen(shades(colour, palette)[line % len(_SHADES)], DASHES[dash % len(DASHES)], SYMBOLS[symbol % len(SYMBOLS)])
+
+
+def pens_of(methods: Iterable[str], palette: Palette) -> list[Pen]:
+    """`pen_of` for the lines of one chart in order: the second line of a method is its line 1, and so on."""
+    seen: Counter[str] = Counter()
+    found = []
+    for method in methods:
+        key = method.split(" ", maxsplit=1)[0]
+        found.append(pen_of(key, palette, seen[key]))
+        seen[key] += 1
+    return found
+
+
+def shades(colour: int, palette: Palette) -> list[str]:
+    """One of the colours of lines as it is, and nearer to the ink, for several lines of one method."""
+    return [mixed(palette.lines[colour], palette.ink, share) for share in _SHADES]
+
+
+def mixed(colour: str, other: str, share: float) -> str:
+    """#RRGGBB: (1 - share) of ``colour`` and ``share`` of ``other``."""
+    pairs = ((int(colour[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a + share * (b - a)):02X}" for a, b in pairs)
 
 
 def wash(colour: str, opacity: float) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from html import unescape
+
 import numpy as np
 import plotly.graph_objects as go
 
 from privcov.figures.look import Palette, Picture, draw, plain, safe
 
+MOST_NAMES = 30  # columns; beyond this the axes count columns instead of naming them
+LETTERS = 12  # of a name on an axis; the pointer tells the whole of it
 MOST_CELLS = 200  # per side; beyond this the screen has fewer pixels than the matrix has cells
 
 
@@ -62,10 +66,40 @@ def heatmap(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette:
         palette,
         height=None,
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        x={"visible": False, "constrain": "domain"},
-        y={"visible": False, "scaleanchor": "x", "autorange": "reversed", "constrain": "domain"},
+        x=_names(names, block, palette, upright=False),
+        y=_names(names, block, palette, upright=True) | {"scaleanchor": "x", "autorange": "reversed"},
     )
     return Picture(figure, _describe(matrix, columns, limit, what, block))
+
+
+def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> dict:
+    """One axis of a matrix: its columns' names, as many as have room, or their numbers where there are many."""
+    d = len(names)
+    few = d <= MOST_NAMES and block == 1
+    axis = {
+        "type": "category",
+        "constrain": "domain",
+        "constraintoward": "top" if upright else "right",  # no gap between the cells and what stands beside them
+        "showgrid": False,
+        "showline": False,
+        "zeroline": False,
+        "ticks": "",
+        "tickfont": {"size": 11 if d <= 12 else 10, "color": palette.quiet},
+    }
+    if not few:
+        step = next(s for s in (10, 20, 50, 100, 200, 500, 1000, d * block) if d * block / s <= 10)
+        marks = [0, *range(step - 1, d * block, step)]
+        return axis | {"tickvals": [names[i // block] for i in marks], "ticktext": [str(i + 1) for i in marks]}
+    short = {name: cut(name) for name in names if len(unescape(name)) > LETTERS}
+    if short:
+        axis["labelalias"] = short
+    flat = upright or d * max(len(short.get(name, name)) for name in names) <= 36
+    return axis | {"tickangle": 0 if flat else -90}
+
+
+def cut(name: str) -> str:
+    """An escaped name of at most LETTERS letters."""
+    return safe(unescape(name)[: LETTERS - 1].rstrip() + "\u2026")
 
 
 def _describe(matrix: np.ndarray, columns: tuple[str, ...], limit: float, what: str, block: int) -> str:

@@ -61,10 +61,10 @@ def intervals(
         line = {"color": colour, "dash": dash, "width": width}
         return go.Scatter(x=xs, y=ys, mode="lines", name=name, line=line, hoverinfo="skip")
 
-    traces = [bars(low, high, [p + 0.12 for p in places], style.colour, "solid", 3.0, "Privacy noise only, 95 %")]
+    traces = [bars(low, high, [p + 0.12 for p in places], style.colour, "solid", 3.0, "Privacy-noise interval, 95 %")]
     if second is not None:
         shifted = [p - 0.18 for p in places]
-        traces.append(bars(*second, shifted, other.colour, "dot", 2.2, "Sampling only, 95 %"))
+        traces.append(bars(*second, shifted, other.colour, "dot", 2.2, "Sampling interval, 95 %"))
     traces.append(
         go.Scatter(
             x=values,
@@ -74,7 +74,8 @@ def intervals(
             marker={"color": palette.ink, "size": 8, "symbol": "diamond"},
             customdata=np.column_stack([low, high]),
             text=[safe(brief(n, 120)) for n in names],
-            hovertemplate="%{text}: %{x:.3g}, %{customdata[0]:.3g} to %{customdata[1]:.3g}<extra></extra>",
+            hovertemplate="%{text}: %{x:.3g}, "
+            "privacy noise %{customdata[0]:.3g} to %{customdata[1]:.3g}<extra></extra>",
         )
     )
     ends = np.concatenate([values, low, high, *(second or ())])

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from privcov.experiments.graph_curves import GRID, Curve
-from privcov.figures.look import Palette, Pen, Picture, draw, pen, plain, wash
+from privcov.figures.look import Palette, Pen, Picture, draw, pens_of, plain, wash
 from privcov.privacy import NoPrivacy
 
 RULES = {"ebic": "diamond", "half-universal": "square", "fission": "star", "chosen": "hexagon"}
@@ -96,15 +96,13 @@ def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int |
 
 
 def pens(curves: Sequence[Curve], palette: Palette) -> list[Pen]:
-    """The line without noise is drawn in ink; the others take the pens of the app in order."""
-    found, index = [], 0
-    for curve in curves:
-        if isinstance(curve.line.guarantee, NoPrivacy):
-            found.append(Pen(palette.ink, "longdash", "circle"))
-        else:
-            found.append(pen(index, palette))
-            index += 1
-    return found
+    """The line without noise is drawn in ink; the others in the pens of their methods."""
+    noisy = iter(pens_of([c.line.method for c in curves if not _exact(c)], palette))
+    return [Pen(palette.ink, "longdash", "circle") if _exact(curve) else next(noisy) for curve in curves]
+
+
+def _exact(curve: Curve) -> bool:
+    return isinstance(curve.line.guarantee, NoPrivacy)
 
 
 def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, verb: str, *, legend: bool) -> list:

@@ -7,6 +7,8 @@ import plotly.graph_objects as go
 
 from privcov.figures.look import Palette, Picture, draw, pen, plain
 
+_PLACES = ("Truth", "Sample", "Noisy", "Post-processed")  # each keeps its pen where another is absent
+
 
 def spectrum(
     series: list[tuple[str, np.ndarray]], edge: float, palette: Palette, *, scale: str, unit: str, height: int = 460
@@ -51,7 +53,7 @@ def spectrum(
         )
     for index, (name, values) in enumerate(series):
         ordered = np.sort(np.asarray(values))[::-1]
-        style = pen(index, palette)
+        style = pen(_PLACES.index(name) if name in _PLACES else len(_PLACES) + index, palette)
         symbol: object = style.symbol
         if name == "Noisy" and edge > 0:
             hidden = np.abs(ordered) <= edge

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Picture, draw, pen, plain, safe, wash
+from privcov.figures.look import Palette, Picture, draw, pen_of, plain, safe, wash
 
 FULL = 2.0  # a margin of this ratio has the full colour
-PALE, STRONG = 0.16, 0.5  # opacity of a margin of 1 and of FULL: text in the page's ink stays readable on both
+PALE, STRONG = 0.16, 0.4  # opacity of a margin of 1 and of FULL: text in the page's ink stays readable on both
 HATCHES = 5
 
 
@@ -32,9 +32,8 @@ def winner_map(
 ) -> Picture:
     """A cell per row of ``found`` (columns x, y, winner, error, runner_up, second, ratio, clear, rivals).
 
-    order: methods in the fixed order of the registry (it decides the colour); ``trivial`` ones are grey. The colour
-    deepens with the margin. A cell without a clear winner is hatched and names those who share it. story: the map in
-    words, for the text alternative.
+    order: methods in the order of the legend; ``trivial`` ones are grey. The colour deepens with the margin. A cell
+    without a clear winner is hatched and names those who share it. story: the map in words, for the text alternative.
     """
     xs, ys = sorted(found[x].unique()), sorted(found[y].unique())
     column, line = {v: i for i, v in enumerate(xs)}, {v: i for i, v in enumerate(ys)}
@@ -48,7 +47,7 @@ def winner_map(
         hover[j, i] = _hover(row, labels, x, y)
         colour = None
         if row["clear"]:
-            colour = palette.quiet if row["winner"] in trivial else pen(_place(row["winner"], order), palette).colour
+            colour = palette.quiet if row["winner"] in trivial else pen_of(row["winner"], palette).colour
         shapes += _paint(i, j, colour, _strength(row["ratio"]), palette)
     cells = go.Heatmap(  # itself unseen: it carries the words and the hover
         z=np.zeros(texts.shape),
@@ -61,7 +60,7 @@ def winner_map(
         hovertemplate="%{customdata}<extra></extra>",
     )
     shown = set(found.loc[found["clear"], "winner"])
-    legend = [_key(m, order, labels, trivial, palette) for m in [*order, *trivial] if m in shown]
+    legend = [_key(m, labels, trivial, palette) for m in [*order, *trivial] if m in shown]
     figure = draw(
         [cells, *legend],
         palette,
@@ -71,11 +70,6 @@ def winner_map(
         y=_axis(ys, y_label),
     )
     return Picture(figure, f"Map of the best method over {x_label} and {y_label}. {story}")
-
-
-def _place(method: str, order: list[str]) -> int:
-    """A method with settings of its own ("key name=value") is drawn like its key."""
-    return order.index(method) if method in order else order.index(method.split(" ", maxsplit=1)[0])
 
 
 def _strength(ratio: float) -> float:
@@ -140,8 +134,8 @@ def _paint(i: int, j: int, colour: str | None, strength: float, palette: Palette
     return [hatch, {**box, "fillcolor": "rgba(0,0,0,0)"}]
 
 
-def _key(method: str, order: list[str], labels: dict[str, str], trivial: tuple[str, ...], palette: Palette):
-    colour = palette.quiet if method in trivial else pen(_place(method, order), palette).colour
+def _key(method: str, labels: dict[str, str], trivial: tuple[str, ...], palette: Palette):
+    colour = palette.quiet if method in trivial else pen_of(method, palette).colour
     return go.Scatter(
         x=[None],
         y=[None],

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaincinv
 
 from privcov import checks
 
@@ -90,6 +89,8 @@ class NoiseLaw:
         else:
             # Bartlett: the Cholesky factor has chi deviates on the diagonal. Drawn as quantiles, they move smoothly
             # with the degrees of freedom, and so does the picture with epsilon.
+            from scipy.special import gammaincinv
+
             factor = np.tril(rng.standard_normal((p, p)), -1)
             half = (self.degrees - np.arange(p)) / 2
             factor[np.diag_indices(p)] = np.sqrt(2 * gammaincinv(half, rng.random(p)))

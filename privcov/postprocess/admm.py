@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dsyevd
 
 from privcov import checks
 
@@ -132,6 +131,8 @@ def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, 
 
 def proximal_logdet(m: np.ndarray, rho: float, top: float = np.inf) -> np.ndarray:
     """argmin over 0 < T <= top I of -logdet T + rho/2 |T|^2 - <m, T>: eigenvalues (q + sqrt(q^2 + 4 rho)) / (2 rho)."""
+    from scipy.linalg.lapack import dsyevd
+
     q, vectors, info = dsyevd(m.T, compute_v=1, lower=1, overwrite_a=1)  # m is symmetric: m.T needs no copy
     if info:
         raise np.linalg.LinAlgError("The eigenvalues of an iterate did not converge.")
@@ -143,6 +144,8 @@ def proximal_logdet(m: np.ndarray, rho: float, top: float = np.inf) -> np.ndarra
 
 def logdet(matrix: np.ndarray) -> float:
     """log det of a symmetric matrix, or -inf where its Cholesky factorisation fails."""
+    from scipy.linalg.lapack import dpotrf
+
     factor, info = dpotrf(matrix.T, lower=1)
     return -np.inf if info else 2 * float(np.log(np.diag(factor)).sum())
 

@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dsyevd
 
 from privcov import checks
 
@@ -80,6 +79,8 @@ def _digits(x: float, turn) -> float:
 
 def quick_psd(s: np.ndarray) -> bool:
     """Positive semi-definite to rounding? One Cholesky factor, and the eigenvalues only if that fails."""
+    from scipy.linalg.lapack import dpotrf
+
     if dpotrf(np.asarray(s, dtype=float), lower=1)[1] == 0:
         return True
     values = np.linalg.eigvalsh(s)
@@ -93,6 +94,8 @@ def certainly_definite(a: np.ndarray) -> bool:
     factor 2 covers (Rump 2006, Verification of positive definiteness). A congruence by powers of two, which is exact,
     first brings the diagonal to [1/2, 2).
     """
+    from scipy.linalg.lapack import dpotrf
+
     diagonal = np.diag(a)
     if not np.isfinite(a).all() or diagonal.min() <= 0:
         return False
@@ -183,6 +186,8 @@ def _project(s, values, vectors, free: bool, most: int, reason: str) -> Diagnosi
 
 def _parts(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Positive part and negative part: m = x - n, both positive semi-definite."""
+    from scipy.linalg.lapack import dsyevd
+
     values, vectors, info = dsyevd(m.T, compute_v=1, lower=1, overwrite_a=0)
     if info:
         raise np.linalg.LinAlgError("The eigenvalues of an iterate did not converge.")

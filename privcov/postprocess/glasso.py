@@ -44,6 +44,7 @@ def solve_path(
     points: int = 20,
     depth: float = 0.01,
     solver: str = "auto",
+    diagnosis: Diagnosis | None = None,
 ) -> tuple[Fit, ...]:
     """The graphical lasso of s at every lambda, in the order given.
 
@@ -52,6 +53,7 @@ def solve_path(
              mean |s_ii|).
     tol:     on the certified gap per variable, in nats: 1e-6 for the screen, 1e-7 for a figure in print.
     solver:  "auto", "block descent" (needs numba) or "admm".
+    diagnosis: that of `diagnose` for this s and diagonal, where it is known: it is the slow part for an indefinite s.
 
     A lambda without a solution comes back with status "infeasible" and no matrix. Otherwise the precision is exactly
     symmetric and definite, its zeros are exact, and the gap was computed for that very matrix. It does not depend on
@@ -62,7 +64,7 @@ def solve_path(
         points = checks.whole("points", points, 1)
         depth = checks.in_range("depth", depth, 1e-9, 1.0)
         lambdas = np.geomspace(1.0, depth, points) * (empties(s) or float(np.abs(np.diag(s)).mean()) or 1.0)
-    return _path(s, lambdas, penalise_diagonal, tol, solver)[0]
+    return _path(s, lambdas, penalise_diagonal, tol, solver, diagnosis)[0]
 
 
 def solve(
@@ -80,7 +82,14 @@ def warm_up() -> None:
     solve(np.array([[2.0, 1.0], [1.0, 2.0]]), 0.5)
 
 
-def _path(s: np.ndarray, lambdas, ridged: bool, tol: float, solver: str) -> tuple[tuple[Fit, ...], Diagnosis | None]:
+def has_descent() -> bool:
+    """Whether the compiled descent can be used; without numba every path is solved by ADMM, more slowly."""
+    return _kernel("auto") is not None
+
+
+def _path(
+    s: np.ndarray, lambdas, ridged: bool, tol: float, solver: str, known: Diagnosis | None = None
+) -> tuple[tuple[Fit, ...], Diagnosis | None]:
     """The fits, and the diagnosis where s is not simply positive semi-definite."""
     s = (s + s.T) / 2
     lams = np.array([checks.positive("lambda", lam) for lam in np.atleast_1d(lambdas).tolist()])
@@ -91,7 +100,7 @@ def _path(s: np.ndarray, lambdas, ridged: bool, tol: float, solver: str) -> tupl
     unit = _unit(s, float(lams.max()))
     found, distance, anchor = None, 0.0, s
     if not ((ridged or np.diag(s).min() > 0) and quick_psd(s)):
-        found = diagnose(s, penalise_diagonal=ridged)
+        found = known or diagnose(s, penalise_diagonal=ridged)
         distance, anchor = found.smallest, found.anchor
     usable = [i for i in np.argsort(-lams, kind="stable") if lams[i] > distance]
     fits = [Fit(float(lam), None, "infeasible") for lam in lams]

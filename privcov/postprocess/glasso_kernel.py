@@ -1,7 +1,7 @@
 """The compiled loop of the graphical lasso: block coordinate descent on the covariance W. Needs numba.
 
-Only this file imports numba, and only `privcov.postprocess.glasso` imports this file. Everything here works on the
-problem with an unpenalised diagonal, scaled to a mean diagonal of about one; the penalised diagonal is s + lam I.
+Only `privcov.postprocess.glasso` imports this file. Everything here works on the problem with an unpenalised diagonal,
+scaled to a mean diagonal of about one; the penalised diagonal is s + lam I.
 
 Friedman, Hastie and Tibshirani (2008), with four differences. Every lambda starts from a W that is positive definite
 and in the box of that lambda, so that block updates keep it definite (`_start`). The stopping rule is a certified
@@ -13,7 +13,8 @@ inactive coordinates are only looked at, not swept, once its active ones have se
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from privcov.postprocess.compiled import compiled
 
 MOST_PASSES = 2000  # over the active coordinates of one column
 TIGHTER = 0.3  # factor on the inner tolerance when the gap stalls
@@ -23,7 +24,7 @@ CHECK_ALWAYS = 200  # columns up to which the gap is checked after every sweep
 CHECK_BELOW = 1e2  # above, only once the sweep moved W by less than this many tolerances
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _log_det(a: np.ndarray) -> float:
     """log det of the symmetric matrix in the upper triangle of ``a``, which is overwritten; NaN unless definite.
 
@@ -54,7 +55,7 @@ def _log_det(a: np.ndarray) -> float:
     return 2.0 * total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _product(w: np.ndarray, beta: np.ndarray, r: np.ndarray, active: np.ndarray) -> None:
     """r = W beta, four rows of W at a time; ``active`` is overwritten."""
     p = len(w)
@@ -77,7 +78,7 @@ def _product(w: np.ndarray, beta: np.ndarray, r: np.ndarray, active: np.ndarray)
             r[i] += b0 * w[k0, i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _change(gradient: float, lam: float, old: float, curvature: float) -> float:
     """How far one coordinate moves to its minimum: soft(gradient + curvature old, lam) / curvature - old."""
     g = gradient + curvature * old
@@ -88,7 +89,7 @@ def _change(gradient: float, lam: float, old: float, curvature: float) -> float:
     return -old
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pass(
     w: np.ndarray, target: np.ndarray, lam: float, beta: np.ndarray, r: np.ndarray, active: np.ndarray, n: int
 ) -> float:
@@ -124,7 +125,7 @@ def _pass(
     return worst
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _candidates(
     w: np.ndarray, target: np.ndarray, lam: float, beta: np.ndarray, r: np.ndarray, active: np.ndarray, j: int
 ) -> tuple[int, float]:
@@ -140,7 +141,7 @@ def _candidates(
     return n, worst
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _column(
     s: np.ndarray, lam: float, w: np.ndarray, beta: np.ndarray, r: np.ndarray, active: np.ndarray, j: int, inner: float
 ) -> None:
@@ -155,7 +156,7 @@ def _column(
                 return
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _certify(s: np.ndarray, lam: float, w: np.ndarray, theta: np.ndarray, work: np.ndarray) -> float:
     """Duality gap of theta, exactly as it stands; ``work`` keeps the dual point, below its diagonal only.
 
@@ -185,7 +186,7 @@ def _certify(s: np.ndarray, lam: float, w: np.ndarray, theta: np.ndarray, work: 
     return max(inner - both - p, 0.0)  # below zero only by rounding
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _descend(
     s: np.ndarray, lam: float, w: np.ndarray, b: np.ndarray, theta: np.ndarray, work: np.ndarray, tol: float, most: int
 ) -> tuple[float, int, int]:
@@ -233,7 +234,7 @@ def _descend(
     return gap, most, STALLED
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _start(s: np.ndarray, anchor: np.ndarray, share: float, w: np.ndarray) -> None:
     """w <- anchor + share (w - anchor), with the diagonal of s: definite and in the smaller box, by convexity."""
     p = len(s)
@@ -243,7 +244,7 @@ def _start(s: np.ndarray, anchor: np.ndarray, share: float, w: np.ndarray) -> No
         w[i, i] = s[i, i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _continue(b: np.ndarray, before: np.ndarray, step: float) -> None:
     """Coefficients moved on along the secant of the path, unless that would change a sign; ``before`` <- old b."""
     p = len(b)
@@ -256,7 +257,7 @@ def _continue(b: np.ndarray, before: np.ndarray, step: float) -> None:
                 b[i, j] = ahead
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def descend_path(
     s: np.ndarray,
     lambdas: np.ndarray,

@@ -64,3 +64,10 @@ def test_the_factor_is_seen_nine_times_in_ten():
     low = bounds.binomial_low(rng.binomial(n, 1 - q, 200), n)
     high = bounds.binomial_high(rng.binomial(n, q, 200), n)
     assert (bounds.epsilon_low(low, high) > 1.0).sum() >= 165
+
+
+def test_the_sets_of_an_audit_share_its_chance_of_error():
+    """Two sets, a bound for either table each: together they may be wrong as often as the page says, and no more."""
+    from privcov.audit import bounds
+
+    assert 2 * bounds.SETS * bounds.ALPHA <= bounds.ERROR

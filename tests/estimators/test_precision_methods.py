@@ -246,6 +246,21 @@ def test_duplicated_columns():
             assert np.linalg.eigvalsh(rel.precision)[0] > 0
 
 
+@pytest.mark.parametrize("how", [{"rule": "fission"}, {"tuning": "raw-cv"}])
+def test_print_accuracy_holds_for_the_fits_that_choose_lambda_too(how, monkeypatch):
+    from privcov.estimators import glasso
+
+    ds, asked, real = privcov.source("precision-ar2", n=2_000, d=5, seed=0), [], glasso.solve_path
+
+    def noted(*args, **named):
+        asked.append(named["tol"])
+        return real(*args, **named)
+
+    monkeypatch.setattr(glasso, "solve_path", noted)
+    privcov.release("glasso-gaussian", ds, ApproxDP(2.0, 1e-3), seed=1, accuracy="print", **how)
+    assert asked == [1e-7] * 6  # the path, and five splits or folds
+
+
 def test_print_accuracy_is_certified_tenfold():
     ds = privcov.source("precision-ar2", n=2000, d=12, seed=3)
     for accuracy, gap in (("screen", 1e-6), ("print", 1e-7)):

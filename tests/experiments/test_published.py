@@ -1,5 +1,6 @@
 """The papers' tables beside ours: printed numbers as on the page, stored numbers that come out again, honest checks."""
 
+import dataclasses
 import hashlib
 import math
 from pathlib import Path
@@ -103,6 +104,10 @@ def test_one_cell_of_each_table_is_computed_again(key, monkeypatch):
     table = TABLES[key]
     stored = published.computed(table)
     stored = stored[(stored["variant"] == LITERAL) & (stored["data"] != "parkinsons") & stored["value"].notna()]
+    stored = stored[stored["metric"].isin(published.printed(table)["metric"])]  # probes of our own may scatter more
+    # Not where the zero matrix comes out, which tests nothing; of the rest the steadier half, where faults show.
+    spread = (stored["sd"] / stored["value"]).where(stored["sd"] > 1e-9 * stored["value"])
+    stored = stored[spread <= spread.median()]
     if key == "4-table-7":
         if not SHARED.exists():
             pytest.skip(f"{SHARED} is not there: the gut microbiome table has to be brought")
@@ -246,6 +251,17 @@ def test_an_error_as_large_as_without_data_does_not_survive():
 def test_paper_2s_lasso_table_comes_out_once_its_two_slips_are_put_in():
     found = verdict(TABLES["2-table-2"])
     assert (found.word, found.explained) == (NOT, REPRODUCED_WELL)
+
+
+def test_a_table_that_comes_out_in_part_is_not_passed_over():
+    """The words of the sentence follow from the words of the tables and of their estimators, and from nothing else."""
+    two = [verdict(TABLES[key]) for key in ("2-table-2", "4-table-7")]
+    assert published_verdicts.beyond_the_word(two) == (
+        "1 of these come out once the reasons found are put into our numbers (1 as reproduced)."
+    )
+    half = dataclasses.replace(two[1], methods=(("a", SHAPE, 0.5, 2.0), ("b", NOT, 0.0, 9.0)))
+    assert "in 1 more some of the estimators do" in published_verdicts.beyond_the_word([two[0], half])
+    assert published_verdicts.beyond_the_word([two[1], dataclasses.replace(half, word=SHAPE)]) == ""
 
 
 # --- the checks: they see what is there, and do not see what is not --------------------------------------------

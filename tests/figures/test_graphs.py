@@ -115,13 +115,20 @@ def test_three_states_are_drawn_apart():
     assert [int(k) for _, k in nodes.customdata] == [1, 1, 0, 0]  # undecided pairs are no edges of a node
 
 
-def test_names_are_text_and_large_networks_have_none():
+def test_names_are_text_and_large_networks_name_their_hubs():
     picture = network([("Drawn", FOUND)], positions(None, 4), ("<b>", "a & b", "c", "d" * 30), LIGHT)
     assert picture.figure.data[-1].text[:2] == ("&lt;b&gt;", "a &amp; b")
     assert len(picture.figure.data[-1].text[3]) == 14
     d = 60
-    large = network([("Drawn", some_graph(d, 1))], positions(None, d), tuple(f"x{i}" for i in range(d)), LIGHT)
-    assert large.figure.data[-1].mode == "markers"
+    graph = some_graph(d, 1)
+    large = network([("Drawn", graph)], positions(None, d), tuple(f"x{i}" for i in range(d)), LIGHT)
+    named = [i for i, text in enumerate(large.figure.data[-1].text) if text]
+    degree = graph.sum(axis=1)
+    assert 0 < len(named) <= 12
+    assert min(degree[named]) >= max(2, np.delete(degree, named).max())
+    assert len(large.figure.data[-1].customdata) == d  # the pointer tells all of them
+    empty = network([("Drawn", np.zeros((d, d), bool))], positions(None, d), tuple(f"x{i}" for i in range(d)), LIGHT)
+    assert not any(empty.figure.data[-1].text)
 
 
 def test_a_full_network_of_two_hundred_stays_small():

@@ -119,6 +119,17 @@ def test_only_the_header_is_read():
     assert SECRET not in text_of(at)
 
 
+def test_every_bound_is_told_as_it_will_be_used():
+    """What the editor holds may differ from what was meant; the page says it in words, from what was declared."""
+    at = declared()
+    told = next(t.value for t in at.text if t.value.startswith("age"))
+    assert told.splitlines() == [
+        "age: from 0 to 120, typical 50",
+        "weight: from 30 to 200, the middle is typical",
+        f"{NAMES[2]}: from 0 to 10, the middle is typical",
+    ]
+
+
 def test_bounds_start_empty_and_ids_are_left_out():
     own = given().session_state["own"]
     assert own.typed[["low", "high", "typical"]].isna().all(axis=None)

@@ -17,6 +17,7 @@ from privcov.data_sources import csv_file
 from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.figures.own import brief
 from privcov.ledger import Ledger
+from tests.pages.sent import everything, plain
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 CANARY = "8765432199"  # nothing that an escape would break up
@@ -109,28 +110,6 @@ def released(raw: bytes, what: Declaration) -> AppTest:
     return at
 
 
-def sent(at: AppTest) -> str:
-    """Everything that goes to the browser, tables included."""
-    parts = []
-
-    def walk(node) -> None:
-        proto = getattr(node, "proto", None)
-        if proto is not None:
-            parts.append(str(proto))
-            value = getattr(node, "value", None)
-            if hasattr(value, "to_csv"):
-                parts.append(value.to_csv())
-        for child in getattr(node, "children", {}).values():
-            walk(child)
-
-    walk(at._tree)
-    return "\n".join(parts)
-
-
-def plain(sentence: str) -> str:
-    return sentence.replace("\\", "").replace("\u2060", "")
-
-
 # --- sessions -----------------------------------------------------------------------------------------------
 
 
@@ -142,8 +121,8 @@ def test_two_sessions_never_see_each_others_rows_or_names():
         go(at, "view")
         at.checkbox[0].check().run()
         press(at, "Show me")
-        assert mine in sent(at)
-        assert theirs not in sent(at)
+        assert mine in everything(at)
+        assert theirs not in everything(at)
         assert theirs not in repr([at.session_state[key] for key in at.session_state])
         assert theirs.encode() not in at.session_state["own"].raw
     press(one, "Forget this file")
@@ -273,13 +252,13 @@ def test_an_error_on_private_rows_holds_an_identifier_and_no_cell(broken, ledger
     at = limited(declared(broken, declaration()))
     press(press(at, "Release ..."), "Confirm and release")
     assert any("(id " in plain(e.value) for e in at.error)
-    assert CANARY not in sent(at)
+    assert CANARY not in everything(at)
     go(at, "view")
     at.checkbox[0].check().run()
     press(at, "Show me")
     assert any("(id " in plain(e.value) for e in at.error)
     out = capfd.readouterr()
-    assert not any(CANARY in text for text in (sent(at), caplog.text, out.out, out.err))
+    assert not any(CANARY in text for text in (everything(at), caplog.text, out.out, out.err))
     assert Ledger(ledger).entries() == ()
     with pytest.raises(ValueError, match=r"id [0-9a-f]{8}") as caught:
         read_private(broken, declaration())
@@ -291,7 +270,7 @@ def test_an_error_on_private_rows_holds_an_identifier_and_no_cell(broken, ledger
 def test_a_strange_cell_is_clipped_or_missing_and_never_told(canary, ledger, caplog):
     caplog.set_level(logging.DEBUG)
     at = released(table(canary=canary), declaration())
-    assert CANARY not in sent(at) + caplog.text
+    assert CANARY not in everything(at) + caplog.text
     (entry,) = Ledger(ledger).entries()
     assert entry.state == "stored"
     assert CANARY not in Ledger(ledger).answer(entry.token) + json.dumps(entry.to_dict())
@@ -306,12 +285,12 @@ def test_a_failing_measurement_or_view_is_generic_and_spent(ledger, monkeypatch,
     press(press(at, "Release ..."), "Confirm and release")
     assert any("The private measurement failed (id " in plain(e.value) for e in at.error)
     monkeypatch.setattr(own_view, "owner_look", burst)
-    shown = sent(at)
+    shown = everything(at)
     go(at, "view")
     at.checkbox[0].check().run()
     press(at, "Show me")
     assert any("view failed (id " in plain(e.value) for e in at.error)
-    assert CANARY not in shown + sent(at) + caplog.text
+    assert CANARY not in shown + everything(at) + caplog.text
     (entry,) = Ledger(ledger).entries()
     assert entry.state == "failed"
     assert Ledger(ledger).account("trial").spent_rho > 0

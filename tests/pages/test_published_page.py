@@ -38,7 +38,7 @@ def test_every_table_opens(page, key):
     assert not page.exception
     assert not page.error
     table = published.TABLES[key]
-    assert any(s.value.startswith(table.name) for s in page.subheader)
+    assert any(s.value.startswith(table.name) for s in page.header)
     _, alt = chart(page, "Printed against ours")
     assert "within error" in alt
 
@@ -100,7 +100,7 @@ def test_the_button_opens_the_same_table_in_trade_offs():
     button(at, "published-4-table-1").click().run()
     button(at, "published-trade-4-table-1").click().run()
     assert not at.exception
-    assert at.session_state["tradeoffs.preset"] == "4-table-1-model-1"
+    assert at.query_params["preset"] == "4-table-1-model-1"
 
 
 def test_figures_have_their_findings(page):

@@ -321,6 +321,26 @@ def test_the_page_shows_what_there_is_and_stops(monkeypatch):
     assert job.progress.reused > 0
 
 
+def test_a_sweep_that_goes_on_takes_the_place_of_the_stopped_one_on_the_page(monkeypatch):
+    """The button Go on is in a fragment, which would run again with the job that was stopped."""
+    from pages.parts import tradeoffs_view as view
+
+    class Again(Exception):
+        pass
+
+    def whole_page():
+        raise Again
+
+    made, stopped = built(), Job(lambda: iter(()), 1)
+    assert stopped.wait(10)
+    monkeypatch.setattr(view.st, "rerun", whole_page)
+    monkeypatch.setattr(view, "jobs", lambda: {made.key: stopped})
+    view._paint(made, "", DATA, STUDY, stopped, False)  # nothing to show, and nothing to run again
+    monkeypatch.setattr(view, "jobs", lambda: {made.key: Job(lambda: iter(()), 1)})
+    with pytest.raises(Again):
+        view._paint(made, "", DATA, STUDY, stopped, False)
+
+
 def test_the_script_on_the_page_is_its_table(capsys):
     at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
     scope: dict = {}
@@ -378,7 +398,7 @@ def test_nonsense_in_the_values_is_one_sentence():
 
 
 def test_plan_json_of_a_page_runs():
-    from pages.parts.tradeoffs_store import plans_json
+    from privcov.experiments.studies import write as plans_json
 
     one = built(values=(0.1,))
     assert privcov.Plan.from_json(plans_json(one.plans)) == one.plans[0]

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts.show import as_text
 from pages.parts.study import CSV
+from tests.pages.sent import everything, plain
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 YES, NO = "yes", "no"
@@ -67,28 +68,6 @@ def press(at: AppTest, label: str) -> AppTest:
     next(b for b in at.button if b.label == label).click().run()
     assert not at.exception
     return at
-
-
-def everything(at: AppTest) -> str:
-    """Every message that was sent to the browser, as text, tables included."""
-    parts = []
-
-    def walk(node) -> None:
-        proto = getattr(node, "proto", None)
-        if proto is not None:
-            parts.append(str(proto))
-        value = getattr(node, "value", None) if proto is not None else None
-        if hasattr(value, "to_csv"):
-            parts.append(value.to_csv())
-        for child in getattr(node, "children", {}).values():
-            walk(child)
-
-    walk(at._tree)
-    return "\n".join(parts)
-
-
-def plain(sentence: str) -> str:
-    return sentence.replace("\\", "").replace("\u2060", "")
 
 
 # --- the question comes first -------------------------------------------------------------------------------

@@ -338,6 +338,48 @@ def test_without_numba(without_numba, ridged, raw):
     warm_up()
 
 
+def test_a_release_without_numba_says_which_solver_it_used(without_numba):
+    import privcov
+
+    ds = privcov.source("precision-ar2", n=2_000, d=5, seed=0)
+    notes = " ".join(privcov.release("glasso-gaussian", ds, privcov.ApproxDP(2.0, 1e-3), seed=1).notes)
+    assert "Solved by ADMM" in notes
+    assert "numba" in notes
+
+
+def test_without_a_folder_for_machine_code_it_is_made_in_every_process(monkeypatch):
+    """numba raises as soon as it decorates when it finds no folder to write to; the descent works all the same."""
+    caching = pytest.importorskip("numba.core.caching")
+    from numba import njit
+
+    from privcov.postprocess import compiled
+
+    def double(x):
+        return 2 * x
+
+    assert compiled.compiled(double)._cache.cache_path  # kept on disk where it can be
+    for locators in ("CacheImpl", "CompileResultCacheImpl"):
+        monkeypatch.setattr(getattr(caching, locators), "_locator_classes", [])
+    with pytest.raises(RuntimeError, match="no locator"):
+        njit(cache=True)(double)
+    assert compiled.compiled(double)(21) == 42
+
+
+def test_a_known_diagnosis_is_not_made_again(monkeypatch):
+    from privcov.postprocess import glasso
+
+    s = moment("ar2", 10, 1.0, 19, True)
+    s -= 1.5 * np.linalg.eigvalsh(s)[0] * np.eye(10)
+    found = diagnose(s)
+    lams = found.smallest * np.array([3.0, 2.0, 1.1, 0.9])
+    slow = solve_path(s, lams)
+    assert {"ok", "infeasible"} == {fit.status for fit in slow}
+    monkeypatch.setattr(glasso, "diagnose", None)
+    for one, other in zip(slow, solve_path(s, lams, diagnosis=found), strict=True):
+        assert (one.status, one.gap) == (other.status, other.gap) or one.status == other.status == "infeasible"
+        np.testing.assert_array_equal(one.precision, other.precision)
+
+
 @pytest.mark.parametrize("ridged", [False, True])
 def test_both_solvers_agree(ridged):
     pytest.importorskip("numba")

@@ -125,3 +125,16 @@ def test_fission_picks_the_ridge_that_is_best_against_the_truth():
     scores = rules.fission_scores(halves, solve, 400)
     assert truth[0] - truth[1] > 0.5
     assert scores[0] - scores[1] == pytest.approx(truth[0] - truth[1], rel=0.5)
+
+
+def test_the_nearest_lambda_is_nearest_on_a_log_scale():
+    path = [Fit(lam, np.eye(2), "ok") for lam in (1.0, 0.1)]
+    assert rules.nearest(path, 0.4) == 0  # a factor 2.5 against a factor 4, and 0.6 against 0.3
+    assert rules.nearest(path, 0.25) == 1
+
+
+def test_an_edge_is_never_rewarded_however_few_rows_there_seem_to_be():
+    """An effective number of rows below one would give the penalty of an edge the wrong sign."""
+    alone, pair = np.eye(3), np.eye(3)
+    pair[0, 1] = pair[1, 0] = 0.1
+    assert rules.extended_bic(pair, np.eye(3), 1e-12) > rules.extended_bic(alone, np.eye(3), 1e-12)

@@ -109,3 +109,14 @@ def test_what_cannot_be_repaired_is_refused():
         repair_for_lasso(np.eye(2), floor=1.0)
     with pytest.raises(ValueError, match="NaN or infinite"):
         repair_for_lasso(np.full((2, 2), np.nan))
+
+
+def test_an_eigenvalue_on_the_floor_is_not_below_it():
+    """To rounding: 40 matrices whose smallest eigenvalue is a hundredth of the mean variance are left as they are."""
+    values = np.array([0.0, 1.0, 1.0, 2.0])
+    values[0] = 0.01 * values[1:].sum() / 3.99
+    for seed in range(40):
+        q, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(4, 4)))
+        found = repair_for_lasso((q * values) @ q.T, "psd", 0.01)
+        assert found.clipped == 0
+        assert abs(found.moved) < 1e-15

@@ -112,3 +112,68 @@ def test_bad_numbers_are_named(name, value):
     good = {"lam": LAM, "top": TOP, "width": WIDTH, "distance": 0.1} | {name: value}
     with pytest.raises(ValueError, match=f"{name} must"):
         smoothed_lasso(np.eye(2), **good)
+
+
+def test_an_early_stop_has_the_distance_in_its_certificate(monkeypatch):
+    """top sqrt(2 gap) <= distance at the last look, and at no earlier one; 40 matrices, so that a factor would show."""
+    gaps, real = [], smoothed.duality_gap
+    monkeypatch.setattr(smoothed, "duality_gap", lambda *given: gaps.append(real(*given)) or gaps[-1])
+    top, ends = 4.0, []
+    for seed in range(40):
+        gaps.clear()
+        a = np.random.default_rng(seed).normal(size=(5, 5)) / 3
+        smoothed.smoothed_lasso((a + a.T) / 2 + 0.3 * np.eye(5), 0.3, top, 1e-2, 1e-3)
+        certified = [top * math.sqrt(2 * gap) for gap in gaps]
+        assert certified[-1] <= 1e-3 < min(certified[:-1], default=math.inf)
+        ends.append(certified[-1])
+    assert max(ends) > 0.75e-3  # near the limit, or a wrong factor could hide
+
+
+@pytest.mark.parametrize("d", [2, 20])
+@pytest.mark.parametrize("distance", [1e-4, 0.3])
+def test_the_number_of_steps_is_that_of_the_rate(d, distance):
+    """Beside the rate taken literally: the dual gap shrinks by 1 - 1/sqrt(Q) per step from its bound at the start."""
+    lam, top, width = 0.1, 5.0, 1e-2
+    gap = lam * np.linalg.norm(np.full(d, top)) * d + lam * width * d * d / 2  # |T|_1 <= d |T|_F for T <= top I
+    shrinks, needed = 1 - 1 / math.sqrt(1 + top**2 * lam / width), 0
+    while gap > distance**2 / (2 * top**2):
+        gap, needed = gap * shrinks, needed + 1
+    assert needed <= smoothed.steps(d, lam, top, width, distance) <= 1.1 * needed + 1
+
+
+def test_eigenvalues_without_an_inverse_go_to_the_cap():
+    assert capped_inverse(np.diag([-5.0, 0.01, 2.0]), 10.0) == pytest.approx(np.diag([10.0, 10.0, 0.5]))
+
+
+def test_the_answer_has_the_cap_that_was_asked_for_and_not_the_one_of_the_steps():
+    """The steps use 1 / lam = 10; along (1, 1) this matrix has a negative variance, and the optimum is at the cap."""
+    answer = smoothed_lasso(np.array([[0.0, -0.5], [-0.5, 0.0]]), 0.1, 15.0, 1e-3, 1e-3)
+    assert np.linalg.eigvalsh(answer)[-1] == pytest.approx(15, abs=2e-3)
+
+
+def test_without_a_certificate_the_steps_that_need_none_are_taken(monkeypatch):
+    caps, real = [], smoothed._ascend
+
+    def uncertain(s, lam, top, cap, width, distance):
+        caps.append(cap)
+        return real(s, lam, top, cap, width, distance)[0], False
+
+    monkeypatch.setattr(smoothed, "_ascend", uncertain)
+    smoothed_lasso(0.5 * np.eye(2), 0.1, 20.0, 1e-2, 1e-2)
+    assert caps == [10.0, 20.0]
+
+
+def test_the_steps_are_those_of_the_proof(monkeypatch):
+    """Accelerated projected gradient with constant momentum (Nesterov 2004, 2.2.22), written out; 9 steps, no stop."""
+    s, lam, top, width = matrices(4, 2)[1], 0.1, 5.0, 1e-2
+    monkeypatch.setattr(smoothed, "steps", lambda *given: 9)
+    monkeypatch.setattr(smoothed, "duality_gap", lambda *given: math.inf)
+    gamma, u, ahead = width / lam, np.zeros((4, 4)), np.zeros((4, 4))
+    smooth, strong = top**2 + gamma, gamma
+    rate = (math.sqrt(smooth) - math.sqrt(strong)) / (math.sqrt(smooth) + math.sqrt(strong))
+    for _ in range(9):
+        fresh = np.clip(ahead + (capped_inverse(s + ahead, top) - gamma * ahead) / smooth, -lam, lam)
+        u, ahead = fresh, fresh + rate * (fresh - u)
+    answer, certified = smoothed._ascend(s, lam, top, top, width, 1e-3)
+    assert not certified
+    assert answer == pytest.approx(capped_inverse(s + u, top), rel=1e-10)

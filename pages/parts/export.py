@@ -1,0 +1,90 @@
+"""Any figure on the page as SVG or PNG for a paper, made in the browser; nothing is built until it is asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+
+import streamlit as st
+from streamlit.components.v1 import declare_component
+
+from privcov.figures.look import Palette, Picture
+from privcov.figures.paper import PNG_SCALE, SCRIPT, for_paper
+
+# No component of ours: it makes the server hand out the plotly of the installed package, so none comes from outside.
+declare_component("plotly", path=SCRIPT.parent)
+_SOURCE = f"component/{__name__}.plotly/{SCRIPT.name}"
+
+_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Figure for a paper</title><style>
+body {{margin: 0; font: 14px sans-serif; background: {ground}; color: {ink};}}
+button {{font: inherit; padding: .4rem .9rem; margin: 0 .5rem .6rem 0; border-radius: .3rem; cursor: pointer;
+  border: 1px solid {quiet}; background: transparent; color: inherit;}}
+button:focus-visible {{outline: 2px solid {ink};}}
+#figure {{width: 100%; max-width: {width}px; display: block; background: #FFFFFF;}}
+</style></head><body>
+<button id="svg" disabled>SVG</button><button id="png" disabled>PNG, {dots} pixels wide</button>
+<span role="status" id="told">Drawing ...</span><img id="figure" alt="{alt}">
+<script src="{source}"></script><script>
+const figure = {figure}, size = {{width: figure.layout.width, height: figure.layout.height}};
+const told = document.getElementById("told");
+const image = (format, scale) => Plotly.toImage(figure, {{format, scale, ...size}});
+const save = async (format, scale) => {{
+  const link = document.createElement("a");
+  link.href = await image(format, scale);
+  link.download = "{name}." + format;
+  link.click();
+}};
+const start = async () => {{
+  document.getElementById("figure").src = await image("svg", 1);
+  for (const [format, scale] of [["svg", 1], ["png", {scale}]]) {{
+    const button = document.getElementById(format);
+    button.onclick = () => save(format, scale);
+    button.disabled = false;
+  }}
+  told.textContent = "";
+}};
+start().catch(() => {{ told.textContent = "The figure could not be drawn: reload the page and try again."; }});
+</script></body></html>
+"""
+
+
+def door(palette: Palette) -> None:
+    """The button that opens the dialog with what the page showed when it was pressed."""
+    shown: dict[str, Picture] = st.session_state.get("pictures", {})
+    st.session_state["pictures"] = {}  # filled again by show.picture while the page runs
+    if st.button("Export a figure", key="export", type="tertiary", help="SVG or PNG, in dark ink on white."):
+        _choose(shown, palette)
+
+
+@st.dialog("Figure for a paper", width="large")
+def _choose(shown: dict[str, Picture], palette: Palette) -> None:
+    if not shown:
+        st.markdown("This page shows no figure yet.")
+        return
+    names = {key: f"{place}. {_title(found)}" for place, (key, found) in enumerate(shown.items(), start=1)}
+    key = st.selectbox("Figure", list(names), format_func=names.get, key="export-which")
+    figure = for_paper(shown[key].figure)
+    html = _page(key, shown[key], figure, palette)
+    st.iframe(html, height=figure["layout"]["height"] + 60, alt="The figure as it will be saved, with two buttons")
+    st.caption("Text stays text in the SVG. Names of columns are in the file: whoever gets it can read them.")
+
+
+def _page(key: str, found: Picture, figure: dict, palette: Palette) -> str:
+    base = st.get_option("server.baseUrlPath").strip("/")
+    return _PAGE.format(
+        ground=palette.ground,
+        ink=palette.ink,
+        quiet=palette.quiet,
+        alt=escape(found.alt, quote=True),
+        source=f"/{base}/{_SOURCE}" if base else f"/{_SOURCE}",
+        figure=json.dumps(figure).replace("<", "\\u003c"),  # a column may be called </script>
+        name=re.sub(r"[^a-z0-9]+", "-", f"privcov-{key}".lower()),
+        scale=PNG_SCALE,
+        width=figure["layout"]["width"],
+        dots=PNG_SCALE * figure["layout"]["width"],
+    )
+
+
+def _title(found: Picture) -> str:
+    return re.split(r"[.:;]\s|\.$", found.alt, maxsplit=1)[0][:90]

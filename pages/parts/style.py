@@ -1,0 +1,53 @@
+"""The style sheet of every page, on top of the theme in .streamlit/config.toml."""
+
+STYLE = """
+<style>
+[data-testid="stMainBlockContainer"] {padding-top: 2.2rem; padding-bottom: 3rem; max-width: 1680px;}
+[data-testid="stSidebarHeader"] {height: 1.6rem; padding: 0;}
+[data-testid="stSidebarUserContent"] {padding-top: .5rem;}
+[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: .55rem;}
+[data-testid="stSidebarUserContent"] [data-testid="stPageLink"] a {padding-top: .1rem; padding-bottom: .1rem;}
+[data-testid="stSidebarUserContent"] hr {margin: .6rem 0;}
+/* A matrix is as high as it is wide, at every window width. */
+.stElementContainer[class*="st-key-square-"] {aspect-ratio: 1; height: auto !important; flex: none; min-height: 0;}
+[class*="st-key-square-"] :is([data-testid="stFullScreenFrame"], [data-testid="stPlotlyChart"]) {
+  height: 100% !important; min-height: 0 !important;}
+.pc-ends {display: flex; justify-content: space-between; font-size: .8rem; opacity: .75; margin-top: -.9rem;}
+.pc-group {font-size: .72rem; letter-spacing: .09em; text-transform: uppercase; opacity: .7; margin: .5rem 0 0;}
+.pc-tag {display: inline-block; font-size: .72rem; letter-spacing: .04em; padding: .05rem .45rem; border-radius: .6rem;
+  border: 1px solid currentColor; opacity: .75; margin-right: .4rem;}
+.pc-key {height: .7rem; border-radius: .2rem; border: 1px solid rgba(128,128,128,.35);}
+.pc-keytext {display: flex; justify-content: space-between; font-size: .78rem; opacity: .8;}
+.pc-meter {position: relative; height: .9rem; border-radius: .45rem; margin: .25rem 0 .1rem;}
+.pc-meter > i {position: absolute; top: -.2rem; width: .28rem; height: 1.3rem; border-radius: .14rem;
+  margin-left: -.14rem;}
+.pc-line {display: flex; align-items: center; gap: .6rem; font-size: .8rem; white-space: nowrap;}
+.pc-line > .pc-meter {flex: 1; min-width: 3rem; height: .55rem;}
+.pc-line > .pc-meter > i {height: .95rem;}
+/* The page's own header covers what has no title above it. */
+.st-key-path-bar, .st-key-notices:not(:empty) {margin-top: 1.5rem;}
+.st-key-path-bar {padding-top: .4rem; padding-bottom: .4rem;}
+.st-key-path-bar [data-testid="stMarkdownContainer"]:not(label *), .st-key-path-bar > * > * p {margin-bottom: 0;}
+.st-key-path-bar [data-testid="stPageLink"] a, [class*="st-key-door-"] [data-testid="stPageLink"] a {
+  border: 1px solid rgba(128,128,128,.55); background: transparent; padding: .15rem .7rem; border-radius: .3rem;}
+.st-key-menu-words a {background: transparent;}
+.st-key-menu-words a span {font-weight: inherit !important;}
+[data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
+/* The accent that bears white labels is too dark to be read on a dark ground: its text takes the colour of links. */
+[data-testid="stSliderThumbValue"] p, [role="tab"][aria-selected="true"] p,
+[data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]) p {
+  color: light-dark(#0F6E6E, #6FD0C6);}
+/* A narrow window beside the open menu: columns that would become slivers go below each other. */
+@media (max-width: 1080px) {
+  [data-testid="stMain"] [data-testid="stHorizontalBlock"] {flex-wrap: wrap;}
+  [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(11.5rem, 100%);}
+  [data-testid="stMain"] [data-testid="stColumn"]:has(.stPlotlyChart):not(:has([class*="st-key-square-"])) {
+    min-width: min(22rem, 100%);}
+}
+/* Captions fade by colour, not by opacity, which would fade badges and links in them too. */
+[data-testid="stCaptionContainer"] {opacity: 1; color: light-dark(#6B6459, #A39D91);}
+/* A formula breaks at its relations instead of running out of a narrow column. */
+.katex-display {padding-right: .3rem;}  /* letters lean over its edge, which made it a scroll area */
+.katex-display > .katex {white-space: normal !important;}
+</style>
+"""

@@ -1,0 +1,287 @@
+"""The six demonstrations as computations: two neighbouring tables, the habit, its repair, and the attack on either.
+
+Five of them claim rho-zCDP at CLAIM and add the noise of the one measurement everything is made from
+(measurements/moment.py, shape "free-trace", d = 2). Every case has ``exact(lever)`` -> success on either side, and
+``run(lever, count, seed)`` -> the two `Side`s. All tables are fixed or simulated; the attacker knows the other rows.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcov import accounting
+from privcov.audit.demonstrations_attack import Attack, Seen, Side, carried_out, interval
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS, Ask
+from privcov.estimators.thresholding import chosen_on_raw_rows
+from privcov.measurements.moment import clipped_moment, measure_moment
+from privcov.measurements.noise import NoiseLaw
+from privcov.privacy import ApproxDP, ZCDP
+from privcov.randomness import stream
+
+CLAIM = ZCDP(0.1)
+ROWS = 100
+TUNED_ROWS = 25  # cross-validation runs once per simulated answer
+MOST_DRAWS = 200_000  # of one table, all re-runs together: more would keep a page waiting
+_E1, _E2 = np.eye(2)
+
+
+def percent(share: float) -> str:
+    return f"{share:.1%}"
+
+
+def _law(table: Dataset, centre: str) -> NoiseLaw:
+    """The noise that the measurement adds for the claim; it depends on public facts only."""
+    return measure_moment(table, CLAIM, centre=centre, shape="free-trace", rng=stream(0, "law")).law
+
+
+def _table(rows: np.ndarray, bound: float = 1.0) -> Dataset:
+    return Dataset.from_rows(rows, bound, name="demonstration", provenance="simulated")
+
+
+def _axes(row: np.ndarray, n: int = ROWS) -> np.ndarray:
+    """n rows of norm 1, half on either axis, the last one replaced by ``row``: the one to be hidden."""
+    rows = np.tile(np.eye(2), (n // 2 + 1, 1))[:n]
+    rows[-1] = row
+    return rows
+
+
+def _sound(first: np.ndarray, second: np.ndarray, centre: str = "none", looks: int = 1) -> Attack:
+    """The attack on the measurement as it should be made: clipped to the public bound 1, its own sensitivity."""
+    tables, joint = (_table(first), _table(second)), int(centre == "joint")
+    return Attack(*(clipped_moment(t, joint=joint) for t in tables), _law(tables[0], centre), looks)
+
+
+class GaussianCase:
+    """A habit whose answer still has Gaussian noise on it, so that the best attacker is known in closed form."""
+
+    def attacks(self, lever: float) -> tuple[Attack, Attack]:
+        raise NotImplementedError
+
+    def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+        raise NotImplementedError
+
+    def exact(self, lever: float) -> tuple[float, float]:
+        return tuple(attack.success for attack in self.attacks(lever))
+
+    def limit(self, lever: float) -> float:
+        return accounting.attacker_success(CLAIM)
+
+    def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
+        attacks = self.attacks(lever)
+        said = self.findings(lever, *attacks)
+        return tuple(
+            carried_out(a, CLAIM, text, count, stream(seed, type(self).__name__, side, f"{lever:g}"))
+            for side, a, text in zip(("done", "repaired"), attacks, said, strict=True)
+        )
+
+
+class LongestRow(GaussianCase):
+    """lever: length of the one row, the others having length 1."""
+
+    def attacks(self, lever: float) -> tuple[Attack, Attack]:
+        tables = _axes(lever * _E1), _axes(_E2)
+        divided = [_table(rows / np.linalg.norm(rows, axis=1).max()) for rows in tables]
+        return Attack(*(clipped_moment(t, joint=0) for t in divided), _law(divided[0], "none")), _sound(*tables)
+
+    def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+        first, second = done.first[1, 1], done.second[1, 1]
+        return (
+            f"The second column is zero in that row, and still its mean square is {first:.2g} with the row and "
+            f"{second:.2g} without it, {abs(second - first) / done.law.diagonal_std:.2g} deviations of the noise: "
+            f"everybody's entries tell of one person.",
+            f"The row is shortened to length 1 and nobody else is touched: the second column's mean square is "
+            f"{repaired.first[1, 1]:.2g} or {repaired.second[1, 1]:.2g}, "
+            f"{abs(repaired.second - repaired.first)[1, 1] / repaired.law.diagonal_std:.2g} deviations of the noise.",
+        )
+
+
+class SampleMean(GaussianCase):
+    """lever: distance of all other rows from the origin, 0..1, in row bounds. The one row is at the other end of the
+    ball in the first table and beside the others in the second."""
+
+    def attacks(self, lever: float) -> tuple[Attack, Attack]:
+        others = np.tile(-lever * _E1, (ROWS, 1))
+        first = others.copy()
+        first[-1] = _E1
+        # The answer of the habit is S - mean mean'; its noise is that of a mean known to be zero.
+        law = _law(_table(first), "none")
+        centred = [
+            clipped_moment(_table(rows), joint=0) - np.outer(*[rows.mean(axis=0)] * 2) for rows in (first, others)
+        ]
+        return Attack(*centred, law), _sound(first, others, "joint")
+
+    def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+        moved, assumed = (ROWS * float(np.linalg.norm(a)) for a in (done.difference, math.sqrt(2) / ROWS))
+        joint = ROWS * float(np.linalg.norm(repaired.difference))
+        return (
+            f"The row changes the covariance by {moved:.3g}/n, because it moves the mean as well; the noise is made "
+            f"for {assumed:.3g}/n. These two tables alone need rho = {done.rho:.2g}.",
+            f"Mean and second moment are one measurement with noise for {3 / math.sqrt(2):.3g}/n; the row changes it "
+            f"by {joint:.3g}/n. The covariance is computed from the noisy mean afterwards, and that is free.",
+        )
+
+
+class Reruns(GaussianCase):
+    """lever: number of re-runs that somebody has seen, a whole number."""
+
+    def attacks(self, lever: float) -> tuple[Attack, Attack]:
+        tables = _axes(_E1), _axes(_E2)
+        return _sound(*tables, looks=int(lever)), _sound(*tables)
+
+    def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
+        return super().run(lever, min(count, MOST_DRAWS // int(lever)), seed)
+
+    def charged(self, lever: float) -> float:
+        """What is permitted when the ledger is charged for every draw."""
+        return accounting.attacker_success(accounting.repeated(CLAIM, int(lever)))
+
+    def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+        k = int(lever)
+        return (
+            f"The mean of {k:,} draw{'s' * (k > 1)} has {1 / math.sqrt(k):.2g} times the noise of one: rho is by now "
+            f"{done.rho:.3g}, and {CLAIM.rho:g} was claimed.",
+            f"Looked at once or {k:,} times, it is the same draw, and looking costs nothing. With a new draw each time "
+            f"the ledger charges rho = {k * CLAIM.rho:.3g}, which permits {percent(self.charged(lever))}.",
+        )
+
+
+class Outside(GaussianCase):
+    """lever: length of the one row in public row bounds; along one axis in the first table, the other in the second."""
+
+    def attacks(self, lever: float) -> tuple[Attack, Attack]:
+        tables = _axes(lever * _E1), _axes(lever * _E2)
+        # A bound that no row exceeds switches clipping off; the answer is brought back to units of the bound 1.
+        loose = max(lever, 1.0)
+        found = [loose**2 * clipped_moment(_table(rows, loose), joint=0) for rows in tables]
+        return Attack(*found, _law(_table(tables[0]), "none")), _sound(*tables)
+
+    def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+        return (
+            f"A row {lever:g} times as long counts {lever**2:.4g} times: these two tables need rho = {done.rho:.3g}, "
+            f"{lever**4:,.5g} times what is claimed, and no rho is enough for rows of any length.",
+            f"Inside the measurement the row is shortened to the bound, whoever prepared the table: rho stays "
+            f"{repaired.rho:.3g}.",
+        )
+
+
+class RawTuning:
+    """lever: value of the one row in the second column, 0..1; it has length 1. In the second table it is 0.
+
+    The other rows lie on the axes, so that without this row the two columns never occur together. gamma, the constant
+    of the threshold, is chosen by ten-fold cross-validation on the rows and is part of the release.
+    """
+
+    def tables(self, lever: float) -> tuple[np.ndarray, np.ndarray]:
+        row = np.array([math.sqrt(1 - lever**2), lever])
+        return _axes(row, TUNED_ROWS), _axes(_E1, TUNED_ROWS)
+
+    def repaired(self, lever: float) -> Attack:
+        return _sound(*self.tables(lever))
+
+    def exact(self, lever: float) -> tuple[float, float]:
+        """Whatever the folds, gamma is 0 without the row (every fold's moment is diagonal, and the first constant tried
+        is kept) and above 0 with it: the fold that holds it disagrees with all others, so cutting costs less."""
+        return 1.0, self.repaired(lever).success
+
+    def limit(self, lever: float) -> float:
+        return accounting.attacker_success(CLAIM)
+
+    def chosen(self, lever: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """gamma (unit-ball units) of ``count`` runs on either table, each with folds of its own."""
+        found = []
+        for which, rows in zip(("first", "second"), self.tables(lever), strict=True):
+            rng = stream(seed, "RawTuning", which, f"{lever:g}")
+            ask = Ask(_table(rows), CLAIM, "none", "raw-cv", rng)
+            measured = METHODS.get("dp-thresholding").cls().measure(ask, CLAIM)
+            found.append(np.array([chosen_on_raw_rows(ask, measured) for _ in range(count)]))
+        return tuple(found)
+
+    def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
+        runs = max(count // 40, 50)
+        first, second = self.chosen(lever, runs, seed)
+        hits = int((first > 0).sum() + (second <= 0).sum())
+        most = max(float(first.max()), float(second.max()), 1e-12)
+        edges = most * (np.arange(22) - 0.5) / 20
+        shares = [np.histogram(x, edges)[0] / runs for x in (first, second)]
+        seen = Seen("gamma as released (unit-ball units)", edges, *shares, float(edges[1]))
+        repaired = self.repaired(lever)
+        said = (
+            f"gamma is {np.median(second):.3g} without the row and {np.median(first):.3g} with it, in every run: "
+            "a number computed from the rows without noise.",
+            "The rule reads the noisy matrix only, so whatever it chooses tells no more than that matrix does: "
+            f"{percent(repaired.success)} is the best guess from all of it.",
+        )
+        done = Side(
+            CLAIM, self.limit(lever), hits / (2 * runs), False, hits, 2 * runs, *interval(hits, 2 * runs), said[0], seen
+        )
+        return done, carried_out(repaired, CLAIM, said[1], count, stream(seed, "RawTuning", "repaired", f"{lever:g}"))
+
+
+class OneOverN:
+    """lever: number of rows n. With probability n delta the mechanism prints one row, picked at random, in the clear;
+    otherwise nothing. That is (0, delta)-DP, exactly, and the worst that such a guarantee permits.
+
+    The attacker picks the person after seeing the release, and says which of two equally likely rows that person has.
+    """
+
+    columns = 3
+
+    def deltas(self, lever: float) -> tuple[float, float]:
+        """1/n, and far below it: n^-1.5, at most 1e-5."""
+        return 1 / lever, min(1e-5, lever**-1.5)
+
+    def exact(self, lever: float) -> tuple[float, float]:
+        return tuple(0.5 + self.printed(lever, delta) / 2 for delta in self.deltas(lever))
+
+    def printed(self, n: float, delta: float) -> float:
+        """Expected number of rows printed in a release."""
+        return n * delta
+
+    def limit(self, lever: float) -> float:
+        """About one person who is named before the release: (1 + delta)/2 at delta = 1/n."""
+        return accounting.attacker_success(_nothing_but(1 / lever))
+
+    def release(self, lever: float, delta: float, seed: int) -> tuple[int, np.ndarray] | None:
+        """One run: (number of the row, the row), or None. The rows are uniform on the cube [-1, 1]^3 and simulated."""
+        rng = stream(seed, "OneOverN", "release", f"{lever:g}")
+        if rng.random() >= self.printed(lever, delta):
+            return None
+        number = int(rng.integers(1, int(lever) + 1))
+        return number, stream(seed, "OneOverN", "row", number).uniform(-1, 1, self.columns)
+
+    def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
+        n, sides = int(lever), []
+        for which, delta, success in zip(("done", "repaired"), self.deltas(lever), self.exact(lever), strict=True):
+            rng, many = stream(seed, "OneOverN", which, n), self.printed(n, delta)
+            out = rng.random(count) < many
+            hits = int((out | (rng.random(count) < 0.5)).sum())
+            shares = np.array([1 - out.mean(), out.mean()])
+            seen = Seen("rows printed in a release", np.array([-0.5, 0.5, 1.5]), shares)
+            said = self._finding(n, delta, self.release(lever, delta, seed))
+            claim, limit = _nothing_but(delta), min(1.0, 0.5 + many / 2)
+            sides.append(Side(claim, limit, success, True, hits, count, *interval(hits, count), said, seen))
+        return tuple(sides)
+
+    def _finding(self, n: int, delta: float, came_out: tuple[int, np.ndarray] | None) -> str:
+        many = self.printed(n, delta)
+        this = "This one prints nobody."
+        if came_out is not None:
+            number, row = came_out
+            this = f"This one prints row {number:,}: ({', '.join(f'{x:.2f}' for x in row)})."
+        if many == 1:
+            return (
+                f"n times delta = 1 row in every release. {this} A person named beforehand runs a risk of {delta:.3g} "
+                "only, as claimed; somebody is out for certain."
+            )
+        return (
+            f"At delta = {delta:.2g} it is {many:.2g} rows in a release, even of this worst mechanism: one in "
+            f"{1 / many:,.0f} prints somebody. {this} Noise on a covariance never prints a row."
+        )
+
+
+def _nothing_but(delta: float) -> ApproxDP:
+    """(0, delta): the smallest epsilon that the type has."""
+    return ApproxDP(1e-300, delta)

@@ -1,0 +1,222 @@
+"""Reports of simulated and public work as one HTML file: figures are drawn in it, nothing is fetched, no script runs.
+
+from privcov.bundle import report
+
+html = report.of_study(plans, studies.run(plans))
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+import pandas as pd
+
+from privcov._release import Release
+from privcov.bundle.paper import grid, listed, page, section, text
+from privcov.data_sources.base import SOURCES
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
+from privcov.experiments import studies
+from privcov.experiments.plan import Plan
+from privcov.figures.look import LIGHT, Picture, plain
+from privcov.figures.matrices import colour_limit, heatmap
+from privcov.figures.static import svg
+from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
+
+MOST_LISTED = 12  # columns; a larger matrix is a picture only
+MOST_LINES = 200  # of a table; the CSV has the rest
+DECLARED = (
+    "The rows are a table that was declared public. This report holds matrices computed from it and no row of it; "
+    "the guarantee describes the noise, and does not make the declaration true."
+)
+NOISE = "The seeded, floating-point noise of this report is for study: a private table is released on Your data only."
+
+
+def figure(picture: Picture, caption: str, width: int = 640) -> str:
+    return f"<figure>{svg(picture, width=width)}<figcaption>{text(caption)}</figcaption></figure>"
+
+
+def build(title: str, provenance: str, subject: str, *parts: str, script: str = "", address: str = "") -> str:
+    """A report around ``parts``. provenance: Simulated or Public. script: its Python twin; address: path and query of
+    the page that shows the same, or ""."""
+    again = ""
+    if address:
+        again += f"<p>The page with these settings: <code>{escape(address)}</code></p>"
+    if script:
+        again += f"<pre>{escape(script)}</pre>"
+    made = f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pd.__version__}"
+    return page(
+        title,
+        f'<p><span class="tag">{escape(provenance)}</span>{text(subject)}</p>',
+        *parts,
+        section("The same again", again) if again else "",
+        f"<p>Made with PrivCov on {escape(made)}.</p>",
+    )
+
+
+def of_release(
+    rel: Release, data: Dataset, *, script: str = "", address: str = "", more: Sequence[str] = (), title: str = ""
+) -> str:
+    """One release beside what it is compared with: matrices, errors, the answers to beat, the attacker, the statement.
+
+    data: the rows it was made from, simulated or public. more: further sections, see `section` and `figure`.
+    """
+    card, against = METHODS.get(rel.method), "sample" if data.truth is None else "truth"
+    parts = [
+        section("Errors", _errors(rel, data, against)),
+        section("Matrices", _matrices(rel, data, against)),
+        *more,
+        section("What an attacker learns", _attacker(rel)),
+        section("Statement", grid(("", ""), rel.statement.lines)),
+        section("Settings", grid(("", ""), _settings(rel, data))),
+        section("How to read this", listed(_notes(rel, data))),
+    ]
+    return build(
+        title or f"{card.label} on {data.name}",
+        data.provenance.capitalize(),
+        f"{data.n:,} rows, {data.d} columns; {rel.given or 'nothing measured'}",
+        *parts,
+        script=script,
+        address=address,
+    )
+
+
+def _errors(rel: Release, data: Dataset, against: str) -> str:
+    lines = [
+        (
+            f"{norm.capitalize()} error to the {against}, relative",
+            _percent(error(rel, data, norm, relative=True, against=against)),
+        )
+        for norm in ("frobenius", "spectral")
+    ]
+    beat = "" if rel.target == "precision" else _beat(rel, data)
+    return grid(("Measure", "Value"), lines) + beat
+
+
+def _beat(rel: Release, data: Dataset) -> str:
+    lines = [(name, _percent(level)) for name, level in answers_to_beat(data, rel.target)]
+    return "<p>Relative Frobenius errors to compare with:</p>" + grid(("Answer", "Error"), lines)
+
+
+def _percent(value: float) -> str:
+    return f"{value:.2%}" if np.isfinite(value) else "undefined"
+
+
+def _matrices(rel: Release, data: Dataset, against: str) -> str:
+    reference = reference_matrix(data, rel.target, against)
+    released = working(rel.matrix, rel.scale, rel.target)
+    limit = colour_limit(reference)
+    shown = [
+        (against.capitalize(), reference),
+        ("Released", released),
+        (f"Released less {against}", released - reference),
+    ]
+    pictures = "".join(
+        figure(heatmap(m, data.columns, limit, LIGHT, what=f"{name.lower()} {rel.target}"), name, width=300)
+        for name, m in shown
+    )
+    unit = ", columns in units of their public half-range" if data.bounds is not None else ""
+    words = (
+        f"<p>{escape(rel.target.capitalize())}{unit}. Brown is {plain(-limit)} or less, green {plain(limit)} or more; "
+        "first column on top and left.</p>"
+    )
+    table = ""
+    if data.d <= MOST_LISTED:
+        lines = [(name, *map(plain, row)) for name, row in zip(data.columns, rel.matrix, strict=True)]
+        table = "<p>Released, in the units of the data:</p>" + grid(("", *data.columns), lines)
+    return f'<div class="row">{pictures}</div>{words}{table}'
+
+
+def _attacker(rel: Release) -> str:
+    return (
+        f"<p>Somebody who knows every other row, and the method, guesses right <b>{rel.attacker_success:.1%}</b> of "
+        "the time at best whether one given row is in the data; without any release it would be 50 %.</p>"
+    )
+
+
+def _settings(rel: Release, data: Dataset) -> list[tuple[str, str]]:
+    found = [("Method", METHODS.get(rel.method).label), ("Data", data.name), ("Row bound R", f"{data.row_bound:.9g}")]
+    return (
+        found
+        + [(k, str(v)) for k, v in rel.parameters.items()]
+        + [(f"Note {i}", n) for i, n in enumerate(rel.notes, 1)]
+    )
+
+
+def _notes(rel: Release, data: Dataset) -> list[str]:
+    rows = "n is public" if rel.n is not None else "n is not public"
+    return [
+        "One draw of the noise: another seed gives another matrix. No interval is stated in this report.",
+        f"Not covered by the guarantee: choosing settings by looking at results; {rows}.",
+        NOISE,
+        *([DECLARED] if data.provenance == "public" else []),
+    ]
+
+
+def of_curves(
+    title: str,
+    provenance: str,
+    subject: str,
+    pictures: Sequence[tuple[Picture, str]],
+    words: Sequence[str],
+    table: pd.DataFrame,
+    *,
+    declared: bool = False,
+    script: str = "",
+    address: str = "",
+) -> str:
+    """Curves with their table. pictures: (picture, what its lines and bands are). words: what the curves say.
+
+    declared: the rows come from a table that somebody declared public.
+    """
+    notes = [NOISE, *([DECLARED] if declared else [])]
+    return build(
+        title,
+        provenance,
+        subject,
+        "".join(figure(picture, caption) for picture, caption in pictures),
+        section("What the curves say", listed(words)) if words else "",
+        section("Table", frame(table)),
+        section("How to read this", listed(notes)),
+        script=script,
+        address=address,
+    )
+
+
+def frame(table: pd.DataFrame) -> str:
+    """A table as HTML, numbers with four digits; the first `MOST_LINES` lines."""
+
+    def shown(value: object) -> str:
+        if isinstance(value, (float, np.floating)):
+            return "" if np.isnan(value) else f"{value:.4g}"
+        return str(value)
+
+    lines = [[shown(v) for v in row] for row in table.head(MOST_LINES).itertuples(index=False)]
+    rest = len(table) - len(lines)
+    return grid([str(c) for c in table.columns], lines) + (f"<p>and {rest:,} more lines.</p>" if rest else "")
+
+
+def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
+    """The report of `python -m privcov run`: what was run, and the mean of every point with its replicate quantiles."""
+    summary = studies.summary(plans, table)
+    sources = list(dict.fromkeys(plan.source for plan in plans))
+    groups = {SOURCES.get(key).group for key in sources}
+    failed = int(table["value"].isna().sum())
+    words = [f"{len(table):,} values; mean over replicates, with their 10 % and 90 % quantiles (low, high)."]
+    if failed:
+        reason = table.loc[table["value"].isna(), "problem"].mode().iloc[0]
+        words.append(f"{failed} of them are missing and in no mean. Most often: {reason}")
+    fresh = "fresh rows and fresh noise" if groups == {"Simulated"} else "fresh noise; public rows stay as they are"
+    words.append(
+        f"Each replicate has {fresh}; the quantiles say how far single replicates lie, not how sure the mean is."
+    )
+    return build(
+        f"Study on {', '.join(sources)}",
+        "Simulated" if groups == {"Simulated"} else "Public",
+        f"{len(plans)} plan{'s' if len(plans) > 1 else ''}, {sum(p.steps for p in plans):,} runs of a method",
+        section("Results", listed(words) + frame(summary)),
+        section("The study", f"<pre>{escape(studies.write(plans))}</pre>"),
+    )

@@ -1,0 +1,138 @@
+"""Pictures of the demonstrations: what the attacker sees of either table, and how often the guess is right."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from privcov.audit.demonstrations import Curve, Demonstration
+from privcov.audit.demonstrations_attack import Side
+from privcov.figures.look import Palette, Picture, draw, pen, wash
+
+NAMES = ("first table", "second table")
+ALONE = ("nobody's row", "one person's row")
+DONE, REPAIRED, PERMITTED, CHARGED = "as done", "repaired", "permitted", "if charged"
+
+
+def seen(side: Side, title: str, palette: Palette, *, height: int = 230) -> Picture:
+    """Shares of the simulated answers of either table, and the cut by which the attacker guesses."""
+    return _alone(side, title, palette, height) if side.seen.second is None else _both(side, title, palette, height)
+
+
+def _both(side: Side, title: str, palette: Palette, height: int) -> Picture:
+    found = side.seen
+    traces = []
+    for i, shares in enumerate((found.first, found.second)):
+        look = pen(i, palette)
+        traces.append(
+            go.Scatter(
+                x=found.edges,
+                y=[*shares, 0.0],
+                mode="lines",
+                line={"shape": "hv", "color": look.colour, "width": 2, "dash": look.dash},
+                fill="tozeroy",
+                fillcolor=wash(look.colour, 0.16),
+                name=NAMES[i],
+                hovertemplate="%{x:.4g}: %{y:.1%}<extra>" + NAMES[i] + "</extra>",
+            )
+        )
+    cut = {
+        "type": "line",
+        "x0": found.cut,
+        "x1": found.cut,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": palette.ink, "width": 1.5, "dash": "dot"},
+    }
+    word = {
+        "x": found.cut,
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "top",
+        "xanchor": "left",
+        "xshift": 4,
+        "showarrow": False,
+        "text": "guess: first",
+        "font": {"color": palette.quiet, "size": 13},
+    }
+    top = 1.2 * max(found.first.max(), found.second.max())
+    figure = draw(
+        traces,
+        palette,
+        height=height,
+        x={"title": found.label, "zeroline": False, "range": [float(found.edges[0]), float(found.edges[-1])]},
+        y={"title": "share of answers (%)", "tickformat": ".1~%", "range": [0, top]},
+        shapes=[cut],
+        annotations=[word],
+    )
+    return Picture(
+        figure,
+        f"{title}: histograms of {found.label} for two neighbouring tables. Guessing the first table above "
+        f"{found.cut:.3g} is right in {side.hits:,} of {side.guesses:,} simulated attacks.",
+    )
+
+
+def _alone(side: Side, title: str, palette: Palette, height: int) -> Picture:
+    shares = side.seen.first
+    bars = go.Bar(
+        x=list(ALONE),
+        y=shares,
+        marker={"color": [palette.quiet, palette.bad]},
+        text=[f"{share:.1%}" for share in shares],
+        textposition="outside",
+        hovertemplate="%{x}: %{y:.2%}<extra></extra>",
+        width=0.5,
+    )
+    figure = draw(
+        [bars],
+        palette,
+        height=height,
+        x={"title": "printed in the clear in one release"},
+        y={"title": "share of releases (%)", "tickformat": ".0%", "range": [0, 1.15]},
+        showlegend=False,
+    )
+    return Picture(figure, f"{title}: {shares[1]:.1%} of the simulated releases print somebody's row in the clear.")
+
+
+def over_lever(
+    found: Curve, demonstration: Demonstration, value: float, palette: Palette, *, height: int = 250
+) -> Picture:
+    """How often the best attacker is right at every position of the lever, and the line that the claim draws."""
+    lever = demonstration.lever
+    steps = [lever.words(v) for v in found.values]
+    here = list(found.values).index(value)
+    size = [13 if i == here else 6 for i in range(len(steps))]
+    permitted = PERMITTED + (", if named beforehand" if demonstration.certain else "")
+    lines = [
+        (DONE, found.done, palette.bad, "solid", "circle"),
+        (REPAIRED, found.repaired, palette.good, "dash", "square"),
+        (permitted, found.permitted, palette.ink, "dot", None),
+    ]
+    if found.charged is not None:
+        lines.append((CHARGED, found.charged, palette.quiet, "dashdot", None))
+    traces = [
+        go.Scatter(
+            x=steps,
+            y=y,
+            name=name,
+            mode="lines+markers" if symbol else "lines",
+            line={"color": colour, "dash": dash, "width": 2.5 if symbol else 1.8},
+            marker={"symbol": symbol, "size": size} if symbol else None,
+            hovertemplate="%{x}: %{y:.2%}<extra>" + name + "</extra>",
+        )
+        for name, y, colour, dash, symbol in lines
+    ]
+    figure = draw(
+        traces,
+        palette,
+        height=height,
+        x={"title": lever.label, "type": "category", "nticks": 8},
+        y={"title": "attacker is right (%)", "tickformat": ".0%", "range": [0.48, 1.03]},
+    )
+    return Picture(
+        figure,
+        f"{demonstration.title}, over the lever: at {lever.words(value)} the attacker is right "
+        f"{found.done[here]:.1%} of the time as it is done and {found.repaired[here]:.1%} as it should be; "
+        f"the claim permits {found.permitted[here]:.1%}"
+        + (" about a person named beforehand." if demonstration.certain else "."),
+    )

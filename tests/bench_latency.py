@@ -1,0 +1,288 @@
+"""Speed under the hand, in real Chromium: every page's lever, and the way to the first picture of a
+server just started.
+
+Times of one machine at one moment say little, so everything is a multiple of a floor measured in the same minute: a
+page that echoes its slider, or a page that holds one tiny chart and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BEFORE = "BENCH_BEFORE"  # another checkout, to start in turns with this one
+PRESSES, STARTS = 10, 5
+QUIET_MS = 300
+GOAL = "<= 5 first, <= 13 settled"  # floors: at an echo of 75 ms, 0.4 s to the first change and 1 s to the last
+CHART = "[data-testid=stMain] .js-plotly-plot"
+PICTURE = ".st-key-square-sample .heatmaplayer image"
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
+FLAGS += ("--disable-component-update", "--disable-sync")
+SETTINGS = "[browser]\ngatherUsageStats = false\n[server]\nheadless = true\naddress = '127.0.0.1'\n"
+
+ECHO = """
+import streamlit as st
+st.set_page_config(layout="wide")
+value = st.select_slider("Echo", list(range(100)), value=50)
+with st.container(key="echo"):
+    st.write(f"value {value}")
+"""
+TINY = """
+import plotly.graph_objects as go
+import streamlit as st
+st.plotly_chart(go.Figure(go.Heatmap(z=[[1, 2], [3, 4]])), key="square-sample")
+"""
+CSV = "age,weight\n" + "".join(f"{20 + k % 60},{50 + k % 45}\n" for k in range(200))
+
+# From the key to every change inside what is watched; the page is settled when its script has ended and nothing moves.
+WATCH = """
+(() => {
+  const seen = window.bench = {what: null, from: null, armed: false, changes: [], any: 0};
+  document.addEventListener('keydown', () => {
+    if (seen.armed) { seen.from = performance.now(); seen.armed = false; }
+  }, true);
+  new MutationObserver(records => {
+    seen.any = performance.now();
+    if (seen.what === null || seen.from === null) return;
+    const hit = node => node && node.closest && node.closest(seen.what);
+    if (records.some(r => hit(r.target.nodeType === 1 ? r.target : r.target.parentElement)
+        || [...r.addedNodes].some(n => n.nodeType === 1 && (n.matches(seen.what) || n.querySelector(seen.what)))))
+      seen.changes.push(seen.any);
+  }).observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+  seen.idle = quiet => document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]')
+      && performance.now() - seen.any > quiet;
+})();
+"""
+
+
+@contextlib.contextmanager
+def serving(script: Path, folder: Path) -> Iterator[str]:
+    """A server of `script` whose log and ledger are in `folder`; yields its address once it answers."""
+    with contextlib.closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    own = script.parent / ".ci" / "serve.py"
+    command = [sys.executable, str(own)] if own.exists() else [sys.executable, "-m", "streamlit", "run", script.name]
+    command.append(f"--server.port={port}")
+    process = subprocess.Popen(
+        [*command, "--server.fileWatcherType=none"],
+        cwd=script.parent,
+        env=os.environ | {"PRIVCOV_LEDGER": str(folder / "ledger.sqlite")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        end = time.monotonic() + 60
+        while not healthy(port):
+            if process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"{script} does not start")
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def healthy(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/_stcore/health")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Callable]:
+    """`launch()` starts a browser that knows nothing yet. Raises RuntimeError where there is none."""
+    found = subprocess.run([sys.executable, str(ROOT / ".ci" / "chromium.py")], capture_output=True, text=True)
+    if found.returncode:
+        raise RuntimeError(found.stderr.strip())
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        yield lambda: playwright.chromium.launch(executable_path=found.stdout.strip(), args=list(FLAGS))
+
+
+# --- levers -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Lever:
+    """One page's lever: the beginning of its name ("" for the page's first slider), and what it changes.
+
+    ready: what it takes to come to it.
+    """
+
+    page: str
+    address: str
+    name: str
+    watched: str = CHART
+    ready: Callable | None = None
+    role: str = "slider"
+
+
+def tab(name: str) -> Callable:
+    return lambda page: page.get_by_role("tab", name=name).click()
+
+
+def plan(page) -> None:
+    """A declared table, and the step that plans its release."""
+    from privcov.data_sources.private_file import Column, Declaration
+
+    limits = (("age", 0.0, 120.0), ("weight", 30.0, 200.0))
+    columns = tuple(Column(name, low, high, None, "known before") for name, low, high in limits)
+    declaration = Declaration(name="bench", row_stands_for="one person", columns=columns).to_json()
+    for name, text in (("rows.csv", CSV), ("declaration.json", declaration)):
+        if name.endswith("json"):
+            page.get_by_text("Use a saved declaration").click()
+            still(page)
+        given = {"name": name, "mimeType": "text/plain", "buffer": text.encode()}
+        page.locator("input[type=file]").first.set_input_files(given)
+        still(page)
+    for button in ("Fill the form from it", "Declare"):
+        page.get_by_role("button", name=button, exact=True).click()
+        still(page)
+    page.get_by_role("radio", name="2 Plan", exact=True).click()
+
+
+SQUARE = ".st-key-square-released .js-plotly-plot"
+WORDS = "[data-testid=stMain] [data-testid=stMarkdownContainer]:not([data-testid=stSlider] *)"
+FLOOR = Lever("echo", "/", "Echo", ".st-key-echo")
+LEVERS = (
+    Lever("Home", "/", "Epsilon", SQUARE),
+    Lever("Estimate, d = 100", "/Estimate?data.d=100&data.n=20000", "Rho", SQUARE),
+    Lever("Estimate, d = 200", "/Estimate?data.d=200&data.n=20000", "Rho", SQUARE),
+    Lever("Graph recovery, rho", "/Graph_recovery", "Rho"),
+    Lever("Graph recovery, lambda", "/Graph_recovery", "Penalty lambda"),
+    Lever("Spectra, d = 100", "/Spectra?data.d=100&data.n=20000", "Rho"),
+    Lever("Trade-offs, rho", "/Trade_offs", "Rho"),
+    Lever("Your data, plan", "/Your_data", "Usual deviation", CHART, plan),
+    Lever("Lessons", "/Lessons?lesson=3", ""),
+    Lever("Methods, convert", "/Methods", "", WORDS, tab("Convert and compose")),
+    Lever("Privacy audit, disclosure", "/Privacy_audit", "Belief before", CHART, tab("What an attacker learns")),
+)
+
+
+def still(page) -> None:
+    page.wait_for_timeout(100)
+    page.wait_for_function("quiet => bench.idle(quiet)", arg=QUIET_MS, timeout=60_000)
+
+
+def pressed(page, lever: Lever, presses: int) -> list[tuple[float, float]]:
+    """(first change, last change) inside what is watched, ms from the key; the key goes there and back again."""
+    found = []
+    if lever.name:
+        handle = page.get_by_role(lever.role, name=re.compile(lever.name))
+    else:
+        handle = page.get_by_test_id("stMain").locator("input[type=range]")
+    for turn in range(presses):
+        handle.first.focus()
+        still(page)
+        page.evaluate("what => Object.assign(bench, {what, from: null, armed: true, changes: []})", lever.watched)
+        page.keyboard.press("ArrowRight" if turn % 2 == 0 else "ArrowLeft")
+        page.wait_for_function("quiet => bench.changes.length && bench.idle(quiet)", arg=QUIET_MS, timeout=60_000)
+        first, last = page.evaluate("() => [bench.changes[0] - bench.from, bench.changes.at(-1) - bench.from]")
+        found.append((first, last))
+    return found[2:]  # the first way there and back fills the caches
+
+
+def latency() -> Iterator[tuple[str, str, str]]:
+    """Every lever beside the echo page, which is pressed just before and just after it."""
+    with contextlib.ExitStack() as stack:
+        try:
+            launch = stack.enter_context(chromium())
+        except RuntimeError as missing:
+            yield "levers / echo page", f"not measured: {missing}", ""
+            return
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        (folder / "echo.py").write_text(ECHO)
+        (folder / ".streamlit").mkdir()
+        (folder / ".streamlit" / "config.toml").write_text(SETTINGS)
+        floor = stack.enter_context(serving(folder / "echo.py", folder))
+        app = stack.enter_context(serving(ROOT / "app.py", folder))
+        browser = launch()
+        stack.callback(browser.close)
+
+        def opened(address: str):
+            page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+            page.add_init_script(WATCH)
+            page.goto(address)
+            still(page)
+            return page
+
+        echo = opened(floor)
+        for lever in LEVERS:
+            page = opened(app + lever.address)
+            if lever.ready:
+                lever.ready(page)
+                still(page)
+            base = pressed(echo, FLOOR, PRESSES // 2 + 2)
+            found = pressed(page, lever, PRESSES + 2)
+            base += pressed(echo, FLOOR, PRESSES // 2 + 2)
+            page.context.close()
+            unit = statistics.median(last for _, last in base)
+            first, last = (statistics.median(column) for column in zip(*found, strict=True))
+            told = f"first {first / unit:.1f}, settled {last / unit:.1f}  ({first:.0f} and {last:.0f} of {unit:.0f} ms)"
+            yield lever.page, told, GOAL
+
+
+# --- the first picture of a server just started -------------------------------------------------------------
+
+
+def once(launch: Callable, script: Path, folder: Path) -> tuple[float, float]:
+    """Seconds from the start of the server to its first answer, and from there to the first chart in a new browser."""
+    browser = launch()
+    try:
+        page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        begun = time.perf_counter()
+        with serving(script, folder) as address:
+            up = time.perf_counter()
+            page.goto(address, wait_until="commit")
+            page.wait_for_selector(PICTURE, timeout=60_000)
+            return up - begun, time.perf_counter() - up
+    finally:
+        browser.close()
+
+
+def cold() -> Iterator[tuple[str, str, str]]:
+    """This checkout, a page with one tiny chart and, if $BENCH_BEFORE names one, another checkout: started in turns."""
+    with contextlib.ExitStack() as stack:
+        try:
+            launch = stack.enter_context(chromium())
+        except RuntimeError as missing:
+            yield "start to first picture", f"not measured: {missing}", ""
+            return
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        (folder / "tiny.py").write_text(TINY)
+        (folder / ".streamlit").mkdir()
+        (folder / ".streamlit" / "config.toml").write_text(SETTINGS)
+        scripts = {"one tiny chart": folder / "tiny.py", "this": ROOT / "app.py"}
+        if BEFORE in os.environ:
+            scripts["before"] = Path(os.environ[BEFORE]) / "app.py"
+        taken: dict[str, list] = {name: [] for name in scripts}
+        for _ in range(STARTS):
+            for name, script in scripts.items():
+                taken[name].append(once(launch, script, folder))
+    sums = {name: statistics.median(up + drawn for up, drawn in rows) for name, rows in taken.items()}
+    for name, rows in taken.items():
+        up, drawn = (statistics.median(column) for column in zip(*rows, strict=True))
+        yield f"start to first picture: {name}", f"{sums[name]:.2f} s (server {up:.2f}, page {drawn:.2f})", ""
+    yield "this / one tiny chart", f"{sums['this'] / sums['one tiny chart']:.2f}", "<= 1.5"
+    if "before" in sums:
+        yield "this / before", f"{sums['this'] / sums['before']:.2f}", "<= 0.5"

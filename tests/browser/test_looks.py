@@ -1,0 +1,91 @@
+"""What the eye meets: matrices that are square and named, nothing wider than its window, figures fit for a paper."""
+
+import re
+import struct
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from privcov.figures.look import DARK
+from privcov.figures.paper import PNG_SCALE, WIDTH
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def saved(page, frame, button: str, folder):
+    with page.expect_download() as download:
+        frame.get_by_role("button", name=button).click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def open_export(page, settle, figure: str = ""):
+    page.get_by_role("button", name="Export a figure").click()
+    settle(page)
+    if figure:
+        page.get_by_role("combobox", name="Figure").click()
+        page.get_by_role("option", name=re.compile(figure)).first.click()
+        settle(page)
+    frame = page.frame_locator("[data-testid=stDialog] iframe")
+    frame.locator("#svg:enabled").wait_for()
+    return frame
+
+
+def colours_in(text: str) -> set[str]:
+    """#RRGGBB of every colour the file names, however it is written."""
+    written = {c.upper() for c in re.findall(r"#[0-9a-fA-F]{6}\b", text)}
+    parts = re.findall(r"rgba?\((\d+), ?(\d+), ?(\d+)", text)
+    return written | {"#" + "".join(f"{int(v):02X}" for v in rgb) for rgb in parts}
+
+
+@pytest.mark.parametrize("figure", ["Heatmap of sample", "Waterfall"])
+def test_a_dark_page_exports_dark_ink_on_white(visit, settle, tmp_path, figure):
+    page = visit("/Estimate?data.n=2000&data.d=8", dark=True)
+    frame = open_export(page, settle, figure)
+    svg, png = saved(page, frame, "SVG", tmp_path), saved(page, frame, "PNG", tmp_path)
+    assert svg.suffix == ".svg"
+    assert png.suffix == ".png"
+    text = svg.read_text()
+    colours = colours_in(text)
+    assert "#FFFFFF" in colours  # the ground
+    assert "#000000" in colours  # the ink
+    of_the_dark = {DARK.ink, DARK.quiet, DARK.grid, DARK.ground, *DARK.lines, *(c for _, c in DARK.diverging)}
+    assert not colours & {c.upper() for c in of_the_dark}
+    root = ET.fromstring(text)
+    words = ["".join(t.itertext()) for t in root.iter(SVG + "text")]
+    assert ("x1" if "Heatmap" in figure else "Total") in words  # text stays text
+    head = png.read_bytes()[:24]
+    width, height = struct.unpack(">II", head[16:24])
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    assert width == WIDTH * PNG_SCALE
+    assert float(root.get("width")) / float(root.get("height")) == pytest.approx(width / height)
+
+
+def test_the_export_costs_nothing_until_it_is_asked_for(visit, settle):
+    page = visit("/Estimate?data.n=2000&data.d=8")
+    assert page.locator("iframe").count() == 0
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    open_export(page, settle)
+    assert [url for url in asked if url.endswith("plotly.min.js")]
+
+
+def test_matrices_are_square_and_named_and_nothing_runs_out_of_the_window(visit, settle):
+    page = visit("/Estimate?data.n=2000&data.d=8", width=1920)
+    for width in (1920, 1440, 1280, 800, 420):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        boxes = page.evaluate(
+            """() => [...document.querySelectorAll("[class*=st-key-square-] .js-plotly-plot")].map(plot => {
+            const box = plot.getBoundingClientRect(), cells = plot.querySelector(".hm image").getBoundingClientRect();
+            return [box.width, box.height, cells.width, cells.height];
+        })"""
+        )
+        assert len(boxes) == 4
+        for whole, high, across, down in boxes:
+            assert whole == pytest.approx(high, abs=2)
+            assert across == pytest.approx(down, abs=2)
+            assert across >= 0.7 * whole  # the names leave room for the matrix
+        assert page.locator(".st-key-square-released .xtick text").first.text_content() == "x1"
+        assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") <= 1

@@ -1,0 +1,28 @@
+"""What a page sends to the browser, as tests look for it."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+
+def everything(at: AppTest) -> str:
+    """Every message that was sent, as text, tables included."""
+    parts = []
+
+    def walk(node) -> None:
+        proto = getattr(node, "proto", None)
+        if proto is not None:
+            parts.append(str(proto))
+            value = getattr(node, "value", None)
+            if hasattr(value, "to_csv"):
+                parts.append(value.to_csv())
+        for child in getattr(node, "children", {}).values():
+            walk(child)
+
+    walk(at._tree)
+    return "\n".join(parts)
+
+
+def plain(sentence: str) -> str:
+    """A sentence without the marks that keep it from being read as Markdown."""
+    return sentence.replace("\\", "").replace("\u2060", "")

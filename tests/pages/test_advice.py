@@ -1,0 +1,79 @@
+"""Which method? On the pages: it answers, it sets the method, and on Your data it reads no row."""
+
+import pytest
+
+from privcov.experiments.advice import advise
+from privcov.privacy import ApproxDP, ZCDP
+from tests.pages import test_own_data as own
+from tests.pages.test_pages import open_page, settle
+
+
+def opened(file: str, where: str, **query: str):
+    at = open_page(file, **query)
+    at.session_state[f"advice-{where}"] = True
+    at.run()
+    settle(at)
+    assert not at.error
+    return at
+
+
+def press(at, label: str) -> None:
+    next(b for b in at.button if b.label == label).click().run()
+    settle(at)
+
+
+@pytest.mark.parametrize("file", ["pages/1_Estimate.py", "pages/4_Spectra.py"])
+def test_the_button_sets_the_method_that_advise_names(file):
+    query = {"kind": "approx", "data.n": "5000", "data.d": "40", "method": "gaussian-cov"}
+    at = opened(file, "sidebar", **query)
+    found = advise(5000, 40, ApproxDP(1.0, 1e-6), mean_known=True)
+    said = at.success[0].value.replace("\\", "")
+    assert said.startswith("**DP thresholding.**")
+    assert found.pick == "dp-thresholding"
+    press(at, "Use it")
+    assert at.session_state["study"].method == found.pick
+    assert at.selectbox(key="w.method").value == found.pick
+    assert not [b for b in at.button if b.label == "Use it"]  # it is chosen now
+
+
+def test_none_is_a_warning_without_a_button():
+    at = opened("pages/1_Estimate.py", "sidebar", **{"data.n": "300", "data.d": "40", "rho": "0.0001"})
+    at.number_input(key="advice-n-sidebar-300").set_value(300).run()
+    at.selectbox(key="advice-structure-sidebar-covariance").select("skewed").run()
+    assert not advise(300, 40, ZCDP(0.0001), structure="skewed", mean_known=True).pick
+    assert any(w.value.startswith("**None.**") for w in at.warning)
+    assert not [b for b in at.button if b.label == "Use it"]
+
+
+def test_graph_recovery_is_advised_on_graphs_and_offers_only_what_draws_one():
+    at = opened(
+        "pages/3_Graph_recovery.py", "sidebar", **{"data.n": "5000", "data.d": "15", "method": "glasso-gaussian"}
+    )
+    found = advise(5000, 15, ZCDP(0.1), "graph", mean_known=True)
+    assert found.pick
+    assert at.session_state["study"].method == "glasso-gaussian"
+    press(at, "Use it")
+    assert at.session_state["study"].method == found.pick
+
+
+def test_trade_offs_adds_the_method_to_those_that_are_drawn():
+    query = {"kind": "approx", "data.n": "5000", "data.d": "40", "methods": "gaussian-cov", "replicates": "1"}
+    at = opened("pages/2_Trade_offs.py", "trade-offs", **query)
+    press(at, "Use it")
+    assert at.multiselect(key="t.methods").value == ["gaussian-cov", "dp-thresholding"]
+
+
+def test_the_owners_plan_is_advised_from_the_declaration_and_a_guess(monkeypatch, tmp_path):
+    monkeypatch.setenv("PRIVCOV_LEDGER", str(tmp_path / "ledger.sqlite"))
+    at = own.declared(n_public=False)
+    own.go(at, "plan")
+    at.session_state["own"].raw = b"\x00 reading this would be an error"
+    at.session_state["own-advice"] = True
+    at.run()
+    assert not at.exception
+    assert not at.error
+    said = " ".join(c.value for c in at.caption).replace("\\", "")
+    assert "The number of rows is not public here: it is your guess" in said
+    assert "1,000 rows" in said
+    assert len(at.success) + len([w for w in at.warning if w.value.startswith("**None")]) == 1
+    assert not [b for b in at.button if b.label == "Use it"]  # one measurement serves every answer

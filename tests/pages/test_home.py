@@ -1,0 +1,176 @@
+"""Home: the demonstration, three doors with their two-minute paths, the list of all pages; and the practice table."""
+
+from urllib.parse import parse_qsl
+
+import pytest
+
+from pages.parts import frame, path
+from pages.parts.home_doors import PAGES as DESCRIBED
+from pages.parts.study import from_query, to_query
+from tests.pages.test_pages import open_page
+
+STEPS = [(found, at) for found in path.PATHS for at in range(len(found.steps))]
+NAMES = [path.word(*step) for step in STEPS]
+
+
+def links(node) -> dict[str, dict[str, str]]:
+    """Query of every page link by its label."""
+    return {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in node.get("page_link")}
+
+
+def bar(at) -> str:
+    """What the bar says, or "" without one."""
+    return next((m.value for m in at.main.markdown if ", step " in m.value), "")
+
+
+@pytest.fixture(scope="module")
+def home():
+    return open_page("app.py")
+
+
+def test_the_demonstration_comes_first_and_the_doors_below(home):
+    assert len(home.get("plotly_chart")) == 2
+    headings = [h.value for h in home.header]
+    assert headings == ["Where do you want to go?", "Every page"]
+    for found in path.PATHS:
+        assert any(m.value.startswith(f"### {found.title}") for m in home.markdown)
+
+
+def test_every_page_has_its_line(home):
+    named = [label for group, entries in frame.MENU if group for _, label in entries]
+    assert list(DESCRIBED) == named
+    assert set(named) <= set(links(home.main))
+    for text in DESCRIBED.values():
+        assert text in [c.value for c in home.caption]
+
+
+def test_nobody_walks_a_path_unasked(home):
+    assert bar(home) == ""
+    started = [q for q in links(home.main).values() if path.KEY in q]
+    assert len(started) <= 1, "three doors share one label in this dictionary"
+    assert all(path.KEY not in query for query in links(home.sidebar).values())
+
+
+def test_each_door_starts_its_path_on_a_page_that_is_set_up(home):
+    queries = [dict(parse_qsl(link.proto.query_string)) for link in home.main.get("page_link")]
+    first = {q[path.KEY]: q for q in queries if path.KEY in q}
+    assert list(first) == ["teach-1", "explore-1", "release-1"]
+    assert [p.steps[0].page for p in path.PATHS] == ["Lessons", "Estimate", "Your data"]
+    assert first["teach-1"]["lesson"] == "1"
+    assert first["explore-1"]["data.n"] == "5000"
+
+
+@pytest.mark.parametrize(("found", "at"), STEPS, ids=NAMES)
+def test_every_step_leads_to_a_page_with_a_valid_set_up(found, at):
+    step = found.steps[at]
+    assert 4 <= len(found.steps) <= 6
+    assert path.parse(path.word(found, at)) == (found, at)
+    file = frame.file_of(step.page)
+    if step.study is not None:
+        assert from_query(to_query(step.study)) == (step.study, [])
+    for name in step.own:
+        assert f'"{name}"' in (frame.ROOT / file).read_text(encoding="utf-8")
+    assert (at == len(found.steps) - 1) == step.check
+
+
+@pytest.mark.parametrize("word", ["teach-1", "teach-4", "explore-2", "release-1"])
+def test_the_bar_stands_on_the_page_of_its_step(word):
+    found, at = path.parse(word)
+    step = found.steps[at]
+    query = dict(to_query(step.study) if step.study else {}) | dict(step.own)
+    page = open_page(frame.file_of(step.page), **query, path=word)
+    assert not page.error
+    assert bar(page) == f"**{found.title}, step {at + 1} of {len(found.steps)}.** {step.do}"
+    assert links(page.main)["Next step"][path.KEY] == path.word(found, at + 1)
+    assert ("Back" in links(page.main)) == (at > 0)
+    # Wherever the visitor strays, the path comes along.
+    assert all(query[path.KEY] == word for query in links(page.sidebar).values())
+
+
+def test_elsewhere_the_bar_says_where_its_step_is_and_leaving_ends_it():
+    at = open_page("pages/7_Methods.py", path="release-2", rho="0.05", tab="convert")
+    assert "This step is on **Your data**." in bar(at)
+    assert links(at.main)["To Your data"] == {"path": "release-2", "rho": "0.05"}
+    at.button(key="path-leave").click().run()
+    assert bar(at) == ""
+    assert "path" not in at.query_params
+    assert at.session_state["study"].rho == 0.05
+    assert all("path" not in query for query in links(at.sidebar).values())
+
+
+@pytest.mark.parametrize("word", ["teach-0", "teach-99", "teach", "-1", "teach-1x", "<script>-1", "teach-²"])
+def test_a_strange_path_is_none(word):
+    assert path.parse(word) is None
+    at = open_page("pages/7_Methods.py", path=word, tab="convert")
+    assert bar(at) == ""
+    assert not at.error
+
+
+def test_both_questions_are_checked_answer_by_answer():
+    at = open_page("app.py", path="explore-5")
+    boxes = [at.radio(key=f"path-question-{k}") for k in range(2)]
+    assert all(box.value is None for box in boxes)
+    for wrong in (1, 2):
+        for k in range(2):
+            at.radio(key=f"path-question-{k}").set_value(wrong)
+        at.run()
+        assert [w.value for w in at.warning] == [q.answers[wrong][1] for q in path.QUESTIONS]
+    for k in range(2):
+        at.radio(key=f"path-question-{k}").set_value(0)
+    at.run()
+    assert [s.value for s in at.success] == [q.answers[0][1] for q in path.QUESTIONS]
+    assert not at.warning
+    for question in path.QUESTIONS:
+        assert sorted(question.order) == list(range(len(question.answers)))
+        assert question.order[0] != 0, "the right answer is not the first on the screen"
+
+
+def test_what_the_steps_say_is_so():
+    """Less epsilon: more error and a weaker attacker. Ten times the rows: a tenth of the noise, exactly."""
+    import privcov
+    from privcov.metrics.errors import error
+
+    made = {}
+    for at in range(3):
+        study = path.PATHS[1].steps[at].study
+        data = privcov.source(study.source_key(), seed=study.rows, **dict(study.data))
+        rel = privcov.release("auto-cov", data, study.guarantee, seed=study.seed)
+        made[at] = error(rel, data, relative=True, against="truth"), rel.attacker_success, rel.raw.law.off_diagonal_std
+    assert made[1][0] > 2 * made[0][0]
+    assert made[1][1] < made[0][1]
+    assert made[1][1] < 0.53
+    assert made[2][2] == pytest.approx(made[1][2] / 10, rel=1e-6)
+
+
+# --- the practice table -------------------------------------------------------------------------------------
+
+
+def test_the_practice_table_goes_through_every_step(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRIVCOV_LEDGER", str(tmp_path / "ledger.sqlite"))
+    at = open_page("pages/5_Your_data.py", path="release-1")
+    at.button(key="own-practice").click().run()
+    mine = at.session_state["own"]
+    at.button(key=f"own-declare-{mine.file_id}").click().run()
+    assert not at.error
+    at.button(key="own-to-plan").click().run()
+    lines = [e.proto.body for e in at.main.get("html") if 'role="meter"' in e.proto.body]
+    assert len(lines) == 3, "each of the three candidates has its attacker"
+    at.button(key="own-to-release").click().run()
+    turn = f"{mine.file_id}-{mine.turn}"
+    at.number_input(key=f"own-limit-rho-{turn}").set_value(0.1).run()
+    assert any('role="meter"' in e.proto.body for e in at.main.get("html"))
+    at.button(key="own-limit").click().run()
+    at.button(key="own-ask").click().run()
+    assert any('role="meter"' in e.proto.body for e in at.get("html"))
+    at.button(key="own-confirm").click().run()
+    assert at.session_state["own-step"] == "answers"
+    assert any("Released" in e.proto.body and "practice table" in e.proto.body for e in at.main.get("html"))
+
+
+def test_each_practice_has_a_limit_of_its_own():
+    names = set()
+    for _ in range(2):
+        at = open_page("pages/5_Your_data.py")
+        at.button(key="own-practice").click().run()
+        names.add(at.session_state["own"].kept["name"])
+    assert len(names) == 2

@@ -1,0 +1,199 @@
+"""The Lessons page: every lesson at both ends of its lever, answers checked, links that open what they say."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import privcov
+from pages.parts import cached, lesson_first, lesson_second
+from pages.parts.lesson_book import BOOK
+from privcov.experiments import lessons, lessons_guess, lessons_repair
+from tests.pages.test_pages import chart, open_page
+
+PAGE = "pages/6_Lessons.py"
+
+
+def told(at, name: str) -> str | None:
+    """What the address says of a setting; AppTest gives back a list or a text, as it was set."""
+    found = at.query_params.get(name)
+    return found[0] if isinstance(found, list) else found
+
+
+def element(at, kind, key):
+    return next(e for e in getattr(at, kind) if e.key == key)
+
+
+def test_the_book_is_complete_and_every_question_has_one_right_answer():
+    assert len(BOOK) == 10
+    for lesson in BOOK:
+        assert sum(choice.right for choice in lesson.choices) == 1
+        assert len(lesson.choices) >= 3
+        assert all(choice.reason and choice.text for choice in lesson.choices)
+        assert lesson.lever.start in lesson.lever.options
+        assert all((lesson.lever.left, lesson.lever.right, lesson.remember))
+        for option in lesson.lever.options:
+            assert lesson.lever.read(str(option)) == option, "an address brings back every place of the lever"
+    assert len({lesson.title for lesson in BOOK}) == 10
+    assert len({[c.right for c in lesson.choices].index(True) for lesson in BOOK}) == 3, "not always the same place"
+
+
+@pytest.mark.parametrize("number", range(1, 11))
+def test_every_lesson_runs_at_both_ends_of_its_lever(number):
+    lever = BOOK[number - 1].lever
+    at = open_page(PAGE, lesson=str(number), lever=str(lever.options[0]))
+    for end in (lever.options[0], lever.options[-1]):
+        element(at, "select_slider", f"lesson-lever-{number}").set_value(end).run()
+        assert not at.exception
+        assert not at.error
+        assert not at.warning
+        assert len(at.get("plotly_chart")) >= 1
+        assert (told(at, "lever") or str(lever.start)) == str(end)
+    assert at.title[0].value == f"{number}. {BOOK[number - 1].title}"
+
+
+def test_answers_are_checked_with_a_reason_and_counted_on_the_chooser():
+    at = open_page(PAGE, lesson="2")
+    element(at, "button", "lesson-check-2").click().run()
+    assert any("Choose one of the answers first" in c.value for c in at.caption)
+    choices = BOOK[1].choices
+    radio = element(at, "radio", "lesson-choice-2")
+    radio.set_value(0).run()
+    element(at, "button", "lesson-check-2").click().run()
+    assert choices[0].reason in at.warning[0].value
+    assert not at.success
+    element(at, "radio", "lesson-choice-2").set_value(1).run()
+    assert not at.warning, "another choice is not checked yet"
+    element(at, "button", "lesson-check-2").click().run()
+    assert choices[1].reason in at.success[0].value
+    assert BOOK[1].remember in at.success[0].value
+    element(at, "button", "lesson-next").click().run()
+    assert at.title[0].value.startswith("3. ")
+    assert told(at, "lesson") == "3"
+    (chooser,) = [group for group in at.get("button_group") if group.key == "lesson-number"]
+    assert "2 \u2713" in chooser.options
+    element(at, "button", "lesson-previous").click().run()
+    assert at.success, "the answer is still there"
+
+
+def test_the_lever_starts_anew_with_the_lesson():
+    at = open_page(PAGE, lesson="3", lever="200000")
+    element(at, "button", "lesson-next").click().run()
+    assert "lever" not in at.query_params
+    assert element(at, "select_slider", "lesson-lever-4").value == BOOK[3].lever.start
+
+
+@pytest.mark.parametrize(("name", "text"), [("lesson", "eleven"), ("lever", "-1"), ("part", "<b>")])
+def test_a_link_with_nonsense_gets_a_sentence(name, text):
+    at = open_page(PAGE, **{"lesson": "3", name: text})
+    assert len(at.warning) == 1
+    assert "was left out" in at.warning[0].value
+    assert not at.error
+    assert len(at.get("plotly_chart")) >= 1
+
+
+def test_the_full_screen_has_a_way_back_and_keeps_the_lesson():
+    at = open_page(PAGE, lesson="3", lever="5000")
+    element(at, "button", "lesson-full").click().run()
+    assert told(at, "full") == "1"
+    assert element(at, "select_slider", "lesson-lever-3").value == 5_000
+    element(at, "button", "lesson-small").click().run()
+    assert "full" not in at.query_params
+    assert told(at, "lever") == "5000"
+
+
+def test_the_link_on_the_page_is_its_address():
+    at = open_page(PAGE, lesson="5", lever="1.189207")
+    assert at.code[0].value == "/Lessons?lesson=5&lever=1.189207"
+
+
+def test_the_demonstrations_are_the_other_part():
+    at = open_page(PAGE, part="demos")
+    assert at.title[0].value == "Demonstrations"
+    assert not at.error
+    assert not at.warning
+
+
+# --- what a lesson shows is what the page behind its link shows ---------------------------------------------
+
+
+def linked(number: int, value: object):
+    """The release of the study that the lesson hands on."""
+    study = BOOK[number - 1].onward[2](value)
+    return cached.dataset(study), cached.release(study)
+
+
+def test_links_open_the_very_matrices_of_the_lesson():
+    data, rel = linked(3, 2_000)
+    np.testing.assert_allclose(rel.covariance, lessons.of_many(2_000).released, atol=1e-12)
+    data, rel = linked(4, 20)
+    np.testing.assert_allclose(rel.covariance, lessons.of_width(20).sparse, atol=1e-12)
+    multiple = lesson_first.MULTIPLES[3]
+    data, rel = linked(5, multiple)
+    (found,) = lessons.clipped((multiple,))
+    assert data.row_bound == pytest.approx(found.row_bound)
+    assert privcov.error(rel, data, relative=True) == pytest.approx(found.total)
+    data, rel = linked(7, 0.05)
+    np.testing.assert_allclose(np.linalg.eigvalsh(rel.covariance), lessons_repair.shrunk(0.05).shrunk, atol=1e-12)
+
+
+@pytest.mark.parametrize("number", range(1, 11))
+def test_every_link_survives_its_address(number):
+    from pages.parts.study import from_query, to_query
+
+    lesson = BOOK[number - 1]
+    for value in (lesson.lever.options[0], lesson.lever.options[-1]):
+        study = lesson.onward[2](value)
+        again, problems = from_query(to_query(study))
+        assert problems == []
+        assert again == dataclasses.replace(study, bound=again.bound)
+        assert again.bound == pytest.approx(study.bound)
+
+
+def test_the_re_runs_are_read_from_the_lever():
+    assert BOOK[8].lever.options == lesson_second.RUNS
+
+
+# --- guess the neighbour ------------------------------------------------------------------------------------
+
+
+def test_a_vote_reveals_the_truth_and_scores_beside_the_optimal_attacker():
+    at = open_page(PAGE, lesson="10", lever="0.5")
+    rounds = [lessons_guess.play(0.5, 1, k) for k in (1, 2)]
+    assert not any("It was **" in m.value for m in at.markdown), "nothing is told before the vote"
+    element(at, "button", "lesson-vote-A").click().run()
+    said = next(m.value for m in at.markdown if "It was **" in m.value)
+    assert f"It was **{'AB'[rounds[0].truth]}**" in said
+    assert f"optimal attacker said {'AB'[rounds[0].optimal]}" in said
+    assert element(at, "button", "lesson-vote-A").disabled
+    element(at, "button", "lesson-next-release").click().run()
+    element(at, "button", "lesson-vote-B").click().run()
+    hits = (rounds[0].truth == 0) + (rounds[1].truth == 1)
+    low, high = lessons_guess.score_interval(hits, 2)
+    words = next(m.value for m in at.markdown if "**Class:**" in m.value)
+    assert f"{hits} of 2 right" in words
+    assert f"{low:.0%} to {high:.0%}" in words
+    assert f"on the same releases: {sum(r.optimal_is_right for r in rounds)} of 2" in words
+    assert f"{lessons_guess.limit(0.5):.1%}" in words
+
+
+def test_a_hundred_rounds_of_the_optimal_attacker_leave_the_class_alone():
+    at = open_page(PAGE, lesson="10", lever="2.0")
+    for _ in range(3):
+        element(at, "button", "lesson-hundred").click().run()
+    right = sum(lessons_guess.play(2.0, 1, k).optimal_is_right for k in range(1, 301))
+    words = next(m.value for m in at.markdown if "releases:" in m.value)
+    assert f"On all 300 releases: {right} right" in words
+    assert "Class" not in words
+    _, alt = chart(at, "Running scores")
+    assert f"optimal attacker: {right} of 300 right" in alt
+    element(at, "button", "lesson-new-game").click().run()
+    assert not any("On all" in m.value for m in at.markdown)
+    assert told(at, "seed") == "2", "a new game is in the link"
+
+
+def test_the_numbers_in_the_last_question_are_true():
+    low, high = lessons_guess.score_interval(17, 20)
+    assert round(low, 2) == 0.62
+    assert low < lessons_guess.limit(BOOK[9].lever.start) < high
+    assert round(lessons_guess.limit(BOOK[9].lever.start), 2) == 0.69

@@ -1,0 +1,268 @@
+"""A page's address holds what its widgets show, a saved study opens again, and the scripts give the page's numbers."""
+
+import json
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import privcov
+from pages.parts import saved, share, sweep
+from pages.parts.study import Study
+from privcov.experiments import studies
+from privcov.experiments.presets import PRESETS
+from tests.pages.test_pages import open_page
+
+ESTIMATE, TRADE_OFFS, GRAPH, SPECTRA = (
+    f"pages/{name}.py" for name in ("1_Estimate", "2_Trade_offs", "3_Graph_recovery", "4_Spectra")
+)
+TINY = {"data.n": "40", "data.d": "3"}
+WIDGETS = (
+    "selectbox", "select_slider", "multiselect", "number_input", "text_input", "toggle", "button_group", "slider",
+)  # fmt: skip
+
+
+def values(at: AppTest) -> dict[str, object]:
+    """What every widget with a key shows; the lambda's key depends on the visit."""
+    return {w.key.split("-")[0] if w.key.startswith("lambda-") else w.key: w.value
+            for kind in WIDGETS for w in getattr(at, kind) if w.key}  # fmt: skip
+
+
+def widget(at: AppTest, key: str):
+    return next(w for kind in WIDGETS for w in getattr(at, kind) if w.key == key or w.key.startswith(key + "-"))
+
+
+def again(at: AppTest, file: str) -> AppTest:
+    """The page's address in a fresh visit."""
+    return open_page(file, **dict(at.query_params))
+
+
+# (page, its address, widget, another value, what the address then says)
+CHANGES = [
+    (TRADE_OFFS, TINY, "t.norm", "max", {"norm": "max"}),
+    (TRADE_OFFS, TINY, "t.axis", "row_bound", {"axis": "row_bound"}),
+    (TRADE_OFFS, TINY, "t.values.privacy", "0.1, 1", {"values": "rho:0.1,1"}),
+    (TRADE_OFFS, TINY, "t.methods", ["gaussian-cov"], {"methods": "gaussian-cov"}),
+    (TRADE_OFFS, TINY, "t.compare", True, {"compare": "yes"}),
+    (TRADE_OFFS, {**TINY, "compare": "yes"}, "t.kinds", ["pure", "zcdp"], {"kinds": "pure,zcdp"}),
+    (TRADE_OFFS, {**TINY, "preset": "4-table-5"}, "t.4-table-5.published", True, {"preset.published": "yes"}),
+    (TRADE_OFFS, {**TINY, "tab": "who-wins-where"}, "map-n", (100, 1000), {"who.n": "100,1000"}),
+    (TRADE_OFFS, {**TINY, "tab": "who-wins-where"}, "map-over-rho", "rho", {"who.over": "rho"}),
+    (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.replicates", 3, {"roc.replicates": "3"}),
+    (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.levels.zcdp", [1.0, 0.5], {"roc.rho": "1,0.5"}),
+    (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.view", "As an owner sees it", {"view": "as-an-owner-sees-it"}),
+    (SPECTRA, TINY, "spectra-axis", "asinh", {"axis": "asinh"}),
+    ("pages/7_Methods.py", {}, "methods-kind", "pure", {"show.kind": "pure"}),
+    ("pages/7_Methods.py", {"tab": "convert"}, "convert-releases", 5, {"convert.releases": "5"}),
+    ("pages/9_Privacy_audit.py", {}, "audit-d", 1, {"live.d": "1"}),
+    ("pages/9_Privacy_audit.py", {"tab": "claims"}, "claims-search", "Wishart", {"claims.search": "Wishart"}),
+    ("pages/9_Privacy_audit.py", {"tab": "claims"}, "claims-n", 500, {"claims.n": "500"}),
+    ("pages/9_Privacy_audit.py", {"tab": "what-an-attacker-learns"}, "learn-prior", 25.0, {"learn.prior": "25"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "query", "key", "value", "told"), CHANGES, ids=lambda v: v if isinstance(v, str) else ""
+)
+def test_a_change_is_in_the_address_and_a_fresh_visit_shows_the_same(file, query, key, value, told, monkeypatch):
+    from pages.parts.jobs import Job
+
+    if "audit" not in file:
+        monkeypatch.setattr(Job, "__init__", _no_work(Job.__init__))
+    at = open_page(file, **query)
+    widget(at, key).set_value(value).run()
+    assert not at.exception
+    assert told.items() <= dict(at.query_params).items()
+    other = again(at, file)
+    assert not other.exception
+    assert not other.warning
+    assert dict(other.query_params) == dict(at.query_params)
+    assert values(other) == values(at)
+
+
+def _no_work(original):
+    """Jobs that end at once: the test is about widgets."""
+
+    def start(self, cells, total):
+        original(self, lambda: iter(()), total)
+
+    return start
+
+
+NONSENSE = [
+    (TRADE_OFFS, {"norm": "banana", "replicates": "-3", "methods": "<b>"}, 3),
+    (TRADE_OFFS, {"preset": "9-figure-9", "axis": "x", "plan": "abc"}, 3),
+    (TRADE_OFFS, {"values": "epsilon:1"}, 1),
+    (TRADE_OFFS, {"tab": "who-wins-where", "who.n": "5", "who.steps": "1e9"}, 2),
+    (GRAPH, {"data.n": "200", "data.d": "4", "lambda": "7", "view": "none", "roc.rho": "nan"}, 3),
+    (SPECTRA, {"axis": "log"}, 1),
+    ("pages/9_Privacy_audit.py", {"tab": "claims", "claims.n": "1e30", "claims.verdict": "yes"}, 2),
+    ("pages/7_Methods.py", {"show.kind": "perfect"}, 1),
+]
+
+
+@pytest.mark.parametrize(("file", "query", "count"), NONSENSE)
+def test_nonsense_gets_a_sentence_each_and_a_working_page(file, query, count, monkeypatch):
+    from pages.parts.jobs import Job
+
+    if "audit" not in file:  # a page that works runs again when it is done, and a sentence is said once
+        monkeypatch.setattr(Job, "__init__", _no_work(Job.__init__))
+    at = open_page(file, **{**TINY, **query})
+    assert not at.error
+    told = [w.value for w in at.warning if "left out" in w.value]
+    assert len(told) == count
+    assert not set(query).difference(("data.n", "data.d", "tab")) & set(at.query_params)
+
+
+def test_back_undoes_one_change():
+    at = open_page(SPECTRA, **TINY)
+    before = dict(at.query_params)
+    widget(at, "spectra-axis").set_value("asinh").run()
+    at.select_slider(key="w.rho").set_value(1.0).run()
+    del at.query_params["rho"]
+    at.run()
+    assert (widget(at, "spectra-axis").value, at.select_slider(key="w.rho").value) == ("asinh", 0.1)
+    del at.query_params["axis"]
+    at.run()
+    assert widget(at, "spectra-axis").value == "linear"
+    assert dict(at.query_params) == before
+
+
+@pytest.mark.parametrize(("code", "value"), [
+    (share.one_of(["What an attacker learns", "Claims", "claims!"]), "claims!"),
+    (share.several_of(["a b", "c,d"]), ["c,d", "a b"]), (share.several_of(["a"]), []),
+    (share.span_of([10, 20, 30]), (10, 30)), (share.number(0, 10, whole=False), 0.1 + 0.2),
+    (share.switch(), False), (share.several_numbers(0, 1), [0.1, 1e-05]),
+])  # fmt: skip
+def test_a_value_survives_its_text(code, value):
+    assert code.read(code.write(value)) == value
+    assert "&" not in code.write(value)
+    assert " " not in code.write(value)
+
+
+# --- the same in Python ---------------------------------------------------------------------------------------------
+
+
+def executed(code: str) -> dict:
+    scope: dict = {}
+    exec(code, scope)
+    return scope
+
+
+def test_the_trade_offs_script_has_the_numbers_of_the_curves(capsys):
+    at = open_page(TRADE_OFFS, **TINY, values="rho:0.1,1", replicates="3", methods="auto-cov,gaussian-cov")
+    summary = executed(at.code[0].value)["summary"]
+    shown = at.dataframe[0].value
+    for name in ("mean", "low", "high"):
+        assert sorted(summary[name]) == sorted(shown[name])
+    assert f"{summary['mean'].iloc[0]:.6f}" in capsys.readouterr().out
+
+
+def test_the_spectra_script_has_the_page_s_eigenvalues():
+    at = open_page(SPECTRA, **TINY, rho="0.001")
+    scope = executed(at.code[0].value)
+    inside = int((np.abs(scope["spectra"]["Noisy"]) <= scope["edge"]).sum())
+    assert next(m.value for m in at.metric if m.label.startswith("Not separately")) == f"{inside} of 3"
+
+
+def test_the_network_script_has_the_page_s_counts():
+    at = open_page(GRAPH, **{"data.n": "200", "data.d": "4"})
+    scope = executed(next(c.value for c in at.code if "counts" in c.value))
+    found = scope["counts"]
+    words = f"**{found.tp} of {found.tp + found.fn}** edges"
+    assert any(words in m.value for m in at.markdown)
+
+
+# --- saved studies --------------------------------------------------------------------------------------------------
+
+ONE = Study(source="zipf-norms", data=(("d", 3), ("n", 50)), method="gaussian-cov", options=(("repair", "none"),),
+            kind="approx", epsilon=2.0, bound=1.189207, seed=7, rows=3)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "study", [Study(data=(("d", 3), ("n", 50))), ONE, Study(source="wine", kind="pure", bound=0.5)]
+)
+def test_a_saved_release_gives_the_page_s_number_in_the_shell_and_opens_in_estimate(study):
+    from pages.parts import cached
+    from privcov.metrics.errors import error
+
+    data = cached.dataset(study)
+    plan = saved.one_release(study, data)
+    (again_,) = studies.read(studies.write([plan]))
+    value = privcov.run(again_)["value"].iloc[0]
+    assert value == error(cached.release(study), data, relative=True, against=sweep.against(data))
+    place = saved.place_of([again_])
+    assert place.file == ESTIMATE
+    opened = cached.dataset(place.study)
+    assert opened.row_bound == data.row_bound
+    assert np.array_equal(cached.release(place.study).matrix, cached.release(study).matrix)
+
+
+def opened(place: saved.Place) -> AppTest:
+    from pages.parts.study import to_query
+
+    return open_page(place.file, **to_query(place.study), **place.own)
+
+
+def test_the_form_s_plan_fills_the_form():
+    study = Study(data=(("d", 3), ("n", 40)), bound=1.189207, rows=2)
+    data = privcov.source("ar1-covariance", n=40, d=3, seed=2)
+    data = data.with_row_bound(data.row_bound * 1.189207)
+    setting = sweep.Setting(
+        ("gaussian-cov", "auto-cov"), "n", (20, 40), norm="max", against="sample", replicates=2, without_noise=True
+    )
+    (plan,) = sweep.build(study, data, setting).plans
+    at = opened(saved.place_of(studies.read(studies.write([plan]))))
+    assert not at.error
+    assert "plan" not in at.query_params
+    assert (widget(at, "t.axis").value, widget(at, "t.values.n").value) == ("n", "20, 40")
+    assert executed(at.code[0].value)["plans"] == [plan]
+
+
+def test_a_preset_s_plans_open_the_preset():
+    made = sweep.from_preset(PRESETS["4-table-5"], ["gaussian-cov", "zero"], 2, published=True)
+    place = saved.place_of(studies.read(studies.write(made.plans)))
+    assert (place.own["preset"], place.own["preset.published"]) == ("4-table-5", "yes")
+
+
+def test_any_other_plan_has_an_address_and_is_drawn():
+    plan = privcov.Plan(
+        source="ar1-covariance", source_params={"n": 40}, methods=[("gaussian-cov", {"repair": "none"}), "auto-cov"],
+        guarantees=[privcov.PureDP(1.0), privcov.ZCDP(0.1)], vary={"d": [2, 3]}, replicates=2,
+    )  # fmt: skip
+    place = saved.place_of([plan])
+    assert set(place.own) == {"plan"}
+    at = opened(place)
+    assert not at.error
+    assert "Saved study" in [s.value for s in [*at.header, *at.subheader]]
+    assert executed(at.code[0].value)["plans"] == [plan]
+
+
+def upload(file: str, content: bytes) -> AppTest:
+    at = open_page(file, **TINY)
+    at.file_uploader[0].set_value(("plan.json", content, "application/json")).run()
+    return at
+
+
+def test_a_bad_file_gets_one_sentence_and_changes_nothing():
+    at = upload(TRADE_OFFS, json.dumps({"source": "ar1-covariance", "guarantees": [], "colour": 1}).encode())
+    assert len(at.error) == 1
+    assert "no field 'colour'" in at.error[0].value.replace("\\", "")
+    assert dict(at.query_params) == TINY
+
+
+def test_a_good_file_opens_where_it_belongs():
+    plan = privcov.Plan(source="wine", guarantees=[privcov.ZCDP(0.1)], replicates=1, seed=2, noise_seed=5)
+    at = upload(TRADE_OFFS, studies.write([plan]).encode())
+    assert not at.exception
+    assert at.title[0].value == "Estimate"
+    assert at.session_state["study"].seed == 5
+
+
+@pytest.mark.parametrize("file", [ESTIMATE, GRAPH, TRADE_OFFS])
+def test_a_number_is_also_told_as_the_default_of_its_widget(file):
+    """A browser that never heard of the run that set a number field takes the field's default and sends it back."""
+    at = open_page(file, source="ar1-covariance", seed="7", **{"data.n": "2000", "data.d": "6", "roc.replicates": "3"})
+    assert {"w.seed": 7, "w.data.ar1-covariance.d": 6}.items() <= {f.key: f.value for f in at.number_input}.items()
+    for field in at.number_input:
+        assert field.proto.default == field.value, field.label

@@ -1,0 +1,329 @@
+"""What a visitor reads: every slider has words at both ends, every term one entry, every epsilon its attacker.
+
+Inventories: they fail when somebody adds a slider, a label, a kind of guarantee, a band or an epsilon without words.
+"""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pages.parts import frame, glossary
+from pages.parts.share import word
+from privcov.data_sources.base import SOURCES
+from privcov.estimators.base import METHODS
+from privcov.privacy import KINDS, RELATIONS
+from tests.pages.test_pages import PAGES, SMALL, open_page
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
+QUICK = {**SMALL, "seed": "1"}
+# Pages and parts of pages with sliders or an epsilon; the source itself is read above for those not opened here.
+PLACES = [
+    ("app.py", {}),
+    ("pages/1_Estimate.py", QUICK),
+    ("pages/1_Estimate.py", {**QUICK, "method": "separate-cov", "kind": "approx"}),
+    ("pages/2_Trade_offs.py", QUICK),
+    ("pages/2_Trade_offs.py", {**QUICK, "tab": word("Who wins where?")}),
+    ("pages/3_Graph_recovery.py", {"data.n": "300", "data.d": "5"}),
+    ("pages/4_Spectra.py", QUICK),
+    ("pages/6_Lessons.py", {"lesson": "3"}),
+    ("pages/6_Lessons.py", {"part": "demos"}),
+    ("pages/7_Methods.py", {"tab": "convert", "kind": "approx"}),
+    ("pages/9_Privacy_audit.py", {}),
+]
+_opened: dict = {}
+
+
+def place(file: str, query: dict):
+    """The page as it opens; read by several tests, changed by none."""
+    key = (file, json.dumps(query))
+    if key not in _opened:
+        _opened[key] = open_page(file, **query)
+    return _opened[key]
+
+
+def blocks(node):
+    """Every list of neighbours on the page."""
+    children = list(getattr(node, "children", {}).values())
+    yield children
+    for child in children:
+        yield from blocks(child)
+
+
+def markup(element) -> str:
+    return str(getattr(element.proto, "body", "")) if element.type == "html" else ""
+
+
+def functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def texts(path: Path) -> list[tuple[int, str]]:
+    """(line, text) of everything in a file that may be shown: strings that are neither docstrings nor names."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    told = set()
+    for node in ast.walk(tree):
+        first = node.body[0] if getattr(node, "body", None) and isinstance(node.body, list) else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            told.add(id(first.value))
+    found = [
+        n for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in told
+    ]
+    return [(n.lineno, n.value) for n in found if not n.value.isidentifier()]
+
+
+# --- both ends of every slider ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("card", [*SOURCES.all(), *METHODS.all()], ids=lambda c: c.key)
+def test_every_parameter_that_slides_has_words_for_both_ends(card):
+    for spec in card.parameters:
+        assert not spec.slides or all(spec.ends), f"{spec.name} of {card.key} is a slider: give it ends=(low, high)"
+
+
+# Where one `ends` serves two calls: a slider of a field is either linear or logarithmic; the shared slider's caller
+# writes the words.
+SHARED = {("controls.py", "field"): 1, ("controls.py", "slider"): 1}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_every_slider_in_the_source_has_words_beside_it(path):
+    for function in functions(ast.parse(path.read_text(encoding="utf-8"))):
+        nodes = list(ast.walk(function))
+        sliders = sum(isinstance(n, ast.Attribute) and n.attr in ("slider", "select_slider") for n in nodes)
+        calls = [getattr(n.func, "attr", getattr(n.func, "id", "")) for n in nodes if isinstance(n, ast.Call)]
+        sliders += sum(isinstance(n, ast.Call) and getattr(n.func, "id", "") == "slider" for n in nodes)
+        lacking = sliders - calls.count("ends") - SHARED.get((path.name, function.name), 0)
+        assert lacking <= 0, f"{function.name}: {lacking} slider(s) without ends(left, right)"
+
+
+@pytest.mark.parametrize(("file", "query"), PLACES)
+def test_every_slider_on_the_page_is_followed_by_its_words(file, query):
+    at = place(file, query)
+    seen = 0
+    for root in (at.main, at.sidebar):
+        for beside in blocks(root):
+            for element, after in zip(beside, [*beside, None][1:], strict=True):
+                if getattr(element, "type", "") in ("slider", "select_slider"):
+                    seen += 1
+                    words = re.findall(r"<span>(.*?)</span>", markup(after)) if after is not None else []
+                    assert [bool(w) for w in words] == [True, True], f"{element.label} has no words at its ends"
+    assert seen == len(at.slider) + len(at.select_slider)
+
+
+# --- what runs out ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", ["pages", "privcov", "data"])
+def test_nobody_reads_of_a_budget_without_what_runs_out(folder):
+    wrong = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        wrong += [(path.name, line, text) for line, text in texts(path) if "budget" in text.lower()]
+    for path in sorted((ROOT / folder).rglob("*.json")):
+        for line, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if "budget" in text.lower() and '"key"' not in text and '"term"' not in text:
+                wrong.append((path.name, line, text))
+    wrong = [w for w in wrong if "runs out" not in w[2]]
+    assert not wrong, wrong
+
+
+# --- bands and intervals ------------------------------------------------------------------------------------
+
+# Figure files that draw a band or an interval: which of the four kinds, and where the reader is told.
+BANDS = {
+    "errors.py": ("replicate-range", "pages/parts/tradeoffs_view.py"),
+    "roc.py": ("replicate-range", "pages/parts/roc.py"),
+    "solution.py": ("mean-interval", "pages/parts/which_epsilon.py"),
+    "own.py": ("Privacy-noise interval", "privcov/figures/own.py"),
+    "lessons.py": ("binomial interval", "privcov/figures/lessons.py"),
+    "demonstrations.py": ("no interval: areas under histograms", ""),
+    "audit.py": ("no interval: areas under histograms and under the attacker's curve", ""),
+}
+
+
+def test_every_band_says_which_interval_it_is():
+    drawing = re.compile(r"fill=\"to|error_[xy]|\bintervals?\(")
+    found = {p.name for p in (ROOT / "privcov/figures").glob("*.py") if drawing.search(p.read_text(encoding="utf-8"))}
+    assert found <= set(BANDS), f"say in BANDS, and to the reader, what the band is: {sorted(found - set(BANDS))}"
+    for phrase, file in BANDS.values():
+        assert not file or phrase in (ROOT / file).read_text(encoding="utf-8"), (phrase, file)
+
+
+def test_the_two_intervals_of_a_release_are_named_in_the_picture():
+    import numpy as np
+
+    from privcov.figures.look import LIGHT
+    from privcov.figures.own import intervals
+
+    one = np.array([0.2, -0.1])
+    made = intervals(["a", "b"], one, one - 0.1, one + 0.1, LIGHT, x_title="x", what="Pairs", second=(one - 1, one + 1))
+    names = [t.name for t in made.figure.data]
+    assert names == ["Privacy-noise interval, 95 %", "Sampling interval, 95 %", "Released"]
+    assert "privacy noise" in made.figure.data[2].hovertemplate
+    assert "privacy-noise interval" in made.alt
+
+
+def test_no_text_calls_an_interval_by_no_name():
+    """ "95 % interval" alone leaves open what it covers."""
+    bare = re.compile(r"95 % interval(?! (of|for) )")
+    wrong = [(p.name, n, t) for p in FILES for n, t in texts(p) if bare.search(t)]
+    assert not wrong, wrong
+
+
+# --- one glossary -------------------------------------------------------------------------------------------
+
+WANTED = {
+    *("epsilon", "delta", "zcdp", "pure-dp", "approximate-dp", "neighbours", "replace-one", "sensitivity", "row-bound"),
+    *("clipping", "mechanism", "post-processing", "composition", "attacker", "trade-off-curve", "sampling-interval"),
+    *("privacy-noise-interval", "covariance", "correlation", "precision", "edge", "lambda", "thresholding"),
+    *("shrinkage", "frobenius", "psd-repair", "local-central", "ledger", "release", "bundle", "sound"),
+    *("owners-view", "simulated", "public", "released", "declared"),
+}
+
+
+def test_the_glossary_is_complete_and_each_entry_is_whole():
+    words = glossary.words()
+    assert set(words) >= WANTED
+    labels = {label for _, entries in frame.MENU for _, label in entries}
+    for key, entry in words.items():
+        assert re.fullmatch(r"[a-z-]+", key)
+        assert re.fullmatch(r"([^.]|\.\d)+\.", entry.means), f"{key}: the meaning is one sentence"
+        assert entry.is_not.startswith(("Not", "A ", "An ", "As ", "Rho", "Lambda", "Local", "Cross")), key
+        assert entry.page in labels
+    assert len({w.term for w in words.values()}) == len(words)
+
+
+def test_every_entry_says_where_to_see_it_in_settings_that_the_page_has():
+    files = {label: ROOT / file for _, entries in frame.MENU for file, label in entries}
+    for key, entry in glossary.words().items():
+        for name in entry.own:
+            assert f'"{name}"' in files[entry.page].read_text(encoding="utf-8"), (key, name)
+
+
+def test_every_kind_relation_and_label_has_an_entry():
+    words = glossary.words().values()
+    for name in [t.name for t in KINDS.values() if t.kind != "none"] + list(RELATIONS):
+        assert any(name.lower() in " ".join((w.term, *w.also)).lower() for w in words), f"{name} has no entry"
+    labels = set()
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and ast.unparse(node.func) == "show.tag"
+                and isinstance(node.args[0], ast.Constant)
+            ):
+                labels.add(node.args[0].value)
+    assert {"Simulated", "Released", "Owner's view"} <= labels
+    for label in labels:
+        assert any(w.term == f"The label {label}" for w in words), f"the label {label!r} has no entry"
+
+
+def test_every_link_to_a_term_has_an_entry_and_every_page_links_one():
+    used = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("term", "glossary.term"):
+                keys = [n.value for n in ast.walk(node.args[0]) if isinstance(n, ast.Constant)]
+                used.setdefault(path.name, set()).update(keys)
+    known = set(glossary.words())
+    for name, keys in used.items():
+        assert keys & known, (name, keys)
+        assert {k for k in keys if k not in ("rho",)} <= known, (name, keys - known)
+    # Lessons explain their terms on the screen, and the menu's link to Words stands on every page.
+    assert {Path(p).name for p in PAGES} - set(used) <= {"6_Lessons.py"}
+    with pytest.raises(KeyError):
+        glossary.term("budget")
+
+
+@pytest.mark.parametrize(("file", "query"), PLACES[:2])
+def test_words_is_in_the_menu_of_every_page(file, query):
+    found = [link for link in place(file, query).sidebar.get("page_link") if link.proto.label == "Words"]
+    assert ["word=all" in link.proto.query_string for link in found] == [True]
+
+
+def test_a_link_to_a_word_opens_the_tab_at_its_entry():
+    at = open_page("pages/7_Methods.py", word="ledger")
+    shown = [m.value for m in at.main.markdown]
+    entry = next(k for k, text in enumerate(shown) if text.startswith("## Ledger"))
+    assert entry <= 1, "the asked word comes first, after the page's own sentence"
+    assert sum(text.startswith("### ") for text in shown) == len(glossary.words())
+    assert not at.latex  # the cards of the other tab are not drawn
+    at.text_input(key="words-find").set_value("gAussIan nOise").run()
+    found = [m.value for m in at.main.markdown if m.value.startswith("### ")]
+    assert 0 < len(found) < 5
+    at.text_input(key="words-find").set_value("xyzzy").run()
+    assert len(at.info) == 1
+
+
+def test_a_strange_word_opens_the_list():
+    at = open_page("pages/7_Methods.py", word="<script>")
+    assert not at.error
+    assert not any(m.value.startswith("## ") for m in at.main.markdown)
+    assert any(m.value.startswith("### ") for m in at.main.markdown)
+
+
+# --- when not to use a method -------------------------------------------------------------------------------
+
+
+def test_wherever_a_method_is_chosen_it_says_when_not_to():
+    choosing = set()
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and any(
+                    isinstance(a, ast.Constant) and a.value in ("Method", "Methods", "Other methods") for a in node.args
+                )
+                and any(word in ast.unparse(node) for word in ("selectbox", "multiselect"))
+            ):
+                choosing.add(path.name)
+    assert {"controls.py", "tradeoffs_form.py", "which_epsilon.py", "roc_form.py"} <= choosing
+    for path in FILES:
+        assert path.name not in choosing or "when_not(" in path.read_text(encoding="utf-8"), path.name
+
+
+@pytest.mark.parametrize(("file", "method"), [("pages/1_Estimate.py", "separate-cov"), ("pages/4_Spectra.py", "sulq")])
+def test_the_chosen_method_says_when_not_to_use_it(file, method):
+    at = open_page(file, **QUICK, method=method, kind="approx")
+    assert any(METHODS.get(method).avoid in c.value for c in at.sidebar.caption)
+
+
+# --- the attacker beside every epsilon ----------------------------------------------------------------------
+
+_LEVER = re.compile(r"^(epsilon|rho|mu)\b|^(most|other) (epsilon|rho)\b|^belief", re.I)
+
+
+def levers(node) -> list[str]:
+    kinds = ("slider", "select_slider", "number_input", "multiselect")
+    return [e.label for kind in kinds for e in node.get(kind) if _LEVER.search(e.label)]
+
+
+def meters(node) -> list[str]:
+    return [markup(e) for e in node.get("html") if 'role="meter"' in markup(e)]
+
+
+@pytest.mark.parametrize(("file", "query"), PLACES)
+def test_an_attacker_stands_beside_every_epsilon(file, query):
+    at = place(file, query)
+    for part in (at.main, at.sidebar):
+        # On Home the lever and the full meter stand in one picture.
+        assert not levers(part) or meters(part), f"no attacker beside {levers(part)}"
+
+
+def test_the_line_in_the_sidebar_is_the_accountant_s():
+    from privcov import ZCDP, accounting
+
+    at = open_page("pages/4_Spectra.py", **QUICK, rho="0.02")
+    (line,) = meters(at.sidebar)
+    assert f'aria-valuenow="{accounting.attacker_success(ZCDP(0.02)):.4f}"' in line
+    assert f"at most {accounting.attacker_success(ZCDP(0.02)):.3f}" in line
+
+
+@pytest.mark.parametrize("tab", ["Claims", "What an attacker learns"])
+def test_every_part_of_the_audit_shows_what_the_claim_leaves(tab):
+    at = open_page("pages/9_Privacy_audit.py", tab=word(tab))
+    assert levers(at.main)
+    assert meters(at.main)

@@ -1,0 +1,62 @@
+"""What the first page waits for: the libraries that its first picture needs, and no others."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = ("sklearn", "numba", "opendp", "pandas", "pyarrow", "scipy.stats", "networkx")
+TELL = "import sys; print(*sorted(sys.modules))"
+
+# What app.py imports before it draws, and the two registries that reading an address fills.
+BEFORE_THE_PICTURE = """
+import pages.parts.cached, pages.parts.controls, pages.parts.home_doors, pages.parts.show
+import privcov.figures.matrices, privcov.metrics.errors
+privcov.methods()
+privcov.sources()
+"""
+# The timer loads the libraries of the other pages; here it must not have come first.
+WHOLE_PAGE = """
+from streamlit.testing.v1 import AppTest
+from pages.parts import frame
+frame.PATIENCE = 1e6
+at = AppTest.from_file("app.py", default_timeout=60).run()
+assert not at.exception
+assert len(at.get("plotly_chart")) == 2
+"""
+FIRST_PICTURE = """
+from pages.parts import cached
+from pages.parts.study import Study
+from privcov.figures.look import LIGHT
+from privcov.figures.matrices import colour_limit, heatmap
+from privcov.metrics.errors import reference_matrix
+data = cached.dataset(Study(data=(("n", 2000),), kind="approx"))
+sample = reference_matrix(data, "covariance", "sample")
+heatmap(sample, data.columns, colour_limit(sample), LIGHT, what="the sample covariance").figure.to_json()
+"""
+
+
+def loaded(code: str) -> set[str]:
+    """Every module in a new Python after ``code``."""
+    done = subprocess.run([sys.executable, "-c", f"{code}\n{TELL}"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_a_heavy_library_is_seen():
+    assert "pandas" in loaded("import pages.parts.sweep")
+
+
+@pytest.mark.parametrize("code", [BEFORE_THE_PICTURE, FIRST_PICTURE], ids=["imports", "first picture"])
+def test_the_first_picture_waits_for_no_scipy(code):
+    there = loaded(code)
+    assert "numpy" in there
+    assert not there & {*HEAVY, "scipy"}
+
+
+def test_the_whole_of_home_loads_no_library_of_another_page():
+    there = loaded(WHOLE_PAGE)
+    assert "scipy.special" in there  # calibrating the noise takes it
+    assert not there & {*HEAVY} - {"pandas", "pyarrow"}  # see `frame._first_libraries`
