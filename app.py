@@ -9,10 +9,10 @@ import streamlit as st
 from pages.parts import cached, controls, frame, home_doors, show
 from pages.parts.glossary import term
 from pages.parts.study import Study
-from privcov.figures.matrices import colour_limit, heatmap, saturated
+from privcov.figures.matrices import colour_limit, heatmap, saturated, still
 from privcov.metrics.errors import error, reference_matrix
 
-study = frame.page("Home")
+study = frame.page(frame.HOME)
 palette = frame.palette()
 
 st.title("What does privacy cost a covariance matrix?")
@@ -35,13 +35,21 @@ with show.problems():
     left, right, story = st.columns([5, 5, 4], gap="medium")
     with left, st.container(border=True):
         st.markdown("**Without privacy**")
-        show.picture(heatmap(sample, data.columns, limit, palette, what="the sample covariance"), "square-sample")
+        told = (sample, data.columns, limit, palette)
+        show.still(
+            still(*told, what="the sample covariance"),
+            "sample",
+            lambda told=told: heatmap(*told, what="the sample covariance"),
+        )
     # After the first picture: the browser draws it while the noise is calibrated, which loads scipy the first time.
     rel = cached.release(demo, method="gaussian-cov")
     with right, st.container(border=True):
         st.markdown(f"**Released with epsilon = {study.epsilon:g}**")
-        show.picture(
-            heatmap(rel.matrix, data.columns, limit, palette, what="the released covariance"), "square-released"
+        told = (rel.matrix, data.columns, limit, palette)
+        show.still(
+            still(*told, what="the released covariance"),
+            "released",
+            lambda told=told: heatmap(*told, what="the released covariance"),
         )
     with story:
         wrong = error(rel, data, relative=True)

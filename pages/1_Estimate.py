@@ -47,7 +47,7 @@ with show.problems():
     if rel.claim_is_false:
         st.warning(show.as_text(f"Guarantee: {rel.statement['Guarantee']}."))
 
-    shares = st.columns(5)
+    shares = st.container(key="estimate-cards").columns(5)
     shares[0].metric(
         f"Frobenius error to {against}",
         show.percent(error(rel, data, relative=True, against=against)),

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts import frame, own_answers, own_declare, own_paper, own_plan, own_release, own_view, show
 from pages.parts.glossary import term
-from pages.parts.own_state import STEPS, forget, own
+from pages.parts.own_state import STEPS, follow, forget, own
 
 frame.page("Your data")
 st.title("Your data")
@@ -25,7 +25,13 @@ sections = {
 }
 st.session_state["own-step"] = st.session_state.pop("own-next", st.session_state.get("own-step", "declare"))
 step = st.segmented_control(
-    "Step", list(STEPS), required=True, format_func=STEPS.get, key="own-step", label_visibility="collapsed"
+    "Step",
+    list(STEPS),
+    required=True,
+    format_func=STEPS.get,
+    key="own-step",
+    label_visibility="collapsed",
+    on_change=lambda: follow(st.session_state["own-step"]),
 )
 if step != "view":
     own().look = None  # what is not private does not wait in memory for a way back

@@ -15,6 +15,6 @@ if lesson_view.part() == "demos":
     with st.container(horizontal=True, key="lesson-chooser"):
         lesson_view.size_and_link(full=full)
     lesson_view.heading("Demonstrations")
-    demos.section()
+    demos.section(full=full)
 else:
     lesson_view.section(study, full=full)

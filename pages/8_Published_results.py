@@ -19,4 +19,4 @@ with show.problems():
     st.divider()
     published_table.section(table, frame.palette())
     st.divider()
-    published_figures.section()
+    published_figures.section(frame.palette())

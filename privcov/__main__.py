@@ -18,8 +18,8 @@ def main(argv: list[str] | None = None) -> int:
     )
     runner = commands.add_parser("run", help="run a saved study (Plan JSON, one or a list) and write its table as CSV")
     runner.add_argument("plan", type=Path)
-    runner.add_argument("--out", type=Path, help="CSV file; standard output when left out")
-    runner.add_argument("--report", type=Path, help="also write a report as one HTML file")
+    runner.add_argument("--out", type=Path, help="CSV file; standard output when left out, unless there is a report")
+    runner.add_argument("--report", type=Path, help="write a report with figures, as one HTML file")
     runner.set_defaults(act=_run)
     fetcher = commands.add_parser("fetch", help="download one of the papers' data sets into the data folder")
     fetcher.add_argument("source", help="its key, such as ionosphere")
@@ -45,15 +45,20 @@ def _run(options) -> None:
 
     plans = studies.read(options.plan.read_bytes())
     table = studies.run(plans, _progress)
-    table.to_csv(options.out or sys.stdout, index=False)
+    if options.out or not options.report:
+        table.to_csv(options.out or sys.stdout, index=False)
     if options.report:
         from privcov.bundle import report
 
         options.report.write_text(report.of_study(plans, table), encoding="utf-8")
+        print(f"Report: {options.report}", file=sys.stderr)
 
 
 def _progress(done: int, total: int, rows: list[dict]) -> None:
-    print(f"\r{done}/{total}", end="\n" if done == total else "", file=sys.stderr)
+    if sys.stderr.isatty():
+        print(f"\r{done}/{total}", end="\n" if done == total else "", file=sys.stderr)
+    elif done == total or done * 10 // total > (done - 1) * 10 // total:  # a log file gets a line per tenth
+        print(f"{done}/{total}", file=sys.stderr)
 
 
 def _fetch(options) -> None:
@@ -90,7 +95,9 @@ def _add_advice(commands) -> None:
     _add_guarantee(advice)
     advice.add_argument("--target", choices=("covariance", "precision", "graph"), default="covariance")
     advice.add_argument(
-        "--structure", default="unknown", help="what you suspect: unknown, or see data/advice/README.md"
+        "--structure",
+        default="unknown",
+        help="what you suspect: independent, banded (sparse), dense, low-rank or skewed; data/advice/README.md has all",
     )
     advice.add_argument("--mean-known", action="store_true", help="the mean is publicly zero and need not be measured")
     advice.add_argument("--add-remove", action="store_true", help="the number of rows is not public")
@@ -103,7 +110,7 @@ def _add_advice(commands) -> None:
 
 def _advice(options) -> None:
     from privcov.experiments.advice import advise
-    from privcov.experiments.advice_words import if_known
+    from privcov.experiments.advice_words import if_known, table
 
     if options.recompute:
         _measure_again()
@@ -114,10 +121,7 @@ def _advice(options) -> None:
     told = {name: getattr(options, name) for name in names}
     found = advise(options.n, options.d, _guarantee(options), options.target, options.structure, **told)
     print(*found.verdict, sep="\n")
-    print(f"\n{'':<26}{'error':>9}{'± se':>9}{'worst ratio':>13}{'/ zero':>8}{'/ diagonal':>12}{'/ no noise':>12}")
-    for line in found.ranking:
-        ratios = f"{line.worst:>13.2f}{line.to_zero:>8.2f}{line.to_diagonal:>12.2f}{line.to_nonprivate:>12.2f}"
-        print(f"{line.key:<26}{line.error:>9.3g}{line.se:>9.1g}{ratios.replace('nan', '  -')}")
+    print("", *table(found), sep="\n")
     if known := if_known(found):
         print("\nIf you knew the structure:", *known, sep="\n  ")
     print("\nWhat would change it:", *(found.what_would_change or ["nothing that was measured"]), sep="\n  ")

@@ -27,7 +27,7 @@ PRESSES, STARTS = 10, 5
 QUIET_MS = 300
 GOAL = "<= 5 first, <= 13 settled"  # floors: at an echo of 75 ms, 0.4 s to the first change and 1 s to the last
 CHART = "[data-testid=stMain] .js-plotly-plot"
-PICTURE = ".st-key-square-sample .heatmaplayer image"
+PICTURE = ".st-key-sample img, .st-key-square-sample .heatmaplayer image"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 FLAGS += ("--disable-component-update", "--disable-sync")
 SETTINGS = "[browser]\ngatherUsageStats = false\n[server]\nheadless = true\naddress = '127.0.0.1'\n"
@@ -73,9 +73,7 @@ def serving(script: Path, folder: Path) -> Iterator[str]:
     with contextlib.closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    own = script.parent / ".ci" / "serve.py"
-    command = [sys.executable, str(own)] if own.exists() else [sys.executable, "-m", "streamlit", "run", script.name]
-    command.append(f"--server.port={port}")
+    command = [sys.executable, "-m", "streamlit", "run", script.name, f"--server.port={port}"]
     process = subprocess.Popen(
         [*command, "--server.fileWatcherType=none"],
         cwd=script.parent,
@@ -165,7 +163,7 @@ SQUARE = ".st-key-square-released .js-plotly-plot"
 WORDS = "[data-testid=stMain] [data-testid=stMarkdownContainer]:not([data-testid=stSlider] *)"
 FLOOR = Lever("echo", "/", "Echo", ".st-key-echo")
 LEVERS = (
-    Lever("Home", "/", "Epsilon", SQUARE),
+    Lever("Home", "/", "Epsilon", ".st-key-released"),
     Lever("Estimate, d = 100", "/Estimate?data.d=100&data.n=20000", "Rho", SQUARE),
     Lever("Estimate, d = 200", "/Estimate?data.d=200&data.n=20000", "Rho", SQUARE),
     Lever("Graph recovery, rho", "/Graph_recovery", "Rho"),

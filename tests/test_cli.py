@@ -1,5 +1,6 @@
 """``python -m privcov`` from a shell: lists, runs, and fails with one sentence."""
 
+import dataclasses
 import io
 import subprocess
 import sys
@@ -89,6 +90,27 @@ def test_an_impossible_output_file_is_one_sentence_too(tmp_path):
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("privcov: ")
     assert "Traceback" not in done.stderr
+
+
+def test_a_report_alone_has_a_figure_and_leaves_standard_output_empty(tmp_path):
+    """The table is in the report; a log that is no terminal gets whole lines, a tenth at a time."""
+    study = dataclasses.replace(plan(), guarantees=[privcov.ZCDP(0.1), privcov.ZCDP(1.0)])
+    (tmp_path / "study.json").write_text(study.to_json(), encoding="utf-8")
+    done = shell("run", tmp_path / "study.json", "--report", tmp_path / "report.html")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "\r" not in done.stderr
+    assert done.stderr.splitlines()[-1] == f"Report: {tmp_path / 'report.html'}"
+    assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_advice_without_a_structure_says_which_error_to_expect():
+    """The numbers of one row must not come from another structure than those of the next."""
+    done = shell("advice", "--n", 5000, "--d", 40, "--epsilon", 1, "--delta", 1e-6)
+    assert "Its error is 0.046 (hardly anything moves together) to 0.97" in done.stdout
+    assert "Auto (shrinkage) is better than that there." in done.stdout
+    row = next(line for line in done.stdout.splitlines() if line.startswith("auto-cov"))
+    assert row.split()[-3:] == ["0.0549", "to", "0.429"]
 
 
 def test_advice_names_a_method_its_numbers_and_what_would_change_it():

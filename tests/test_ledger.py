@@ -15,7 +15,7 @@ import pytest
 
 import privcov
 from privcov.ledger import Account, Cost, Ledger, LedgerError, cost_of, default_path
-from privcov.ledger.fingerprint import alike, fingerprint
+from privcov.ledger.fingerprint import _Mixer, _sealed, alike, fingerprint
 from privcov.private_dataset import PrivateDataset
 
 ROOT = Path(__file__).parents[1]
@@ -368,6 +368,49 @@ def test_a_fingerprint_tells_no_number_of_rows():
     assert sizes == {(256, 16, 16)}
 
 
+def test_the_order_of_a_fingerprint_tells_nothing():
+    """Three rows among 256 places: in the order of their making they would come first, and be told by two prints."""
+    prints = [json.loads(print_of(np.arange(9.0).reshape(3, 3))) for _ in range(2)]
+    shared = set(prints[0]["rows"]) & set(prints[1]["rows"])
+    assert len(shared) == 3
+    for found in prints:
+        for part in (found["rows"], *found["columns"]):
+            assert part == sorted(part)
+
+
+def test_a_table_of_a_few_rows_is_recognised_while_it_is_unchanged():
+    few = np.random.default_rng(6).normal(size=(5, 2))
+    assert alike(print_of(few), print_of(few[::-1]))
+    assert not alike(print_of(few), print_of(few + 1))
+
+
+def test_both_zeros_are_one_number():
+    """Also where every row and every column that is looked at holds them."""
+    zeros = np.zeros((40, 2))
+    zeros[:, 0] = np.arange(40) % 3 == 0
+    assert json.loads(print_of(zeros))["table"] == json.loads(print_of(np.where(zeros == 0, -0.0, zeros)))["table"]
+
+
+def test_a_column_is_recognised_by_half_of_its_kept_values():
+    """Every fourth row is gone, and so are some of the 16 kept values; the other column was converted."""
+    rows = np.random.default_rng(7).normal(size=(400, 2))
+    other = np.delete(rows, np.s_[::4], axis=0) * [1.0, 2.54]
+    one, two = (json.loads(print_of(x)) for x in (rows, other))
+    assert not set(one["rows"]) & set(two["rows"])
+    assert len(set(one["columns"][0]) & set(two["columns"][0])) < 16
+    assert alike(json.dumps(one), json.dumps(two))
+
+
+def test_every_step_of_a_fingerprint_is_keyed():
+    """What is kept is sealed with the key, and which rows and values are kept is chosen with it."""
+    assert not set(_sealed(KEY, [1, 2, 3], 3)) & set(_sealed(KEY[::-1], [1, 2, 3], 3))
+    assert _sealed(KEY, [1, 2, 3], 3) == _sealed(KEY, [3, 2, 1], 3)
+    cells = np.arange(100.0)
+    assert not (_Mixer(KEY)(cells) == _Mixer(KEY[::-1])(cells)).any()
+    # Another order of the same values, not the same order under other names.
+    assert (np.argsort(_Mixer(KEY)(cells)) != np.argsort(_Mixer(KEY[::-1])(cells))).any()
+
+
 def test_the_same_table_under_another_name_is_refused(tmp_path):
     book = ledger(tmp_path)
     rows = np.random.default_rng(3).normal(size=(300, 3))
@@ -379,6 +422,44 @@ def test_the_same_table_under_another_name_is_refused(tmp_path):
     assert book.transact("fresh", RHO, {}, lambda: "y", fingerprint=print_of(rows[1:]), different_from=("t",)) == "y"
     with pytest.raises(LedgerError, match="other rows"):
         book.transact("t", RHO, {}, pytest.fail, fingerprint=print_of(rows + 1))
+
+
+def recorded(book: Ledger, column: str) -> list:
+    with sqlite3.connect(book.path) as link:
+        return [found for (found,) in link.execute(f"SELECT {column} FROM transactions ORDER BY reserved_at, id")]
+
+
+def test_another_release_of_the_same_table_is_not_taken_for_another_table(tmp_path):
+    book, rows = ledger(tmp_path), np.random.default_rng(8).normal(size=(300, 3))
+    for draw in (1, 2):
+        assert book.transact("t", RHO, {"draw": draw}, lambda: "x", fingerprint=print_of(rows)) == "x"
+    assert book.similar("t", print_of(rows)) == ()
+
+
+def test_that_two_tables_are_different_stays_on_record(tmp_path):
+    book, rows = ledger(tmp_path), np.random.default_rng(3).normal(size=(300, 3))
+    book.limit("fresh", privcov.ZCDP(1.0))
+    book.transact("t", RHO, {}, lambda: "x", fingerprint=print_of(rows))
+    book.transact("fresh", RHO, {}, lambda: "y", fingerprint=print_of(rows), different_from=("t", "a"))
+    assert recorded(book, "different_from") == ["[]", '["a", "t"]']
+
+
+def test_a_draw_that_is_interrupted_counts_as_failed_at_once(tmp_path):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    book = ledger(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        book.transact("t", RHO, {}, interrupted)
+    assert recorded(book, "state") == ["failed"]
+    with pytest.raises(LedgerError, match="did not finish"):
+        book.transact("t", RHO, {}, pytest.fail, wait=0.0)
+    assert book.account("t").left_rho == Fraction(7, 8)
+
+
+def test_a_limit_needs_a_name(tmp_path):
+    with pytest.raises(LedgerError, match="needs the name"):
+        ledger(tmp_path).limit("  ", RHO)
 
 
 def test_a_sum_of_epsilons_exists_only_while_every_release_was_pure():

@@ -113,7 +113,7 @@ def _answer(found: Advice) -> None:
     name = label_of(found, found.pick) if found.pick else "None"
     rest = first.removeprefix(name).lstrip(".: ")
     text = f"**{show.as_text(name)}.** {show.as_text(rest[:1].upper() + rest[1:])}"
-    (st.success if found.pick else st.warning)(text)
+    (st.success if found.pick and not found.outside else st.warning)(text)
     if found.outside:
         st.warning("This question lies outside the evidence: run it below before you rely on the answer.")
 

@@ -19,7 +19,7 @@ def line(guarantee: Guarantee, label: str = "Attacker") -> None:
 def lines(study: Study, levels: Iterable[float]) -> None:
     """One line per level of the study's epsilon or rho."""
     for level in sorted(levels):
-        line(dataclasses.replace(study, **{study.lever: level}).guarantee, f"{study.lever} = {level:g}")
+        line(dataclasses.replace(study, **{study.lever: level}).guarantee, f"{study.lever} = {level:.3g}")
 
 
 def span(guarantees: Iterable[Guarantee]) -> None:

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from html import escape
 
 import streamlit as st
 
-from pages.parts import attacker, frame, share, show
+from pages.parts import attacker, audit_limits, frame, share, show
 from pages.parts.jobs import Job
 from pages.parts.sliders import ends
 from pages.parts.study import Study
 from privcov import accounting
 from privcov.audit import live
-from privcov.audit.bounds import ERROR, reach
+from privcov.audit.bounds import ERROR, level
 from privcov.audit.broken import FAULTS
 from privcov.audit.live import Asked, Audit
-from privcov.audit.mechanisms import GROUPS, Mechanism, mechanisms
-from privcov.audit.pairs import LONG, SEARCH, catalogue
+from privcov.audit.mechanisms import GROUPS, RHO, Mechanism, mechanisms
+from privcov.audit.pairs import SEARCH, catalogue, usual
 from privcov.estimators.base import METHODS
 from privcov.figures import audit as pictures
 from privcov.figures.look import plain, wash
+from privcov.privacy import ZCDP
 
 _KEPT = 12
-_ASKED = ("group", "mechanism", "d", "pair", "epsilon", "delta", "draws", "seed", "bits", "asked")
+_ASKED = ("group", "mechanism", "d", "pair", "epsilon", "delta", "rho", "draws", "seed", "bits", "asked")
 KEEPS = tuple(f"live.{name}" for name in _ASKED)
-_DRAWS = (2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000)
+_DRAWS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000)
 _FIRST = "wishart-pure:as-published:pure"
 _WAIT = 5.0  # seconds for which a click waits before progress is shown
 
@@ -42,10 +42,7 @@ def section(study: Study) -> None:
         kwargs={"live.asked": "yes"},
     )  # fmt: skip
     if asked not in kept:
-        right.caption(
-            f"{asked.draws:,} draws from either table; "
-            + ("about a second." if asked.made.bulk else "the method is run for every draw, which takes a while.")
-        )
+        right.caption(f"{asked.draws:,} draws from either table; " + _pace(asked.made))
     # The first visit sees an audit at once, a link the one it was copied from; later ones are asked for.
     linked = asked.mechanism == _FIRST or (asked.made.bulk and frame.own("live.asked"))
     if started or (not kept and linked):
@@ -59,7 +56,7 @@ def section(study: Study) -> None:
         alive = kept[asked].progress.alive
         st.fragment(_paint, run_every=0.7 if alive else None)(kept[asked], asked, alive)
     with st.expander("What such an audit can and cannot see"):
-        _limits(asked)
+        audit_limits.section(asked)
     with st.expander("The same in Python"):
         st.code(script(asked), language="python")
 
@@ -67,15 +64,15 @@ def section(study: Study) -> None:
 def _controls() -> Asked | None:
     known = mechanisms()
     with st.container(border=True):
-        first, second = st.columns([2, 3], vertical_alignment="bottom")
+        first, second = st.columns([3, 2], vertical_alignment="bottom")
         group = share.bound(
             first.segmented_control, "What is audited", GROUPS, name="live.group", default=GROUPS[0], required=True,
-            key="audit-group", width="stretch", clears=("live.mechanism",),
+            key="audit-group", width="stretch", clears=("live.mechanism", "live.pair"),
         )  # fmt: skip
         inside = {m.key: m for m in known if m.group == group}
         key = share.bound(
             second.selectbox, "Mechanism", list(inside), name="live.mechanism", default=next(iter(inside)),
-            key=f"audit-mechanism-{group}", format_func=lambda k: inside[k].label,
+            key=f"audit-mechanism-{group}", format_func=lambda k: inside[k].label, clears=("live.pair",),
         )  # fmt: skip
         made = inside[key]
         st.caption(show.as_text(_about(made)))
@@ -84,22 +81,28 @@ def _controls() -> Asked | None:
             one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
             clears=("live.pair",),
         )  # fmt: skip
-        labels = {SEARCH: "search for the worst", **{p.key: p.label for p in catalogue(d)}}
+        labels = {SEARCH: "search for the worst", **{p.key: p.label for p in catalogue(d, made.hidden)}}
         pair = share.bound(
             two.selectbox,
             "The person's row in the two tables",
             list(labels),
             name="live.pair",
-            default=SEARCH,
+            default=usual(d, made.hidden) if made.exact else SEARCH,
             format_func=labels.get,
-            key=f"audit-pair-{d}",
+            key=f"audit-pair-{d}" + ("-hidden" if made.hidden else "-exact" if made.exact else ""),
             help="All other rows are zeros, and the attacker knows them.",
         )
-        epsilon = share.bound(
-            three.number_input, "Epsilon", 0.05, 8.0, name="live.epsilon", default=1.0, step=0.25, format="%g",
-            key="audit-epsilon",
-        )  # fmt: skip
-        delta = 1e-3
+        epsilon, rho, delta = 1.0, RHO, 1e-3
+        if made.kind == "zcdp":
+            rho = share.bound(
+                three.number_input, "Rho", 0.001, 8.0, name="live.rho", default=RHO, step=0.1, format="%g",
+                key="audit-rho",
+            )  # fmt: skip
+        else:
+            epsilon = share.bound(
+                three.number_input, "Epsilon", 0.05, 8.0, name="live.epsilon", default=1.0, step=0.25, format="%g",
+                key="audit-epsilon",
+            )  # fmt: skip
         if made.kind == "approx":
             delta = share.bound(
                 four.select_slider,
@@ -111,8 +114,10 @@ def _controls() -> Asked | None:
                 key="audit-delta",
             )
             ends("stronger claim", "weaker claim", four)
-        else:
+        elif made.kind == "pure":
             four.metric("Delta", "0", help="A pure claim.")
+        else:
+            four.metric("Delta", "any", help="A zCDP claim says something at every delta.")
         draws = share.bound(
             five.select_slider,
             "Draws of either table",
@@ -120,11 +125,15 @@ def _controls() -> Asked | None:
             name="live.draws",
             default=made.usual_draws,
             format_func=lambda v: f"{v:,}",
-            key=f"audit-draws-{'bulk' if made.bulk else 'runs'}",
+            key=f"audit-draws-{made.usual_draws}",
         )
         ends("sooner done", "finds smaller faults", five)
-        seed = share.bound(six.number_input, "Seed", 0, 10**6, name="live.seed", default=1, key="audit-seed")
-        bits = share.bound(
+        seed = share.bound(
+            six.number_input, "Seed", 0, 10**6, name="live.seed", default=1, key="audit-seed",
+            help="Noise of a private release comes from the operating system and has no seed: there it only chooses "
+            "pairs for the search, and the next audit counts other draws.",
+        )  # fmt: skip
+        bits = not made.exact and share.bound(
             st.toggle,
             "Look at the last bits of the numbers too",
             name="live.bits",
@@ -133,13 +142,29 @@ def _controls() -> Asked | None:
             help="Floating-point sums betray in their last bits from what they were made, whatever the noise. Private "
             "releases on this site are made of whole numbers and have no such bits.",
         )
-        asked = Asked(key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits))
+        asked = Asked(
+            key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits), rho=float(rho)
+        )
         attacker.line(asked.claim, "Attacker, if the claim holds")
     return asked
 
 
+def _pace(made: Mechanism) -> str:
+    if made.exact:
+        return "the measurement of private rows is run for every draw, some hundreds to some thousands a second."
+    return "about a second." if made.bulk else "the method is run for every draw, which takes a while."
+
+
 def _about(made: Mechanism) -> str:
     card = METHODS.get(made.method)
+    if made.exact:
+        n = "and the number of rows, which is not public" if made.hidden else "and the mean; n is public"
+        told = (
+            "The measurement that a private release makes, run as it is: whole numbers, noise from the operating "
+            "system; without a ledger, as the rows are simulated. The attacker sees every number that is measured, for "
+            f"the second moment {n}."
+        )
+        return f"A broken copy. {FAULTS[made.broken].sentence} {told}" if made.broken else told
     if made.broken:
         return (
             f"Broken on purpose, and no method of this site. {FAULTS[made.broken].sentence} It claims what was asked."
@@ -176,10 +201,11 @@ def _show(audit: Audit, asked: Asked) -> None:
         f'padding: .7rem 1rem; border-radius: .3rem; font-weight: 600">{escape(audit.sentence)}</div>'
     )
     one, two, three, four = st.columns(4)
-    at = f"At delta = {getattr(audit.claim, 'delta', 0.0):g}."
+    at = None if isinstance(audit.claim, ZCDP) else f"At delta = {getattr(audit.claim, 'delta', 0.0):g}."
     apart = "Total variation: how much more often one table falls into some set than the other, delta at epsilon 0."
-    one.metric("Proved: epsilon at least", plain(audit.epsilon), border=True, help=at)
-    two.metric("Claimed: epsilon", plain(audit.claim.epsilon), border=True, help=at)
+    name = "rho" if isinstance(audit.claim, ZCDP) else "epsilon"
+    one.metric(f"Proved: {name} at least", plain(audit.proved), border=True, help=at)
+    two.metric(f"Claimed: {name}", plain(level(audit.claim)), border=True, help=at)
     three.metric("Proved: apart by at least", plain(audit.difference), border=True, help=apart)
     four.metric("Claimed: apart by at most", plain(audit.permitted), border=True, help=apart)
     proof = audit.support is not None and max(audit.impossible) > 0
@@ -199,7 +225,7 @@ def _show(audit: Audit, asked: Asked) -> None:
                     "for the other table, so they rule it out for certain, and no finite epsilon permits that."
                 )
             )
-        test = audit.for_epsilon
+        test = audit.for_level
         st.markdown(
             show.as_text(
                 f"Tested set, chosen on {asked.draws // 2:,} other draws: {test.words}. It holds {test.hits[0]:,} "
@@ -209,23 +235,7 @@ def _show(audit: Audit, asked: Asked) -> None:
             )
         )
         _exact(audit)
-        _reach(asked, audit.draws)
-
-
-def _reach(asked: Asked, draws: int) -> None:
-    can = reach(asked.claim, draws)
-    if math.isfinite(can.factor):
-        st.markdown(
-            show.as_text(
-                f"Noise that is {can.factor:.2f} times too small, so that epsilon is really {can.epsilon:.3g}, is "
-                f"caught nine times in ten, in the most favourable case. {draws:,} test draws can prove no epsilon "
-                f"above {can.ceiling:.2f}."
-            )
-        )
-    else:
-        st.markdown(
-            "No lack of noise would be seen with so few draws at this claim: take more draws, or a larger delta."
-        )
+        audit_limits.reached(asked, audit.draws)
 
 
 def _exact(audit: Audit) -> None:
@@ -236,27 +246,6 @@ def _exact(audit: Audit) -> None:
     st.markdown(show.as_text(f"By its events the mechanism gives {given}; {audit.claim} was claimed."))
 
 
-def _limits(asked: Asked) -> None:
-    half = asked.draws // 2
-    _reach(asked, half)
-    st.markdown(
-        f"""
-- **How it works.** Half of the draws find the set that separates the two tables best, among several numbers computed
-  from the answer; the other half count it. Bounds are exact (Clopper and Pearson 1934), for two sets and two tables,
-  together at {1 - ERROR:.1%} confidence: a mechanism that keeps its claim is accused at most once in
-  {1 / ERROR:,.0f} audits.
-- **Not caught is not proved.** A black box shows only what its draws show: not a rare event (a small delta), another
-  pair of tables, more columns, a cleverer number than those tried. Proofs are in the code; an audit can only refute.
-- **Blind to** anything that is not in the matrix: a choice made on raw rows before, time, errors, the number of rows.
-- **Tables.** {asked.made.rows} row(s), public bound R = 1, answers about the uncentred second moment. Noise and
-  sensitivity both fall as 1/n, so more rows change nothing. A row {LONG:g} times too long is among the pairs:
-  clipping must hide it.
-- **Rounding.** Answers are rounded to 2^-30 first. Without that, floating-point noise is caught by its last bits
-  (Mironov 2012): switch it on above. Releases of private tables add whole-number noise for that reason.
-"""
-    )
-
-
 def script(asked: Asked) -> str:
     """Source text whose variable ``found`` is the audit on the page."""
     return "\n".join(
@@ -265,6 +254,7 @@ def script(asked: Asked) -> str:
             "",
             f"found = audit({asked!r})",
             "print(found.sentence)",
-            "print(found.for_epsilon)",
+            "print(found.for_level.words)",
+            "print(found.for_level.hits)",
         ]
     )

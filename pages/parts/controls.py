@@ -33,8 +33,8 @@ STANDING = {"proved": "green", "reference": "gray", "historical": "orange"}
 def _hold(key: str, value: object) -> None:
     """Make the widget show the study; assigning an equal value would make the browser jump while dragging.
 
-    Numbers are told the value a second time, as their default: of a run that another one overtakes the browser may
-    never hear, and a number field that is told nothing takes its minimum and sends it back.
+    Widgets are told the value a second time, as their default: the browser may never hear of a run that another one
+    overtakes, and then a number field sends back its minimum, a list shows its first entry, and buttons show none.
     """
     if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
@@ -99,6 +99,7 @@ def _source(study: Study, default_source: str) -> None:
     st.selectbox(
         "Data set",
         keys,
+        keys.index(study.source_key(default_source)),
         key="w.source",
         format_func=labels.get,
         on_change=took,
@@ -129,13 +130,12 @@ def _method(study: Study, offered: tuple = ()) -> None:
     def took() -> None:
         frame.change(lambda s: s.with_method(st.session_state["w.method"]))
 
-    st.selectbox("Method", list(labels), key="w.method", on_change=took, format_func=labels.get)
+    at = list(labels).index(study.method_key())
+    st.selectbox("Method", list(labels), at, key="w.method", on_change=took, format_func=labels.get)
     when_not([study.method_key()])
     card = METHODS.get(study.method_key())
-    st.markdown(
-        f":{STANDING[card.standing]}-badge[{card.standing}] :gray-badge[{card.trust}] "
-        f":gray-badge[target: {card.target}]"
-    )
+    badges = f":{STANDING[card.standing]}-badge[{card.standing}] :gray-badge[{card.trust}]"
+    st.markdown(f"{badges} :gray-badge[target: {card.target}]")
     if card.parameters or len(card.calibrations) > 1 or len(card.relations) > 1:
         with st.expander("Method settings"):
             for spec in card.parameters:
@@ -162,23 +162,22 @@ def _setting(label: str, name: str, meanings: Mapping[str, str], study: Study) -
     def chosen() -> str:
         return st.session_state[key]
 
-    st.selectbox(label, list(meanings), key=key, on_change=took)
-    st.caption(meanings[study.settings(METHODS.get(owner))[name]])
+    value = study.settings(METHODS.get(owner))[name]
+    st.selectbox(label, list(meanings), list(meanings).index(value), key=key, on_change=took)
+    st.caption(meanings[value])
 
 
 def _guarantee(study: Study, default_source: str) -> None:
     _hold("w.kind", study.kind)
 
     def took() -> None:
-        kind = st.session_state["w.kind"]
-        if kind:
-            frame.change(lambda s: dataclasses.replace(s, kind=kind))
-        else:
-            frame.change(lambda s: s)  # a second click on the chosen kind must not leave none
+        kind = st.session_state["w.kind"] or study.kind  # a second click on the chosen kind must not leave none
+        frame.change(lambda s: dataclasses.replace(s, kind=kind))
 
     st.segmented_control(
         "Kind",
         ["zcdp", "approx", "pure"],
+        default=study.kind,
         key="w.kind",
         on_change=took,
         help=KIND_HELP,
@@ -275,9 +274,9 @@ def field(spec: Spec, part: str, study: Study, *, owner: str) -> None:
 
     told = {"key": key, "on_change": took, "help": spec.help or None}
     if spec.choices:
-        st.selectbox(spec.label, list(spec.choices), **told)
+        st.selectbox(spec.label, list(spec.choices), list(spec.choices).index(value), **told)
     elif isinstance(spec.default, bool):
-        st.toggle(spec.label, **told)
+        st.toggle(spec.label, value, **told)
     elif spec.log:
         whole = isinstance(spec.default, int)
         st.select_slider(

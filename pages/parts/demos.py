@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from pages.parts import controls, frame, show
+from pages.parts.lesson_pictures import sized
 from privcov.audit import demonstrations
 from privcov.audit.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Found
 from privcov.audit.demonstrations_attack import CONFIDENCE, Side
@@ -16,8 +17,11 @@ from privcov.figures.look import wash
 _CHOICE = "demo-choice"
 
 
-def section() -> None:
-    """The chooser and the chosen demonstration. Settings of the page: ``demo`` (a key) and ``demo_lever`` (a value)."""
+def section(*, full: bool) -> None:
+    """The chooser and the chosen demonstration; larger type with ``full``.
+
+    Settings of the page: ``demo`` (a key) and ``demo_lever`` (a value).
+    """
     shown = _choose()
     left, right = st.columns(2, gap="large", vertical_alignment="center")
     with left:
@@ -27,14 +31,15 @@ def section() -> None:
         )
         value = _lever(shown)
     with right:
-        show.picture(pictures.over_lever(_curve(shown.key), shown, value, frame.palette()), "demo-curve")
+        curve = pictures.over_lever(_curve(shown.key), shown, value, frame.palette())
+        show.picture(sized(curve, full), "demo-curve")
     found = _found(shown.key, value, st.session_state["study"].seed)
     show.tag("Simulated", shown.tables)
     left, right = st.columns(2, gap="medium")
     with left.container(border=True, height="stretch"):
-        _side(found.done, shown, done=True)
+        _side(found.done, shown, done=True, full=full)
     with right.container(border=True, height="stretch"):
-        _side(found.repaired, shown, done=False)
+        _side(found.repaired, shown, done=False, full=full)
     with st.expander("The game, and the same in Python"):
         st.markdown(_GAME)
         st.code(script(shown, value, st.session_state["study"].seed), language="python")
@@ -90,7 +95,7 @@ def _lever(shown: Demonstration) -> float:
     return value
 
 
-def _side(side: Side, shown: Demonstration, *, done: bool) -> None:
+def _side(side: Side, shown: Demonstration, *, done: bool, full: bool) -> None:
     palette = frame.palette()
     title, sentence = ("As it is done", shown.habit) if done else ("As it should be", shown.repair)
     st.markdown(f"**{title}.** {show.as_text(sentence)}")
@@ -105,7 +110,7 @@ def _side(side: Side, shown: Demonstration, *, done: bool) -> None:
         f'<div role="status" style="border-left: .3rem solid {colour}; background: {wash(colour, 0.1)}; '
         f'padding: .55rem .9rem; border-radius: .3rem"><b>{verdict(side, done=done)}</b> {escape(side.finding)}</div>'
     )
-    show.picture(pictures.seen(side, title, palette), f"demo-{'done' if done else 'repaired'}")
+    show.picture(sized(pictures.seen(side, title, palette), full), f"demo-{'done' if done else 'repaired'}")
     st.caption(
         f"{side.guesses:,} simulated attacks: right in {side.hits / side.guesses:.1%} "
         f"({CONFIDENCE:.0%} binomial interval {side.low:.1%} to {side.high:.1%})"

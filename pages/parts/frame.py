@@ -22,12 +22,13 @@ from privcov.figures.look import DARK, LIGHT, Palette
 ROOT = Path(__file__).resolve().parents[2]
 ICON = ROOT / "pages" / "parts" / "icon.png"
 PATIENCE = 4.0  # seconds after the first page begins: the page itself comes first
-LATER = ("scipy.optimize", "privcov.experiments.plan")  # not needed for the first picture
+LATER = ("pandas", "scipy.optimize", "privcov.experiments.plan")  # not needed for the first picture
+HOME = "Home"  # makes no plotly figure: the browser need not load its script before the first picture
 A_LIBRARY = 50  # modules
 
 # (group, [(file, label)]): the menu, in order. A page that is not listed here has no way in.
 MENU = [
-    ("", [("app.py", "Home")]),
+    ("", [("app.py", HOME)]),
     (
         "Explore",
         [
@@ -51,14 +52,12 @@ MENU = [
 
 
 @st.cache_resource(show_spinner=False)
-def _first_libraries() -> bool:
-    """Once per process, before anything is drawn.
+def _one_thread() -> bool:
+    """Once per process: BLAS gets one thread, also where it is loaded later.
 
-    plotly looks for a loaded pandas and would take one that another thread has only begun to load. BLAS gets one
-    thread, also where it is loaded later: at the sizes of a page a second one gains little, and on a busy machine
-    threads that wait for each other cost ten times the work.
+    At the sizes of a page a second one gains little, and on a busy machine threads that wait for each other cost ten
+    times the work.
     """
-    import pandas  # noqa: F401
     from threadpoolctl import threadpool_limits
 
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -102,7 +101,9 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     keeps: names of settings of this page alone (which lesson, which axis) that belong in its address; see `own`.
     """
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=str(ICON), layout="wide")
-    _first_libraries()
+    _one_thread()
+    if title != HOME:  # plotly looks for a loaded pandas and would take one that another thread is still loading
+        importlib.import_module("pandas")
     _freeze_imports(len(sys.modules) // A_LIBRARY)
     _load_ahead()
     st.html(STYLE)

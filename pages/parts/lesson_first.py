@@ -5,6 +5,7 @@ from __future__ import annotations
 from pages.parts.lesson_entry import AUDIT, ESTIMATE, Choice, Lesson, Lever, count, study
 from pages.parts.study import Study
 from privcov.experiments import lessons
+from privcov.figures.look import plain
 
 BOUNDS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 NS = (200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
@@ -111,10 +112,10 @@ FIRST: tuple[Lesson, ...] = (
     ),
     Lesson(
         "Why columns hurt and sparsity helps",
-        "More columns, the same people and the same guarantee. In truth only neighbouring columns are correlated. One "
-        "release keeps every entry, the other sets the small ones to zero.",
+        "More columns, the same people and the same guarantee. In truth only columns at most two places apart are "
+        "correlated. One release keeps every entry, the other sets the small ones to zero.",
         Lever("Columns d", DS, 40, "few columns", "many columns", count),
-        "Why does the thresholded release win by more and more as d grows?",
+        "Why is the release without the small entries so much better at 20 columns and more?",
         (
             Choice(
                 "Its noise is smaller",
@@ -127,8 +128,8 @@ FIRST: tuple[Lesson, ...] = (
             ),
             Choice(
                 "Most entries are noise only, and it drops them; few entries are left to be wrong",
-                "The number of pairs grows like d squared, the number of real ones like d. Where the truth is not "
-                "sparse, the same step does harm.",
+                "There are about d squared pairs and about 2 d real ones. At the right end the noise is so large that "
+                "real entries are dropped too.",
                 True,
             ),
         ),
@@ -150,11 +151,13 @@ FIRST: tuple[Lesson, ...] = (
         "A row longer than R is shortened to R. A small R means little noise and much bias, a large R the reverse. "
         "These rows are simulated and have heavy tails, so the errors may be looked at.",
         Lever(
-            "Row bound R, as a multiple of the public one",
+            "Row bound R",
             MULTIPLES,
             1.0,
             "less noise, more bias",
             "less bias, more noise",
+            lambda v: plain(v * lessons.public_bound()),
+            "It begins at the bound that the source names from public facts.",
         ),
         "Ten times as many rows, the same guarantee. The best R",
         (

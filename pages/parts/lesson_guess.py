@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts import frame, show
 from pages.parts.lesson_pictures import put
-from privcov.experiments import lessons_guess
+from privcov.experiments import lessons, lessons_guess
 from privcov.experiments.lessons_guess import NAMES, Round
 from privcov.figures import lessons as pictures
 
@@ -70,7 +70,7 @@ def draw(rho: float, seed: int, *, full: bool) -> None:
     first, second = lessons_guess.exact_moments()
     show.tag(
         "Simulated",
-        f"round {now.number}, {rho:g}-zCDP; A and B differ in the variances of x1 and x2",
+        f"round {now.number}, {rho:g}-zCDP; A and B differ in the mean squares of x1 and x2",
     )
     three = [("A, exact", first), ("B, exact", second), (f"released in round {now.number}", now.release)]
     put(pictures.panels(three, float(abs(first).max()), palette), "three-guess", full)
@@ -90,18 +90,16 @@ def scores(rho: float, seed: int) -> None:
     if rounds:
         low, high = lessons_guess.score_interval(hits, rounds)
         same = sum(hit for number, hit in game.optimal if number in game.votes)
-        lines.append(f"- **Class:** {hits} of {rounds} right; exact 95 % binomial interval {low:.0%} to {high:.0%}")
+        lines.append(f"- **Class:** {hits} of {rounds} right; 95% binomial interval {low:.0%} to {high:.0%}")
         lines.append(f"- **Optimal attacker** on the same releases: {same} of {rounds}")
     if len(game.optimal) > rounds:
         best = sum(hit for _, hit in game.optimal)
         lines.append(f"- On all {len(game.optimal):,} releases: {best:,} right, {best / len(game.optimal):.1%}")
-    lines.append(f"- **Limit** for anybody (attacker meter): {limit:.1%}")
+    lines.append(
+        f"- **Limit** for anybody: {limit:.1%} (epsilon = {lessons.epsilon(rho):.2g}, delta = {lessons.DELTA:g})"
+    )
     st.markdown("\n".join(lines))
     show.attacker_meter(limit, frame.palette())
-    if game.optimal:
-        st.button(
-            "New game", key="lesson-new-game", on_click=_new_game, help="Other coins and other noise, in the link."
-        )
 
 
 def _buttons(game: Game) -> None:
@@ -135,6 +133,10 @@ def _buttons(game: Game) -> None:
             if full_up
             else "The optimal one, by the likelihood ratio.",
         )
+        if game.optimal:
+            st.button(
+                "New game", key="lesson-new-game", on_click=_new_game, help="Other coins and other noise, in the link."
+            )
 
 
 def _new_game() -> None:

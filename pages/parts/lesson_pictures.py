@@ -53,7 +53,17 @@ def draw(number: int, value: object, *, full: bool) -> str:
 
 def put(picture: Picture, key: str, full: bool) -> None:
     """A picture; larger in the lecture hall."""
-    show.picture(pictures.enlarged(picture, LARGER) if full else picture, f"lesson-{key}")
+    show.picture(sized(picture, full), f"lesson-{key}")
+
+
+def sized(picture: Picture, full: bool) -> Picture:
+    """With larger type in the lecture hall."""
+    return pictures.enlarged(picture, LARGER) if full else picture
+
+
+def _guarantee(rho: float) -> str:
+    """rho, and the epsilon that a class is more likely to know."""
+    return f"{rho:g}-zCDP (epsilon = {lessons.epsilon(rho):.2g} at delta = {lessons.DELTA:g})"
 
 
 def _table(x: str, points: list[tuple[float, dict[str, float]]]) -> pd.DataFrame:
@@ -101,14 +111,14 @@ def _changes(bound: float, full: bool) -> str:
 def _of_many(n: int, full: bool) -> str:
     found, palette = _at(3, n), frame.palette()
     noise, sampling = lessons.deviations((n,))[0]
-    show.tag("Simulated", f"Gaussian mechanism, {lessons.N_RHO:g}-zCDP, {lessons.N_D} columns")
+    show.tag("Simulated", f"Gaussian mechanism, {_guarantee(lessons.N_RHO)}, {lessons.N_D} columns")
     pair = [("without privacy", found.sample), ("released", found.released)]
     put(pictures.panels(pair, colour_limit(found.sample), palette), "two-many", full)
-    names = ("privacy noise", "sampling error")
+    names = ("privacy noise", "sample")  # the colour that the sample has in the next lesson
     table = _table("n", [(at, dict(zip(names, pair, strict=True))) for at, pair in zip(NS, _grid(3), strict=True)])
     curves = errors.curves(
         table, palette, x="n", x_label="Rows n", y_label="Deviation of an entry", references=[],
-        order=list(names), labels={}, marked=float(n), height=None,
+        order=list(names), labels={"sample": "sampling error"}, marked=float(n), height=None,
     )  # fmt: skip
     put(curves, "curve-many", full)
     larger = "the privacy noise" if noise > sampling else "the sampling error"
@@ -120,7 +130,7 @@ def _of_many(n: int, full: bool) -> str:
 
 def _of_width(d: int, full: bool) -> str:
     found, palette = _at(4, d), frame.palette()
-    show.tag("Simulated", f"{lessons.D_N:,} rows for every d, {lessons.D_RHO:g}-zCDP; errors against the truth")
+    show.tag("Simulated", f"{lessons.D_N:,} rows for every d, {_guarantee(lessons.D_RHO)}")
     three = [("truth", found.truth), ("every entry kept", found.dense), ("small entries dropped", found.sparse)]
     put(pictures.panels(three, colour_limit(found.truth), palette), "three-wide", full)
     names = {
@@ -130,7 +140,7 @@ def _of_width(d: int, full: bool) -> str:
     }
     table = _table("d", [(at, dict(zip(names, _at(4, at).errors, strict=True))) for at in DS])
     curves = errors.curves(
-        table, palette, x="d", x_label="Columns d", y_label="Relative Frobenius error", references=[("zero matrix", 1)],
+        table, palette, x="d", x_label="Columns d", y_label="Error against truth", references=[("zero matrix", 1)],
         order=list(names), labels=names, marked=float(d), height=None,
     )  # fmt: skip
     put(curves, "curve-wide", full)
@@ -145,17 +155,23 @@ def _clipped(multiple: float, full: bool) -> str:
     (found, more), palette = _grid(5), frame.palette()
     here = next(one for one in found if one.multiple == multiple)
     best, later = lessons.best_bound(found), lessons.best_bound(more)
-    show.tag("Simulated", f"t5 rows, n = {_CLIP_N:,}, {lessons.CLIP_RHO:g}-zCDP; errors against the sample")
+    show.tag("Simulated", f"t5 rows, n = {_CLIP_N:,}, {_guarantee(lessons.CLIP_RHO)}")
     names = {"bias": "bias by clipping", "privacy noise": "privacy noise", "gaussian-cov": "error of the release"}
     table = _table("R", [(x.row_bound, dict(zip(names, (x.bias, x.noise, x.total), strict=True))) for x in found])
     curves = errors.curves(
-        table, palette, x="R", x_label="Row bound R", y_label="Relative Frobenius error",
+        table, palette, x="R", x_label="Row bound R", y_label="Relative error against the sample",
         references=[("zero matrix", 1)], order=list(names), labels=names, marked=here.row_bound, height=None,
     )  # fmt: skip
     put(curves, "large-clipping", full)
     return (
         f"At R = {plain(here.row_bound)}, {here.share:.1%} of the rows are shortened: bias {show.percent(here.bias)}, "
-        f"noise {show.percent(here.noise)}, **error {show.percent(here.total)}**. The best R here is "
+        f"noise {show.percent(here.noise)}, **error {show.percent(here.total)}**"
+        + (
+            " (less than the noise: removing negative eigenvalues takes some of it away)"
+            if here.total < here.noise
+            else ""
+        )
+        + f". The best R here is "
         f"{plain(best.row_bound)}"
         + (f"; with ten times the rows it is {plain(later.row_bound)}." if _answered(5) else ".")
     )
@@ -169,7 +185,9 @@ def _answered(number: int) -> bool:
 
 def _cut(level: float, full: bool) -> str:
     found, palette = _at(6, level), frame.palette()
-    show.tag("Simulated", f"{lessons_repair.CUT_DATA['n']:,} rows, {lessons_repair.CUT_RHO:g}-zCDP, one noisy matrix")
+    show.tag(
+        "Simulated", f"{lessons_repair.CUT_DATA['n']:,} rows, {_guarantee(lessons_repair.CUT_RHO)}, one noisy matrix"
+    )
     three = [("truth", found.truth), ("released", found.noisy), (f"cut at {level:g}", found.kept)]
     put(pictures.panels(three, colour_limit(found.truth), palette), "three-cut", full)
     real, absent = found.pairs
@@ -187,7 +205,7 @@ def _cut(level: float, full: bool) -> str:
 def _shrunk(rho: float, full: bool) -> str:
     found, palette = _at(7, rho), frame.palette()
     data = lessons_repair.SHRINK_DATA
-    show.tag("Simulated", f"{data['n']:,} rows, {data['d']} columns, {rho:g}-zCDP")
+    show.tag("Simulated", f"{data['n']:,} rows, {data['d']} columns, {_guarantee(rho)}")
     series = [("Truth", found.truth), ("Noisy", found.noisy), ("Shrunk", found.shrunk)]
     unit = "in squared units of the data"
     put(spectrum(series, found.edge, palette, scale="linear", unit=unit, height=None), "large-spectrum", full)
@@ -202,7 +220,9 @@ def _shrunk(rho: float, full: bool) -> str:
 def _false_edges(position: int, full: bool) -> str:
     found, palette = _at(8, position), frame.palette()
     data = lessons_repeats.GRAPH_DATA
-    show.tag("Simulated", f"{data['n']:,} rows of {data['d']} independent columns, {lessons_repeats.GRAPH_RHO:g}-zCDP")
+    show.tag(
+        "Simulated", f"{data['n']:,} rows, {data['d']} independent columns, {_guarantee(lessons_repeats.GRAPH_RHO)}"
+    )
     place, truth = positions(None, data["d"]), np.zeros_like(found.exact)
     sides = st.columns(2)
     for side, title, key, graph in zip(
@@ -217,10 +237,12 @@ def _false_edges(position: int, full: bool) -> str:
             kinds = [kind for kind in graphs.against_reference(graph, truth) if kind[0] == "False"]
             put(graphs.network(kinds, place, found.columns, palette, height=None), f"graph-{key}", full)
     noisy, exact = found.counts
-    return (
-        f"lambda is {found.share:.0%} of the one that empties the graph. **{noisy} of {found.pairs}** pairs are linked "
-        f"in the release and {exact} without the noise; all of them are false."
+    seen = (
+        f"**{noisy} of {found.pairs}** pairs are linked in the release, {exact} without the noise: all false."
+        if noisy or exact
+        else f"None of the {found.pairs} pairs is linked, which is the truth."
     )
+    return f"Lambda is {found.share:.0%} of the one that empties the graph. {seen}"
 
 
 def _reruns(k: int, full: bool) -> str:
@@ -232,13 +254,13 @@ def _reruns(k: int, full: bool) -> str:
     names = {"average": "error of the average", "expected": "expected: 1 over the root of k"}
     table = _table("k", [(x.k, dict(zip(names, (x.error, x.expected), strict=True))) for x in grid])
     curves = errors.curves(
-        table, palette, x="k", x_label="Runs k", y_label="Relative Frobenius error", references=[], order=list(names),
+        table, palette, x="k", x_label="Runs k", y_label="Relative error", references=[], order=list(names),
         labels=names, marked=float(k), height=None,
     )  # fmt: skip
     put(curves, "curve-reruns", full)
     return (
         f"Error **{show.percent(found.error)}**. Spent in all: rho = **{found.rho:.3g}**, that is epsilon = "
-        f"**{found.epsilon:.3g}** at delta = {lessons_repeats.RUN_DELTA:g}. An attacker who knows everybody else "
+        f"**{found.epsilon:.3g}** at delta = {lessons.DELTA:g}. An attacker who knows everybody else "
         f"guesses right with a chance of **{found.attacker:.3f}**."
     )
 

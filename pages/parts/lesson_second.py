@@ -6,6 +6,7 @@ from pages.parts.lesson_entry import AUDIT, ESTIMATE, GRAPHS, METHODS, SPECTRA, 
 from pages.parts.study import Study
 from privcov.experiments import lessons, lessons_repair, lessons_repeats
 
+_RHO = "The guarantee is rho-zCDP: the smaller rho, the smaller epsilon. Runs add up in rho, not in epsilon."
 RUNS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 SECOND: tuple[Lesson, ...] = (
@@ -35,7 +36,7 @@ SECOND: tuple[Lesson, ...] = (
                 True,
             ),
             Choice(
-                "The square root of twenty times epsilon",
+                "About epsilon times the square root of twenty",
                 "That is about how epsilon grows over twenty noisy answers from the rows. Here there was one.",
             ),
         ),
@@ -56,6 +57,7 @@ SECOND: tuple[Lesson, ...] = (
             0.01,
             "stronger privacy",
             "more accuracy",
+            help=_RHO,
         ),
         "The noise has mean zero in every entry. The largest eigenvalue of the noisy matrix is, on average,",
         (
@@ -82,8 +84,8 @@ SECOND: tuple[Lesson, ...] = (
     ),
     Lesson(
         "Graphs from noise",
-        "These columns are independent: the true graph has **no edge**. The graphical lasso draws edges all the same, "
-        "from the noisy matrix and from the exact one, when its penalty is small.",
+        "These columns are independent: the true graph has **no edge**. With a small penalty the "
+        "graphical lasso draws edges all the same, with and without privacy noise.",
         Lever(
             "Penalty lambda, step along the path",
             tuple(range(11)),
@@ -106,8 +108,8 @@ SECOND: tuple[Lesson, ...] = (
             ),
             Choice(
                 "Run the same method on simulated independent columns with the same noise",
-                "n, d, R and the law of the noise are public. If it draws 40 edges as well, there is no reason to "
-                "believe in yours.",
+                "n, d, R and the law of the noise are public. If that draws 40 edges too, there is no "
+                "reason to believe in yours.",
                 True,
             ),
         ),
@@ -151,25 +153,25 @@ SECOND: tuple[Lesson, ...] = (
     Lesson(
         "Guess the neighbour",
         "You know tables A and B completely; they differ in one row. A coin picks one, and you see its release. "
-        "**Which one was it?** Vote with the buttons or the keys A and B, then N.",
+        "**Which one was it?**",
         Lever(
             "Rho",
             (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
             0.5,
             "stronger privacy: nearly a coin toss",
             "weaker privacy: nearly certain",
-            help="The guarantee of every release is rho-zCDP. Another rho is another game with its own score.",
+            help=_RHO + " Another rho is another game with its own score.",
         ),
-        "After 20 rounds a class has 17 right, and the limit is 69 %. What does that show?",
+        "After 20 rounds a class has 17 right, and the limit is 69%. What does that show?",
         (
             Choice(
-                "The guarantee is broken: 85 % is more than 69 %",
-                "17 of 20 is one draw. The exact 95 % binomial interval of the class's chance begins at 62 %, below "
+                "The guarantee is broken: 85% is more than 69%",
+                "17 of 20 is one draw. The exact 95% binomial interval of the class's chance begins at 62 %, below "
                 "the limit.",
             ),
             Choice(
                 "Little yet: the interval around 17 of 20 still contains the limit",
-                "The limit holds for the chance, not for a lucky run. Play on: the running score comes down to it.",
+                "The limit holds for the chance, not for a lucky run. Play on: in the long run no score exceeds it.",
                 True,
             ),
             Choice(

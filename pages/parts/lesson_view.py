@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.parts import controls, frame, lesson_guess, lesson_pictures, show
+from pages.parts import frame, lesson_guess, lesson_pictures, path, show
 from pages.parts.lesson_book import BOOK, Lesson
 from pages.parts.study import Study
 
@@ -22,20 +22,31 @@ _STYLE = """
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] {gap: .6rem;}
 .st-key-lesson-screen [data-testid="stVerticalBlock"] {gap: .5rem;}
 .st-key-lesson-votes {gap: .5rem;}
-.pc-ends {margin-bottom: .2rem;}
+.st-key-lesson-screen [data-testid="stAlertContainer"] {padding: .6rem .9rem;}
+/* The words at the ends of the lever are buttons: one step each, also by keyboard. */
+.st-key-lesson-ends {margin-top: -.7rem; justify-content: space-between;}
+.st-key-lesson-ends button {font-size: .85rem; min-height: 0; padding: .1rem 0;}
+/* Zooming a lesson teaches nothing, and its bar lies on the titles and before the lever in the order of the keys. */
+.st-key-lesson-screen .modebar-container {display: none !important;}
 /* Matrices in a row are as high as they are wide; every picture leaves room for the lever, at every window height. */
 .stElementContainer[class*="st-key-lesson-two-"] {aspect-ratio: 1.85;}
 .stElementContainer[class*="st-key-lesson-three-"] {aspect-ratio: 2.6;}
 .stElementContainer[class*="st-key-lesson-tables-"] {aspect-ratio: 2.7;}
-.stElementContainer[class*="st-key-lesson-curve-"] {height: 28vh !important;}
+.stElementContainer[class*="st-key-lesson-curve-"] {height: 30vh !important;}
+.stElementContainer[class*="st-key-lesson-curve-scores"] {height: 26vh !important;}
 .stElementContainer[class*="st-key-lesson-graph-"] {height: 42vh !important;}
 .stElementContainer[class*="st-key-lesson-large-"] {height: 56vh !important;}
+.stElementContainer[class*="st-key-demo-curve"] {height: 24vh !important;}
+.stElementContainer:is([class*="st-key-demo-done"], [class*="st-key-demo-repaired"]) {height: 22vh !important;}
 .stElementContainer:is([class*="lesson-two-"], [class*="lesson-three-"], [class*="lesson-tables-"],
-  [class*="lesson-curve-"], [class*="lesson-graph-"], [class*="lesson-large-"]) {flex: none; min-height: 150px;}
+  [class*="lesson-curve-"], [class*="lesson-graph-"], [class*="lesson-large-"],
+  [class*="st-key-demo-curve"], [class*="st-key-demo-done"], [class*="st-key-demo-repaired"])
+  {flex: none; min-height: 150px;}
 .stElementContainer:is([class*="-two-"], [class*="-three-"], [class*="-tables-"])[class*="st-key-lesson-"]
   {height: auto !important; max-height: 38vh; min-height: 0;}
 .stElementContainer:is([class*="lesson-two-"], [class*="lesson-three-"], [class*="lesson-tables-"],
-  [class*="lesson-curve-"], [class*="lesson-graph-"], [class*="lesson-large-"])
+  [class*="lesson-curve-"], [class*="lesson-graph-"], [class*="lesson-large-"],
+  [class*="st-key-demo-curve"], [class*="st-key-demo-done"], [class*="st-key-demo-repaired"])
   :is([data-testid="stFullScreenFrame"], [data-testid="stPlotlyChart"])
   {height: 100% !important; min-height: 0 !important;}
 </style>
@@ -45,18 +56,21 @@ _FULL = """
 <style>
 html {font-size: 18.5px !important;}
 [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] {display: none !important;}
-[data-testid="stMainBlockContainer"] {max-width: none; padding: .6rem 2rem;}
+[data-testid="stMainBlockContainer"] {max-width: none; padding: .6rem 2rem .2rem;}
 .stElementContainer:is([class*="-two-"], [class*="-three-"], [class*="-tables-"])[class*="st-key-lesson-"]
   {max-height: 28vh;}
-.stElementContainer[class*="st-key-lesson-curve-"] {height: 22vh !important;}
+.stElementContainer[class*="st-key-lesson-curve-"] {height: 32vh !important;}
+.stElementContainer[class*="st-key-lesson-curve-scores"] {height: 20vh !important;}
 .stElementContainer[class*="st-key-lesson-large-"] {height: 50vh !important;}
 </style>
 """
+# One lesson leaves room for type that grows with the screen; a demonstration does not.
+_GROWS = "<style>html {font-size: clamp(18.5px, min(1.3vw, 2.05vh), 40px) !important;}</style>"
 
 
 def look(*, full: bool) -> None:
     """Style of this page; in the lecture hall without menu."""
-    st.html(_STYLE + (_FULL if full else ""))
+    st.html(_STYLE + (_FULL if full else "") + (_GROWS if full and part() == "lessons" else ""))
 
 
 def part() -> str:
@@ -99,8 +113,8 @@ def size_and_link(*, full: bool) -> None:
 
 
 def address() -> str:
-    """The page as a relative address."""
-    told = {name: value for name, value in st.query_params.items() if isinstance(value, str)}
+    """The screen as a relative address; the two-minute path is its walker's own."""
+    told = {name: value for name, value in st.query_params.items() if isinstance(value, str) and name != path.KEY}
     return "/Lessons" + (f"?{urlencode(told)}" if told else "")
 
 
@@ -208,7 +222,21 @@ def _lever(number: int, lesson: Lesson, value: object) -> None:
     st.select_slider(
         lever.label, lever.options, key=key, on_change=took, format_func=lever.shown, help=lever.help or None
     )
-    controls.ends(lever.left, lever.right)
+    at = lever.options.index(value)
+
+    def step(by: int) -> None:
+        chosen = lever.options[at + by]
+        frame.put(lever="" if chosen == lever.start else str(chosen))
+
+    with st.container(horizontal=True, key="lesson-ends"):
+        st.button(
+            lever.left, key="lesson-lever-less", on_click=step, args=(-1,), disabled=at == 0, shortcut="Down",
+            type="tertiary", help="One step to the left",
+        )  # fmt: skip
+        st.button(
+            lever.right, key="lesson-lever-more", on_click=step, args=(1,), disabled=at + 1 == len(lever.options),
+            shortcut="Up", type="tertiary", help="One step to the right",
+        )  # fmt: skip
 
 
 def _question(number: int, lesson: Lesson) -> None:

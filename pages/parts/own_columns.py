@@ -12,6 +12,7 @@ from pages.parts.own_state import Own, keep, own
 from privcov.data_sources.private_file import Declaration
 
 NUMBERS = ("low", "high", "typical")
+_LINE = 33  # pixels of one line of the editor in this theme
 _NAMES_A_PERSON = re.compile(
     r"(^|[^a-z])(id|ids|uid|pid|ssn|subj|subject|patient|person|participant|respondent|customer|client|user|member|"
     r"name|surname|email|phone)([^a-z]|$)|num$|id$",
@@ -44,7 +45,7 @@ def section() -> None:
         hide_index=True,
         num_rows="fixed",
         width="stretch",
-        height=min(35 * (len(mine.header) + 1) + 3, 520),
+        height=min(_LINE * (len(mine.header) + 1) + 2, 520),
         disabled=["column"],
         placeholder=" ",
         column_config={
@@ -85,6 +86,14 @@ def _many(mine: Own) -> None:
                 if value is not None:
                     mine.typed.loc[mine.typed["use"] & empty(mine.typed[field]), field] = value
             _again(mine)
+
+
+def leave_out(name: str) -> None:
+    """Untick a column; for callbacks, before the editor is drawn."""
+    mine = own()
+    if mine.typed is not None and mine.typed.loc[mine.typed["column"] == name, "use"].any():
+        mine.typed.loc[mine.typed["column"] == name, "use"] = False
+        mine.turn += 1
 
 
 def _again(mine: Own) -> None:

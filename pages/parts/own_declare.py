@@ -55,8 +55,9 @@ def _file() -> None:
     st.markdown(_HOW)
     st.markdown(
         "Choose the confidential CSV. Only its first line, the column names, is read now; the rows stay unread in this "
-        "session's memory until you ask for the owner's view or for the release, and go when you press **Forget**, or "
-        "when the session ends. Nothing of it enters the address, a log, a file or a cache that others share."
+        "session's memory until you ask for the owner's view or for the release, and go when you press **Forget**, and "
+        "two minutes after the tab is reloaded or closed: save the declaration, to have the form again. Nothing of it "
+        "enters the address, a log, a file or a cache that others share."
     )
     file = session_file.uploader("Confidential CSV", "own")
     if file is None:
@@ -155,14 +156,7 @@ def _table_facts() -> None:
     with right:
         st.radio("Number of rows", list(ROWS_PUBLIC), index=None, format_func=ROWS_PUBLIC.get, **keep("public", None))
         st.radio("Missing cells", list(MISSING), format_func=MISSING.get, **keep("missing", "typical"))
-        label = st.selectbox(
-            "Classes (optional)",
-            list(mine.header),
-            index=None,
-            placeholder="no column holds classes",
-            help="A column of labels, such as a treatment arm: class means and counts are then measured with the rest.",
-            **keep("label", None),
-        )
+        label = _label()
         if label is not None:
             st.text_area(
                 "Every class there can be, one on a line",
@@ -172,19 +166,40 @@ def _table_facts() -> None:
             )
 
 
+def _label() -> str | None:
+    """The column of classes, which leaves the matrix when it is picked: it cannot be both."""
+    kept = keep("label", None)
+
+    def picked() -> None:
+        kept["on_change"]()
+        if (name := own().kept["label"]) is not None:
+            own_columns.leave_out(name)
+
+    return st.selectbox(
+        "Classes (optional)",
+        list(own().header),
+        index=None,
+        placeholder="no column holds classes",
+        help="A column of labels, such as a treatment arm: class means and counts are then measured with the rest. It "
+        "is not a column of the matrix.",
+        **kept | {"on_change": picked},
+    )
+
+
 # --- done ---------------------------------------------------------------------------------------------------
 
 
 def _finish() -> None:
     mine = own()
-    if st.button("Declare", type="primary", key=f"own-declare-{mine.file_id}"):
+    pressed = st.button("Declare", type="primary", key=f"own-declare-{mine.file_id}")
+    if pressed or mine.problem:  # what was missing shrinks while the form is filled
         mine.problem = ""
         try:
             found = entered()
         except (ValueError, TypeError) as problem:
             mine.problem = str(problem)
         else:
-            if found != mine.declared:
+            if pressed and found != mine.declared:
                 mine.declared, mine.look = found, None
     if mine.problem:
         st.error(show.as_text(mine.problem))

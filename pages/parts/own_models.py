@@ -103,9 +103,13 @@ def classes(opened: Opened, palette: Palette) -> None:
     lines = pd.DataFrame({"class": [cell(c) for c in facts.classes], "share of rows": found.shares})
     st.dataframe(lines, hide_index=True)
     st.markdown("**Linear discriminant rule.** The class with the largest score: constant plus slopes times the row.")
-    text = table(
-        np.column_stack([found.constants, found.slopes]), ("constant", *facts.columns), facts.classes, corner="class"
+    scores = np.column_stack([found.constants, found.slopes])
+    shown = pd.DataFrame(
+        scores, index=pd.Index(cells(facts.classes), name="class"), columns=cells(("constant", *facts.columns))
     )
+    number = st.column_config.NumberColumn(format="%.4g")
+    st.dataframe(shown, column_config=dict.fromkeys(shown.columns, number))
+    text = table(scores, ("constant", *facts.columns), facts.classes, corner="class")
     show.download("Discriminant rule as CSV", lambda: text, "discriminant.csv", "own-csv-classes")
 
 

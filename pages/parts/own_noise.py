@@ -12,12 +12,13 @@ from privcov import accounting
 from privcov.data_sources.private_file import Declaration
 from privcov.experiments.preview import Preview, planned_law
 from privcov.figures.look import plain
-from privcov.privacy import Guarantee, PureDP
+from privcov.privacy import Guarantee, PureDP, ZCDP
 from privcov.private_dataset import Facts
 
 PURE_SHAPES = ("laplace", "wishart-difference")
 PURE_METHODS = {"laplace": "laplace-cov", "wishart-difference": "wishart-difference"}
 GAUSSIAN_SHAPE = "isotropic"
+IMPLIED_DELTA = 1e-6
 
 
 def facts_of(declared: Declaration, rows: int) -> Facts:
@@ -43,6 +44,26 @@ def line(plan: Preview) -> dict:
         "Noise on a correlation": plain(plan.correlation_std),
         "Smallest visible correlation": plain(plan.visible) if plan.visible < 1 else "none",
     }
+
+
+def in_words(plan: Preview) -> str:
+    """What a guarantee means, in one paragraph for somebody who has never heard of it."""
+    chance = accounting.attacker_success(plan.guarantee)
+    seen = (
+        f"correlations of {plain(plan.visible)} or more can mostly be seen"
+        if plan.visible < 1
+        else "no correlation, however strong, can be seen"
+    )
+    implied = ""
+    if isinstance(plan.guarantee, ZCDP):
+        epsilon = accounting.zcdp_to_approx(plan.guarantee.rho, IMPLIED_DELTA)
+        implied = f" It implies epsilon = {plain(epsilon)} at delta = {plain(IMPLIED_DELTA)}."
+    return (
+        f"{plan.guarantee} means: somebody who knows every other row and has the release guesses whether one given "
+        f"person's row is in the table, and at best is right {100 * chance:.1f} times in 100; tossing a coin is right "
+        f"50 times.{implied} The covariance of a table like the invented one is then off by {show.percent(plan.error)} "
+        f"as a whole, and {seen}."
+    )
 
 
 def text_table(lines: list[dict]) -> str:

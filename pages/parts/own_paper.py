@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts import frame, show
-from pages.parts.own_noise import best_shape, line
+from pages.parts import attacker, frame, show
+from pages.parts.own_noise import best_shape, in_words, line
 from pages.parts.own_state import keep
 from pages.parts.sliders import ends
-from privcov import accounting
 from privcov.bundle.paper import officer_record
 from privcov.bundle.safe import cell
 from privcov.data_sources.private_file import Declaration
@@ -42,12 +41,16 @@ def which_level(twin: Twin, facts: Facts, picked: Guarantee) -> None:
         else:
             wanted = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
             ends("nearly exact", "as bad as zero")
-        if not st.button("Find it", key="own-find"):
+        asked = (twin, facts.rows_per_person, facts.n is None, picked, what, wanted)
+        pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
+        if not pressed:
+            if before is not None and before[0] == asked:  # the answer stays while its question does
+                _level_found(before[1], lever, asked)
             return
 
         def law(level: float):
-            asked = with_level(picked, level)
-            return asked, planned_law(facts, asked, best_shape(facts, asked, twin.n), twin.n)
+            tried = with_level(picked, level)
+            return tried, planned_law(facts, tried, best_shape(facts, tried, twin.n), twin.n)
 
         def meets(level: float) -> bool:
             found = preview(twin, *law(level), replicates=1 if what == "see" else None)
@@ -55,13 +58,20 @@ def which_level(twin: Twin, facts: Facts, picked: Guarantee) -> None:
 
         with st.spinner("Searching ..."):
             level = smallest_level(meets, ratio=1.02 if what == "see" else 1.1)
-        if level is None:
-            st.markdown(f"**None up to 100.** With {twin.n:,} rows the sampling error or the repairs alone leave more.")
-        else:
-            st.markdown(
-                f"**About {lever} {plain(level)}.** For the invented table at the left; the attacker's best chance is "
-                f"then {accounting.attacker_success(with_level(picked, level)):.3f}."
-            )
+        st.session_state["own-found"] = (asked, level)
+        _level_found(level, lever, asked)
+
+
+def _level_found(level: float | None, lever: str, asked: tuple) -> None:
+    twin, picked = asked[0], asked[3]
+    if level is None:
+        st.markdown(f"**None up to 100.** With {twin.n:,} rows the sampling error or the repairs alone leave more.")
+        return
+    st.markdown(
+        f"**About {lever} {plain(level)}.** For the invented table at the left. To go on with it, type it as one of "
+        f"the three candidates."
+    )
+    attacker.line(with_level(picked, level), f"Attacker, {lever} {plain(level)}")
 
 
 def explain(declared: Declaration, facts: Facts, plan: Preview) -> None:
@@ -126,8 +136,9 @@ def explain(declared: Declaration, facts: Facts, plan: Preview) -> None:
 
 def record(declared: Declaration, facts: Facts, plans: list[Preview], picked: int) -> None:
     twin = plans[picked].twin
+    people = "1 row" if declared.rows_per_person == 1 else f"{declared.rows_per_person} rows"
     lines = [
-        f"One row stands for {declared.row_stands_for}; one person has at most {declared.rows_per_person} rows.",
+        f"One row stands for {declared.row_stands_for}; one person has at most {people}.",
         f"{facts.d} columns; the number of rows is {'public' if declared.n_public else 'not public'} "
         f"(planned with {twin.n:,}).",
         f"A missing cell: {'counts as the typical value' if declared.missing == 'typical' else 'its row is left out'}.",
@@ -144,7 +155,7 @@ def record(declared: Declaration, facts: Facts, plans: list[Preview], picked: in
         f"Error and noise are for an invented table: {STRUCTURES[twin.structure]}, correlation {twin.strength:g}, "
         f"deviation {twin.spread:g} of the half-range, {twin.n:,} rows."
     )
-    made = officer_record(declared.name, lines, bounds, candidates, shape, str(plans[picked].guarantee))
+    made = officer_record(declared.name, lines, bounds, candidates, shape, in_words(plans[picked]))
     show.download(
         "Record for the data protection officer (HTML, one page)",
         lambda: made,

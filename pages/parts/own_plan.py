@@ -6,7 +6,8 @@ import numpy as np
 import streamlit as st
 
 from pages.parts import advice, attacker, frame, own_paper, show
-from pages.parts.own_noise import best_shape, facts_of, line, text_table
+from pages.parts.glossary import term
+from pages.parts.own_noise import IMPLIED_DELTA, best_shape, facts_of, in_words, line, text_table
 from pages.parts.own_state import keep, next_step, own
 from pages.parts.sliders import ends
 from privcov import accounting
@@ -100,10 +101,10 @@ def _candidates() -> list[Guarantee]:
         attacker.line(guarantee, f"Attacker, {lever} {k + 1}")
     st.caption("Smaller numbers protect people more and blur the answer more.")
     if kind == "zcdp":
-        same = ", ".join(plain(accounting.zcdp_to_approx(g.rho, 1e-6)) for g in made)
+        same = ", ".join(plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in made)
         st.caption(
-            "zCDP is the guarantee that Gaussian noise gives; its rho adds up over releases. These three imply epsilon "
-            f"= {same} at delta = 1e-6."
+            f"{term('zcdp', 'zCDP')} is the guarantee that Gaussian noise gives; its rho adds up over releases. These "
+            f"three imply {term('epsilon')} = {same} at delta = {plain(IMPLIED_DELTA)}."
         )
     return made
 
@@ -143,7 +144,9 @@ def _table(plans: list[Preview], facts: Facts) -> int:
         "Go on with", [0, 1, 2], horizontal=True, format_func=lambda k: str(plans[k].guarantee), **keep("pick", 1)
     )
     plan = plans[pick]
+    st.markdown(show.as_text(in_words(plan)))
     said = (
+        "Odds: right guesses of that somebody to wrong ones. "
         f"Expected error: of the covariance as a whole, relative, over {plan.replicates} invented tables as set "
         f"at the left; answering with the variances alone would give {show.percent(plan.trivial)}. Visible: kept by "
         "the thresholded answer with a chance of 80 %. Even without any noise a correlation near zero is uncertain by "

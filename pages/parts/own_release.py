@@ -8,13 +8,14 @@ import streamlit as st
 
 from pages.parts import attacker, frame, show
 from pages.parts.own_noise import PURE_METHODS, best_shape, facts_of
-from pages.parts.own_state import keep, own
+from pages.parts.own_state import go_on, keep, own
 from privcov import accounting
 from privcov._private import MeasurementError, release_private
 from privcov.data_sources.private_file import PrivateFileError, read_private
 from privcov.estimators.base import METHODS
-from privcov.ledger import Account, Ledger, LedgerError, cost_of
+from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
+from privcov.private_dataset import Facts
 
 LIMITS = {"zcdp": "zCDP: rho in all", "approx": "(epsilon, delta) in all", "pure": "pure epsilon in all"}
 
@@ -33,7 +34,8 @@ def section() -> None:
         return
     guarantee = mine.chosen
     after = _after(account, guarantee)
-    shape = best_shape(facts_of(mine.declared, 1000), guarantee, 1000)
+    facts = facts_of(mine.declared, 1000)
+    shape = best_shape(facts, guarantee, 1000)
     method = PURE_METHODS.get(shape, "gaussian-cov")
     st.header("What will be released")
     st.markdown(
@@ -59,12 +61,26 @@ def section() -> None:
             if others
             else []
         )
-    if account.affords(guarantee):
+    made = _made(ledger, account.name, method, guarantee, int(draw), facts)
+    if made is not None:
+        st.info(
+            show.as_text(
+                f"This release is in the ledger already, as number {made.number}. Asked for again, of the same table, "
+                "it spends nothing and gives the same numbers: they are on Answers. For a new release pick another "
+                "guarantee on Plan, or another draw above."
+            )
+        )
+    elif account.affords(guarantee):
         st.markdown(show.as_text(f"After it, {after.left}."))
     else:
-        st.warning(show.as_text(f"{guarantee} is more than is left. A release with it will be refused."))
+        st.warning(
+            show.as_text(
+                f"{guarantee} is more than is left. A release with it will be refused. Pick a smaller one on Plan; "
+                "what was released before stays on Answers, and looking at it spends nothing."
+            )
+        )
     if st.button("Release ...", type="primary", key="own-ask"):
-        _confirm(method, guarantee, account, after, int(draw), tuple(different))
+        _confirm(method, guarantee, account, after, int(draw), tuple(different), made is not None)
     if mine.problem:
         st.error(show.as_text(mine.problem))
         mine.problem = ""
@@ -112,11 +128,28 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
 
 @st.dialog("Release once")
 def _confirm(
-    method: str, guarantee: Guarantee, account: Account, after: Account, draw: int, different: tuple[str, ...]
+    method: str,
+    guarantee: Guarantee,
+    account: Account,
+    after: Account,
+    draw: int,
+    different: tuple[str, ...],
+    again: bool,
 ) -> None:
-    st.markdown(show.as_text(f"Spends {guarantee} on the people of {account.name!r}."))
+    if again:
+        st.markdown(
+            show.as_text(
+                f"Asks again for a release of {account.name!r} with {guarantee}. Of the same table it spends nothing "
+                "and gives the same numbers. Of a table that has changed it is another release, which spends "
+                f"{guarantee} or is refused."
+            )
+        )
+    else:
+        st.markdown(show.as_text(f"Spends {guarantee} on the people of {account.name!r}."))
     st.markdown(show.as_text(f"Now, {account.left}."))
-    st.markdown(show.as_text(f"Then, {after.left}." if account.affords(guarantee) else "That is too little."))
+    if not again:
+        refused = "That is too little: it will be refused, and nothing is spent."
+        st.markdown(show.as_text(f"Then, {after.left}." if account.affords(guarantee) else refused))
     st.markdown(
         f"Best chance of an attacker to tell whether one person is in the table: "
         f"**{accounting.attacker_success(guarantee):.3f}**."
@@ -158,7 +191,7 @@ def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str,
         private = read_private(mine.raw, mine.declared)
         release_private(method, private, guarantee, ledger=ledger, draw=draw, different_from=different)
         mine.released = _token(ledger, method, guarantee, draw, private.facts.to_dict(), private.name)
-        st.session_state["own-next"] = "answers"
+        go_on("answers")
     except (LedgerError, PrivateFileError, MeasurementError) as problem:
         mine.problem = str(problem)
     except ValueError as problem:  # from the declaration or the method, before anything was drawn
@@ -167,6 +200,21 @@ def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str,
         mine.problem = (
             f"The release failed (id {secrets.token_hex(4)}). The ledger above says whether anything was spent."
         )
+
+
+def _made(ledger: Ledger, name: str, method: str, guarantee: Guarantee, draw: int, facts: Facts) -> Entry | None:
+    """A finished release with this declaration. Whether the rows are the same is for the ledger to find, not for here:
+    a public number of rows is not known before the file is read, so it is not compared."""
+    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw}
+    known = {k: v for k, v in facts.to_dict().items() if k != "n"}
+    found = [
+        e
+        for e in ledger.entries(name)
+        if e.state == "stored"
+        and all(e.request.get(k) == v for k, v in wanted.items())
+        and {k: v for k, v in e.request["facts"].items() if k != "n"} == known
+    ]
+    return found[-1] if found else None
 
 
 def _token(ledger: Ledger, method: str, guarantee: Guarantee, draw: int, facts: dict, name: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 import streamlit as st
 
-from pages.parts import session_file
+from pages.parts import path, session_file
 from privcov.data_sources.private_file import Declaration
 from privcov.experiments.owner_view import Look
 from privcov.privacy import Guarantee
@@ -26,6 +26,8 @@ STEPS = {
     "release": "3 Release",
     "answers": "4 Answers",
 }
+
+_ON_THE_PATH = ("declare", "plan", "release", "answers")  # of the door "Release", in its order
 
 
 @dataclass
@@ -114,4 +116,19 @@ def keep(name: str, default: object, **named) -> dict:
 
 def next_step(label: str, step: str) -> None:
     """A button that goes on; the bar on top goes anywhere."""
-    st.button(label, type="primary", on_click=st.session_state.update, args=({"own-next": step},), key=f"own-to-{step}")
+    st.button(label, type="primary", on_click=go_on, args=(step,), key=f"own-to-{step}")
+
+
+def go_on(step: str) -> None:
+    """To another step, and the two-minute path with it; in a callback, or before a rerun."""
+    st.session_state["own-next"] = step
+    follow(step)
+
+
+def follow(step: str) -> None:
+    """Who walks the path and uses the page's own buttons need not press "Next step" as well."""
+    walked = path.parse(st.session_state.get("path", ""))
+    if walked is None or walked[0].key != "release" or step not in _ON_THE_PATH:
+        return
+    st.session_state["path"] = path.word(walked[0], _ON_THE_PATH.index(step))
+    st.session_state["study_changed"] = True  # the address follows, and does not win

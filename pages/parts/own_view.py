@@ -111,6 +111,6 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
     if holes:
         st.markdown(show.as_text("Missing cells, filled by the declared rule: " + "; ".join(holes) + "."))
     st.caption(
-        "The draw at the middle is simulated, is nothing but an example, and is never the release. Point at a cell for "
+        "The draw in the middle is simulated, is nothing but an example, and is never the release. Point at a cell for "
         "its two columns."
     )

@@ -95,7 +95,7 @@ def matrices(opened: Opened, palette: Palette) -> None:
         units = "" if which in ("correlation", "partial") else ", in the columns' own units"
         st.caption(f"Point at a cell for its two columns. The numbers{units}:")
         names = cells(opened.columns)
-        lines = pd.DataFrame(matrix, index=names, columns=names)
+        lines = pd.DataFrame(matrix, index=pd.Index(names, name="column"), columns=names)
         number = st.column_config.NumberColumn(format="%.3g")
         st.dataframe(lines, height=min(35 * (len(names) + 1) + 3, 320), column_config=dict.fromkeys(names, number))
         text = table(matrix, opened.columns, opened.columns, corner=which)

@@ -56,6 +56,12 @@ _NOISY = Study(source="ar1-covariance", data=(("d", 40), ("n", 5_000)), kind="ap
 _MORE = Study(source="ar1-covariance", data=(("d", 40),), kind="approx", epsilon=0.1)
 _LESSONS = "Lessons"
 _LAST = Step("Home", "Two questions, to see whether the path did its work.", check=True)
+_LECTURE = Step(
+    "Home",
+    "Two questions, to see whether the path did its work. A lecture of twenty minutes: all ten screens "
+    "of **Lessons**. F fills the screen, left and right change the lesson, up and down move its lever.",
+    check=True,
+)
 
 PATHS = (
     Path(
@@ -73,14 +79,15 @@ PATHS = (
             ),
             Step(
                 _LESSONS,
-                "More people, same epsilon: move the lever and watch the noise per entry fall, because one row weighs "
-                "less.",
+                "More people, the same guarantee: move the lever and watch the noise per entry fall, because one row "
+                "weighs less.",
                 _SMALL,
                 {"lesson": "3"},
             ),
             Step(
                 _LESSONS,
-                "Every release about the same people costs again. Move the lever: averaging re-runs bares the table.",
+                "Every new release about the same people costs again. Move the lever: averaging re-runs bares the "
+                "table. What is computed from a matrix that is out costs nothing more.",
                 _SMALL,
                 {"lesson": "9"},
             ),
@@ -91,7 +98,7 @@ PATHS = (
                 _SMALL,
                 {"lesson": "10"},
             ),
-            _LAST,
+            _LECTURE,
         ),
     ),
     Path(

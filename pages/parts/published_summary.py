@@ -11,7 +11,8 @@ from privcov.experiments.published_verdicts import NOT, NOTHING, REPRODUCED_WELL
 from privcov.figures.look import Palette
 
 CHIPS = {REPRODUCED_WELL: "green", SHAPE: "orange", NOT: "red", NOTHING: "gray"}
-KEEPS = ("table", "tab", "norm", "cell", "point", "variant", "runs")
+TABLE_KEEPS = ("table", "tab", "norm", "cell", "point", "variant", "runs")
+KEEPS = (*TABLE_KEEPS, "figure", "panel", "shown")
 FIRST = "2-table-2"
 WIDTHS = [1.5, 2.9, 3.1, 0.9, 4.6]
 
@@ -113,4 +114,4 @@ def _better(verdict: Verdict) -> str:
 
 
 def _choose(key: str) -> None:
-    frame.put(**dict.fromkeys(KEEPS, "") | {"table": "" if key == FIRST else key})
+    frame.put(**dict.fromkeys(TABLE_KEEPS, "") | {"table": "" if key == FIRST else key})

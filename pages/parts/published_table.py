@@ -16,13 +16,12 @@ from privcov.experiments.published_verdicts import NAMES, NOTHING, Survival, Ver
 from privcov.figures import published as pictures
 from privcov.figures.look import Palette, plain, wash
 
-MARKS = {"within error": "●", "same order": "◐", "different": "○", "no number": "–", "left out": "–"}
+MARKS = {"within error": "●", "same order": "◐", "different": "○", "no number": "–"}
 MEANING = {
     "within error": "inside a 95 % interval for the difference of the two means",
     "same order": "within a factor of three (√10)",
     "different": "further apart",
     "no number": "one of the two has no number",
-    "left out": "not computed here",
 }
 _STYLE = """
 <style>

@@ -244,7 +244,7 @@ def opener(where) -> None:
     turn = st.session_state.get("saved.turn", 0)
     with where.popover("Open a saved study", width="content", key=f"saved-{turn}"):
         st.caption("A plan.json of this page, of Estimate, Spectra or Graph recovery, or one written by hand.")
-        file = st.file_uploader("Plan JSON, one plan or a list", type=["json"], max_upload_size=1, key=f"saved.{turn}")
+        file = st.file_uploader("Saved study (JSON)", type=["json"], max_upload_size=1, key=f"saved.{turn}")
         if file is None:
             return
         try:

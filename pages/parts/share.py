@@ -164,8 +164,7 @@ def bound(
         st.session_state[f"{key}.now"] = held
     else:
         held = key
-        if make.__name__ in ("number_input", "slider", "select_slider"):
-            more["value"] = shown  # see `controls._hold`
+        more |= _again(make.__name__, args, shown)
 
     def told() -> dict[str, str]:
         chosen = st.session_state[held]
@@ -180,6 +179,15 @@ def bound(
     else:
         found = make(label, *args, key=held, on_change=took, **more)
     return shown if found is None else found
+
+
+def _again(kind: str, args: tuple, shown: object) -> dict[str, object]:
+    """What a widget shows, told a second time as its default; see `controls._hold`."""
+    if kind in ("number_input", "slider", "select_slider", "toggle"):
+        return {"value": shown}
+    if kind in ("segmented_control", "multiselect"):
+        return {"default": shown}
+    return {"index": list(args[0]).index(shown)} if kind == "selectbox" and shown in args[0] else {}
 
 
 def settle(name: str, key: str, code: Code, default: object) -> object:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ import numpy as np
 import streamlit as st
 
 from privcov.figures.look import Palette, Picture, plain
+from privcov.figures.pixels import Still
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +40,28 @@ def picture(found: Picture, key: str) -> None:
     st.session_state.setdefault("pictures", {})[key] = found  # what pages/parts/export.py has to offer
     height = "content" if found.figure.layout.height else "stretch"
     st.plotly_chart(found.figure, key=key, theme=None, width="stretch", height=height, config=_CHART, alt=found.alt)
+
+
+@dataclass(frozen=True)
+class Later:
+    """A picture that is drawn when somebody wants it for a paper."""
+
+    alt: str
+    make: Callable[[], Picture]
+
+    @property
+    def figure(self) -> object:
+        import pandas  # noqa: F401 - whole before plotly looks for it; see `frame.page`
+
+        return self.make().figure
+
+
+def still(found: Still, key: str, make: Callable[[], Picture]) -> None:
+    """A matrix as a plain image, there at once. make: the same as a chart, for pages/parts/export.py."""
+    st.session_state.setdefault("pictures", {})[key] = Later(found.alt, make)
+    with st.container(key=key):
+        source = f"data:image/png;base64,{base64.b64encode(found.png).decode()}"
+        st.html(f'<img class="pc-still" src="{source}" alt="{escape(found.alt)}" aria-label="{escape(found.alt)}">')
 
 
 def tag(provenance: str, text: str = "") -> None:

@@ -16,6 +16,7 @@ STYLE = """
 .pc-group {font-size: .72rem; letter-spacing: .09em; text-transform: uppercase; opacity: .7; margin: .5rem 0 0;}
 .pc-tag {display: inline-block; font-size: .72rem; letter-spacing: .04em; padding: .05rem .45rem; border-radius: .6rem;
   border: 1px solid currentColor; opacity: .75; margin-right: .4rem;}
+.pc-still {display: block; width: 100%; aspect-ratio: 1; image-rendering: pixelated;}
 .pc-key {height: .7rem; border-radius: .2rem; border: 1px solid rgba(128,128,128,.35);}
 .pc-keytext {display: flex; justify-content: space-between; font-size: .78rem; opacity: .8;}
 .pc-meter {position: relative; height: .9rem; border-radius: .45rem; margin: .25rem 0 .1rem;}
@@ -33,10 +34,15 @@ STYLE = """
 .st-key-menu-words a {background: transparent;}
 .st-key-menu-words a span {font-weight: inherit !important;}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
+/* Numbers side by side stand on one line, whether or not their labels wrap. */
+.st-key-estimate-cards [data-testid="stMetric"] > div {
+  height: 100%; display: flex; flex-direction: column; justify-content: space-between;}
 /* The accent that bears white labels is too dark to be read on a dark ground: its text takes the colour of links. */
 [data-testid="stSliderThumbValue"] p, [role="tab"][aria-selected="true"] p,
 [data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]) p {
   color: light-dark(#0F6E6E, #6FD0C6);}
+[data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]):hover p {  /* a darker ground */
+  color: light-dark(#0B5A5A, #6FD0C6);}
 /* A narrow window beside the open menu: columns that would become slivers go below each other. */
 @media (max-width: 1080px) {
   [data-testid="stMain"] [data-testid="stHorizontalBlock"] {flex-wrap: wrap;}
@@ -46,6 +52,9 @@ STYLE = """
 }
 /* Captions fade by colour, not by opacity, which would fade badges and links in them too. */
 [data-testid="stCaptionContainer"] {opacity: 1; color: light-dark(#6B6459, #A39D91);}
+/* A dialogue stands outside the app, which alone knows whether it is dark: there captions fade from its own ink. */
+[data-testid="stDialog"] [data-testid="stCaptionContainer"] {
+  color: color-mix(in srgb, currentColor 75%, transparent);}
 /* A formula breaks at its relations instead of running out of a narrow column. */
 .katex-display {padding-right: .3rem;}  /* letters lean over its edge, which made it a scroll area */
 .katex-display > .katex {white-space: normal !important;}

@@ -28,7 +28,13 @@ def add(
         "log": log,
         "log_error": log_error,
     }
-    st.toast("Pinned. It stands in the tab Pinned.")
+    st.session_state["pins.told"] = True
+
+
+def tell() -> None:
+    """Say so once, below the button: a callback of a fragment may not show anything itself."""
+    if st.session_state.pop("pins.told", False):
+        st.toast("Pinned. It stands in the tab Pinned.")
 
 
 def section() -> None:

@@ -170,7 +170,7 @@ def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, 
     if made.plans:
         with parts[1]:
             text = studies.write(made.plans)
-            show.download("Plan JSON", lambda: text, "plan.json", "download-plan", "application/json")
+            show.download("Saved study", lambda: text, "plan.json", "download-plan", "application/json")
     with parts[2]:
         again = script(made, study)
         link = "" if made.on_rows else take_home.address()
@@ -193,8 +193,12 @@ def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, 
         key="pin",
         help="Freeze these curves in the tab Pinned, beside others.",
         on_click=tradeoffs_pins.add,
-        args=(made.owner, made.title, metric_name(metric), summary, lines, made.x_label, made.log, not made.classifies),
-    )
+        args=(
+            made.owner, f"{made.title}; {where}", metric_name(metric), summary, lines, made.x_label, made.log,
+            not made.classifies,
+        ),
+    )  # fmt: skip
+    tradeoffs_pins.tell()
     with st.expander("The same in Python"):
         st.code(again, language="python")
 

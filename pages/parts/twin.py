@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 
 def script(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -> str:
     """Source text whose variable ``rel`` holds the page's release, bit for bit."""
-    return "\n".join([*_release(study, dataset, default_source), "", "print(rel.statement)", "print(rel.matrix)"])
+    return "\n".join([*_release(study, dataset, default_source), "", *_shown(dataset)])
+
+
+def _shown(dataset: Dataset) -> list[str]:
+    """Lines that print the statement, the first card of Estimate and the matrix."""
+    against = "sample" if dataset.truth is None else "truth"
+    return [
+        "print(rel.statement)",
+        f"wrong = privcov.error(rel, ds, relative=True, against={against!r})",
+        f'print(f"relative Frobenius error to the {against}: {{wrong:.1%}}")',
+        "print(rel.matrix)",
+    ]
 
 
 def spectrum(study: Study, dataset: Dataset) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts import session_file, show
+from pages.parts import frame, session_file, show
 from pages.parts.session_file import Upload
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, PublicTable, read_header, read_public
 from privcov.data_sources.declaration import declare
@@ -66,10 +66,11 @@ def _confidential() -> None:
     names = " ".join(f'<span class="pc-tag"><bdi>{escape(name)}</bdi></span>' for name in upload.header)
     st.html(f"<div>Columns of <b><bdi>{escape(upload.name)}</bdi></b>:</div><div>{names}</div>")
     st.info(
-        "What will come for such a file: you declare a bound for every column from what you know about it, "
-        "choose one guarantee, and get one release, drawn once and recorded in a ledger. Until then nothing "
-        "is computed from the rows."
+        "Such a file is released on Your data: you declare a bound for every column from what you know about it, "
+        "choose one guarantee, and get one release, drawn once and recorded in a ledger. This page computes nothing "
+        "from its rows."
     )
+    frame.link("pages/5_Your_data.py", "To Your data")
     st.button("Forget this file", on_click=session_file.forget)
 
 

@@ -12,6 +12,7 @@ from pages.parts.jobs import Job
 from pages.parts.study import Study
 from pages.parts.which_epsilon import redraws
 from pages.parts.who_wins_set import Map, form
+from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.experiments import estimates
@@ -171,7 +172,8 @@ def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
     story = in_words(found, labels, x="n", y=asked.y)
     sets = ", ".join(f"{k} = {v}" for k, v in _call(study, asked)[0][1].items())
     under = str(study.guarantee) if asked.y == "d" else KINDS[study.kind].name
-    show.tag("Simulated", ", ".join(filter(None, [study.source_key(), sets, under, f"{asked.replicates} replicates"])))
+    rows = SOURCES.get(study.source_key()).label
+    show.tag("Simulated", ", ".join(filter(None, [rows, sets, under, f"{asked.replicates} replicates"])))
     st.markdown(show.as_text(story))
     show.picture(
         winner_map(

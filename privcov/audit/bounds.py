@@ -3,7 +3,7 @@
 An audit draws two neighbours n times each and counts how often the answer falls into a set A. Clopper and Pearson
 (1934): k of n hits give P(A) >= `binomial_low` and P(A) <= `binomial_high`, each wrong with probability at most alpha,
 for every n and every P(A). If P(A) >= p on one table and <= q on the other, no (epsilon, delta) with
-p > e^epsilon q + delta can hold, so epsilon >= ln((p - delta) / q) is proved.
+p > e^epsilon q + delta can hold, so epsilon >= ln((p - delta) / q) is proved; rho of a zCDP claim: concentrated.py.
 """
 
 from __future__ import annotations
@@ -16,12 +16,25 @@ from scipy.special import betaincinv, ndtr
 from scipy.stats import binom
 
 from privcov import accounting
-from privcov.privacy import ApproxDP, PureDP
+from privcov.audit.concentrated import rho_low
+from privcov.privacy import ApproxDP, PureDP, ZCDP
+
+Claim = PureDP | ApproxDP | ZCDP
 
 ERROR = 1e-3  # of a whole audit: the chance that a bound it states is wrong, whatever the mechanism
-SETS = 2  # sets that are tested: the best one for epsilon and the best one for delta
-ALPHA = ERROR / (2 * SETS)  # Bonferroni: every set needs a bound on either table
+SETS = 2  # sets that are tested: the best one for epsilon (or rho) and the best one for delta
 _MISSED = 0.1  # what "can see" means: missed with at most this probability
+
+
+def each(error: float) -> float:
+    """What each bound of an audit may err, so that all of them together err at most ``error`` (Bonferroni).
+
+    Every set needs a bound on either table.
+    """
+    return error / (2 * SETS)
+
+
+ALPHA = each(ERROR)
 
 
 def binomial_low(hits, n: int, alpha: float = ALPHA):
@@ -44,34 +57,50 @@ def epsilon_low(p_low, q_high, delta: float = 0.0):
         return np.log(np.maximum(p_low - delta, 0.0)) - np.log(q_high)
 
 
-def allowed_difference(claim: PureDP | ApproxDP) -> float:
-    """Largest delta at epsilon 0 (total variation) under the claim: (e^epsilon - 1 + 2 delta)/(e^epsilon + 1)."""
+def level(claim: Claim) -> float:
+    """What is claimed: epsilon (at the delta of the claim), or rho."""
+    return claim.rho if isinstance(claim, ZCDP) else claim.epsilon
+
+
+def level_low(claim: Claim, p_low, q_high):
+    """What two probabilities prove in the unit of the claim; not positive where they prove nothing."""
+    if isinstance(claim, ZCDP):
+        return rho_low(p_low, q_high)
+    return epsilon_low(p_low, q_high, getattr(claim, "delta", 0.0))
+
+
+def allowed_difference(claim: Claim) -> float:
+    """Largest delta at epsilon 0 (total variation) under the claim: (e^epsilon - 1 + 2 delta)/(e^epsilon + 1).
+
+    zCDP: an upper bound, the smaller one of sqrt(rho / 2) (Pinsker) and what its (epsilon, delta) curve gives.
+    """
+    if isinstance(claim, ZCDP):
+        return min(math.sqrt(claim.rho / 2), 2 * accounting.attacker_success(claim) - 1)
     delta = getattr(claim, "delta", 0.0)
     return min(1.0, math.tanh(claim.epsilon / 2) + 2 * delta / (1 + math.exp(claim.epsilon)))
 
 
-def ceiling(n: int, delta: float = 0.0) -> float:
-    """Largest epsilon that n draws of either table can prove at delta: every draw of one in the set, none of the other.
+def ceiling(claim: Claim, n: int) -> float:
+    """Largest level that n draws of either table can prove: every draw of one in the set, none of the other.
 
     -inf when not even that proves anything.
     """
-    return float(epsilon_low(binomial_low(n, n), binomial_high(0, n), delta))
+    return float(level_low(claim, binomial_low(n, n), binomial_high(0, n)))
 
 
 @dataclass(frozen=True)
 class Reach:
     """What n test draws of either table can see. factor: noise so many times too small is caught with probability 90 %
-    in the most favourable case, inf when none is; epsilon: what such noise really gives at the delta of the claim."""
+    in the most favourable case, inf when none is; level: what such noise really gives, in the unit of the claim."""
 
     factor: float
-    epsilon: float
+    level: float
     ceiling: float
 
 
-def reach(claim: PureDP | ApproxDP, n: int) -> Reach:
-    """The most favourable case: of pure noise, two outcomes with the odds e^epsilon; of (epsilon, delta), Gaussian
-    noise looked at along the difference of the two answers."""
-    delta = getattr(claim, "delta", 0.0)
+def reach(claim: Claim, n: int) -> Reach:
+    """The most favourable case: of pure noise, two outcomes with the odds e^epsilon; of (epsilon, delta) and zCDP,
+    Gaussian noise looked at along the difference of the two answers."""
     mu = None if isinstance(claim, PureDP) else accounting.mu_of(claim)
 
     def caught(factor: float) -> bool:
@@ -82,13 +111,20 @@ def reach(claim: PureDP | ApproxDP, n: int) -> Reach:
             cut = np.linspace(-3, 6, 400)
             p, q = ndtr(factor * mu - cut), ndtr(-cut)
         few, many = binom.ppf(_MISSED / 2, n, p), binom.ppf(1 - _MISSED / 2, n, q)
-        return bool((epsilon_low(binomial_low(few, n), binomial_high(many, n), delta) > claim.epsilon).any())
+        return bool((level_low(claim, binomial_low(few, n), binomial_high(many, n)) > level(claim)).any())
 
-    most = ceiling(n, delta)
-    grid = np.geomspace(1.001, 100.0, 300)
-    steps = np.flatnonzero([caught(f) for f in grid]) if most > claim.epsilon else []
-    if not len(steps):
+    most = ceiling(claim, n)
+    grid = np.geomspace(1.001, 100.0, 300) if most > level(claim) else ()
+    factor = next((float(f) for f in grid if caught(f)), math.inf)
+    if factor == math.inf:
         return Reach(math.inf, math.inf, most)
-    factor = float(grid[steps[0]])
-    epsilon = factor * claim.epsilon if mu is None else accounting.epsilon_of_gaussian(delta, factor * mu)
-    return Reach(factor, epsilon, most)
+    return Reach(factor, level(weaker(claim, factor)), most)
+
+
+def weaker(claim: Claim, times: float) -> Claim:
+    """The guarantee for which the noise is so many times smaller."""
+    if isinstance(claim, PureDP):
+        return PureDP(claim.epsilon * times)
+    if isinstance(claim, ZCDP):
+        return ZCDP(claim.rho * times**2)
+    return ApproxDP(accounting.epsilon_of_gaussian(claim.delta, accounting.mu_of(claim) * times), claim.delta)

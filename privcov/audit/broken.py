@@ -10,17 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting
+from privcov.audit.bounds import Claim, weaker
 from privcov.audit.pairs import LONG
 from privcov.dataset import Dataset
-from privcov.privacy import ApproxDP, Event, PureDP
-
-
-def weaker(claim: PureDP | ApproxDP, times: float) -> PureDP | ApproxDP:
-    """The guarantee for which the noise is so many times smaller."""
-    if isinstance(claim, PureDP):
-        return PureDP(claim.epsilon * times)
-    return ApproxDP(accounting.epsilon_of_gaussian(claim.delta, accounting.mu_of(claim) * times), claim.delta)
+from privcov.privacy import Event
 
 
 @dataclass(frozen=True)
@@ -30,7 +23,7 @@ class Fault:
     key: str
     label: str
     sentence: str
-    apply: Callable[[Dataset, PureDP | ApproxDP, Event], tuple[Dataset, PureDP | ApproxDP, float]]
+    apply: Callable[[Dataset, Claim, Event], tuple[Dataset, Claim, float]]
 
 
 def _half(dataset: Dataset, claim, event: Event):

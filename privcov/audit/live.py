@@ -1,12 +1,12 @@
 """One audit: draw two neighbouring tables many times, learn on one half how to tell them apart, prove it on the other.
 
 The set that is tested is chosen on the training draws only, so the bounds of bounds.py hold on the test draws for the
-number of sets that are tested there (two), however many were tried before. With a probability of at most ERROR a
-mechanism that keeps its claim is accused.
+number of sets that are tested there (two), however many were tried before. With a probability of at most ``error`` a
+bound that is stated is wrong, so a mechanism that keeps its claim is accused no more often.
 
 Answers are rounded to the grid GRID before they are looked at. Unrounded, the last bits of a floating-point sum tell
 from which of two numbers it was made (Mironov 2012), and then sound noise is caught as well: ``last_bits`` shows that.
-Private releases are made of whole numbers for this reason.
+Private releases are made of whole numbers for this reason, and are looked at as they are, down to the last bit.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ import numpy as np
 from privcov import checks
 from privcov.audit.bounds import (
     ERROR,
+    Claim,
     allowed_difference,
     binomial_high,
     binomial_low,
-    epsilon_low,
+    each,
+    level,
+    level_low,
     reach,
 )
-from privcov.audit.mechanisms import Mechanism, Sampler, find, sampler
+from privcov.audit.mechanisms import RHO, Mechanism, Sampler, find, sampler
 from privcov.audit.pairs import SEARCH, Pair, catalogue, random_pairs, tables
 from privcov.audit.statistics import Region, best_regions, statistics
 from privcov.experiments.cells import Cell
-from privcov.privacy import ApproxDP, Event, PureDP
+from privcov.privacy import ApproxDP, Event, ZCDP
 from privcov.randomness import stream
 
 BATCH = {True: 20_000, False: 500}  # draws of either table between two looks at the stop button: in bulk, run by run
@@ -44,7 +47,9 @@ _BINS = 80
 @dataclass(frozen=True)
 class Asked:
     """One audit. mechanism: key of `mechanisms`; d: 1, 2 or 3; pair: key of `catalogue`, or "search"; draws: of either
-    table, half of them for training; delta: used by claims of kind "approx" only; last_bits: look at unrounded answers.
+    table, half of them for training; delta: used by claims of kind "approx" only, and rho instead of epsilon by "zcdp";
+    last_bits: look at unrounded answers; error: the chance that a stated bound is wrong. The noise of a private release
+    comes from the operating system: there the seed only chooses the pairs that a search tries.
     """
 
     mechanism: str
@@ -55,24 +60,31 @@ class Asked:
     draws: int = 100_000
     seed: int = 1
     last_bits: bool = False
+    rho: float = RHO
+    error: float = ERROR
 
     def __post_init__(self) -> None:
         checks.whole("d", self.d, 1, 3)
         checks.whole("draws", self.draws, 1_000, MOST_DRAWS)
-        checks.one_of("pair", self.pair, (SEARCH, *(p.key for p in catalogue(self.d))))
+        checks.one_of("pair", self.pair, (SEARCH, *(p.key for p in self.pairs)))
+        checks.strictly_between("error", self.error, 0.0, 1.0)
 
     @property
     def made(self) -> Mechanism:
         return find(self.mechanism)
 
     @property
-    def claim(self) -> PureDP | ApproxDP:
-        return self.made.claim(self.epsilon, self.delta)
+    def pairs(self) -> tuple[Pair, ...]:
+        return catalogue(self.d, self.made.hidden)
+
+    @property
+    def claim(self) -> Claim:
+        return self.made.claim(self.epsilon, self.delta, self.rho)
 
     @property
     def steps(self) -> int:
         """Cells of `run`."""
-        search = len(catalogue(self.d)) + RANDOM_PAIRS if self.pair == SEARCH else 0
+        search = len(self.pairs) + RANDOM_PAIRS if self.pair == SEARCH else 0
         return search + math.ceil(self.draws / BATCH[self.made.bulk]) + 1
 
 
@@ -80,11 +92,18 @@ class Asked:
 class Test:
     """A set of answers and how often the test draws of the two tables fell into it."""
 
-    words: str
-    favoured: int
+    region: Region
     hits: tuple[int, int]
     p_low: float
     q_high: float
+
+    @property
+    def words(self) -> str:
+        return self.region.words
+
+    @property
+    def favoured(self) -> int:
+        return self.region.favoured
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,18 +120,19 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What was found. draws: test draws of either table. epsilon: proved at the delta of the claim (0 at the least).
-    difference: delta at epsilon 0 that is proved; permitted: what the claim allows there. support: for additive Wishart
-    noise, the smallest eigenvalue of the answer less the exact answer of the table that makes the other impossible.
+    """What was found. draws: test draws of either table. proved: in the unit of the claim, epsilon at its delta or rho
+    (0 at the least). difference: delta at epsilon 0 that is proved; permitted: what the claim allows there. support:
+    for additive Wishart noise, the smallest eigenvalue of the answer less the exact answer of the table that makes the
+    other impossible.
     """
 
     asked: Asked
     pair: Pair
-    claim: PureDP | ApproxDP
+    claim: Claim
     draws: int
-    for_epsilon: Test
+    for_level: Test
     for_delta: Test
-    epsilon: float
+    proved: float
     difference: float
     permitted: float
     histogram: Histogram
@@ -122,15 +142,16 @@ class Audit:
 
     @property
     def caught(self) -> bool:
-        """The claim is refuted, up to an error probability of ERROR."""
-        return self.epsilon > self.claim.epsilon or self.difference > self.permitted
+        """The claim is refuted, up to an error probability of ``asked.error``."""
+        return self.proved > level(self.claim) or self.difference > self.permitted
 
     @property
     def sentence(self) -> str:
-        sure = f"{1 - ERROR:.1%} confidence"
+        sure = f"{1 - self.asked.error:.1%} confidence"
+        name = "rho" if isinstance(self.claim, ZCDP) else "epsilon"
         at = f" at delta = {self.claim.delta:g}" if isinstance(self.claim, ApproxDP) else ""
-        if self.epsilon > self.claim.epsilon:
-            return f"Caught: epsilon is at least {self.epsilon:.3g}{at}, and {self.claim} was claimed ({sure})."
+        if self.proved > level(self.claim):
+            return f"Caught: {name} is at least {self.proved:.3g}{at}, and {self.claim} was claimed ({sure})."
         if self.caught:
             return (
                 f"Caught: delta at epsilon 0 is at least {self.difference:.3g}, and {self.claim} allows "
@@ -139,7 +160,7 @@ class Audit:
         can = reach(self.claim, self.draws)
         small = f"noise {can.factor:.2f} times too small" if math.isfinite(can.factor) else "no lack of noise"
         return (
-            f"Not caught: epsilon is at least {self.epsilon:.3g}{at}, which {self.claim} allows ({sure}). "
+            f"Not caught: {name} is at least {self.proved:.3g}{at}, which {self.claim} allows ({sure}). "
             f"This many draws see {small} at best; passing is no proof."
         )
 
@@ -156,7 +177,7 @@ def run(asked: Asked) -> Iterator[Cell]:
     if asked.pair == SEARCH:
         pair = yield from _search(asked, made, claim)
     else:
-        pair = next(p for p in catalogue(asked.d) if p.key == asked.pair)
+        pair = next(p for p in asked.pairs if p.key == asked.pair)
     samplers = _samplers(made, pair, claim)
     parts: tuple[list, list] = ([], [])
     left, number = asked.draws, 0
@@ -170,7 +191,7 @@ def run(asked: Asked) -> Iterator[Cell]:
 
 
 def _seen(asked: Asked, answers: np.ndarray) -> np.ndarray:
-    return answers if asked.last_bits else np.round(answers / GRID) * GRID
+    return answers if asked.last_bits or asked.made.exact else np.round(answers / GRID) * GRID
 
 
 def _samplers(made: Mechanism, pair: Pair, claim) -> tuple[Sampler, Sampler]:
@@ -183,16 +204,17 @@ def _centres(samplers: tuple[Sampler, Sampler]):
 
 def _search(asked: Asked, made: Mechanism, claim):
     """The pair that is easiest to tell apart on draws that are used for nothing else."""
-    tried = (*catalogue(asked.d), *random_pairs(asked.d, RANDOM_PAIRS, stream(asked.seed, "audit pairs")))
-    delta, count = getattr(claim, "delta", 0.0), TRIED[made.bulk]
+    rng = stream(asked.seed, "audit pairs")
+    tried = (*asked.pairs, *random_pairs(asked.d, RANDOM_PAIRS, rng, made.hidden))
+    count = TRIED[made.bulk]
     found = []
     for pair in tried:
         samplers = _samplers(made, pair, claim)
         train = tuple(_seen(asked, s.draw(count, asked.seed, "search", pair.key)) for s in samplers)
-        _, _, epsilon, difference = best_regions(train, statistics(train, _centres(samplers)), delta)
-        found.append((epsilon / claim.epsilon, difference))
+        _, _, proved, difference = best_regions(train, statistics(train, _centres(samplers)), claim)
+        found.append((proved / level(claim), difference))
         yield Cell([], False)
-    # Where few draws prove no epsilon at delta, the plain difference still ranks the pairs.
+    # Where few draws prove no level, the plain difference still ranks the pairs.
     best = max(range(len(tried)), key=lambda i: (max(found[i][0], 0.0), found[i][1]))
     return tried[best]
 
@@ -200,9 +222,9 @@ def _search(asked: Asked, made: Mechanism, claim):
 def _judge(asked: Asked, pair: Pair, claim, samplers, answers: tuple[np.ndarray, np.ndarray]) -> Audit:
     half = asked.draws // 2
     train, test = tuple(a[:half] for a in answers), tuple(a[half:] for a in answers)
-    delta = getattr(claim, "delta", 0.0)
-    regions = best_regions(train, statistics(train, _centres(samplers)), delta)[:2]
-    tests = [_test(r, test) for r in regions]
+    alpha = each(asked.error)
+    regions = best_regions(train, statistics(train, _centres(samplers)), claim, alpha)[:2]
+    tests = [_test(r, test, alpha) for r in regions]
     support, impossible = None, None
     if samplers[0].support:
         support, impossible = _support(test, samplers)
@@ -212,7 +234,7 @@ def _judge(asked: Asked, pair: Pair, claim, samplers, answers: tuple[np.ndarray,
         claim,
         len(test[0]),
         *tests,
-        epsilon=max(0.0, float(epsilon_low(tests[0].p_low, tests[0].q_high, delta))),
+        proved=max(0.0, float(level_low(claim, tests[0].p_low, tests[0].q_high))),
         difference=max(0.0, tests[1].p_low - tests[1].q_high),
         permitted=allowed_difference(claim),
         histogram=_histogram(regions[0].statistic.label, [regions[0].statistic.of(t) for t in test], regions[0]),
@@ -222,11 +244,11 @@ def _judge(asked: Asked, pair: Pair, claim, samplers, answers: tuple[np.ndarray,
     )
 
 
-def _test(region: Region, test: tuple[np.ndarray, np.ndarray]) -> Test:
+def _test(region: Region, test: tuple[np.ndarray, np.ndarray], alpha: float) -> Test:
     hits = tuple(region.hits(t) for t in test)
     n = len(test[0])
-    low, high = binomial_low(hits[region.favoured], n), binomial_high(hits[1 - region.favoured], n)
-    return Test(region.words, region.favoured, hits, float(low), float(high))
+    low, high = binomial_low(hits[region.favoured], n, alpha), binomial_high(hits[1 - region.favoured], n, alpha)
+    return Test(region, hits, float(low), float(high))
 
 
 def _support(test, samplers) -> tuple[Histogram, tuple[int, int]]:

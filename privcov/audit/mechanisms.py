@@ -2,7 +2,8 @@
 
 A method that adds noise to one matrix is looked at there: the noisy matrix is part of the release, everything else is
 made from it, so no attacker sees more. Its draws come in bulk from the noise law that a run of the method reports.
-Every other method is run from end to end for every draw, and looked at through the matrix it gives out.
+Every other method is run from end to end for every draw, and looked at through the matrix it gives out. The measurement
+of private rows is run as it is, see exact.py.
 """
 
 from __future__ import annotations
@@ -14,25 +15,33 @@ from functools import lru_cache
 import numpy as np
 
 from privcov._running import build_method, run_method
-from privcov.audit import broken
+from privcov.audit import broken, exact
+from privcov.audit.bounds import Claim
 from privcov.audit.bulk import draw_many
 from privcov.audit.pairs import ROWS, catalogue, tables
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS, Ask, Outcome
 from privcov.estimators.glasso import Glasso
 from privcov.measurements.moment import Measured
-from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP
+from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP, ZCDP
 from privcov.randomness import stream
 
-GROUPS = ("As published", "Sound", "Broken on purpose")
+GROUPS = ("As published", "Sound", "Broken on purpose", "Private release (exact)")
+KINDS = ("pure", "approx", "zcdp")
+RHO = 0.5  # that of 1-DP read as zCDP
 # Fixed for the audit. Output perturbation: the penalty at which one row moves the answer most in units of its noise.
 SETTINGS = {"output-perturbation": {"penalty": 1.0, "threshold": "none"}}
-BASES = (("gaussian-cov", "approx"), ("laplace-cov", "pure"), ("wishart-difference", "pure"))
+BASES = (("gaussian-cov", "approx"), ("laplace-cov", "pure"), ("wishart-difference", "pure"), ("gaussian-cov", "zcdp"))
+EXACT = (("gaussian-cov", "zcdp"), ("laplace-cov", "pure"), ("wishart-difference", "pure"))
+_SAID = {"pure": "pure DP", "approx": "(epsilon, delta)", "zcdp": "zCDP"}
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A method in one calibration under one kind of guarantee ("pure" or "approx"), or a broken form of it."""
+    """A method in one calibration under one kind of guarantee (one of `KINDS`), or a broken form of it.
+
+    bulk: its draws come many at once. exact: the measurement of private rows. hidden: the number of rows is not public.
+    """
 
     key: str
     label: str
@@ -42,6 +51,8 @@ class Mechanism:
     kind: str
     bulk: bool
     broken: str = ""
+    exact: bool = False
+    hidden: bool = False
 
     @property
     def settings(self) -> dict:
@@ -54,10 +65,12 @@ class Mechanism:
 
     @property
     def usual_draws(self) -> int:
+        if self.exact:
+            return 5_000
         return 100_000 if self.bulk else 10_000
 
-    def claim(self, epsilon: float, delta: float) -> PureDP | ApproxDP:
-        return PureDP(epsilon) if self.kind == "pure" else ApproxDP(epsilon, delta)
+    def claim(self, epsilon: float, delta: float, rho: float = RHO) -> Claim:
+        return {"pure": PureDP(epsilon), "approx": ApproxDP(epsilon, delta), "zcdp": ZCDP(rho)}[self.kind]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +93,16 @@ def mechanisms() -> tuple[Mechanism, ...]:
         if card.standing == "reference":
             continue
         for calibration in card.calibrations:
-            kinds = [k for k in ("pure", "approx") if not card.refuses(k)]
+            kinds = [k for k in KINDS if not card.refuses(k)]
             for kind in kinds:
                 made = _mechanism(card, calibration, kind)
                 found += [made] if made is not None else []
     for fault in broken.FAULTS.values():
         for method, kind in BASES:
-            label = f"{fault.label} ({METHODS.get(method).label})"
-            found.append(Mechanism(f"{fault.key}:{method}", label, GROUPS[2], method, "sound", kind, True, fault.key))
+            label = f"{fault.label} ({METHODS.get(method).label}, {_SAID[kind]})"
+            key = f"{fault.key}:{method}:{kind}"
+            found.append(Mechanism(key, label, GROUPS[2], method, "sound", kind, True, fault.key))
+    found += _exact_ones()
     order = {"wishart-pure:as-published:pure": 0, "output-perturbation:as-published:pure": 1}
     return tuple(sorted(found, key=lambda m: (GROUPS.index(m.group), order.get(m.key, 2))))
 
@@ -96,11 +111,25 @@ def find(key: str) -> Mechanism:
     return {m.key: m for m in mechanisms()}[key]
 
 
+def _exact_ones() -> list[Mechanism]:
+    """The measurement of private rows as it is, and broken copies of it."""
+    found = []
+    for fault in ("", *exact.FAULTS):
+        for method, kind in EXACT:
+            for hidden in (False, True):
+                n = "n hidden" if hidden else "n public"
+                said = f"{METHODS.get(method).label}, {n}, {_SAID[kind]}"
+                label = f"{broken.FAULTS[fault].label} ({said})" if fault else said
+                key = f"exact{'-' * bool(fault)}{fault}:{method}:{kind}:{n.replace(' ', '-')}"
+                found.append(Mechanism(key, label, GROUPS[3], method, "sound", kind, False, fault, True, hidden))
+    return found
+
+
 def _mechanism(card, calibration: str, kind: str) -> Mechanism | None:
     """None where the calibration is not printed for this kind of guarantee."""
     group = GROUPS[1] if calibration == "sound" else GROUPS[0]
     label = card.label + (f", {calibration}" if group == GROUPS[0] else "")
-    label += {"pure": ", pure DP", "approx": ", (epsilon, delta)"}[kind]
+    label += f", {_SAID[kind]}"
     key = f"{card.key}:{calibration}:{kind}"
     trial = Mechanism(key, label, group, card.key, calibration, kind, False)
     try:
@@ -124,8 +153,11 @@ def _measured(made: Mechanism, dataset: Dataset, guarantee) -> Measured | None:
     return found.measured if found.measured is not None and not found.steps else None
 
 
-def sampler(made: Mechanism, dataset: Dataset, claim: PureDP | ApproxDP) -> Sampler:
+def sampler(made: Mechanism, dataset: Dataset, claim: Claim) -> Sampler:
     """How to draw from the mechanism on this table, under the noise it believes to be enough for the claim."""
+    if made.exact:
+        drawn, centre, event = exact.sampler(made.method, dataset, claim, hidden=made.hidden, fault=made.broken)
+        return Sampler(drawn, centre, (event,), False)
     factor = 1.0
     guarantee = claim
     if made.broken:
@@ -134,13 +166,13 @@ def sampler(made: Mechanism, dataset: Dataset, claim: PureDP | ApproxDP) -> Samp
     if not made.bulk:
         return _whole_runs(made, dataset, guarantee)
     noisy, still = (_measured(made, dataset, g) for g in (guarantee, NoPrivacy()))
-    law, exact = noisy.law, still.matrix
+    law, noiseless = noisy.law, still.matrix
     mean = law.removed_mean * np.eye(law.dimension)
 
     def draw(count: int, *names: object) -> np.ndarray:
-        return factor * (exact + mean + draw_many(law, count, stream(*names, dataset.name, made.key)))
+        return factor * (noiseless + mean + draw_many(law, count, stream(*names, dataset.name, made.key)))
 
-    return Sampler(draw, factor * exact, (noisy.event,), law.shape == "wishart")
+    return Sampler(draw, factor * noiseless, (noisy.event,), law.shape == "wishart")
 
 
 def _whole_runs(made: Mechanism, dataset: Dataset, guarantee) -> Sampler:

@@ -16,18 +16,30 @@ SEARCH = "search"
 
 @dataclass(frozen=True)
 class Pair:
-    """One person's row in the first table and in the second, in units of the public row bound R."""
+    """One person's row in the first table and in the second, in units of the public row bound R.
+
+    second: None where that person is not in the second table at all, and the number of rows is not public.
+    """
 
     key: str
     label: str
     first: tuple[float, ...]
-    second: tuple[float, ...]
+    second: tuple[float, ...] | None
 
 
-def catalogue(d: int) -> tuple[Pair, ...]:
-    """Pairs of rows worth trying at d = 1, 2, 3."""
+def catalogue(d: int, hidden: bool = False) -> tuple[Pair, ...]:
+    """Pairs of rows worth trying at d = 1, 2, 3. hidden: the number of rows is, so the other table lacks the row."""
     d = checks.whole("d", d, 1, 3, "The live audit looks at tables of one to three columns.")
     e = np.eye(d)
+    flat = np.full(d, d**-0.5)
+    if hidden:
+        found = [
+            ("unit-nobody", "a row of full length, or nobody", e[0]),
+            ("zero-nobody", "a row of zeros, or nobody", 0 * e[0]),
+            ("long-nobody", f"a row {LONG:g} times too long, or nobody", LONG * e[0]),
+        ]
+        found += [("flat-nobody", "a row of equal entries, or nobody", flat)] if d > 1 else []
+        return tuple(Pair(key, label, tuple(map(float, x)), None) for key, label, x in found)
     found = [
         ("unit-zero", "a row of full length, or zeros", e[0], 0 * e[0]),
         ("antipodal", "a row and its negative (the same second moment)", e[0], -e[0]),
@@ -36,35 +48,47 @@ def catalogue(d: int) -> tuple[Pair, ...]:
     if d == 1:
         found += [("near", "near-duplicates: 1 and 0.99", e[0], 0.99 * e[0])]
     else:
-        flat = np.full(d, d**-0.5)
         turned = np.cos(0.1) * e[0] + np.sin(0.1) * e[1]
+        far = (3**0.5 * e[1] - e[0]) / 2
         found += [
             ("orthogonal", "two axes", e[0], e[1]),
             ("diagonals", "two diagonals", (e[0] + e[1]) / 2**0.5, (e[0] - e[1]) / 2**0.5),
+            ("obtuse", "two rows 120 degrees apart", e[0], far),
             ("flat-zero", "a row of equal entries, or zeros", flat, 0 * flat),
             ("near", "near-duplicates: 0.1 radians apart", e[0], turned),
         ]
     return tuple(Pair(key, label, tuple(map(float, x)), tuple(map(float, y))) for key, label, x, y in found)
 
 
-def random_pairs(d: int, count: int, rng: np.random.Generator) -> tuple[Pair, ...]:
-    """Orthogonal rows of full length in random directions (d = 1: random lengths), for the search."""
+def usual(d: int, hidden: bool) -> str:
+    """Key of the pair that moves mean and second moment furthest: for slow draws, instead of a search."""
+    if hidden:
+        return "unit-nobody"
+    return "antipodal" if d == 1 else "obtuse"
+
+
+def random_pairs(d: int, count: int, rng: np.random.Generator, hidden: bool = False) -> tuple[Pair, ...]:
+    """Orthogonal rows of full length in random directions (d = 1: random lengths), for the search.
+
+    hidden: the first of them, or nobody.
+    """
     found = []
     for i in range(count):
         if d == 1:
             x, y = rng.uniform(-1, 1, (2, 1))
         else:
             x, y = np.linalg.qr(rng.standard_normal((d, d)))[0].T[:2]
-        found.append(Pair(f"random-{i}", f"random directions, number {i + 1}", tuple(x), tuple(y)))
+        found.append(Pair(f"random-{i}", f"random directions, number {i + 1}", tuple(x), None if hidden else tuple(y)))
     return tuple(found)
 
 
 def tables(pair: Pair, n: int = ROWS, *, name: str = "audit") -> tuple[Dataset, Dataset]:
-    """The two tables: n - 1 rows of zeros and the person's row; public row bound 1, n public."""
+    """The two tables: n - 1 rows of zeros and the person's row, if any; public row bound 1."""
 
-    def make(row: tuple[float, ...], which: str) -> Dataset:
-        rows = np.zeros((n, len(row)))
-        rows[0] = row
+    def make(row: tuple[float, ...] | None, which: str) -> Dataset:
+        rows = np.zeros((n - (row is None), len(pair.first)))
+        if row is not None:
+            rows[0] = row
         return Dataset.from_rows(rows, 1.0, name=f"{name} {which}", provenance="simulated")
 
     return make(pair.first, "first"), make(pair.second, "second")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.audit.bounds import binomial_high, binomial_low, epsilon_low
+from privcov.audit.bounds import ALPHA, Claim, binomial_high, binomial_low, level_low
 
 _CUTS = 160
 
@@ -91,9 +91,9 @@ def statistics(train: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, 
 
 
 def best_regions(
-    train: tuple[np.ndarray, np.ndarray], tried: list[Statistic], delta: float
+    train: tuple[np.ndarray, np.ndarray], tried: list[Statistic], claim: Claim, alpha: float = ALPHA
 ) -> tuple[Region, Region, float, float]:
-    """(best set for epsilon at delta, best set for delta at epsilon 0, and their bounds on the training draws)."""
+    """(best set for the level of the claim, best for delta at epsilon 0, and their bounds on the training draws)."""
     best = [(-np.inf, None), (-np.inf, None)]
     for statistic in tried:
         values = [np.sort(statistic.of(t)) for t in train]
@@ -104,11 +104,11 @@ def best_regions(
         below = [np.searchsorted(v, cuts, side="right") for v in values]
         for above in (True, False):
             hits = [len(v) - b if above else b for v, b in zip(values, below, strict=True)]
-            low = [binomial_low(h, len(v)) for h, v in zip(hits, values, strict=True)]
-            high = [binomial_high(h, len(v)) for h, v in zip(hits, values, strict=True)]
+            low = [binomial_low(h, len(v), alpha) for h, v in zip(hits, values, strict=True)]
+            high = [binomial_high(h, len(v), alpha) for h, v in zip(hits, values, strict=True)]
             for favoured in (0, 1):
                 p, q = low[favoured], high[1 - favoured]
-                for i, scores in enumerate((epsilon_low(p, q, delta), p - q)):
+                for i, scores in enumerate((level_low(claim, p, q), p - q)):
                     top = int(np.argmax(scores))
                     if scores[top] > best[i][0] or best[i][1] is None:
                         best[i] = (float(scores[top]), Region(statistic, float(cuts[top]), above, favoured))

@@ -22,6 +22,7 @@ height: auto} .row {display: flex; gap: .6rem} .row figure {flex: 1; min-width: 
 .tag {border: 1px solid #171512; border-radius: .6rem; padding: 0 .5rem; font-size: 9pt; margin-right: .4rem}
 pre {font: 8.5pt/1.35 Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; background: #F6F2EA;
 padding: .5rem .7rem} tr {break-inside: avoid}
+.short td {white-space: nowrap}
 @media print {body {font-size: 9pt; margin: 0 auto; padding: 0} table {font-size: 8pt} h1 {font-size: 14pt}
 h2 {font-size: 10pt; margin-top: .45rem}}
 """
@@ -55,10 +56,11 @@ def listed(items: Sequence[str]) -> str:
     return "<ul>" + "".join(f"<li>{text(i)}</li>" for i in items) + "</ul>"
 
 
-def grid(header: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
+def grid(header: Sequence[str], lines: Sequence[Sequence[object]], kind: str = "") -> str:
     head = "".join(f"<th>{escape(h)}</th>" for h in header)
     body = "".join("<tr>" + "".join(f"<td>{text(c)}</td>" for c in line) + "</tr>" for line in lines)
-    return f"<table><tr>{head}</tr>{body}</table>"
+    named = f' class="{kind}"' if kind else ""
+    return f"<table{named}><tr>{head}</tr>{body}</table>"
 
 
 def officer_record(
@@ -72,7 +74,8 @@ def officer_record(
     """The record to sign before a release.
 
     declared: sentences. bounds: (column, low, high, typical, reason). candidates: (guarantee, attacker's chance,
-    odds, expected error, noise on a correlation, smallest visible correlation) per candidate.
+    odds, expected error, noise on a correlation, smallest visible correlation) per candidate. chosen: what the chosen
+    one means, in words.
     """
     shown = [(c, *(plain(x) if isinstance(x, float) else _short(x) for x in rest)) for c, *rest in bounds]
     most = 14  # lines; more would not fit on the page, and the declaration file has them
@@ -93,6 +96,7 @@ def officer_record(
                     "Smallest visible correlation",
                 ),
                 candidates,
+                "short",
             )
             + f"<p>*Of guessing whether one person is in the table, for somebody who knows all the rest; .5 is a coin "
             f"toss. {text(twin)}</p><p>Chosen: {text(chosen)}</p>",

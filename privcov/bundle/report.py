@@ -20,12 +20,15 @@ from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.experiments import studies
-from privcov.experiments.plan import Plan
+from privcov.experiments.answer import NORM_NAMES
+from privcov.experiments.plan import CLASSIFICATION, Plan
+from privcov.figures.errors import curves
 from privcov.figures.look import LIGHT, Picture, plain
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.static import svg
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
 
+_MEASURED = ("mean", "low", "high", "replicates", "failed")  # columns of a summary
 MOST_LISTED = 12  # columns; a larger matrix is a picture only
 MOST_LINES = 200  # of a table; the CSV has the rest
 DECLARED = (
@@ -213,10 +216,55 @@ def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
     words.append(
         f"Each replicate has {fresh}; the quantiles say how far single replicates lie, not how sure the mean is."
     )
+    pictures = _study_curves(summary)
+    what = "mean over replicates, with their 10 % to 90 % range."
     return build(
-        f"Study on {', '.join(sources)}",
+        f"Study on {', '.join(SOURCES.get(key).label for key in sources)}",
         "Simulated" if groups == {"Simulated"} else "Public",
         f"{len(plans)} plan{'s' if len(plans) > 1 else ''}, {sum(p.steps for p in plans):,} runs of a method",
-        section("Results", listed(words) + frame(summary)),
+        section("Results", listed(words) + "".join(figure(drawn, f"{name}: {what}") for name, drawn in pictures)),
+        section("Table", frame(_for_people(summary))),
         section("The study", f"<pre>{escape(studies.write(plans))}</pre>"),
     )
+
+
+def _study_curves(summary: pd.DataFrame) -> list[tuple[str, Picture]]:
+    """One picture per metric, where exactly one number varies from point to point; none elsewhere."""
+    found = []
+    for metric, part in summary.groupby("metric", sort=False):
+        told = part.drop(columns=["metric", *_MEASURED])
+        varied = [name for name in told if name != "method" and told[name].nunique(dropna=False) > 1]
+        if len(varied) != 1 or not pd.api.types.is_numeric_dtype(part[varied[0]]) or not (part["mean"] > 0).any():
+            continue
+        x = varied[0]
+        relative = metric.startswith("relative-")
+        drawn = curves(
+            part,
+            LIGHT,
+            x=x,
+            x_label=x.replace("_", " "),
+            y_label=_words(metric),
+            order=list(dict.fromkeys(part["method"])),
+            labels={key: METHODS.get(key).label for key in part["method"]},
+            references=[("zero matrix", 1.0)] if relative else [],
+            log=bool((part[x] > 0).all()),
+            log_error=metric not in CLASSIFICATION,
+        )
+        found.append((_words(metric), drawn))
+    return found
+
+
+def _words(metric: str) -> str:
+    """ "relative-frobenius-to-truth" for people."""
+    if metric in CLASSIFICATION:
+        return metric.replace("-", " ").replace("lda", "LDA").capitalize()
+    name = metric.removeprefix("relative-")
+    norm, reference = name.split("-to-")
+    return f"{'Relative' if name != metric else 'Absolute'} {NORM_NAMES[norm]} error to {reference}"
+
+
+def _for_people(summary: pd.DataFrame) -> pd.DataFrame:
+    """Methods by their labels, and without what is the same in every line and said in the study below."""
+    told = summary.assign(method=[METHODS.get(key).label for key in summary["method"]])
+    same = [name for name in ("guarantee", "delta", "metric", "failed") if name in told and told[name].nunique() == 1]
+    return told.drop(columns=[name for name in same if name != "failed" or not told[name].any()])

@@ -79,16 +79,44 @@ def _recommended(advice: Advice, pick: Line, lines: dict[str, Line]) -> str:
             f"{pick.label}. Not knowing the structure, {worst}, the smallest such ratio; for "
             f"{label_of(advice, trivial.key)} it is {_times(trivial.worst)}."
         )
+        text += f" {_errs(advice, pick)}"
         missing = [s for s in asked.structures if s not in pick.wins]
         if missing:
             where = _or([_short(asked.target, s) for s in missing])
             text += f" Where the structure is {where}, a trivial answer is as good."
+            rival = next((x for x in advice.ranking if x is not pick and not x.harms and {*missing} <= {*x.wins}), None)
+            if rival is not None:
+                text += f" {rival.label} is better than that there. {_errs(advice, rival)}"
         return text
     return (
         f"{pick.label}: error {_number(pick)}, against {_number(trivial)} of {label_of(advice, trivial.key)}"
         + (f"; {_times(pick.to_nonprivate)} that of {NONPRIVATE_NAMES[asked.target]}" if pick.to_nonprivate > 0 else "")
         + "."
     )
+
+
+def _errs(advice: Advice, line: Line) -> str:
+    """Which error to expect of a method, over the structures."""
+    what = "Matthews correlation" if advice.question.target == "graph" else "error"
+    found = {s: 1 - a.error if advice.question.target == "graph" else a.error for s, a in line.answers.items()}
+    low, high = min(found, key=found.get), max(found, key=found.get)
+    ends = [f"{found[s]:.2g} ({_short(advice.question.target, s)})" for s in (low, high)]
+    return f"Its {what} is {ends[0]} to {ends[1]}."
+
+
+def table(advice: Advice) -> tuple[str, ...]:
+    """The ranking as lines of plain text, a heading first; one row per answer."""
+    if len(advice.cells) > 1:
+        lines = [f"{'':<26}{'worst ratio to the best':>25}{'errors over the structures':>29}"]
+        for line in advice.ranking:
+            errors = [a.error for a in line.answers.values()]
+            lines.append(f"{line.key:<26}{line.worst:>25.3g}{f'{min(errors):.3g} to {max(errors):.3g}':>29}")
+        return tuple(lines)
+    lines = [f"{'':<26}{'error':>10}{'± se':>10}{'/ zero':>10}{'/ diagonal':>12}{'/ no noise':>12}"]
+    for line in advice.ranking:
+        ratios = f"{line.to_zero:>10.3g}{line.to_diagonal:>12.3g}{line.to_nonprivate:>12.3g}".replace("nan", "  -")
+        lines.append(f"{line.key:<26}{line.error:>10.3g}{line.se:>10.1g}{ratios}")
+    return tuple(lines)
 
 
 def _notes(advice: Advice, lines: dict[str, Line]) -> tuple[str, ...]:
@@ -98,17 +126,17 @@ def _notes(advice: Advice, lines: dict[str, Line]) -> tuple[str, ...]:
         found.append(
             f"As good within five per cent or Monte-Carlo error: {names}. The first of them in the gallery is named."
         )
+    if advice.outside:
+        found.append(
+            f"Your question lies outside the evidence: the nearest cell is a factor {_far(advice):.3g} away in n, d or "
+            "noise. Run it before you rely on this."
+        )
     found.append(measured_at(advice))
     factor = max(advice.noise_factors)
     if factor > 1.01 or factor < 0.99:
         found.append(
             f"Your noise is {factor:.3g} times that of the cells at the same n, d and guarantee "
             f"({_and(_reasons(advice))}); the cells were looked up accordingly."
-        )
-    if advice.outside:
-        found.append(
-            f"Your question lies outside the evidence: the nearest cell is a factor {_far(advice):.3g} away in n, d or "
-            "noise. Run it before you rely on this."
         )
     return tuple(found)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,12 +25,18 @@ from privcov.privacy import ZCDP
 from privcov.randomness import stream
 
 SEED = 1  # of the noise; the rows have seed 0, as they have on every page
+DELTA = 1e-6  # at which a class that knows epsilon is told it
 
 
 def made(source: str, **parameters) -> Dataset:
     """The rows that any page draws for this source and these parameters."""
     card = SOURCES.get(source)
     return make_dataset(build(card.cls, f"Source {source!r}", parameters), seed=0)
+
+
+def epsilon(rho: float) -> float:
+    """Exact epsilon at DELTA of Gaussian noise that is just rho-zCDP, which has mu = sqrt(2 rho)."""
+    return accounting.epsilon_of_gaussian(DELTA, math.sqrt(2 * checks.positive("rho", rho)))
 
 
 # --- 1: one row changed -------------------------------------------------------------------------------------
@@ -208,6 +215,12 @@ class Clipped:
     noise: float
     total: float
     share: float
+
+
+@lru_cache(maxsize=1)
+def public_bound() -> float:
+    """Row bound that the source of these rows names from public facts, whatever n is."""
+    return made("ar1-covariance", **{**CLIP_DATA, "n": 1}).row_bound
 
 
 def clipped(multiples: tuple[float, ...], n: int = CLIP_DATA["n"]) -> tuple[Clipped, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from privcov import accounting
 from privcov._running import release
-from privcov.experiments.lessons import SEED, made
+from privcov.experiments.lessons import DELTA, SEED, made
 from privcov.measurements.moment import clipped_moment
 from privcov.metrics.errors import matrix_norm
 from privcov.metrics.graphs import edges, noisy_matrix, without_noise_at
@@ -58,7 +58,7 @@ def false_edges(position: int) -> FalseEdges:
 
 # --- 9: composition, and what a re-run costs ----------------------------------------------------------------
 
-RUN_RHO, RUN_DELTA = 0.01, 1e-6
+RUN_RHO = 0.01
 RUN_DATA = {"n": 1_000, "d": 10}
 
 
@@ -68,7 +68,7 @@ class Rerun:
 
     exact: the clipped covariance that nobody may see. one, average: the first release, and the mean of all k (d x d).
     error: of the average against ``exact``, relative Frobenius; expected: its root mean square over noise draws.
-    rho, epsilon: zCDP of all k together, and its exact (epsilon, RUN_DELTA); attacker: best chance of a right guess.
+    rho, epsilon: zCDP of all k together, and its exact (epsilon, DELTA); attacker: best chance of a right guess.
     """
 
     k: int
@@ -109,7 +109,7 @@ def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
                 matrix_norm(average - exact, "frobenius") / size,
                 deviation / math.sqrt(run) / size,
                 accounting.repeated(ZCDP(RUN_RHO), run).rho,
-                accounting.epsilon_of_gaussian(RUN_DELTA, mu),
+                accounting.epsilon_of_gaussian(DELTA, mu),
                 accounting.attacker_on_events((event,) * run, ZCDP(run * RUN_RHO)),
             )
         )

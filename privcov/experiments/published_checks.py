@@ -61,6 +61,8 @@ def _register() -> None:
         published_checks_3,
         published_checks_4,
         published_checks_figures,
+        published_checks_figures_2,
+        published_checks_figures_5,
     )
 
 

@@ -36,6 +36,27 @@ def laplace_scale(folder: Path) -> Check:
     )  # fmt: skip
 
 
+@check("3-colon-genes", "3-table-1")
+def colon_genes(folder: Path) -> Check:
+    """Colon's Laplace errors times epsilon over those of the synthetic sets times r gives n/d, and n = 62 gives d."""
+    synthetic = _synthetic("3-table-1", "Laplace", folder)
+    constant = float(np.mean(synthetic["value"] * synthetic["r"] * synthetic["epsilon"]))
+    colon = cells("3-table-1", folder=folder)
+    colon = colon[(colon["data"] == "colon") & (colon["method"] == "Laplace")]
+    product = colon["value"] * colon["epsilon"].astype(float)
+    genes = 62 * float(product.mean()) / constant
+    numbers = {"smallest product": float(product.min()), "largest product": float(product.max()), "genes": genes}
+    holds = numbers["largest product"] / numbers["smallest product"] < 1.15 and genes < 1000
+    verdict = (
+        f"error x epsilon lies between {numbers['smallest product']:.1f} and {numbers['largest product']:.1f}, so the "
+        f"errors follow the noise; if r is n/d as in the synthetic sets, they are those of {genes:.0f} genes of 2,000."
+    )
+    return Check(
+        "3-colon-genes", ("3-table-1",), "Are Colon's errors those of far fewer than 2,000 genes?", holds, verdict,
+        numbers, "the Colon errors are those of far fewer genes than the set has, and which is not said",
+    )  # fmt: skip
+
+
 @check("3-no-solution", *BOTH)
 def no_solution(folder: Path) -> Check:
     """As described, Laplace noise leaves nothing to solve; a stopped loop gives errors of the printed shape."""

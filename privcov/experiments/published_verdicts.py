@@ -115,8 +115,7 @@ def word_of_one(found: pd.DataFrame) -> str:
 
 def verdict(table: Table, folder: Path = REPRODUCED) -> Verdict:
     """The verdict on a printed table from what is stored."""
-    found = beside(table, folder)
-    counted = found[found["agreement"] != "left out"]
+    counted = beside(table, folder)
     both = counted.dropna(subset=["value", "ours"])
     checks = tuple(checks_of(table.key, folder))
     word = word_of(counted)

@@ -49,7 +49,7 @@ def steps(keys: Sequence[str] = (), preset: str = "small") -> list[Step]:
     for table in (known[k] for k in keys or known):
         for point in table.points:
             for variant in point.variants:
-                count = table.small[variant != LITERAL] if preset == "small" else table.replicates
+                count = (point.small or table.small)[variant != LITERAL] if preset == "small" else table.replicates
                 if count:
                     found.append(Step(table, point, variant, count))
     return found
@@ -59,16 +59,20 @@ def stamp(step: Step, seed: int = SEED) -> str:
     """What the numbers of a step depend on beside the seed: the version of the table, and of the sound methods."""
     parts = [f"table {step.table.version}"]
     if step.variant != LITERAL:
-        for _, method, _ in map(build_entry, step.point.plan(1, seed).methods):
+        keys = step.point.methods if step.point.plan is None else step.point.plan(1, seed).methods
+        for _, method, _ in map(build_entry, keys):
             parts.append(f"{method.card.key} {method.card.version}")
     return "; ".join(parts)
 
 
 def numbers(point: Point, variant: str, replicates: int, seed: int = SEED) -> Iterator[tuple[int, Number]]:
-    """(replicate, number) of one point."""
-    if variant == LITERAL:
+    """(replicate, number) of one point. Raises MissingData where its rows are not there."""
+    if point.ready is not None:
+        point.ready()
+    each = point.literal if variant == LITERAL else point.sound
+    if each is not None:
         for replicate in range(replicates):
-            for number in point.literal(seed, replicate):
+            for number in each(seed, replicate):
                 yield replicate, number
         return
     for row in run(point.plan(replicates, seed)).to_dict("records"):

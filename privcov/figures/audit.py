@@ -70,10 +70,10 @@ def outputs(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
         y=_share_axis(found),
         shapes=shapes,
     )
-    hits = audit.for_epsilon.hits
+    hits = audit.for_level.hits
     return Picture(
         figure,
-        f"Two histograms of {found.label}, {audit.draws:,} draws each. The tested set, {audit.for_epsilon.words}, "
+        f"Two histograms of {found.label}, {audit.draws:,} draws each. The tested set, {audit.for_level.words}, "
         f"holds {hits[0]:,} draws of the first and {hits[1]:,} of the second table.",
     )
 

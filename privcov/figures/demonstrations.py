@@ -13,12 +13,12 @@ ALONE = ("nobody's row", "one person's row")
 DONE, REPAIRED, PERMITTED, CHARGED = "as done", "repaired", "permitted", "if charged"
 
 
-def seen(side: Side, title: str, palette: Palette, *, height: int = 230) -> Picture:
+def seen(side: Side, title: str, palette: Palette) -> Picture:
     """Shares of the simulated answers of either table, and the cut by which the attacker guesses."""
-    return _alone(side, title, palette, height) if side.seen.second is None else _both(side, title, palette, height)
+    return _alone(side, title, palette) if side.seen.second is None else _both(side, title, palette)
 
 
-def _both(side: Side, title: str, palette: Palette, height: int) -> Picture:
+def _both(side: Side, title: str, palette: Palette) -> Picture:
     found = side.seen
     traces = []
     for i, shares in enumerate((found.first, found.second)):
@@ -59,7 +59,7 @@ def _both(side: Side, title: str, palette: Palette, height: int) -> Picture:
     figure = draw(
         traces,
         palette,
-        height=height,
+        height=None,
         x={"title": found.label, "zeroline": False, "range": [float(found.edges[0]), float(found.edges[-1])]},
         y={"title": "share of answers (%)", "tickformat": ".1~%", "range": [0, top]},
         shapes=[cut],
@@ -72,7 +72,7 @@ def _both(side: Side, title: str, palette: Palette, height: int) -> Picture:
     )
 
 
-def _alone(side: Side, title: str, palette: Palette, height: int) -> Picture:
+def _alone(side: Side, title: str, palette: Palette) -> Picture:
     shares = side.seen.first
     bars = go.Bar(
         x=list(ALONE),
@@ -86,7 +86,7 @@ def _alone(side: Side, title: str, palette: Palette, height: int) -> Picture:
     figure = draw(
         [bars],
         palette,
-        height=height,
+        height=None,
         x={"title": "printed in the clear in one release"},
         y={"title": "share of releases (%)", "tickformat": ".0%", "range": [0, 1.15]},
         showlegend=False,
@@ -94,9 +94,7 @@ def _alone(side: Side, title: str, palette: Palette, height: int) -> Picture:
     return Picture(figure, f"{title}: {shares[1]:.1%} of the simulated releases print somebody's row in the clear.")
 
 
-def over_lever(
-    found: Curve, demonstration: Demonstration, value: float, palette: Palette, *, height: int = 250
-) -> Picture:
+def over_lever(found: Curve, demonstration: Demonstration, value: float, palette: Palette) -> Picture:
     """How often the best attacker is right at every position of the lever, and the line that the claim draws."""
     lever = demonstration.lever
     steps = [lever.words(v) for v in found.values]
@@ -125,7 +123,7 @@ def over_lever(
     figure = draw(
         traces,
         palette,
-        height=height,
+        height=None,
         x={"title": lever.label, "type": "category", "nticks": 8},
         y={"title": "attacker is right (%)", "tickformat": ".0%", "range": [0.48, 1.03]},
     )

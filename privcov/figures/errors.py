@@ -22,7 +22,7 @@ def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: s
         x=[*names, "Total"],
         y=[*steps, levels[-1]],
         measure=["relative"] * len(steps) + ["total"],
-        text=[f"{s:+.1%}" for s in steps] + [f"{levels[-1]:.1%}"],
+        text=[f"{s:+.1%}".replace("+0.0%", "0.0%").replace("-0.0%", "0.0%") for s in steps] + [f"{levels[-1]:.1%}"],
         textposition="outside",
         textfont={"color": palette.ink},
         cliponaxis=False,
@@ -151,7 +151,7 @@ def curves(
     if log:
         across |= {"tickvals": ticks, "ticktext": [plain(t) for t in ticks]}
     narrow = table["high"].max() < 50 * table["low"].min()
-    up = {"type": "log", "tickformat": ".2~g", "dtick": "D2" if narrow else 1}
+    up = {"type": "log", "tickformat": "~g", "dtick": "D2" if narrow else 1}
     if not log_error:
         up = {"type": "linear", "rangemode": "tozero"}
     figure = draw(

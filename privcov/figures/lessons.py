@@ -197,26 +197,24 @@ def running_scores(
                 "thickness": 1.6,
                 "width": 6,
             }
-            words[-1] += f", 95 % binomial interval {interval[0]:.2f} to {interval[1]:.2f}"
-    level = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": limit, "y1": limit}
+            words[-1] += f", 95% binomial interval {interval[0]:.2f} to {interval[1]:.2f}"
+    reach = max(last, 10) * 1.04 + 0.5  # fewer rounds would get ticks between them
+    traces.append(  # named in the legend: beside its line the word would lie on the scores
+        go.Scatter(
+            x=[0, reach],
+            y=[limit, limit],
+            mode="lines",
+            name=f"the limit, {limit:.3f}",
+            line={"color": palette.ink, "dash": "dot", "width": 1.6},
+            hoverinfo="skip",
+        )
+    )
     figure = draw(
         traces,
         palette,
         height=None,
-        shapes=[{**level, "line": {"color": palette.ink, "dash": "dot", "width": 1.6}}],
-        annotations=[
-            {
-                "x": 1,
-                "xref": "paper",
-                "xanchor": "right",
-                "y": limit,
-                "yanchor": "top",
-                "text": f"the limit, {limit:.3f}",
-                "showarrow": False,
-                "font": {"size": 13, "color": palette.ink},
-            }
-        ],
-        x={"title": "Round", "range": [0, last * 1.04 + 0.5], "tickformat": "d"},
+        showlegend=True,
+        x={"title": "Round", "range": [0, reach], "tickformat": "d"},
         y={"title": "Right so far", "tickformat": ".0%", "range": [0, 1.04]},
     )
     return Picture(figure, "Running scores. " + "; ".join(words) + f". The limit is {limit:.3f}.")

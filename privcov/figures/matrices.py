@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from privcov.figures.look import Palette, Picture, draw, plain, safe
+from privcov.figures.pixels import Still, colours_of, png
 
 MOST_NAMES = 30  # columns; beyond this the axes count columns instead of naming them
 LETTERS = 12  # of a name on an axis; the pointer tells the whole of it
@@ -70,6 +71,13 @@ def heatmap(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette:
         y=_names(names, block, palette, upright=True) | {"scaleanchor": "x", "autorange": "reversed"},
     )
     return Picture(figure, _describe(matrix, columns, limit, what, block))
+
+
+def still(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str) -> Still:
+    """The same cells as an image of one pixel each, without plotly's script: for a page that must be there at once."""
+    shown, block = thin_out(np.asarray(matrix, dtype=np.float64))
+    pixels = colours_of(shown, -limit, limit, palette.diverging)
+    return Still(png(pixels), _describe(matrix, columns, limit, what, block))
 
 
 def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> dict:

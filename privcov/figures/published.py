@@ -1,4 +1,4 @@
-"""Printed against computed: a point per cell, on the diagonal where they agree."""
+"""Printed against computed, a point per cell; and the computed curves of a figure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Picture, draw, plain, safe
+from privcov.figures.look import Palette, Picture, draw, pen, pens_of, plain, safe
 
 # Agreement -> symbol on the chart; in the table beside it the same by name.
 SYMBOLS = {"within error": "circle", "same order": "diamond-open", "different": "x"}
@@ -56,3 +56,65 @@ def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
     ratio = np.median(both["ours"] / both["value"]) if len(both) else float("nan")
     alt = f"Printed against ours, one point per cell: {', '.join(told)}; median ratio {ratio:.2f}."
     return Picture(figure, alt)
+
+
+# A version keeps its dash; colour and symbol are the line's own.
+VERSION_DASHES = {"as published": "dash", "sound": "solid"}
+
+
+def panel(
+    found: pd.DataFrame,
+    palette: Palette,
+    *,
+    x: str,
+    y: str,
+    log: bool = True,
+    log_x: bool = True,
+    methods: bool = True,
+    height: int = 430,
+) -> Picture:
+    """The curves of one panel of a figure, as published dashed with open marks and sound solid, with standard errors.
+
+    found: columns line, method, x, variant, value, se, one row per point; x is NaN for an answer that has no place
+    along the axis, drawn as a level. x, y: titles of the axes. log, log_x: whether they are logarithmic.
+    methods: whether "method" holds keys of methods, each a line with a pen of its own.
+    """
+    found = found[np.isfinite(found["value"]) & ((found["value"] > 0) | (not log))]
+    names = list(dict.fromkeys(found["line"]))
+    keys = [str(found.loc[found["line"] == name, "method"].iloc[0]) for name in names]
+    styles = pens_of(keys, palette) if methods else [pen(i, palette) for i in range(len(names))]
+    traces, story = [], []
+    ends, ticks = (found["x"].min(), found["x"].max()), sorted(set(found["x"].dropna()))
+    for name, style in zip(names, styles, strict=True):
+        known = False
+        for version, dash in VERSION_DASHES.items():
+            part = found[(found["line"] == name) & (found["variant"] == version)].sort_values("x")
+            if part.empty:
+                continue
+            level = not np.isfinite(part["x"]).any()
+            xs = np.array(ends) if level else part["x"].to_numpy()
+            ys = np.repeat(part["value"].iloc[0], 2) if level else part["value"].to_numpy()
+            bars = None if level else {"type": "data", "array": part["se"].fillna(0).to_numpy(), "thickness": 1}
+            traces.append(
+                go.Scatter(
+                    x=xs,
+                    y=ys,
+                    error_y=bars,
+                    name=safe(name),
+                    legendgroup=name,
+                    showlegend=not known,
+                    mode="lines" if level else "lines+markers",
+                    line={"color": style.colour, "dash": dash, "width": 1.4 if level else 2.2},
+                    marker={"symbol": style.symbol + ("-open" if version == "as published" else ""), "size": 7},
+                    hovertemplate=f"{safe(name)}, {version}: %{{y:.3g}}<extra></extra>",
+                )
+            )
+            known = True
+            story.append(f"{name} {version} from {plain(ys[0])} to {plain(ys[-1])}")
+    figure = draw(
+        traces, palette, height=height,
+        x={"title": x, "type": "log", "tickvals": ticks, "ticktext": [plain(v) for v in ticks]} if log_x
+        else {"title": x},
+        y={"title": y, "type": "log"} if log else {"title": y, "rangemode": "tozero"},
+    )  # fmt: skip
+    return Picture(figure, f"Curves of {y} along {x}: {'; '.join(story)}.")

@@ -41,10 +41,12 @@ def spectrum(
         )
         notes.append(
             {
+                # At the lower left, where a falling spectrum never is and the band always.
                 "xref": "paper",
-                "x": 1,
-                "xanchor": "right",
-                "y": float(bent(edge)),
+                "x": 0.01,
+                "xanchor": "left",
+                "yref": "paper",
+                "y": 0.01,
                 "yanchor": "bottom",
                 "text": "what the noise alone would fill",
                 "showarrow": False,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import math
-import struct
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from privcov.figures.look import Picture, plain
+from privcov.figures.pixels import colours_of, png
 from privcov.figures.static_marks import DASH, mark
 
 FONT = "Helvetica, Arial, sans-serif"
@@ -272,25 +272,8 @@ def _text(x: float, y: float, words: object, anchor: str, size: float, colour: s
 
 def _heatmap(trace: go.Heatmap, side: float) -> str:
     """The cells as a PNG of one pixel each, which the browser enlarges without smoothing."""
-    z = np.asarray(trace.z, dtype=np.float64)
-    at = np.clip((z - trace.zmin) / (trace.zmax - trace.zmin), 0, 1)
-    stops = np.array([float(s) for s, _ in trace.colorscale])
-    colours = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for _, c in trace.colorscale], dtype=np.float64)
-    pixels = np.stack([np.interp(at, stops, colours[:, k]) for k in range(3)], axis=-1).round().astype(np.uint8)
+    pixels = colours_of(np.asarray(trace.z, dtype=np.float64), trace.zmin, trace.zmax, trace.colorscale)
     return (
         f'<image width="{side:g}" height="{side:g}" preserveAspectRatio="none" style="image-rendering: pixelated" '
         f'href="data:image/png;base64,{base64.b64encode(png(pixels)).decode()}"/>'
     )
-
-
-def png(pixels: np.ndarray) -> bytes:
-    """h x w x 3 bytes as a PNG file."""
-    height, width, _ = pixels.shape
-
-    def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-
-    lines = b"".join(b"\0" + row.tobytes() for row in pixels)
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + body

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binomtest
 
 from privcov.audit import bounds
-from privcov.privacy import ApproxDP, PureDP
+from privcov.privacy import ApproxDP, PureDP, ZCDP
 
 
 @pytest.mark.parametrize("n", [1, 7, 500, 50_000])
@@ -44,13 +44,13 @@ def test_epsilon_and_difference_of_the_worst_mechanisms():
 
 
 def test_no_draws_prove_more_than_the_ceiling_and_more_draws_see_more():
-    assert bounds.ceiling(1000) == pytest.approx(
+    assert bounds.ceiling(PureDP(1.0), 1000) == pytest.approx(
         math.log(bounds.ALPHA ** (1 / 1000) / (1 - bounds.ALPHA ** (1 / 1000)))
     )
-    for claim in (PureDP(1.0), ApproxDP(1.0, 1e-3)):
+    for claim in (PureDP(1.0), ApproxDP(1.0, 1e-3), ZCDP(0.5)):
         few, many = bounds.reach(claim, 2_000), bounds.reach(claim, 200_000)
         assert 1 < many.factor < few.factor
-        assert claim.epsilon < many.epsilon < few.epsilon < few.ceiling
+        assert bounds.level(claim) < many.level < few.level < few.ceiling
     assert bounds.reach(PureDP(6.0), 500).factor == math.inf
 
 

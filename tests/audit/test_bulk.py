@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import privcov
+from privcov.audit import exact
+from privcov.audit.broken import FAULTS
 from privcov.audit.bulk import draw_many
-from privcov.audit.mechanisms import find, mechanisms, sampler
+from privcov.audit.mechanisms import BASES, EXACT, find, mechanisms, sampler
 from privcov.audit.pairs import catalogue, tables
 from privcov.measurements.noise import SHAPES, NoiseLaw
-from privcov.privacy import ApproxDP, PureDP
 from privcov.randomness import stream
 
 
@@ -80,19 +81,20 @@ def test_every_method_but_the_references_can_be_audited():
 def test_a_broken_mechanism_is_no_method():
     keys = {c.key for c in privcov.methods()}
     broken = [m for m in mechanisms() if m.broken]
-    assert len(broken) == 12
-    assert all(m.key not in keys and m.group == "Broken on purpose" for m in broken)
+    assert sum(not m.exact for m in broken) == len(FAULTS) * len(BASES)
+    assert sum(m.exact for m in broken) == len(exact.FAULTS) * len(EXACT) * 2  # n public and hidden
+    assert all(m.key not in keys and (m.exact or m.group == "Broken on purpose") for m in broken)
+    assert all(FAULTS[m.broken].label in m.label for m in broken)
 
 
-@pytest.mark.parametrize("method", ["gaussian-cov", "laplace-cov", "wishart-difference"])
+@pytest.mark.parametrize(("method", "kind"), BASES)
 @pytest.mark.parametrize(("fault", "times"), [("half-noise", 2), ("wrong-n", 2), ("no-clipping", 1)])
-def test_what_is_wrong_with_a_broken_mechanism_is_what_it_says(method, fault, times):
+def test_what_is_wrong_with_a_broken_mechanism_is_what_it_says(method, kind, fault, times):
     """Spread of 20,000 draws against the sound one, relative standard error 1 %: the noise is so many times smaller.
     Without clipping, the noise is right and the long row counts nine times."""
-    made = find(f"{fault}:{method}")
-    kind = "pure" if made.kind == "pure" else "approx"
+    made = find(f"{fault}:{method}:{kind}")
     sound = find(f"{method}:sound:{kind}")
-    claim = PureDP(1.0) if kind == "pure" else ApproxDP(1.0, 1e-3)
+    claim = made.claim(1.0, 1e-3)
     long, _ = tables(next(p for p in catalogue(2) if p.key == "long-zero"))
     right, wrong = sampler(sound, long, claim), sampler(made, long, claim)
     spread = [s.draw(20_000, 1, "test")[:, 0, 1].std() for s in (right, wrong)]

@@ -31,6 +31,12 @@ def test_a_lesson_by_keyboard_alone(visit, settle):
     page.keyboard.press("ArrowLeft")
     settle(page)
     assert title(page).startswith("2.")
+    page.keyboard.press("ArrowUp")
+    settle(page)
+    assert query(page) == {"lesson": "2", "lever": "1.4"}, "without a way to the lever by Tab"
+    page.keyboard.press("ArrowDown")
+    settle(page)
+    assert query(page) == {"lesson": "2"}
     lever = page.get_by_role("slider", name="Row bound R").first
     lever.focus()
     page.keyboard.press("ArrowRight")

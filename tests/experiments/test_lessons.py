@@ -108,7 +108,7 @@ def test_the_average_of_k_runs_approaches_the_exact_matrix_while_the_guarantee_g
         assert run.rho == pytest.approx(run.k * lessons_repeats.RUN_RHO)
         mu = math.sqrt(2 * run.k * lessons_repeats.RUN_RHO)
         assert run.attacker == pytest.approx(accounting.attacker_success(GaussianDP(mu)))
-        assert accounting.delta_of_gaussian(run.epsilon, mu) == pytest.approx(lessons_repeats.RUN_DELTA, rel=1e-6)
+        assert accounting.delta_of_gaussian(run.epsilon, mu) == pytest.approx(lessons.DELTA, rel=1e-6)
     assert [run.epsilon for run in found] == sorted(run.epsilon for run in found)
     np.testing.assert_array_equal(found[0].average, found[0].one)
 
@@ -171,3 +171,18 @@ def test_the_interval_of_a_score_is_that_of_the_audit(hits, rounds):
     low, high = lessons_guess.score_interval(hits, rounds)
     assert low == pytest.approx(float(binomial_low(hits, rounds, 0.025)), abs=1e-12)
     assert high == pytest.approx(float(binomial_high(hits, rounds, 0.025)), abs=1e-12)
+
+
+@pytest.mark.parametrize("rho", [0.005, 0.1, 5.0])
+def test_the_epsilon_told_beside_rho_is_that_of_the_gaussian_noise(rho):
+    mu = math.sqrt(2 * rho)
+    assert accounting.delta_of_gaussian(lessons.epsilon(rho), mu) == pytest.approx(lessons.DELTA, rel=1e-6)
+    measured = measure_moment(
+        lessons_guess.tables()[0], ZCDP(rho), centre="zero", shape="upper-triangle", rng=np.random.default_rng(0)
+    )
+    assert measured.event.sensitivity / measured.event.scale == pytest.approx(mu), "the noise of the game is no smaller"
+
+
+def test_the_bound_that_the_lever_begins_at_does_not_depend_on_the_number_of_rows():
+    (many,) = lessons.clipped((1.0,), n=50)
+    assert many.row_bound == lessons.public_bound()

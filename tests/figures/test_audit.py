@@ -41,7 +41,7 @@ def test_the_tested_set_is_shaded_from_its_cut(wishart):
     figure, alt = pictures.outputs(wishart, LIGHT)
     (zone,) = figure.layout.shapes
     assert wishart.histogram.cut in (zone.x0, zone.x1)
-    assert wishart.for_epsilon.words in alt
+    assert wishart.for_level.words in alt
 
 
 @pytest.mark.parametrize("claim", [PureDP(1.0), ApproxDP(1.0, 1e-5), ZCDP(0.1), GaussianDP(0.5)], ids=str)

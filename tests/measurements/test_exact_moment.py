@@ -31,6 +31,23 @@ def no_noise(monkeypatch):
         monkeypatch.setattr(exact_noise, name, silent)
 
 
+def test_entries_are_cut_towards_zero():
+    """Also at the rim, where rounding to the nearest would leave the ball and be shortened in another entry."""
+    steps = np.array([[0.7, -0.7, 1.5], [2.999, -3.999, 0.0], [UNIT - 0.25, 0.0, 0.75]])
+    assert integer_gram.whole_rows(steps / UNIT, 1.0).tolist() == [[0, 0, 1], [2, -3, 0], [UNIT - 1, 0, 0]]
+    assert integer_gram.whole_rows(steps / UNIT * 8.0, 8.0).tolist() == [[0, 0, 1], [2, -3, 0], [UNIT - 1, 0, 0]]
+
+
+def test_a_cell_beyond_its_bounds_counts_as_the_bound():
+    """Each cell by itself: shortening the whole row instead would pull the other cells in as well."""
+    bounds, beyond, limit = [[0.0, 4.0], [-1.0, 1.0]], [[9.0, 0.5], [-7.0, -3.0]], [[4.0, 0.5], [0.0, -1.0]]
+    for anchors in (0, 1):
+        one, two = (
+            integer_gram.noiseless_gram(PrivateDataset.from_rows(x, bounds=bounds), anchors) for x in (beyond, limit)
+        )
+        assert one.tolist() == two.tolist()
+
+
 @pytest.mark.parametrize(("anchors", "more"), [(0, {}), (1, {}), (2, {"classes": ["a", "b"]})])
 def test_the_gram_is_that_of_python_integers(anchors, more, monkeypatch):
     monkeypatch.setattr(integer_gram, "_BLOCK_ENTRIES", 40)  # many blocks

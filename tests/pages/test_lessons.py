@@ -76,6 +76,19 @@ def test_answers_are_checked_with_a_reason_and_counted_on_the_chooser():
     assert at.success, "the answer is still there"
 
 
+def test_the_words_at_the_ends_move_the_lever_one_step_and_stop_there():
+    options, start = BOOK[2].lever.options, BOOK[2].lever.start
+    at = open_page(PAGE, lesson="3")
+    element(at, "button", "lesson-lever-more").click().run()
+    assert told(at, "lever") == str(options[options.index(start) + 1])
+    element(at, "button", "lesson-lever-less").click().run()
+    assert not told(at, "lever"), "back at the start, which the address leaves out"
+    element(at, "select_slider", "lesson-lever-3").set_value(options[-1]).run()
+    assert element(at, "button", "lesson-lever-more").disabled
+    element(at, "select_slider", "lesson-lever-3").set_value(options[0]).run()
+    assert element(at, "button", "lesson-lever-less").disabled
+
+
 def test_the_lever_starts_anew_with_the_lesson():
     at = open_page(PAGE, lesson="3", lever="200000")
     element(at, "button", "lesson-next").click().run()
@@ -105,6 +118,9 @@ def test_the_full_screen_has_a_way_back_and_keeps_the_lesson():
 def test_the_link_on_the_page_is_its_address():
     at = open_page(PAGE, lesson="5", lever="1.189207")
     assert at.code[0].value == "/Lessons?lesson=5&lever=1.189207"
+    at = open_page(PAGE, lesson="9", path="teach-3")
+    assert told(at, "path") == "teach-3"
+    assert at.code[0].value == "/Lessons?lesson=9", "whoever gets the link does not walk the teacher's path"
 
 
 def test_the_demonstrations_are_the_other_part():

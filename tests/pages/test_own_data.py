@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import own_state
+from privcov.accounting import attacker_success
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
 
@@ -160,6 +161,28 @@ def test_nothing_is_declared_before_it_is_complete():
     assert go(at, "plan").info
 
 
+def test_what_is_missing_shrinks_while_the_form_is_filled():
+    at = press(given(), "Declare")
+    assert "the name of the table" in at.error[0].value
+    widget(at, "text_input", "name").set_value("trial").run()
+    assert "the name of the table" not in at.error[0].value
+    assert "what one row stands for" in at.error[0].value
+    fill(at, declaration())
+    assert not at.error
+    assert at.session_state["own"].declared is None  # nobody has pressed the button since
+
+
+def test_a_column_of_classes_leaves_the_matrix():
+    at = given()
+    widget(at, "selectbox", "label").set_value("weight").run()
+    typed = calm(at).session_state["own"].typed
+    assert dict(zip(typed["column"], typed["use"], strict=True)) == {
+        "patient_id": False, "age": True, "weight": False, NAMES[2]: True,
+    }  # fmt: skip
+    assert widget(at, "selectbox", "label").value == "weight"
+    assert widget(at, "text_area", "classes").value == ""
+
+
 def test_a_saved_declaration_comes_back():
     at = declared(n_public=False, missing="drop-row", rows_per_person=4)
     own = at.session_state["own"]
@@ -213,7 +236,34 @@ def test_the_plan_shows_three_candidates_and_follows_the_choice():
 def test_which_epsilon_works_here():
     at = go(declared(), "plan")
     press(at, "Find it")
-    assert any(re.search(r"About rho [0-9.]+", m.value) for m in at.markdown)
+    (told,) = [m.value for m in at.markdown if re.search(r"About rho [0-9.]+", m.value)]
+    at.run()
+    assert told in [m.value for m in at.markdown]  # the answer stays while its question does
+    widget(at, "number_input", "rows").set_value(5000).run()
+    assert told not in [m.value for m in calm(at).markdown]
+
+
+@pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])
+def test_the_plan_says_in_words_what_was_picked(kind):
+    at = go(declared(), "plan")
+    widget(at, "selectbox", "kind").set_value(kind).run()
+    plan = calm(at).session_state["own"].chosen
+    (said,) = [m.value.replace("\\", "") for m in at.markdown if "guesses whether one given" in m.value]
+    assert said.startswith(f"{plan} means:")
+    assert f"right {100 * attacker_success(plan):.1f} times in 100" in said
+    assert ("It implies epsilon" in said) == (kind == "zcdp")
+
+
+def test_the_path_walks_along_with_the_pages_own_buttons():
+    at = AppTest.from_file(APP, default_timeout=60)
+    at.query_params["path"] = "release-1"
+    at.switch_page(PAGE).run()
+    press(press(at, "Use the practice table"), "Declare")
+    for label, step in (("Go on to Plan", 2), ("Go on to Release", 3)):
+        press(at, label)
+        assert at.session_state["path"] == f"release-{step}"
+    assert go(at, "declare").session_state["path"] == "release-1"
+    assert go(at, "view").session_state["path"] == "release-1"  # a detour that the path does not name
 
 
 # --- owner's view -------------------------------------------------------------------------------------------
@@ -257,6 +307,21 @@ def test_the_same_release_again_is_the_same_row(ledger):
     press(go(at, "release"), "Release ...")
     press(at, "Confirm and release")
     assert Ledger(ledger).entries("trial") == first
+
+
+def test_a_release_that_exists_is_not_called_too_much(ledger):
+    """With the limit used up, the same release again is free, and another one is refused: the page tells them apart."""
+    at = limited(declared(), rho=0.1)
+    press(press(at, "Release ..."), "Confirm and release")
+    go(at, "release")
+    assert any("in the ledger already" in i.value for i in at.info)
+    assert not at.warning
+    assert any("spends nothing and gives the same" in m.value for m in press(at, "Release ...").markdown)
+    press(at, "Confirm and release")
+    assert len(Ledger(ledger).entries("trial")) == 1
+    widget(go(at, "release"), "number_input", "draw").set_value(2).run()
+    assert not calm(at).info
+    assert any("more than is left" in w.value for w in at.warning)
 
 
 def test_a_release_beyond_the_limit_is_refused(ledger):

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from pages.parts import published_again, published_figures, published_summary, published_table
+from pages.parts import published_again, published_figures, published_summary, published_table, show
 from privcov.experiments import published
+from privcov.experiments.published_curves import FIGURES, curves
+from privcov.figures import published as pictures
 from privcov.figures.look import DARK, LIGHT, wash
 from privcov.figures.published import colours, scatter
 from tests.pages.test_pages import chart, open_page
@@ -103,12 +105,63 @@ def test_the_button_opens_the_same_table_in_trade_offs():
     assert at.query_params["preset"] == "4-table-1-model-1"
 
 
-def test_figures_have_their_findings(page):
+@pytest.mark.parametrize("key", FIGURES)
+def test_every_figure_shows_its_curves_findings_and_what_is_left(page, key):
+    table = published.TABLES[key]
+    figure = next(s for s in page.selectbox if s.key == "published.figure")
+    figure.set_value(table.name).run()
+    assert not page.exception
+    assert not page.error
     text = " ".join(m.value for m in page.markdown)
-    for checks in published_figures._checks(published_summary.stored_at()).values():
-        assert checks
-        for check in checks:
-            assert published_figures.HOLDS[check.holds] in text
+    checks = published_figures._checks(published_summary.stored_at())[key]
+    assert checks
+    for check in checks:
+        assert f"{published_figures.HOLDS[check.holds]} **{show.as_text(check.question)}**" in text
+    kept = published_figures._kept(published_summary.stored_at())[key]
+    assert f"{sum(one.survives for one in kept)} of {len(kept)} curves survive" in text
+    read = published.told(table)
+    captions = " ".join(c.value for c in page.caption)
+    assert (read["what"] == "setting").any()
+    assert all(show.as_text(line) in captions for line in read.loc[read["what"] != "question", "text"])
+    left = next(d.value for d in page.dataframe if "Times n for the published error" in d.value)
+    assert len(left) == len(kept)
+    spec, alt = chart(page, "Curves of")
+    assert "sound from" in alt
+    assert len(spec["data"]) >= 2
+
+
+def test_a_figure_says_what_is_skipped_and_what_stands_in(page):
+    figure = next(s for s in page.selectbox if s.key == "published.figure")
+    figure.set_value("Paper 5, Figure 4").run()
+    told = " ".join(c.value for c in page.caption)
+    assert "20,000 and 60,000 pictures" in told
+    assert show.as_text("Skipped, because their rows were not there: 4-b, 4-c.") in told
+    figure = next(s for s in page.selectbox if s.key == "published.figure")
+    figure.set_value("Paper 5, Figure 5").run()
+    assert show.as_text("Stand-in") in " ".join(c.value for c in page.caption)
+
+
+def test_a_figure_opens_from_a_link_with_its_panel():
+    at = open_page(PAGE, figure="paper-5-figure-5", panel="5-f", shown="sound")
+    assert not at.exception
+    spec, alt = chart(at, "Curves of")
+    assert "as published" not in alt
+    assert len(spec["data"]) == 4
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_the_chart_of_a_panel_draws_both_versions_of_every_line(palette):
+    table = published.TABLES["2-figure-2"]
+    found = curves(table)
+    made = pictures.panel(found, palette, x="epsilon", y="wrong", log=False, methods=False)
+    assert {t.line.dash for t in made.figure.data} == {"dash", "solid"}
+    assert {t.name for t in made.figure.data} == set(found["line"])
+    level = next(t for t in made.figure.data if t.name == "guessing")
+    assert len(set(level.y)) == 1  # an answer without a level is drawn across
+    one = next(t for t in made.figure.data if t.name == "DP-RP" and t.line.dash == "dash")
+    stored = found[(found["line"] == "DP-RP") & (found["variant"] == "as published")].sort_values("x")
+    np.testing.assert_allclose(one.y, stored["value"])
+    np.testing.assert_allclose(one.error_y.array, stored["se"])
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])

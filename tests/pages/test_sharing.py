@@ -266,3 +266,28 @@ def test_a_number_is_also_told_as_the_default_of_its_widget(file):
     assert {"w.seed": 7, "w.data.ar1-covariance.d": 6}.items() <= {f.key: f.value for f in at.number_input}.items()
     for field in at.number_input:
         assert field.proto.default == field.value, field.label
+
+
+@pytest.mark.parametrize(
+    ("file", "query"),
+    [
+        (GRAPH, {"source": "precision-random", "data.n": "200", "data.d": "4", "kind": "pure", "roc.replicates": "3",
+                 "view": "as-an-owner-sees-it"}),
+        (TRADE_OFFS, {**TINY, "kind": "approx", "norm": "max", "axis": "row_bound", "methods": "gaussian-cov"}),
+    ],
+)  # fmt: skip
+def test_lists_and_buttons_are_told_what_they_show_as_their_default_too(file, query):
+    """A browser that never hears of the run that set a widget's state shows the default: it must be the same."""
+    at = open_page(file, **query)
+    boxes = [w for w in at.selectbox if w.key and w.value is not None]
+    assert boxes
+    for box in boxes:
+        assert box.options[box.proto.default] == box.format_func(box.value), box.key
+    chosen = [w for w in at.button_group if w.key in ("w.kind", "graph.view")]
+    assert chosen
+    for group in chosen:
+        assert [group.options[i] for i in group.proto.default] == [group.format_func(v) for v in _listed(group.value)]
+
+
+def _listed(value: object) -> list:
+    return list(value) if isinstance(value, (list, tuple)) else [value]

@@ -1,0 +1,93 @@
+"""The measurement of private rows, looked at from outside: the real one, run again for every draw.
+
+Every draw is one call of `exact_moment.measure_exactly` on a `PrivateDataset`, with the share, centre and shape that
+the method asks for when `release_private` runs it: rows to whole numbers, exact sum, noise from the operating system.
+No ledger is involved, as the rows are simulated and nothing is released. The attacker sees every whole number that is
+measured, so also every function of them that a release holds: nothing is rounded, down to the last bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privcov import _private
+from privcov.audit.bounds import Claim, weaker
+from privcov.dataset import Dataset
+from privcov.measurements.exact_moment import NoisySum, measure_exactly, planned_event
+from privcov.measurements.integer_gram import ANCHOR, UNIT
+from privcov.privacy import Event
+from privcov.private_dataset import Facts, PrivateDataset, Sealed
+
+FAULTS = ("half-noise", "no-clipping", "wrong-n")
+
+
+class _Asked(Exception):
+    """Raised instead of measuring, to see what the method asks for."""
+
+
+def request(method: str, facts: Facts, guarantee: Claim) -> dict:
+    """What `release_private` would hand to `measure_exactly` beside the rows: share, centre, shape, name."""
+
+    def note(share, **how):
+        raise _Asked({"share": share, **how})
+
+    chosen, options = _private._prepared(method, facts, guarantee, "auto", {})
+    try:
+        _private._run(chosen, Sealed(facts, note), guarantee, options)
+    except _Asked as asked:
+        return asked.args[0]
+    raise ValueError(f"{method} measures nothing.")
+
+
+def as_private(table: Dataset, hidden: bool) -> PrivateDataset:
+    """The simulated rows, declared private; hidden: their number is not public."""
+    return PrivateDataset.from_rows(table.rows, row_bound=table.row_bound, n_public=not hidden, name=table.name)
+
+
+def seen(noisy: NoisySum) -> np.ndarray:
+    """All whole numbers of the answer in one symmetric matrix, in units of R^2: the sum, and in a corner of its own the
+    second look at the trace. Exact below 2^53 steps, as UNIT is a power of two."""
+    total = noisy.total if noisy.trace is None else _bordered(noisy.total, noisy.trace)
+    return total / UNIT**2
+
+
+def noiseless(table: Dataset, anchors: int, second_trace: bool, *, clip: bool = True) -> np.ndarray:
+    """What `seen` is without noise, up to cutting to whole numbers: known to an attacker who knows every row."""
+    rows = table.rows / table.row_bound
+    if clip:
+        rows = rows / np.maximum(1.0, np.linalg.norm(rows, axis=1, keepdims=True))
+    z = np.hstack([rows, np.full((len(rows), anchors), ANCHOR / UNIT)])
+    return _bordered(z.T @ z, np.sum(rows**2)) if second_trace else z.T @ z
+
+
+def _bordered(matrix: np.ndarray, corner) -> np.ndarray:
+    found = np.pad(matrix, ((0, 1), (0, 1)))
+    found[-1, -1] = corner
+    return found
+
+
+def _event(method: str, facts: Facts, claim: Claim) -> Event:
+    return planned_event(facts, **request(method, facts, claim))
+
+
+def sampler(method: str, table: Dataset, claim: Claim, *, hidden: bool, fault: str = ""):
+    """(draw(count) -> count x p x p, answer without noise, the event of the sound measurement).
+
+    fault: "" for the measurement as it is; "half-noise": noise for a claim that permits it; "no-clipping": what
+    clipping took away is put back; "wrong-n": every row stands in the table twice, and counts as two people.
+    """
+    event = _event(method, as_private(table, hidden).facts, claim)
+    if fault == "wrong-n":
+        table = Dataset.from_rows(
+            np.repeat(table.rows, 2, axis=0), table.row_bound, name=table.name, provenance=table.provenance
+        )
+    private = as_private(table, hidden)
+    how = request(method, private.facts, weaker(claim, 2.0) if fault == "half-noise" else claim)
+    shape = measure_exactly(private, **how)
+    centre, long = (noiseless(table, shape.anchors, shape.trace is not None, clip=clip) for clip in (True, False))
+    more = long - centre if fault == "no-clipping" else 0.0
+
+    def draw(count: int, *_names: object) -> np.ndarray:
+        return np.array([seen(measure_exactly(private, **how)) for _ in range(count)]) + more
+
+    return draw, centre + more, event

@@ -1,0 +1,103 @@
+"""The measurement of private rows, audited as it is: one call per draw, noise from the operating system.
+
+No seed can be fixed, so these are tests with a chance. Each of the 6 audits of a sound measurement is wrong with a
+probability of at most 10^-3, and far less here, where no set lets the bound come near the claim. How safely the broken
+copies are caught stands beside them.
+"""
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov.audit import exact
+from privcov.audit.bounds import level
+from privcov.audit.live import Asked, audit
+from privcov.audit.mechanisms import EXACT, find, mechanisms, sampler
+from privcov.audit.pairs import catalogue, tables, usual
+from privcov.ledger import Ledger
+from privcov.measurements.exact_moment import measure_exactly
+
+SOUND = [m.key for m in mechanisms() if m.exact and not m.broken]
+FASTEST = "wishart-difference:pure"
+
+
+@pytest.mark.parametrize("key", SOUND)
+def test_the_audited_measurement_is_the_one_that_release_private_makes(key, tmp_path):
+    """Through a ledger of its own: the same numbers of the same kind, noise and event, from the same request."""
+    made = find(key)
+    first, _ = tables(catalogue(2, made.hidden)[0])
+    claim, private = made.claim(1.0, 1e-3, 0.5), exact.as_private(first, made.hidden)
+    ledger = Ledger(tmp_path / "own.sqlite")
+    ledger.limit(private.name, claim)
+    answer = privcov.release_private(made.method, private, claim, ledger=ledger)
+    (event,) = answer.events
+    audited = sampler(made, first, claim)
+    assert audited.events == (event,)
+    noisy = measure_exactly(private, **exact.request(made.method, private.facts, claim))
+    assert (noisy.event, noisy.scale) == (event, event.scale)
+
+
+def test_every_call_of_the_measurement_is_one_draw(monkeypatch):
+    calls = []
+
+    def counted(private, **how):
+        calls.append(private.facts.n)
+        return measure_exactly(private, **how)
+
+    monkeypatch.setattr(exact, "measure_exactly", counted)
+    found = audit(Asked(f"exact:{FASTEST}:n-public", pair="orthogonal", draws=1_000))
+    assert len(calls) == 2 * 1_000 + 2  # one more of either table, for the shape
+    assert found.draws == 500
+    assert sum(found.for_level.hits) <= 1_000
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+@pytest.mark.parametrize(("method", "kind"), EXACT)
+def test_what_is_seen_is_every_number_and_its_mean_is_the_answer_without_noise(method, kind, hidden):
+    """At a level at which noise is far below the cut to whole numbers, about 2^-19 per entry and row."""
+    first, _ = tables(next(p for p in catalogue(2, hidden) if p.key == ("flat-nobody" if hidden else "diagonals")))
+    made = find(f"exact:{method}:{kind}:n-{'hidden' if hidden else 'public'}")
+    weak = made.claim(1e9, 1e-3, 1e18)
+    side = sampler(made, first, weak)
+    np.testing.assert_allclose(side.draw(3)[0], side.centre, atol=1e-4)
+    private = exact.as_private(first, hidden)
+    noisy = measure_exactly(private, **exact.request(method, private.facts, weak))
+    seen = exact.seen(noisy) * 2.0**40
+    assert (seen == np.round(seen)).all()
+    numbers = {int(v) for v in noisy.total.ravel()} | ({noisy.trace} if noisy.trace is not None else set())
+    assert numbers <= {int(v) for v in seen.ravel()}
+    assert (noisy.trace is not None) == (kind == "zcdp" and not hidden)
+
+
+@pytest.mark.parametrize("key", SOUND)
+def test_a_sound_measurement_is_not_caught(key):
+    """1,200 draws of either table, d = 1 to 3 by method: 1.6 to 2 times too little noise would be seen."""
+    made = find(key)
+    d = {"gaussian-cov": 2, "laplace-cov": 1, "wishart-difference": 3}[made.method]
+    found = audit(Asked(key, d=d, pair=usual(d, made.hidden), draws=1_200))
+    assert not found.caught, found.sentence
+    assert found.proved <= level(found.claim)
+
+
+# (method and kind, n, d, fault, level of the claim, draws of either table), with a level at which few draws see most.
+# In five trial runs with these draws or fewer, what was proved was 1.11 to 8 times what was claimed, every time; the copy
+# of Laplace noise without clipping at d = 2 was tried only once at its setting.
+BROKEN = [
+    ("gaussian-cov:zcdp", "public", 1, "half-noise", 1.5, 2_000),
+    ("gaussian-cov:zcdp", "hidden", 2, "wrong-n", 1.5, 1_200),
+    ("gaussian-cov:zcdp", "public", 3, "no-clipping", 0.5, 1_000),
+    ("laplace-cov:pure", "hidden", 1, "wrong-n", 2.0, 3_000),
+    ("laplace-cov:pure", "hidden", 2, "no-clipping", 2.0, 1_500),
+    ("wishart-difference:pure", "hidden", 1, "half-noise", 1.5, 4_000),
+    ("wishart-difference:pure", "hidden", 2, "wrong-n", 1.5, 6_000),
+    ("wishart-difference:pure", "public", 3, "no-clipping", 1.0, 3_000),
+]
+
+
+@pytest.mark.parametrize(("method", "n", "d", "fault", "claimed", "draws"), BROKEN)
+def test_a_broken_copy_is_caught(method, n, d, fault, claimed, draws):
+    hidden = n == "hidden"
+    pair = usual(d, hidden) if fault != "no-clipping" else ("long-nobody" if hidden else "long-zero")
+    asked = Asked(f"exact-{fault}:{method}:n-{n}", d=d, pair=pair, draws=draws, epsilon=claimed, rho=claimed)
+    found = audit(asked)
+    assert found.caught, found.sentence
