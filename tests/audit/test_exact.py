@@ -80,8 +80,8 @@ def test_a_sound_measurement_is_not_caught(key):
 
 
 # (method and kind, n, d, fault, level of the claim, draws of either table), with a level at which few draws see most.
-# In five trial runs with these draws or fewer, what was proved was 1.11 to 8 times what was claimed, every time; the copy
-# of Laplace noise without clipping at d = 2 was tried only once at its setting.
+# In five trial runs with these draws or fewer, what was proved was 1.11 to 8 times what was claimed, every time; the
+# copy of Laplace noise without clipping at d = 2 was tried only once at its setting.
 BROKEN = [
     ("gaussian-cov:zcdp", "public", 1, "half-noise", 1.5, 2_000),
     ("gaussian-cov:zcdp", "hidden", 2, "wrong-n", 1.5, 1_200),

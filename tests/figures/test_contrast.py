@@ -115,8 +115,8 @@ def test_figures_and_theme_share_their_colours(mode):
     assert palette.ground == theme["backgroundColor"]
     assert palette.ink == theme["textColor"]
     assert list(palette.lines) == theme["chartCategoricalColors"]
-    caption = re.findall(r"light-dark\((#\w{6}), (#\w{6})\)", STYLE)[1]
-    assert palette.quiet == caption[mode == "dark"]
+    caption = re.search(r"stCaptionContainer[^}]*light-dark\((#\w{6}), (#\w{6})\)", STYLE)
+    assert palette.quiet == caption.groups()[mode == "dark"]
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])

@@ -93,7 +93,8 @@ def test_a_link_with_nonsense_gets_a_sentence_and_a_working_page(file):
 def test_the_ends_of_the_controls_give_a_picture_or_a_sentence(file, query):
     base = {} if "source" in query else SMALL
     at = open_page(file, **{**base, **query})
-    assert len(at.get("plotly_chart")) > 0 or len(at.error) == 1
+    stills = [block for block in at.get("html") if "<img class" in block.proto.body]
+    assert len(at.get("plotly_chart")) + len(stills) > 0 or len(at.error) == 1
 
 
 @pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])

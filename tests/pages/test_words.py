@@ -85,8 +85,8 @@ def test_every_parameter_that_slides_has_words_for_both_ends(card):
 
 
 # Where one `ends` serves two calls: a slider of a field is either linear or logarithmic; the shared slider's caller
-# writes the words.
-SHARED = {("controls.py", "field"): 1, ("controls.py", "slider"): 1}
+# writes the words; a lesson's words are two buttons that move its lever.
+SHARED = {("controls.py", "field"): 1, ("controls.py", "slider"): 1, ("lesson_view.py", "_lever"): 1}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
@@ -110,6 +110,7 @@ def test_every_slider_on_the_page_is_followed_by_its_words(file, query):
                 if getattr(element, "type", "") in ("slider", "select_slider"):
                     seen += 1
                     words = re.findall(r"<span>(.*?)</span>", markup(after)) if after is not None else []
+                    words += [b.label for b in getattr(after, "button", [])]
                     assert [bool(w) for w in words] == [True, True], f"{element.label} has no words at its ends"
     assert seen == len(at.slider) + len(at.select_slider)
 
@@ -140,6 +141,7 @@ BANDS = {
     "own.py": ("Privacy-noise interval", "privcov/figures/own.py"),
     "lessons.py": ("binomial interval", "privcov/figures/lessons.py"),
     "demonstrations.py": ("no interval: areas under histograms", ""),
+    "published.py": ("Bars: a standard error over our runs", "pages/parts/published_figures.py"),
     "audit.py": ("no interval: areas under histograms and under the attacker's curve", ""),
 }
 
