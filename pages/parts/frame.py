@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import gc
 import importlib
@@ -20,7 +21,8 @@ from pages.parts.style import STYLE
 from privcov.figures.look import DARK, LIGHT, Palette
 
 ROOT = Path(__file__).resolve().parents[2]
-ICON = ROOT / "pages" / "parts" / "icon.png"
+# In full: a file that Streamlit hands out is gone for a moment whenever a page runs again.
+ICON = "data:image/png;base64," + base64.b64encode((ROOT / "pages" / "parts" / "icon.png").read_bytes()).decode()
 PATIENCE = 4.0  # seconds after the first page begins: the page itself comes first
 LATER = ("pandas", "scipy.optimize", "privcov.experiments.plan")  # not needed for the first picture
 HOME = "Home"  # makes no plotly figure: the browser need not load its script before the first picture
@@ -100,7 +102,7 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
 
     keeps: names of settings of this page alone (which lesson, which axis) that belong in its address; see `own`.
     """
-    st.set_page_config(page_title=f"{title} - PrivCov", page_icon=str(ICON), layout="wide")
+    st.set_page_config(page_title=f"{title} - PrivCov", page_icon=ICON, layout="wide")
     _one_thread()
     if title != HOME:  # plotly looks for a loaded pandas and would take one that another thread is still loading
         importlib.import_module("pandas")

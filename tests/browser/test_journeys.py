@@ -166,8 +166,7 @@ def test_a_fast_drag_ends_where_the_hand_let_go(visit, settle):
     assert page.get_by_text("0.5-zCDP; asked for 0.5-zCDP").count() == 1
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize(("width", "dark"), [(1280, True), (1920, False)])
 def test_both_themes_fit_both_widths(dark, width, visit):
     for path in PAGES:
         page = visit(path, dark=dark, width=width)

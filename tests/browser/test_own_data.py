@@ -106,11 +106,14 @@ def type_highest(page, settle, row: int, number: str) -> None:
     """Into the editor's column "Highest", as fast as a person types, once the cell is open for typing."""
     grid = page.get_by_test_id("stDataFrame").locator("canvas").first
     grid.scroll_into_view_if_needed()
-    box = grid.bounding_box()
-    page.mouse.click(box["x"] + 390, box["y"] + 33 * row + 16)
-    page.keyboard.press("Enter")
     field = page.locator("#portal input")  # loaded at the first use; keys struck before that would be lost
-    field.wait_for()
+    for _ in range(10):  # the table may still be moving when it is clicked
+        box = grid.bounding_box()
+        page.mouse.click(box["x"] + 390, box["y"] + 33 * row + 16)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(3000 if not field.is_visible() else 0)
+        if field.is_visible():
+            break
     field.select_text()
     page.keyboard.type(number, delay=90)
     page.keyboard.press("Enter")
