@@ -8,10 +8,8 @@ page that echoes its slider, or a page that holds one tiny chart and nothing els
 from __future__ import annotations
 
 import contextlib
-import http.client
 import os
 import re
-import socket
 import statistics
 import subprocess
 import sys
@@ -20,6 +18,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.browser.conftest import free_port, healthy
 
 ROOT = Path(__file__).resolve().parents[1]
 BEFORE = "BENCH_BEFORE"  # another checkout, to start in turns with this one
@@ -70,9 +70,7 @@ WATCH = """
 @contextlib.contextmanager
 def serving(script: Path, folder: Path) -> Iterator[str]:
     """A server of `script` whose log and ledger are in `folder`; yields its address once it answers."""
-    with contextlib.closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", script.name, f"--server.port={port}"]
     process = subprocess.Popen(
         [*command, "--server.fileWatcherType=none"],
@@ -92,17 +90,6 @@ def serving(script: Path, folder: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait()
-
-
-def healthy(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-    try:
-        connection.request("GET", "/_stcore/health")
-        return connection.getresponse().status == 200
-    except OSError:
-        return False
-    finally:
-        connection.close()
 
 
 @contextlib.contextmanager
