@@ -1,6 +1,6 @@
 # make run    the workbench on this machine, at http://127.0.0.1:8501 (PORT=8600 for another port)
 # make test   every test; ARGS="-k ledger" is handed to pytest
-# make bench  the timings
+# make bench  one table of ratios; ARGS="speed --store" measures a section and keeps it
 # make reproduce  the papers' tables again (minutes; ARGS="--preset full" overnight); it goes on where it was stopped
 #
 # PY=python3.12 chooses the Python that .venv is built with. Written for GNU make 3.81, which macOS ships.
@@ -25,7 +25,7 @@ bench: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m tests.bench $(ARGS)
 
 reproduce: .venv/.stamp-run
-	@OPENBLAS_NUM_THREADS=1 $(VENV_PYTHON) -m privcov reproduce $(ARGS)
+	@$(VENV_PYTHON) -m privcov reproduce $(ARGS)
 
 # A Python that no longer starts (upgraded away, copied from elsewhere) counts as no .venv at all.
 ifneq ($(shell $(VENV_PYTHON) -c 'print("starts")' 2>/dev/null),starts)
@@ -36,5 +36,5 @@ endif
 .venv/.stamp-run: requirements.txt $(REBUILD)
 	@sh .ci/setup.sh run
 
-.venv/.stamp-dev: requirements.txt requirements-dev.txt $(REBUILD)
+.venv/.stamp-dev: requirements.txt requirements-cluster.txt requirements-dev.txt $(REBUILD)
 	@sh .ci/setup.sh dev

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import streamlit as st
 
 from pages.parts import cached, controls, estimate_pins, frame, share, show, take_home, twin, upload
@@ -100,10 +102,12 @@ with show.problems():
     panels = [("Truth", reference)] if known else []
     panels += [("Sample", sample), ("Released", released), (f"Released minus {against}", released - reference)]
     for place, (title, matrix) in zip(st.columns(len(panels)), panels, strict=True):
+        what = f"{title.lower()} {rel.target}"
+        drawn = functools.partial(heatmap, matrix, data.columns, limit, palette, what=what)
         with place, st.container(border=True):
             st.markdown(f"**{title}**")
             show.picture(
-                heatmap(matrix, data.columns, limit, palette, what=f"{title.lower()} {rel.target}"),
+                cached.picture(study, what, palette, drawn) if title in ("Truth", "Sample") else drawn(),
                 f"square-{title.lower().replace(' ', '-')}",
             )
     unit = f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
@@ -153,10 +157,7 @@ with show.problems():
     )
     with statement:
         st.markdown("Every number below is computed from what the measurement did to the rows.")
-        for title, text in rel.statement.lines:
-            name, words = st.columns([1, 6])
-            name.markdown(f"**{title}**")
-            words.text(text)
+        show.lines(rel.statement.lines)
         st.caption(
             "Not covered: the seeded, floating-point noise of this preview"
             + (" and" if rel.n is None else ",")

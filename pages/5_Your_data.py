@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import frame, own_answers, own_declare, own_paper, own_plan, own_release, own_view, show
+from pages.parts import (
+    frame,
+    hosted,
+    own_answers,
+    own_declare,
+    own_elsewhere,
+    own_paper,
+    own_plan,
+    own_release,
+    own_view,
+    show,
+)
 from pages.parts.glossary import term
 from pages.parts.own_state import STEPS, follow, forget, own
 
@@ -15,6 +26,10 @@ st.caption(
     "Nothing is read before you have declared it; nothing is drawn before you confirm it; what was spent is written "
     "down before it is drawn."
 )
+
+if reason := hosted.refusal():
+    own_elsewhere.section(reason)
+    st.stop()
 
 sections = {
     "declare": own_declare.section,

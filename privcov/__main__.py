@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import privcov
+from privcov import _generate, _shell_release
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -28,15 +29,20 @@ def main(argv: list[str] | None = None) -> int:
     again.add_argument("tables", nargs="*", help="keys such as 2-table-2; all when left out")
     again.add_argument("--preset", choices=("small", "full"), default="small", help="small: minutes; full: overnight")
     again.set_defaults(act=_reproduce)
+    for one in (runner, again):
+        one.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
     _add_advice(commands)
-    _add_release(commands)
-    _add_ledger(commands)
+    _shell_release.add_commands(commands)
+    _generate.add_generate(commands)
     options = parser.parse_args(argv)
     try:
         options.act(options)
     except (OSError, ValueError, TypeError, RuntimeError) as problem:
         print(f"privcov: {problem}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt as interruption:
+        print(f"privcov: {str(interruption) or 'Interrupted.'}", file=sys.stderr)
+        return 130
     return 0
 
 
@@ -44,7 +50,7 @@ def _run(options) -> None:
     from privcov.experiments import studies
 
     plans = studies.read(options.plan.read_bytes())
-    table = studies.run(plans, _progress)
+    table = studies.run(plans, _progress, workers=options.workers)
     if options.out or not options.report:
         table.to_csv(options.out or sys.stdout, index=False)
     if options.report:
@@ -74,7 +80,7 @@ def _reproduce(options) -> None:
         took = "its data set is not there; left as it was" if math.isnan(seconds) else f"{seconds:.1f} s"
         print(f"{done}/{total} {step.table.key}, {step.point.name}, {step.variant}: {took}", file=sys.stderr)
 
-    for path in reproduce(options.tables, options.preset, progress=tell):
+    for path in reproduce(options.tables, options.preset, progress=tell, workers=options.workers):
         print(path)
 
 
@@ -92,7 +98,7 @@ def _add_advice(commands) -> None:
     advice = commands.add_parser("advice", help="which method for my n, d and guarantee? From measured cells, no rows")
     advice.add_argument("--n", type=int, help="number of rows; where it is not public, a guess")
     advice.add_argument("--d", type=int, help="number of columns")
-    _add_guarantee(advice)
+    _shell_release.add_guarantee(advice)
     advice.add_argument("--target", choices=("covariance", "precision", "graph"), default="covariance")
     advice.add_argument(
         "--structure",
@@ -119,7 +125,9 @@ def _advice(options) -> None:
         raise ValueError("advice needs --n and --d, the numbers of rows and columns.")
     names = ("mean_known", "add_remove", "private", "length_ratio", "rows_per_person")
     told = {name: getattr(options, name) for name in names}
-    found = advise(options.n, options.d, _guarantee(options), options.target, options.structure, **told)
+    found = advise(
+        options.n, options.d, _shell_release.guarantee_of(options), options.target, options.structure, **told
+    )
     print(*found.verdict, sep="\n")
     print("", *table(found), sep="\n")
     if known := if_known(found):
@@ -138,108 +146,6 @@ def _measure_again() -> None:
         for target in TARGETS:
             print(write(target, measure(target, store, lambda done, total: _progress(done, total, []))))
         write_about()
-
-
-# --- private tables -----------------------------------------------------------------------------------------
-
-
-def _add_release(commands) -> None:
-    release = commands.add_parser("release", help="release once from a private CSV, on the record of the ledger")
-    release.add_argument("data", type=Path, help="CSV file")
-    release.add_argument("--declaration", type=Path, required=True, help="declaration JSON: columns, bounds, persons")
-    release.add_argument("--method", default="auto-cov")
-    _add_guarantee(release)
-    release.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
-    release.add_argument("--draw", type=int, default=1, help="2, 3, ... for another draw, which is paid again")
-    release.add_argument(
-        "--different-from", action="append", default=[], metavar="NAME", help="a table of other people"
-    )
-    release.add_argument("--out", type=Path, help="JSON file; standard output when left out")
-    release.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
-    release.set_defaults(act=_release)
-
-
-def _add_ledger(commands) -> None:
-    ledger = commands.add_parser("ledger", help="what has been spent on private tables, and their limits")
-    ledger.add_argument("what", nargs="?", choices=("list", "show", "limit"), default="list")
-    ledger.add_argument("name", nargs="?", help="the declared name of a table")
-    _add_guarantee(ledger)
-    ledger.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
-    ledger.set_defaults(act=_ledger)
-
-
-def _add_guarantee(parser) -> None:
-    parser.add_argument("--epsilon", type=float)
-    parser.add_argument("--delta", type=float)
-    parser.add_argument("--rho", type=float)
-
-
-def _guarantee(options) -> privcov.PureDP | privcov.ApproxDP | privcov.ZCDP:
-    given = (options.epsilon is not None, options.delta is not None, options.rho is not None)
-    if given == (False, False, True):
-        return privcov.ZCDP(options.rho)
-    if given == (True, True, False):
-        return privcov.ApproxDP(options.epsilon, options.delta)
-    if given == (True, False, False):
-        return privcov.PureDP(options.epsilon)
-    raise ValueError("Give --rho, or --epsilon, or --epsilon and --delta.")
-
-
-def _release(options) -> None:
-    from privcov.data_sources.private_file import Declaration, read_private
-
-    guarantee = _guarantee(options)
-    declaration = Declaration.from_json(options.declaration.read_text(encoding="utf-8"))
-    ledger = privcov.Ledger(options.ledger)
-    made = privcov.release_private(
-        options.method,
-        read_private(options.data.read_bytes(), declaration),
-        guarantee,
-        ledger=ledger,
-        draw=options.draw,
-        different_from=tuple(options.different_from),
-        **_parameters(options),
-    )
-    if options.out:
-        options.out.write_text(made.to_json() + "\n", encoding="utf-8")
-    else:
-        print(made.to_json())
-    print(made.statement, file=sys.stderr)
-    print(ledger.account(declaration.name.strip()).sentence, file=sys.stderr)
-
-
-def _parameters(options) -> dict:
-    """NAME=VALUE pairs; a value is a number where it reads as one."""
-    found = {}
-    for pair in options.set:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise ValueError(f"--set takes NAME=VALUE, got {pair!r}.")
-        for read in (int, float, str):
-            try:
-                found[name] = read(value)
-                break
-            except ValueError:
-                continue
-    return found
-
-
-def _ledger(options) -> None:
-    ledger = privcov.Ledger(options.ledger)
-    if options.what != "list" and not options.name:
-        raise ValueError(f"ledger {options.what} needs the name of a table.")
-    if options.what == "limit":
-        print(f"{options.name}: {ledger.limit(options.name, _guarantee(options)).sentence}")
-        return
-    for name in [options.name] if options.name else ledger.names():
-        print(f"{name}: {ledger.account(name).sentence}")
-        if options.what == "show":
-            for entry in ledger.entries(name):
-                unit = "epsilon" if entry.cost.kind == "pure" else "rho"
-                what = entry.request.get("method", "")
-                print(
-                    f"  {entry.number} {entry.reserved_at} {entry.state} {what} {unit} {float(entry.cost.amount):.9g}"
-                )
 
 
 if __name__ == "__main__":

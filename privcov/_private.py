@@ -16,13 +16,17 @@ from functools import cache
 from privcov import accounting
 from privcov._release import Release
 from privcov._running import build_method, run_method
+from privcov.engine import EngineError
 from privcov.estimators.base import METHODS, Method, MethodCard
 from privcov.ledger import Ledger
 from privcov.ledger.fingerprint import fingerprint
 from privcov.measurements.exact_moment import NoisySum, measure_exactly, planned_event
+from privcov.measurements.exact_noise import check_scale
 from privcov.measurements.exact_reading import read_sum
+from privcov.measurements.table_pass import PassError
 from privcov.privacy import Event, Guarantee, NoPrivacy, to_dict
 from privcov.private_dataset import Facts, PrivateDataset, Sealed, SealedError
+from privcov.table_files import TableFileError
 
 FORMAT = "privcov-private-release-1"
 # What a private release does not let anybody choose; said when somebody tries.
@@ -75,7 +79,7 @@ def release_private(
     if not isinstance(ledger, Ledger):
         raise TypeError("ledger must be a privcov.Ledger: private rows are released on the record only.")
     chosen, options = _prepared(method, private.facts, guarantee, centre, parameters)
-    planned_event_of(chosen, private.facts, guarantee, options)
+    event = planned_event_of(chosen, private.facts, guarantee, options)
     request = {
         "method": chosen.card.key,
         "version": chosen.card.version,
@@ -85,6 +89,9 @@ def release_private(
         "draw": draw,
         **options,
     }
+    if private.files is not None:  # what would be refused after a long reading, or even paid for, is refused now
+        check_scale(event.scale)
+        ledger.check(private.name, guarantee, request, token)
 
     def made() -> str:
         noisy, release, problem = _measure_and_run(chosen, private, guarantee, options)
@@ -186,9 +193,15 @@ def planned_event_of(method: Method, facts: Facts, guarantee: Guarantee, options
 
 
 def _recognised(private: PrivateDataset, key: bytes) -> str:
-    """The fingerprint; what goes wrong in it may depend on the rows, so it is an identifier."""
+    """The fingerprint, and for a table in files the one pass over its rows, before anything is reserved.
+
+    What goes wrong in it may depend on the rows, so it is an identifier; but for files that changed and workers that
+    are gone there is a sentence.
+    """
     try:
         return fingerprint(private, key)
+    except (TableFileError, EngineError, PassError):  # their sentences are made to say nothing about the rows
+        raise
     except Exception:
         raise MeasurementError(
             f"The table could not be compared with those in the ledger (id {secrets.token_hex(4)}). Nothing was drawn "

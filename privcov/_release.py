@@ -122,6 +122,7 @@ class Release:
 
     @property
     def statement(self) -> Statement:
+        """What is guaranteed, computed from the events alone."""
         return _state(self)
 
     def to_json(self) -> str:
@@ -140,10 +141,11 @@ class Release:
         if self.path is not None:
             fields["path"] = [{**vars(fit), "gap": None if np.isnan(fit.gap) else fit.gap} for fit in self.path]
         fields["statement"] = [list(line) for line in self.statement.lines]
-        return json.dumps(fields, default=_plain, allow_nan=False)
+        return json.dumps(fields, default=json_default, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Release:
+        """The release that `to_json` wrote. Raises ValueError where its events do not give what it claims."""
         fields = json.loads(text)
         fields.pop("statement")
         fields["guarantee"] = from_dict(fields["guarantee"])
@@ -180,7 +182,8 @@ class Release:
         return cls(**fields)
 
 
-def _plain(value):
+def json_default(value: object) -> object:
+    """numpy numbers and arrays as Python's own, for ``json.dumps(default=...)``."""
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, np.generic):

@@ -294,7 +294,9 @@ def covers(asked: Guarantee, given: Guarantee | None) -> bool:
         return isinstance(given, ZCDP) and given.rho <= asked.rho
     if isinstance(given, PureDP):
         return given.epsilon <= asked.epsilon
-    return isinstance(asked, ApproxDP) and given.epsilon <= asked.epsilon and given.delta <= asked.delta
+    if not (isinstance(asked, ApproxDP) and isinstance(given, ApproxDP)):
+        return False
+    return given.epsilon <= asked.epsilon and given.delta <= asked.delta
 
 
 def group(guarantee: Guarantee | GaussianDP, k: int) -> Guarantee | GaussianDP:

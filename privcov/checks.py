@@ -7,8 +7,11 @@ The same sentence is shown to the person at the screen, so it should be kind.
 from __future__ import annotations
 
 import math
+from typing import Any, TypeVar
 
 import numpy as np
+
+Choice = TypeVar("Choice")
 
 
 def _finish(sentence: str, remedy: str) -> str:
@@ -29,6 +32,7 @@ def number(name: str, value: object) -> float:
 
 
 def positive(name: str, value: object, remedy: str = "") -> float:
+    """``value`` as a finite float > 0."""
     x = number(name, value)
     if x <= 0:
         raise ValueError(_finish(f"{name} must be > 0, got {name}={value}", remedy))
@@ -44,13 +48,14 @@ def in_range(name: str, value: object, low: float, high: float, remedy: str = ""
 
 
 def strictly_between(name: str, value: object, low: float, high: float, remedy: str = "") -> float:
+    """``value`` as a float with low < value < high."""
     x = number(name, value)
     if not low < x < high:
         raise ValueError(_finish(f"{name} must be > {low:g} and < {high:g}, got {name}={value}", remedy))
     return x
 
 
-def whole(name: str, value: object, low: int, high: int | None = None, remedy: str = "") -> int:
+def whole(name: str, value: Any, low: float, high: float | None = None, remedy: str = "") -> int:
     """``value`` as an int with low <= value (<= high)."""
     x = number(name, value)
     if x != int(x):
@@ -61,7 +66,8 @@ def whole(name: str, value: object, low: int, high: int | None = None, remedy: s
     return int(value)  # not int(x): above 2^53 the float has lost digits, and two seeds would become one
 
 
-def one_of(name: str, value: object, choices: tuple, remedy: str = "") -> object:
+def one_of(name: str, value: Any, choices: tuple[Choice, ...], remedy: str = "") -> Choice:
+    """``value`` itself, where it is one of ``choices``."""
     if value not in choices:
         listed = ", ".join(map(repr, choices))
         raise ValueError(_finish(f"{name} must be one of {listed}, got {name}={value!r}", remedy))

@@ -6,12 +6,15 @@ Nothing here accepts rows as private. Bounds are public facts that come from out
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from privcov import checks
+
+# Called while a table in files is read, from whichever thread reads: (rows read, rows in all or None, seconds so far).
+Progress = Callable[[int, int | None, float], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +27,35 @@ class Truth:
     covariance: np.ndarray
     precision: np.ndarray | None = None
     graph: np.ndarray | None = None
+
+
+class RowsInFiles(TypeError):
+    """A step wanted rows in memory, and the table is in files."""
+
+
+class FileRows:
+    """Stands where the rows of a table in files would be: it knows their shape, and refuses everything else.
+
+    table: a `privcov.table_files.TableFiles`. shape: (rows that count, columns). missing: the rule for missing cells of
+    public rows, "" or "drop-row". memo: what the passes over the files found, for `privcov.measurements`.
+    """
+
+    def __init__(self, table, shape: tuple[int, int], progress: Progress | None = None, missing: str = "") -> None:
+        self.table, self.shape, self.progress, self.missing = table, shape, progress, missing
+        self.memo: dict = {}
+
+    def _refuse(self, *_):
+        raise RowsInFiles(
+            "The rows of this table stay in their files: only methods that need its one moment work on it. "
+            "Where it fits into memory, read the columns and use from_rows."
+        )
+
+    __array__ = __getitem__ = __len__ = __iter__ = _refuse
+
+    def __getattr__(self, name: str):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse()
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,30 +133,10 @@ class Dataset:
             raise ValueError(f"columns must name all {d} columns, got {len(names)} names.")
         if labels is not None and len(labels) != n:
             raise ValueError(f"labels must have one entry per row ({n}), got {len(labels)}.")
-        origin, scale = np.zeros(d), np.ones(d)
-        if bounds is not None:
-            bounds = _check_bounds(bounds, names)
-            origin = bounds.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
-            if origin.shape != (d,):
-                raise ValueError(f"typical must hold one value per column ({d}), got shape {origin.shape}.")
-            inside = (bounds[:, 0] <= origin) & (origin <= bounds[:, 1])  # false for NaN
-            if not inside.all():
-                where = ", ".join(np.array(names)[~inside][:5])
-                raise ValueError(f"typical must hold one value inside the bounds per column; check {where}.")
-            scale = np.maximum(bounds[:, 1] - origin, origin - bounds[:, 0])
-        elif typical is not None:
-            raise ValueError("typical needs bounds: without bounds the origin is zero.")
-        if mean_is_zero and origin.any():
-            raise ValueError(
-                "mean_is_zero says the mean is publicly zero, so typical must be 0 for every column. "
-                "Set typical to zeros, or leave mean_is_zero out."
-            )
-        if row_bound is None:
-            row_bound = 1.0 if bounds is None else float(np.sqrt(d))
-        checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
+        bounds, origin, scale, row_bound = _units(names, row_bound, bounds, typical, mean_is_zero)
         return cls(
             rows=rows,
-            row_bound=float(row_bound),
+            row_bound=row_bound,
             columns=names,
             name=name,
             provenance=checks.one_of("provenance", provenance, ("simulated", "public")),
@@ -138,12 +150,70 @@ class Dataset:
             classes=tuple(map(str, classes or ())),
         )
 
+    @classmethod
+    def from_files(
+        cls,
+        paths,
+        row_bound: float | None = None,
+        bounds=None,
+        label: str = "",
+        columns=None,
+        *,
+        classes=None,
+        typical=None,
+        missing: str = "",
+        mean_is_zero: bool = False,
+        name: str = "files",
+        provenance: str = "public",
+        progress: Progress | None = None,
+    ) -> Dataset:
+        """A data set that stays in its files: CSV (plain or gz), Parquet, Arrow; one, many, a folder or a pattern.
+
+        Only headers and the number of rows are read here. The numbers are read in one pass, block by block, when a
+        method first asks for the moment, and again for another row bound; the moment is that of `from_rows` within
+        2^-20 per entry in unit-ball units (usually far closer); its bits do not depend on how the rows lie in files.
+
+        label:    column of class names, with ``classes``, their public list.
+        columns:  names to use; None takes all columns of the first file but the label.
+        missing:  "" refuses missing and infinite cells; "drop-row" leaves such rows out, and reads the numbers once
+                  more, for their number.
+        progress: called with (rows read, rows in all, seconds). The rest: see `from_rows`.
+        Raises TableFileError (a ValueError) for files that cannot be read as they should.
+        """
+        from privcov import table_files
+
+        if bool(label) != bool(classes):
+            raise ValueError("A label in files needs classes=[...], the list of its names, and classes need a label.")
+        table = table_files.count_rows(table_files.describe(paths, columns=columns, label=label or None), private=False)
+        limits, origin, scale, bound = _units(table.columns, row_bound, bounds, typical, mean_is_zero)
+        n = _whole_rows(table) if checks.one_of("missing", missing, ("", "drop-row")) else table.n
+        if not n:
+            raise ValueError("The files hold no row without a missing cell. Give other files or columns.")
+        named = tuple(map(str, classes or ()))
+        return cls(
+            rows=FileRows(table, (n, len(table.columns)), progress, missing),
+            row_bound=bound,
+            columns=table.columns,
+            name=name,
+            provenance=checks.one_of("provenance", provenance, ("simulated", "public")),
+            bounds=limits,
+            origin=origin,
+            scale=scale,
+            labels=None,
+            truth=None,
+            mean_is_zero=bool(mean_is_zero),
+            classes=named,
+            memo={"classes": (named, None)} if named else {},
+        )
+
     @property
     def n(self) -> int:
+        """Number of rows."""
         return self.rows.shape[0]
 
     @property
     def d(self) -> int:
+        """Number of columns."""
         return self.rows.shape[1]
 
     def with_row_bound(self, row_bound: float) -> Dataset:
@@ -159,6 +229,33 @@ class Dataset:
         return (np.clip(rows, self.bounds[:, 0], self.bounds[:, 1]) - self.origin) / self.scale
 
 
+def _units(names: tuple[str, ...], row_bound, bounds, typical, mean_is_zero: bool):
+    """(bounds, origin, scale, R) as declared, or as they are without a declaration."""
+    d = len(names)
+    origin, scale = np.zeros(d), np.ones(d)
+    if bounds is not None:
+        bounds = _check_bounds(bounds, names)
+        origin = bounds.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
+        if origin.shape != (d,):
+            raise ValueError(f"typical must hold one value per column ({d}), got shape {origin.shape}.")
+        inside = (bounds[:, 0] <= origin) & (origin <= bounds[:, 1])  # false for NaN
+        if not inside.all():
+            where = ", ".join(np.array(names)[~inside][:5])
+            raise ValueError(f"typical must hold one value inside the bounds per column; check {where}.")
+        scale = np.maximum(bounds[:, 1] - origin, origin - bounds[:, 0])
+    elif typical is not None:
+        raise ValueError("typical needs bounds: without bounds the origin is zero.")
+    if mean_is_zero and origin.any():
+        raise ValueError(
+            "mean_is_zero says the mean is publicly zero, so typical must be 0 for every column. "
+            "Set typical to zeros, or leave mean_is_zero out."
+        )
+    if row_bound is None:
+        row_bound = 1.0 if bounds is None else float(np.sqrt(d))
+    checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
+    return bounds, origin, scale, float(row_bound)
+
+
 def _check_bounds(bounds, names: tuple[str, ...]) -> np.ndarray:
     b = np.array(bounds, dtype=np.float64, copy=True)
     if b.shape != (len(names), 2):
@@ -169,3 +266,19 @@ def _check_bounds(bounds, names: tuple[str, ...]) -> np.ndarray:
         if low >= high:
             raise ValueError(f"The bounds of {name!r} must satisfy low < high, got {low:g} and {high:g}.")
     return b
+
+
+def _whole_rows(table) -> int:
+    """Number of rows of a table in files without a missing or infinite cell."""
+    from privcov import engine, table_files
+
+    tasks = [(part, table.columns, table.label) for part in table_files.parts_of(table)]
+    return sum(count for _, count in engine.each(_whole_rows_of, tasks, threads=True))
+
+
+def _whole_rows_of(task: tuple) -> int:
+    from privcov.table_files import blocks_of
+
+    part, columns, label = task
+    blocks = blocks_of(part, columns, label, private=False)
+    return sum(int(np.isfinite(block.cells).all(axis=0).sum()) for block in blocks)

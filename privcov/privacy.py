@@ -112,7 +112,9 @@ class NoPrivacy:
 
 
 Guarantee = PureDP | ApproxDP | ZCDP | NoPrivacy
-KINDS: dict[str, type] = {t.kind: t for t in (PureDP, ApproxDP, ZCDP, NoPrivacy)}
+Kind = type[PureDP] | type[ApproxDP] | type[ZCDP] | type[NoPrivacy]
+_KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP, NoPrivacy)
+KINDS: dict[str, Kind] = {kind.kind: kind for kind in _KINDS}
 
 
 def to_dict(guarantee: Guarantee) -> dict:
@@ -121,6 +123,7 @@ def to_dict(guarantee: Guarantee) -> dict:
 
 
 def from_dict(fields: dict) -> Guarantee:
+    """The guarantee that `to_dict` wrote down. Raises ValueError for an unknown kind or a level out of range."""
     rest = dict(fields)
     kind = checks.one_of("guarantee kind", rest.pop("kind", None), tuple(KINDS))
     return KINDS[kind](**rest)
@@ -198,4 +201,5 @@ class Event:
 
     @property
     def pure(self) -> bool:
+        """Whether it is pure epsilon-DP: its cost is then sensitivity over scale."""
         return self.mechanism in PURE_MECHANISMS

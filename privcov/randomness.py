@@ -8,13 +8,14 @@ while only epsilon moves the unit noise draw stays the same.
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
 from privcov import checks
 
 
-def stream(seed: int, *names: object) -> np.random.Generator:
+def stream(seed: int, *names: Any) -> np.random.Generator:
     """A numpy Generator for (seed, names...). seed: whole number >= 0. Simulation only, not for releases."""
     seed = checks.whole("seed", seed, 0)
     words = "\x1f".join(map(str, names)).encode()

@@ -26,7 +26,7 @@ class Registry:
             if card.key in self._entries:
                 raise ValueError(f"{self.what} {card.key!r} is registered twice")
             self._entries[card.key] = card
-            cls.card = card
+            cls.card = card  # type: ignore[attr-defined] # the base class of every entry has it
             return cls
 
         return enter
@@ -41,6 +41,7 @@ class Registry:
         return sorted(self._entries.values(), key=lambda c: (c.order, c.key))
 
     def get(self, key: str):
+        """The card of a key; ValueError that lists the keys where there is none."""
         by_key = {card.key: card for card in self.all()}
         if key not in by_key:
             raise ValueError(f"There is no {self.what} {key!r}. There are: {', '.join(by_key)}.")

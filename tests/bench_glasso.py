@@ -17,8 +17,10 @@ import io
 import time
 import warnings
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -84,20 +86,19 @@ PEERS = {"scikit-learn": (by_sklearn, SKLEARN), "gglasso": (by_gglasso, GGLASSO)
 
 @dataclass
 class Tally:
-    """One line of the table: milliseconds per lambda of each solver on each matrix, and the misses of the peers."""
+    """Some rows of the table: milliseconds per lambda of each solver on each matrix, and the misses of the peers."""
 
     ours: list[float] = field(default_factory=list)
     theirs: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     missed: Counter = field(default_factory=Counter)
     tried: Counter = field(default_factory=Counter)
 
-    def line(self, what: str, who: str, gate: float, aim: float) -> tuple[str, str, str]:
+    def told(self, who: str, aim: float) -> str:
         """The median over matrices of the ratio, its range, and the median times."""
         ratios = np.array(self.theirs[who]) / np.array(self.ours)
-        told = f"{np.median(ratios):.1f} x ({ratios.min():.1f} to {ratios.max():.1f}; aim {aim:g}; "
+        told = f"{np.median(ratios):.1f} x ours, by {who} ({ratios.min():.1f} to {ratios.max():.1f}; aim {aim:g}; "
         told += f"{np.median(self.theirs[who]):.3g} / {np.median(self.ours):.3g} ms per lambda, "
-        told += f"{self.missed[who]} of {self.tried[who]} missed)"
-        return (f"{what}: {who}", told, f">= {gate:g}")
+        return told + f"{self.missed[who]} of {self.tried[who]} missed)"
 
 
 def charge(tally: Tally, who: str, s: np.ndarray, lams: np.ndarray, limits: list[float]) -> None:
@@ -146,16 +147,92 @@ def path(s: np.ndarray, points: int = 20) -> np.ndarray:
     return np.geomspace(1.0, 0.01, points) * empties(s)
 
 
-def two_threads() -> tuple[float, list[Fit]]:
-    """Median seconds for 3 levels x 50 replicates x 20 penalties at d = 20, and the fits."""
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """One BLAS thread, every solver imported and compiled, and nothing said by the peers: gglasso prints on every call,
+    and both warn where they stop early; what counts is their objective."""
+    with threadpool_limits(1), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        _ready()
+        yield
+
+
+@cache
+def _ready() -> None:
+    warm_up()
+    for call, _ in PEERS.values():
+        call(np.eye(3) + 0.5, 0.1, DEFAULT, None)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Whole paths: matrices of each model at each epsilon. goals: (peer's time over ours, what we aim for), by peer."""
+
+    what: str
+    d: int
+    points: int
+    levels: tuple[float | None, ...]
+    models: tuple[str, ...]
+    every: int
+    goals: tuple[tuple[int, int], tuple[int, int]]
+
+
+PATHS = (
+    Paths("ROC d=20, epsilon 1, 2, none", 20, 20, (1.0, 2.0, None), MODELS, 2, ((25, 50), (35, 60))),
+    Paths("ROC d=100, no noise", 100, 20, (None,), MODELS, 4, ((15, 30), (15, 30))),
+    Paths("ROC d=100, epsilon 1 and 2", 100, 20, (1.0, 2.0), MODELS, 4, ((5, 10), (5, 10))),
+    Paths("8 lambdas d=200, epsilon 2", 200, 8, (2.0,), MODELS[:1], 1, ((5, 10), (4, 8))),
+)
+SINGLES = (("up to 5 %", 0.05, 10, 25), ("up to 35 %", 0.35, 3, 6))  # densities, goals and aims
+
+
+@cache
+@quiet()
+def whole(paths: Paths) -> tuple[Tally, list[Fit]]:
+    """Whole paths, from the largest penalty down."""
+    tally, fits, times = Tally(), [], 5 if paths.d < 200 else 3
+    for s in [matrix(m, paths.d, e, 0) for m in paths.models for e in paths.levels]:
+        fits += compare(tally, s, path(s, paths.points), every=paths.every, times=times)
+    return tally, fits
+
+
+@cache
+@quiet()
+def one_lambda(density: float) -> tuple[Tally, list[Fit]]:
+    """One penalty at d = 500, from cold."""
+    tally, fits = Tally(), []
+    for s in [matrix(model, 500, epsilon, 0) for model in MODELS for epsilon in (2.0, None)]:
+        fits += compare(tally, s, np.array([thinnest(s, density)]), ("scikit-learn",))
+    return tally, fits
+
+
+@cache
+@quiet()
+def two_threads() -> tuple[str, list[Fit]]:
+    """3 levels x 50 replicates x 20 penalties at d = 20 on two threads and on one, in turns."""
     given = [matrix(MODELS[0], 20, e, r) for e in (1.0, 2.0, None) for r in range(50)]
-    taken = []
-    with ThreadPoolExecutor(2) as pool:
-        for _ in range(5):
-            start = time.perf_counter()
-            paths = list(pool.map(lambda s: solve_path(s, penalise_diagonal=True), given))
-            taken.append(time.perf_counter() - start)
-    return float(np.median(taken)), [fit for path in paths for fit in path]
+    taken: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(5):
+        for threads, seconds in taken.items():
+            with ThreadPoolExecutor(threads) as pool:
+                start = time.perf_counter()
+                paths = list(pool.map(lambda s: solve_path(s, penalise_diagonal=True), given))
+                seconds.append(time.perf_counter() - start)
+    one, two = (float(np.median(seconds)) for seconds in taken.values())
+    return f"{one / two:.2f} x one thread ({one:.2f} / {two:.2f} s)", [fit for path in paths for fit in path]
+
+
+@quiet()
+def failures() -> str:
+    """Share of the feasible problems above, and of paths of indefinite matrices, that were not solved as asked."""
+    feasible = [fit for fit in raw() if fit.status != "infeasible"]
+    fits = [fit for group in PATHS for fit in whole(group)[1]] + two_threads()[1] + feasible
+    fits += [fit for _, density, *_ in SINGLES for fit in one_lambda(density)[1]]
+    failed = sum(fit.status != "ok" for fit in fits)
+    return (
+        f"{failed / len(fits):.5f} x the feasible problems ({failed} of {len(fits)}, {len(feasible)} of them on "
+        "indefinite matrices)"
+    )
 
 
 def raw() -> list[Fit]:
@@ -181,49 +258,13 @@ def thinnest(s: np.ndarray, density: float) -> float:
     return last
 
 
-def paths() -> tuple[list[tuple[str, str, str]], list[Fit]]:
-    """The lines that compare whole paths, and our fits."""
-    lines, fits = [], []
-    for what, d, points, levels, models, every, gates in (
-        ("ROC d=20, epsilon 1, 2, none", 20, 20, (1.0, 2.0, None), MODELS, 2, ((25, 50), (35, 60))),
-        ("ROC d=100, no noise", 100, 20, (None,), MODELS, 4, ((15, 30), (15, 30))),
-        ("ROC d=100, epsilon 1 and 2", 100, 20, (1.0, 2.0), MODELS, 4, ((5, 10), (5, 10))),
-        ("8 lambdas d=200, epsilon 2", 200, 8, (2.0,), MODELS[:1], 1, ((5, 10), (4, 8))),
-    ):
-        tally = Tally()
-        for s in [matrix(m, d, e, 0) for m in models for e in levels]:
-            fits += compare(tally, s, path(s, points), every=every, times=5 if d < 200 else 3)
-        lines += [tally.line(what, who, *gates[i]) for i, who in enumerate(PEERS)]
-    return lines, fits
-
-
-def singles() -> tuple[list[tuple[str, str, str]], list[Fit]]:
-    """The lines on one lambda at d = 500, from cold, and our fits."""
-    lines, fits = [], []
-    for what, density, gate, aim in (("up to 5 %", 0.05, 10, 25), ("up to 35 %", 0.35, 3, 6)):
-        tally = Tally()
-        for s in [matrix(model, 500, epsilon, 0) for model in MODELS for epsilon in (2.0, None)]:
-            fits += compare(tally, s, np.array([thinnest(s, density)]), ("scikit-learn",))
-        lines.append(tally.line(f"one lambda d=500, density {what}", "scikit-learn", gate, aim))
-    return lines, fits
-
-
-def glasso() -> list[tuple[str, str, str]]:
-    quiet = contextlib.redirect_stdout(io.StringIO())  # gglasso prints on every call
-    with threadpool_limits(1), warnings.catch_warnings(), quiet:
-        warnings.simplefilter("ignore")  # both peers warn where they stop early; what counts is their objective
-        warm_up()
-        for call, _ in PEERS.values():
-            call(np.eye(3) + 0.5, 0.1, DEFAULT, None)  # imports, and gglasso compiles too
-        lines, fits = paths()
-        more, cold = singles()
-        seconds, roc = two_threads()
-        feasible = [fit for fit in raw() if fit.status != "infeasible"]
-    every = [*fits, *cold, *roc, *feasible]
-    failed = sum(fit.status != "ok" for fit in every)
-    return [
-        *lines,
-        *more,
-        ("ROC d=20, 3 levels x 50 x 20, two threads", f"{seconds:.3f} s", "<= 1"),
-        ("failures", f"{failed} of {len(every)} feasible problems ({len(feasible)} on indefinite matrices)", "0"),
-    ]
+def glasso() -> Iterator[tuple[str, Callable[[], str], str]]:
+    """Times of the peers over ours, on whole paths and on one lambda; two threads; failures."""
+    for group in PATHS:
+        for who, (goal, aim) in zip(PEERS, group.goals, strict=True):
+            yield f"{group.what}: {who}", lambda g=group, w=who, a=aim: whole(g)[0].told(w, a), f">= {goal}"
+    for what, density, goal, aim in SINGLES:
+        name = f"one lambda d=500, density {what}: scikit-learn"
+        yield name, lambda x=density, a=aim: one_lambda(x)[0].told("scikit-learn", a), f">= {goal}"
+    yield "ROC d=20, 3 levels x 50 x 20, two threads", lambda: two_threads()[0], ">= 1.5"
+    yield "problems not solved", failures, "<= 0"

@@ -1,8 +1,7 @@
-"""Speed under the hand, in real Chromium: every page's lever, and the way to the first picture of a
-server just started.
+"""Speed under the hand, in real Chromium, of every page's lever: section "latency" of the bench.
 
-Times of one machine at one moment say little, so everything is a multiple of a floor measured in the same minute: a
-page that echoes its slider, or a page that holds one tiny chart and nothing else.
+Times of one machine at one moment say little, so everything is a multiple of a page that echoes its slider, pressed in
+the same minute.
 """
 
 from __future__ import annotations
@@ -17,17 +16,19 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tests.browser.conftest import free_port, healthy
 
 ROOT = Path(__file__).resolve().parents[1]
-BEFORE = "BENCH_BEFORE"  # another checkout, to start in turns with this one
-PRESSES, STARTS = 10, 5
+PRESSES = 10
 QUIET_MS = 300
-GOAL = "<= 5 first, <= 13 settled"  # floors: at an echo of 75 ms, 0.4 s to the first change and 1 s to the last
+GOALS = {
+    "first": "<= 5",
+    "settled": "<= 13",
+}  # floors: at an echo of 75 ms, 0.4 s to the first change and 1 s to the last
 CHART = "[data-testid=stMain] .js-plotly-plot"
-PICTURE = ".st-key-sample img, .st-key-square-sample .heatmaplayer image"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 FLAGS += ("--disable-component-update", "--disable-sync")
 SETTINGS = "[browser]\ngatherUsageStats = false\n[server]\nheadless = true\naddress = '127.0.0.1'\n"
@@ -38,11 +39,6 @@ st.set_page_config(layout="wide")
 value = st.select_slider("Echo", list(range(100)), value=50)
 with st.container(key="echo"):
     st.write(f"value {value}")
-"""
-TINY = """
-import plotly.graph_objects as go
-import streamlit as st
-st.plotly_chart(go.Figure(go.Heatmap(z=[[1, 2], [3, 4]])), key="square-sample")
 """
 CSV = "age,weight\n" + "".join(f"{20 + k % 60},{50 + k % 45}\n" for k in range(200))
 
@@ -65,6 +61,10 @@ WATCH = """
       && performance.now() - seen.any > quiet;
 })();
 """
+
+
+class MissingBrowser(RuntimeError):
+    """There is no Chromium; the sentence says how to get one."""
 
 
 @contextlib.contextmanager
@@ -94,10 +94,10 @@ def serving(script: Path, folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Callable]:
-    """`launch()` starts a browser that knows nothing yet. Raises RuntimeError where there is none."""
+    """`launch()` starts a browser that knows nothing yet. Raises MissingBrowser where there is none."""
     found = subprocess.run([sys.executable, str(ROOT / ".ci" / "chromium.py")], capture_output=True, text=True)
     if found.returncode:
-        raise RuntimeError(found.stderr.strip())
+        raise MissingBrowser(found.stderr.strip())
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -187,33 +187,48 @@ def pressed(page, lever: Lever, presses: int) -> list[tuple[float, float]]:
     return found[2:]  # the first way there and back fills the caches
 
 
-def latency() -> Iterator[tuple[str, str, str]]:
-    """Every lever beside the echo page, which is pressed just before and just after it."""
-    with contextlib.ExitStack() as stack:
-        try:
-            launch = stack.enter_context(chromium())
-        except RuntimeError as missing:
-            yield "levers / echo page", f"not measured: {missing}", ""
-            return
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        (folder / "echo.py").write_text(ECHO)
+@contextlib.contextmanager
+def stage(**pages: str) -> Iterator[tuple[Callable, Path]]:
+    """(launch, folder): a browser, and a folder that holds these one-file pages.
+
+    Raises MissingBrowser where there is no Chromium.
+    """
+    with chromium() as launch, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for page, source in pages.items():
+            (folder / f"{page}.py").write_text(source)
         (folder / ".streamlit").mkdir()
         (folder / ".streamlit" / "config.toml").write_text(SETTINGS)
-        floor = stack.enter_context(serving(folder / "echo.py", folder))
-        app = stack.enter_context(serving(ROOT / "app.py", folder))
+        yield launch, folder
+
+
+class Pages:
+    """The workbench and the echo page in one browser, opened when the first lever is pressed."""
+
+    def __init__(self) -> None:
+        self._stack, self._found = contextlib.ExitStack(), {}
+
+    def __enter__(self) -> Pages:
+        return self
+
+    def __exit__(self, *problem) -> None:
+        self._stack.close()
+
+    @cached_property
+    def _browser(self) -> tuple[object, str, object]:
+        """(browser, address of the workbench, the echo page)."""
+        launch, folder = self._stack.enter_context(stage(echo=ECHO))
+        floor = self._stack.enter_context(serving(folder / "echo.py", folder))
+        app = self._stack.enter_context(serving(ROOT / "app.py", folder))
         browser = launch()
-        stack.callback(browser.close)
+        self._stack.callback(browser.close)
+        return browser, app, _opened(browser, floor)
 
-        def opened(address: str):
-            page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-            page.add_init_script(WATCH)
-            page.goto(address)
-            still(page)
-            return page
-
-        echo = opened(floor)
-        for lever in LEVERS:
-            page = opened(app + lever.address)
+    def pressed(self, lever: Lever) -> tuple[float, float, float]:
+        """Medians in ms: first change, last change, and the echo page's last, pressed just before and just after."""
+        if lever.page not in self._found:
+            browser, app, echo = self._browser
+            page = _opened(browser, app + lever.address)
             if lever.ready:
                 lever.ready(page)
                 still(page)
@@ -221,53 +236,29 @@ def latency() -> Iterator[tuple[str, str, str]]:
             found = pressed(page, lever, PRESSES + 2)
             base += pressed(echo, FLOOR, PRESSES // 2 + 2)
             page.context.close()
-            unit = statistics.median(last for _, last in base)
             first, last = (statistics.median(column) for column in zip(*found, strict=True))
-            told = f"first {first / unit:.1f}, settled {last / unit:.1f}  ({first:.0f} and {last:.0f} of {unit:.0f} ms)"
-            yield lever.page, told, GOAL
+            self._found[lever.page] = first, last, statistics.median(last for _, last in base)
+        return self._found[lever.page]
 
-
-# --- the first picture of a server just started -------------------------------------------------------------
-
-
-def once(launch: Callable, script: Path, folder: Path) -> tuple[float, float]:
-    """Seconds from the start of the server to its first answer, and from there to the first chart in a new browser."""
-    browser = launch()
-    try:
-        page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-        begun = time.perf_counter()
-        with serving(script, folder) as address:
-            up = time.perf_counter()
-            page.goto(address, wait_until="commit")
-            page.wait_for_selector(PICTURE, timeout=60_000)
-            return up - begun, time.perf_counter() - up
-    finally:
-        browser.close()
-
-
-def cold() -> Iterator[tuple[str, str, str]]:
-    """This checkout, a page with one tiny chart and, if $BENCH_BEFORE names one, another checkout: started in turns."""
-    with contextlib.ExitStack() as stack:
+    def told(self, lever: Lever, which: int) -> str:
         try:
-            launch = stack.enter_context(chromium())
-        except RuntimeError as missing:
-            yield "start to first picture", f"not measured: {missing}", ""
-            return
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        (folder / "tiny.py").write_text(TINY)
-        (folder / ".streamlit").mkdir()
-        (folder / ".streamlit" / "config.toml").write_text(SETTINGS)
-        scripts = {"one tiny chart": folder / "tiny.py", "this": ROOT / "app.py"}
-        if BEFORE in os.environ:
-            scripts["before"] = Path(os.environ[BEFORE]) / "app.py"
-        taken: dict[str, list] = {name: [] for name in scripts}
-        for _ in range(STARTS):
-            for name, script in scripts.items():
-                taken[name].append(once(launch, script, folder))
-    sums = {name: statistics.median(up + drawn for up, drawn in rows) for name, rows in taken.items()}
-    for name, rows in taken.items():
-        up, drawn = (statistics.median(column) for column in zip(*rows, strict=True))
-        yield f"start to first picture: {name}", f"{sums[name]:.2f} s (server {up:.2f}, page {drawn:.2f})", ""
-    yield "this / one tiny chart", f"{sums['this'] / sums['one tiny chart']:.2f}", "<= 1.5"
-    if "before" in sums:
-        yield "this / before", f"{sums['this'] / sums['before']:.2f}", "<= 0.5"
+            *found, unit = self.pressed(lever)
+        except MissingBrowser as missing:
+            return f"not measured: {missing}"
+        return f"{found[which] / unit:.1f} x the echo page ({found[which]:.0f} / {unit:.0f} ms)"
+
+
+def _opened(browser, address: str):
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.add_init_script(WATCH)
+    page.goto(address)
+    still(page)
+    return page
+
+
+def latency() -> Iterator[tuple[str, Callable[[], str], str]]:
+    """Every lever beside the echo page, from the key to the first change and until nothing moves any more."""
+    with Pages() as pages:
+        for lever in LEVERS:
+            for which, (what, goal) in enumerate(GOALS.items()):
+                yield f"{lever.page}: {what}", lambda one=lever, k=which: pages.told(one, k), goal

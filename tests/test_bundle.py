@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privcov._private import release_private
-from privcov.bundle import paper, safe, verify
+from privcov.bundle import make, paper, safe, verify
 from privcov.bundle.opened import Opened, bundle_of, declared_facts, open_answer
 from privcov.figures.look import LIGHT
 from privcov.figures.matrices import heatmap
@@ -237,6 +237,26 @@ def test_a_matrix_too_many_and_another_way_of_writing_the_list_are_found(bundle,
         manifest.write_bytes(before)
 
 
+@pytest.mark.parametrize(
+    ("change", "facts", "complaint"),
+    [({"shape": "free-trace", "trace": 1}, {"n": None}, "free-trace noise needs a public number"),
+     ({"shape": "isotropic", "trace": 1}, {}, "second trace"), ({"shape": "free-trace"}, {}, "second trace"),
+     ({"anchors": 2}, {}, "anchors without"), ({"anchors": 1}, {"classes": ["a", "b"]}, "anchors without"),
+     ({}, {"n": None}, "anchors carry the count"), ({"total": [[1, 0]]}, {}, "not of the declared"),
+     ({"total": [[1, 0], [0, 1, 2]]}, {}, "not of the declared"), ({"anchors": 1}, {}, "not of the declared"),
+     ({"shape": "laplace"}, {}, "laplace noise is not what")],
+)  # fmt: skip
+def test_numbers_that_the_named_noise_cannot_have_are_refused(change, facts, complaint):
+    """Each rule by itself: what is changed breaks that one alone, or breaks it first."""
+    whole = {
+        "shape": "isotropic", "anchors": 0, "trace": None, "total": [[1, 0], [0, 1]],
+        "event": {"mechanism": "discrete-gaussian"}, "facts": {"n": 5, "classes": [], "columns": ["x", "y"]},
+    }  # fmt: skip
+    verify.check_kind(whole)
+    with pytest.raises(verify.Wrong, match=complaint):
+        verify.check_kind(whole | change | {"facts": whole["facts"] | facts})
+
+
 def test_the_largest_change_is_that_of_the_measurement():
     """Two derivations in two files: for every noise, relation and number of classes."""
     from privcov.measurements.exact_moment import norm_bound
@@ -310,6 +330,28 @@ def test_names_are_text_everywhere(bundle):
         assert "<script>alert" not in page
     assert "http://" not in report
     assert 'src="plotly.min.js"' in figure
+
+
+def test_lines_of_a_bundle_are_text_and_its_axes_are_no_columns(bundle):
+    """The eigenvalues and loadings stand over axes, every other matrix over the columns."""
+    for path in (bundle / "matrices").glob("*.csv"):
+        header = path.read_text().splitlines()[0].split(",")[1:]
+        assert header == ([f"axis {k}" for k in range(1, 5)] if path.stem in ("eigenvalues", "loadings") else
+                          [safe.cell(name) for name in NAMES]), path  # fmt: skip
+    assert make._lines((("=title", "@text"), ("plain", "words"))) == b"'=title: '@text\nplain: words\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("=1", "'=1"), ("  =1", "'  =1"), ("\u00a0-1", "'\u00a0-1"), ("\uff1d1", "'\uff1d1"), ("%1", "'%1"), ("|1", "'|1"),
+     ("\t1", "'\t1"), ("\u200b=1", "'=1"), ("a\u202eb\x00c", "abc"), ("a=b", "a=b"), ("", "")],
+)  # fmt: skip
+def test_a_cell_that_a_spreadsheet_would_run_gets_an_apostrophe(text, told):
+    assert safe.cell(text) == told
+
+
+def test_names_that_only_invisible_letters_told_apart_stay_apart():
+    assert safe.cells(["a", "a\u200b", "a\u200c", "a (2)"]) == ["a", "a (2)", "a (3)", "a (2) (2)"]
 
 
 @given(st.text(max_size=12))

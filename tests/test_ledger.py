@@ -15,7 +15,9 @@ import pytest
 
 import privcov
 from privcov.ledger import Account, Cost, Ledger, LedgerError, cost_of, default_path
-from privcov.ledger.fingerprint import _Mixer, _sealed, alike, fingerprint
+from privcov.ledger import book as ledger_book
+from privcov.ledger.fingerprint import _sealed, _secrets, alike, fingerprint
+from privcov.measurements.sketch import Mixer
 from privcov.private_dataset import PrivateDataset
 
 ROOT = Path(__file__).parents[1]
@@ -193,6 +195,39 @@ def test_a_failure_is_spent_and_not_drawn_again(tmp_path):
         book.transact("t", RHO, {"m": 1}, lambda: "x")
 
 
+@pytest.mark.parametrize("end", ["failed", "lost"])
+def test_what_can_no_longer_be_stored_is_not_waited_for(tmp_path, monkeypatch, end):
+    """A drawing that failed, and one whose process is gone, are told at once."""
+    book = ledger(tmp_path)
+    if end == "lost":
+        monkeypatch.setattr(ledger_book.os, "kill", gone)
+        monkeypatch.setattr(book, "_finish", lambda *row: None)
+    with pytest.raises(ZeroDivisionError):
+        book.transact("t", RHO, {"m": 1}, lambda: 1 / 0)
+    assert book.entries()[0].state == {"failed": "failed", "lost": "committed"}[end]
+    monkeypatch.setattr(ledger_book.time, "sleep", lambda seconds: pytest.fail("it waits"))
+    with pytest.raises(LedgerError, match="next draw"):
+        book.transact("t", RHO, {"m": 1}, lambda: "x", wait=60)
+
+
+def gone(*_):
+    raise ProcessLookupError
+
+
+def forbidden(*_):
+    raise PermissionError
+
+
+def test_only_a_process_of_this_machine_that_is_surely_gone_is_given_up(monkeypatch):
+    here = ledger_book.socket.gethostname()
+    assert ledger_book._lives(ledger_book._worker())
+    monkeypatch.setattr(ledger_book.os, "kill", gone)
+    assert not ledger_book._lives(f"{here}:123")
+    assert ledger_book._lives(f"not-{here}:123")
+    monkeypatch.setattr(ledger_book.os, "kill", forbidden)
+    assert ledger_book._lives(f"{here}:123")  # it runs, for somebody else
+
+
 def test_a_token_belongs_to_its_request(tmp_path):
     book = ledger(tmp_path)
     assert book.transact("t", RHO, {"m": 1}, lambda: "x", token="click") == "x"
@@ -303,6 +338,8 @@ def test_what_remains_is_rounded_down():
     account = Account("t", privcov.ZCDP(1.0), (Cost("zcdp", Fraction(1, 3)),))
     assert "rho 0.666666 in zCDP" in account.sentence
     assert "nothing" in spent(privcov.PureDP(1.0), privcov.ZCDP(0.1)).sentence
+    assert spent(privcov.PureDP(1.0), privcov.PureDP(1.0)).left.endswith("there remains epsilon 0 in pure DP")
+    assert spent(privcov.ZCDP(1.0), privcov.ZCDP(1.0)).left.endswith("there remains rho 0 in zCDP")
 
 
 # --- fingerprints -------------------------------------------------------------------------------------------
@@ -406,9 +443,9 @@ def test_every_step_of_a_fingerprint_is_keyed():
     assert not set(_sealed(KEY, [1, 2, 3], 3)) & set(_sealed(KEY[::-1], [1, 2, 3], 3))
     assert _sealed(KEY, [1, 2, 3], 3) == _sealed(KEY, [3, 2, 1], 3)
     cells = np.arange(100.0)
-    assert not (_Mixer(KEY)(cells) == _Mixer(KEY[::-1])(cells)).any()
+    assert not (Mixer(_secrets(KEY))(cells) == Mixer(_secrets(KEY[::-1]))(cells)).any()
     # Another order of the same values, not the same order under other names.
-    assert (np.argsort(_Mixer(KEY)(cells)) != np.argsort(_Mixer(KEY[::-1])(cells))).any()
+    assert (np.argsort(Mixer(_secrets(KEY))(cells)) != np.argsort(Mixer(_secrets(KEY[::-1]))(cells))).any()
 
 
 def test_the_same_table_under_another_name_is_refused(tmp_path):
@@ -460,6 +497,17 @@ def test_a_draw_that_is_interrupted_counts_as_failed_at_once(tmp_path):
 def test_a_limit_needs_a_name(tmp_path):
     with pytest.raises(LedgerError, match="needs the name"):
         ledger(tmp_path).limit("  ", RHO)
+    book = ledger(tmp_path)
+    assert book.limit(" t ", RHO).limit == RHO  # and spaces around it are no part of it
+    assert book.account("t").limit == RHO
+
+
+def test_a_release_without_a_fingerprint_stands_in_no_other_ones_way(tmp_path):
+    book = ledger(tmp_path)
+    book.limit("other", RHO)
+    assert book.transact("t", RHO, {"m": 1}, lambda: "x") == "x"
+    rows = np.random.default_rng(0).normal(size=(300, 3))
+    assert book.transact("other", RHO, {"m": 1}, lambda: "y", fingerprint=print_of(rows)) == "y"
 
 
 def test_a_sum_of_epsilons_exists_only_while_every_release_was_pure():

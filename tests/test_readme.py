@@ -1,12 +1,10 @@
-"""The README is true: its Python runs, its example method works, its commands and files exist."""
+"""The README is true: its Python runs, its commands, files and pictures exist."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-import privcov
-from privcov.estimators.base import METHODS
 from privcov.metrics.classification import classification_error, majority_error
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,7 +21,7 @@ def test_the_lines_without_the_app_run(capsys):
     assert len([line for line in BLOCKS[0].splitlines() if line.strip()]) <= 10
 
 
-@pytest.mark.parametrize("block", BLOCKS[1:-1], ids=["graphs", "classes", "private"])
+@pytest.mark.parametrize("block", BLOCKS[1:], ids=["graphs", "classes", "private"])
 def test_the_other_examples_run_as_printed(block, capsys):
     exec(compile(block, "README.md", "exec", dont_inherit=True), {"__name__": "example"})
     assert len(capsys.readouterr().out.splitlines()) >= 2
@@ -38,18 +36,22 @@ def test_what_the_examples_claim(capsys):
     assert "Recovery(tp=" in capsys.readouterr().out
 
 
-def test_the_example_method_works_as_printed(monkeypatch):
-    METHODS.all()
-    monkeypatch.setattr(METHODS, "_entries", dict(METHODS._entries))
-    exec(compile(BLOCKS[-1], "README.md", "exec", dont_inherit=True), {"__name__": "example"})
-    ds = privcov.source("ar1-covariance", n=5000, d=5)
-    rel = privcov.release("trace-ball", ds, privcov.ZCDP(0.1), seed=1, trace=0.5)
-    assert rel.covariance.trace() <= 0.5 * ds.row_bound**2 * (1 + 1e-9)
-
-
 def test_the_files_it_names_exist():
     for name in [*re.findall(r"\]\(([^)]+)\)", TEXT), "tests/test_house.py", "privcov/estimators"]:
         assert (ROOT / name).exists(), name
+
+
+def test_its_pictures_come_in_light_and_dark_with_words_and_are_small():
+    pictures = re.findall(r'srcset="([^"]+)">\s*<img alt="([^"]+)" src="([^"]+)"', TEXT)
+    assert len(pictures) >= 4
+    for dark, words, light in pictures:
+        assert dark.replace("-dark", "-light") == light
+        assert len(words) > 40
+        for name in (dark, light):
+            head = (ROOT / name).read_bytes()
+            assert head[:8] == b"\x89PNG\r\n\x1a\n"
+            assert int.from_bytes(head[16:20], "big") == 2560, "twice the width of the page, so that it is sharp"
+            assert len(head) < 250_000
 
 
 def test_the_commands_it_names_are_targets():

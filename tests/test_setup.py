@@ -36,7 +36,7 @@ def checkout(tmp_path):
     folder = tmp_path / "my checkout"
     folder.mkdir()
     shutil.copytree(ROOT / ".ci", folder / ".ci")
-    for name in ("Makefile", "requirements.txt", "requirements-dev.txt"):
+    for name in ("Makefile", "requirements.txt", "requirements-cluster.txt", "requirements-dev.txt"):
         shutil.copy(ROOT / name, folder)
     return folder
 
@@ -173,11 +173,18 @@ def test_ci_requires_the_browser_and_takes_no_input():
     assert re.search(r"^REQUIRE_BROWSER=1 exec make test </dev/null$", script.read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
-def test_requirements_are_exact_pins(name):
+@pytest.mark.parametrize(
+    ("name", "on_top_of"),
+    [
+        ("requirements.txt", []),
+        ("requirements-cluster.txt", ["-r requirements.txt"]),
+        ("requirements-dev.txt", ["-r requirements-cluster.txt"]),
+    ],
+)
+def test_requirements_are_exact_pins(name, on_top_of):
     pin = re.compile(r"[A-Za-z0-9-]+==[0-9][0-9a-z.]*")
     loose = [line for line in requirement_lines(name) if not pin.fullmatch(line)]
-    assert loose == ([] if name == "requirements.txt" else ["-r requirements.txt"])
+    assert loose == on_top_of
 
 
 def test_running_needs_no_test_tools():

@@ -5,15 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from pages.parts import frame, show
+from pages.parts import cached, frame, show
 from pages.parts.study import Study
-from privcov.accounting import attacker_success
 from privcov.privacy import Guarantee
 
 
 def line(guarantee: Guarantee, label: str = "Attacker") -> None:
     """What the guarantee alone leaves the best possible attacker; the noise of a method may leave less."""
-    show.attacker_line(attacker_success(guarantee), frame.palette(), label)
+    show.attacker_line(cached.attacker_success(guarantee), frame.palette(), label)
 
 
 def lines(study: Study, levels: Iterable[float]) -> None:
@@ -24,6 +23,6 @@ def lines(study: Study, levels: Iterable[float]) -> None:
 
 def span(guarantees: Iterable[Guarantee]) -> None:
     """The strongest and the weakest of many guarantees, of those that are any."""
-    given = sorted({g for g in guarantees if g.kind != "none"}, key=attacker_success)
+    given = sorted({g for g in guarantees if g.kind != "none"}, key=cached.attacker_success)
     for guarantee in dict.fromkeys((*given[:1], *given[-1:])):
         line(guarantee, str(guarantee))

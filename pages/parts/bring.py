@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.parts import session_file
+from pages.parts import hosted, session_file
 from pages.parts.show import as_text
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.fetch import download
@@ -58,10 +58,15 @@ def section(key: str) -> None:
 
 
 def _offer(key: str, cls: type[PaperData]) -> None:
-    if cls.openml is not None and st.button(
-        f"Download (about {cls.openml.megabytes} MB)",
-        key=f"bring-download-{key}",
-        help="From OpenML, through scikit-learn. It is checked and kept in the server's data folder.",
+    # A visitor does not fill the disk of a server that others run: there, its operator fetches the sets.
+    if (
+        cls.openml is not None
+        and not hosted.reached()
+        and st.button(
+            f"Download (about {cls.openml.megabytes} MB)",
+            key=f"bring-download-{key}",
+            help="From OpenML, through scikit-learn. It is checked and kept in the server's data folder.",
+        )
     ):
         try:
             with st.spinner(f"Downloading the {cls.title} set; this can take a minute ..."):
@@ -74,7 +79,7 @@ def _offer(key: str, cls: type[PaperData]) -> None:
     files = st.file_uploader(
         "Bring the file",
         accept_multiple_files=True,
-        max_upload_size=session_file.MEGABYTES,
+        max_upload_size=session_file.megabytes(),
         key=f"bring-{key}-{turn}",
         help=as_text(f"{cls.names()}; the name does not matter. It is checked, and stays in this session."),
     )

@@ -6,17 +6,22 @@ Anything that comes from a visitor's file stays in the visitor's own session.
 from __future__ import annotations
 
 import contextlib
+import functools
+from collections.abc import Callable
 
 import streamlit as st
 
 import privcov
 from pages.parts import bring
 from pages.parts.study import CSV, DEFAULT_SOURCE, Study
+from privcov import accounting
 from privcov._release import Release
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
+from privcov.figures.look import Palette, Picture
 from privcov.parameters import build
+from privcov.privacy import Guarantee
 
 MOST_CELLS = 20_000_000  # rows x columns that a page may draw: 160 MB
 WIDE = 300  # columns from which some methods take longer than a second
@@ -80,3 +85,24 @@ def _release(
 ) -> Release:
     base = _rows(source, data, rows, state)
     return privcov.release(method, base.with_row_bound(base.row_bound * bound), guarantee, seed=seed, **dict(options))
+
+
+def picture(study: Study, name: str, palette: Palette, make: Callable[[], Picture]) -> Picture:
+    """A picture of the study's rows alone, which stays while method, guarantee and seed move. name: which one."""
+    if in_session(study):
+        return make()
+    source = study.source_key()
+    return _picture(source, study.data, study.rows, SOURCES.get(source).cls.state(), study.bound, name, palette, make)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _picture(
+    source: str, data: tuple, rows: int, state: str, bound: float, name: str, palette: Palette, _make: Callable
+) -> Picture:
+    return _make()
+
+
+@functools.lru_cache(maxsize=1024)
+def attacker_success(guarantee: Guarantee) -> float:
+    """`accounting.attacker_success`; for zCDP it is a search, and every run of a page asks for the same few."""
+    return accounting.attacker_success(guarantee)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -30,7 +31,7 @@ KIND_HELP = (
 STANDING = {"proved": "green", "reference": "gray", "historical": "orange"}
 
 
-def _hold(key: str, value: object) -> None:
+def _hold(key: str, value: Any) -> None:
     """Make the widget show the study; assigning an equal value would make the browser jump while dragging.
 
     Widgets are told the value a second time, as their default: the browser may never hear of a run that another one

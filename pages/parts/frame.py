@@ -9,6 +9,8 @@ import importlib
 import os
 import sys
 import threading
+import time
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -18,12 +20,15 @@ from pages.parts import export, path
 from pages.parts.show import as_text
 from pages.parts.study import CSV, Study, from_query, to_query
 from pages.parts.style import STYLE
+from pages.parts.turns import Turns
 from privcov.figures.look import DARK, LIGHT, Palette
 
 ROOT = Path(__file__).resolve().parents[2]
 # In full: a file that Streamlit hands out is gone for a moment whenever a page runs again.
 ICON = "data:image/png;base64," + base64.b64encode((ROOT / "pages" / "parts" / "icon.png").read_bytes()).decode()
 PATIENCE = 4.0  # seconds after the first page begins: the page itself comes first
+SWITCH = 0.0005  # seconds
+ON_THE_WAY = 1.0  # seconds that a new address may take to the browser
 LATER = ("pandas", "scipy.optimize", "privcov.experiments.plan")  # not needed for the first picture
 HOME = "Home"  # makes no plotly figure: the browser need not load its script before the first picture
 A_LIBRARY = 50  # modules
@@ -54,6 +59,12 @@ MENU = [
 
 
 @st.cache_resource(show_spinner=False)
+def _turns() -> Turns:
+    """One queue for the whole server."""
+    return Turns()
+
+
+@st.cache_resource(show_spinner=False)
 def _one_thread() -> bool:
     """Once per process: BLAS gets one thread, also where it is loaded later.
 
@@ -64,6 +75,17 @@ def _one_thread() -> bool:
 
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     threadpool_limits(1, user_api="blas")
+    return True
+
+
+@st.cache_resource(show_spinner=False)
+def _share_the_interpreter() -> bool:
+    """Once per process: a thread that computes hands the interpreter over after half a millisecond, not after five.
+
+    The thread that talks to the browsers lets go of it at every message, a hundred a run; five milliseconds until it
+    has it back, each time, are what makes a busy server slow.
+    """
+    sys.setswitchinterval(SWITCH)
     return True
 
 
@@ -102,8 +124,11 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
 
     keeps: names of settings of this page alone (which lesson, which axis) that belong in its address; see `own`.
     """
+    # Before the first word to the browser: a run that is overtaken while it waits ends at that word.
+    _turns().take(st.session_state.setdefault("visit", uuid.uuid4().hex))
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=ICON, layout="wide")
     _one_thread()
+    _share_the_interpreter()
     if title != HOME:  # plotly looks for a loaded pandas and would take one that another thread is still loading
         importlib.import_module("pandas")
     _freeze_imports(len(sys.modules) // A_LIBRARY)
@@ -126,6 +151,7 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
 
 
 def palette() -> Palette:
+    """The colours of the visitor's theme."""
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
@@ -181,7 +207,16 @@ def _write_address(*, surely: bool = False) -> None:
     wanted = to_query(st.session_state["study"]) | kept | _walked()
     if surely or dict(st.query_params.items()) != wanted:
         st.query_params.from_dict(wanted)
+        st.session_state["address_since"] = time.monotonic()
     st.session_state["address"] = wanted
+
+
+def _unheard(query: dict[str, str]) -> bool:
+    """Whether the browser says its last address again because ours is still on the way to it, as on a busy server:
+    following that one would take the last change back."""
+    state = st.session_state
+    before, state["told"] = state.get("told"), query
+    return query == before and time.monotonic() - state.get("address_since", -ON_THE_WAY) < ON_THE_WAY
 
 
 def leave_path() -> None:
@@ -191,6 +226,7 @@ def leave_path() -> None:
 
 
 def to_step(step: path.Step, label: str, word: str) -> None:
+    """A link to a step of the two-minute path. word: the path and the step, as the address has them."""
     link(file_of(step.page), label, step.study, {**step.own, path.KEY: word})
 
 
@@ -205,7 +241,8 @@ def _follow_address(keeps: tuple[str, ...]) -> None:
     mine = _mine()
     query = {k: v for k, v in st.query_params.items() if isinstance(v, str)}
     touched = state.pop("study_changed", False)
-    arrived = query != state.get("address") and not touched
+    unheard = _unheard(query)
+    arrived = query != state.get("address") and not touched and not unheard
     if "study" not in state or arrived:
         before = state.get("study")
         state["study"], problems = from_query(query)

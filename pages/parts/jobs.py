@@ -12,13 +12,17 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from privcov import engine
+from privcov.experiments.cells import Cell
+
+engine.give_way()
 # Two sweeps at a time in the whole server: the pages have to stay quick for everybody.
 _PLACES = threading.BoundedSemaphore(2)
 
 
 @dataclass
 class Progress:
-    """What the thread writes and the page reads. rows only grows, so a copy of it is a table at any time."""
+    """What the thread writes and the page reads. rows only grows, and is in order at the end: a copy is a table."""
 
     total: int
     rows: list[dict] = field(default_factory=list)
@@ -39,11 +43,14 @@ class Progress:
 
 
 class Job:
-    """cells: makes the iterator of cells; it is called in the thread. total: how many there will be."""
+    """cells: makes the iterator of cells; it is called in the thread. total: how many there will be.
 
-    def __init__(self, cells: Callable[[], Iterator[list[dict]]], total: int) -> None:
+    stop: the event that `cells` may watch itself, so that it need not finish what other processes are computing.
+    """
+
+    def __init__(self, cells: Callable[[], Iterator[Cell]], total: int, stop: threading.Event | None = None) -> None:
         self.progress = Progress(total)
-        self._stop = threading.Event()
+        self._stop = threading.Event() if stop is None else stop
         thread = threading.Thread(target=_work, args=(cells, self.progress, self._stop), daemon=True, name="sweep")
         self._thread = thread
         # The thread holds no reference to the job, so a visit that ends lets go of it, and this stops the thread.
@@ -51,7 +58,7 @@ class Job:
         thread.start()
 
     def stop(self) -> None:
-        """After the method run that is under way; what is finished stays."""
+        """At once, or after the method run that this process is computing; what is finished stays."""
         self._stop.set()
 
     def wait(self, seconds: float) -> bool:
@@ -72,21 +79,23 @@ def _work(cells: Callable[[], Iterator[list[dict]]], found: Progress, stop: thre
         if stop.is_set():
             found.state = "stopped"
             return
+    arrived: list[Cell] = []
     try:
         found.recent.append(time.monotonic())
         found.state = "running"
         for cell in cells():
+            arrived.append(cell)
             found.rows.extend(cell)
             if cell.reused:
                 found.reused += 1
             else:
                 found.computed += 1
                 found.recent.append(time.monotonic())
-            if stop.is_set() and found.done < found.total:
-                found.state = "stopped"
-                return
-        found.state = "finished"
-    except (ValueError, TypeError, MemoryError) as problem:
+            if stop.is_set():
+                break
+        found.rows = [row for cell in sorted(arrived, key=lambda cell: cell.place) for row in cell]
+        found.state = "stopped" if stop.is_set() and found.done < found.total else "finished"
+    except (ValueError, TypeError, MemoryError, engine.EngineError) as problem:
         found.problem = str(problem) or "There was not enough memory. Use fewer rows or columns."
         found.state = "failed"
     except Exception:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from pages.parts.study import Study
 from privcov.data_sources.base import SOURCES
@@ -16,19 +17,21 @@ class Lever:
 
     label: str
     options: tuple
-    start: object
+    start: Any
     left: str
     right: str
-    shown: Callable[[object], str] = plain
+    shown: Callable[[Any], str] = plain
     help: str = ""
 
-    def read(self, text: str) -> object | None:
+    def read(self, text: str) -> Any | None:
         """The option that an address names, or None."""
         return next((option for option in self.options if str(option) == text), None)
 
 
 @dataclass(frozen=True)
 class Choice:
+    """One answer of a question, and what is said to whoever picks it."""
+
     text: str
     reason: str
     right: bool = False
@@ -44,7 +47,7 @@ class Lesson:
     question: str
     choices: tuple[Choice, ...]
     remember: str
-    onward: tuple[str, str, Callable[[object], Study]]
+    onward: tuple[str, str, Callable[[Any], Study]]
 
 
 ESTIMATE, GRAPHS, SPECTRA = "pages/1_Estimate.py", "pages/3_Graph_recovery.py", "pages/4_Spectra.py"
@@ -52,10 +55,12 @@ METHODS, AUDIT = "pages/7_Methods.py", "pages/9_Privacy_audit.py"
 
 
 def study(source: str, data: dict, rho: float, method: str, **more) -> Study:
+    """A study of a source, with what differs from the source's own settings, under rho-zCDP."""
     usual = {spec.name: spec.default for spec in SOURCES.get(source).parameters}
     differ = tuple(sorted((name, value) for name, value in data.items() if value != usual[name]))
     return Study(source=source, data=differ, method=method, rho=rho, **more)
 
 
-def count(value: object) -> str:
+def count(value: Any) -> str:
+    """A whole number with commas."""
     return f"{value:,}"

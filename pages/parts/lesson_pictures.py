@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -37,7 +39,7 @@ _CLIP_N = lessons.CLIP_DATA["n"]
 
 
 @st.cache_resource(max_entries=128, show_spinner="Computing ...")
-def _at(number: int, value: object):
+def _at(number: int, value: Any):
     return _COMPUTED[number](value)
 
 
@@ -46,7 +48,7 @@ def _grid(number: int):
     return _GRIDS[number]()
 
 
-def draw(number: int, value: object, *, full: bool) -> str:
+def draw(number: int, value: Any, *, full: bool) -> str:
     """The pictures of a lesson at a value of its lever. Returns what is to be seen, in words."""
     return _DRAWN[number](value, full)
 

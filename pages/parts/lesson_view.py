@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -162,7 +163,7 @@ def _number() -> int:
     return 1
 
 
-def _value(number: int, lesson: Lesson) -> object:
+def _value(number: int, lesson: Lesson) -> Any:
     text = frame.own("lever")
     value = lesson.lever.read(text) if text else lesson.lever.start
     if value is None:
@@ -210,7 +211,7 @@ def _chooser(number: int, *, full: bool) -> None:
         size_and_link(full=full)
 
 
-def _lever(number: int, lesson: Lesson, value: object) -> None:
+def _lever(number: int, lesson: Lesson, value: Any) -> None:
     key, lever = f"lesson-lever-{number}", lesson.lever
     if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value

@@ -7,7 +7,7 @@ import json
 import streamlit as st
 
 from pages.parts import frame, own_models, own_take_home, own_views, show
-from pages.parts.own_state import keep, own
+from pages.parts.own_state import keep, open_ledger, own
 from privcov.bundle.opened import Opened, open_answer
 from privcov.ledger import Entry, Ledger
 from privcov.privacy import from_dict
@@ -35,7 +35,8 @@ _DRAWN = {
 
 
 def section() -> None:
-    mine, ledger = own(), Ledger()
+    """Answers: an old release of the ledger or the new one, and everything that follows from it."""
+    mine, ledger = own(), open_ledger()
     stored = [e for e in ledger.entries() if e.state == "stored"]
     if not stored:
         st.info("There is no release in the ledger yet. An old release opens here without its file.")

@@ -26,6 +26,7 @@ def names_a_person(name: str) -> bool:
 
 
 def section() -> None:
+    """The form in which bounds and reasons are declared, column by column."""
     st.header("The columns")
     st.markdown(
         "For each column that goes into the matrix, type the lowest and the highest value the quantity **can** have, "

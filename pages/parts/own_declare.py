@@ -9,8 +9,9 @@ import streamlit as st
 from pages.parts import own_columns, own_state, practice, session_file, show
 from pages.parts.own_columns import NUMBERS, blank, empty, names_a_person
 from pages.parts.own_state import keep, own
-from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, quote, read_header
+from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Column, Declaration
+from privcov.table_files.facts import quote
 
 ROWS_PUBLIC = {
     True: "Public: it may be known to everybody",
@@ -32,10 +33,8 @@ about the columns: their units and the values they can take.
 
 
 def section() -> None:
+    """Declare: the file, what a row stands for, and the columns."""
     mine = own()
-    if reason := own_state.refusal():
-        st.error(show.as_text(reason))
-        return
     if not mine.raw:
         _file()
         return

@@ -21,6 +21,7 @@ from privcov.postprocess.synthetic import MOST_CELLS, synthetic_rows
 
 
 def regression(opened: Opened, palette: Palette) -> None:
+    """Linear regression of one column on the others, from the release."""
     d = len(opened.columns)
     if d < 2:
         st.info("A regression needs at least two columns.")
@@ -75,6 +76,7 @@ def regression(opened: Opened, palette: Palette) -> None:
 
 
 def classes(opened: Opened, palette: Palette) -> None:
+    """Class sizes, class means and the linear discriminant rule, from the release."""
     facts = opened.total.facts
     k = len(facts.classes)
     measured = read_sum(opened.total, "classes")
@@ -114,6 +116,7 @@ def classes(opened: Opened, palette: Palette) -> None:
 
 
 def synthetic(opened: Opened, palette: Palette) -> None:
+    """Invented rows with the released mean and covariance."""
     facts = opened.total.facts
     st.markdown(
         "Invented rows with the released mean and covariance, inside the public bounds: nobody's, any number, free. "

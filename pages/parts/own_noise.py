@@ -35,6 +35,7 @@ def best_shape(facts: Facts, guarantee: Guarantee, rows: int) -> str:
 
 
 def line(plan: Preview) -> dict:
+    """One plan as a line of the table of guarantees."""
     chance = accounting.attacker_success(plan.guarantee)
     return {
         "Guarantee": str(plan.guarantee),
@@ -67,6 +68,7 @@ def in_words(plan: Preview) -> str:
 
 
 def text_table(lines: list[dict]) -> str:
+    """A table of plain texts as HTML; every cell is escaped."""
     head = "".join(f"<th style='text-align:left;padding:.2rem .8rem .2rem 0'>{escape(k)}</th>" for k in lines[0])
     body = "".join(
         "<tr>"

@@ -26,6 +26,7 @@ def security() -> None:
 
 
 def which_level(twin: Twin, facts: Facts, picked: Guarantee) -> None:
+    """Which rho or epsilon a wanted accuracy needs, on simulated rows."""
     lever = "rho" if isinstance(picked, ZCDP) else "epsilon"
     with st.expander(f"Which {lever} do I need?"):
         what = st.radio(
@@ -135,6 +136,7 @@ def explain(declared: Declaration, facts: Facts, plan: Preview) -> None:
 
 
 def record(declared: Declaration, facts: Facts, plans: list[Preview], picked: int) -> None:
+    """The plan as a page of paper, to be kept or signed."""
     twin = plans[picked].twin
     people = "1 row" if declared.rows_per_person == 1 else f"{declared.rows_per_person} rows"
     lines = [

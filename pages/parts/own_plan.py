@@ -24,6 +24,7 @@ _STRENGTHS = np.linspace(0.0, 1.0, 51)
 
 
 def section() -> None:
+    """Plan: what each guarantee means and costs, from the declaration alone."""
     mine = own()
     if mine.declared is None:
         st.info("First declare the table: the plan is computed from the declaration.")

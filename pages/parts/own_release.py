@@ -8,10 +8,10 @@ import streamlit as st
 
 from pages.parts import attacker, frame, show
 from pages.parts.own_noise import PURE_METHODS, best_shape, facts_of
-from pages.parts.own_state import go_on, keep, own
+from pages.parts.own_state import go_on, keep, open_ledger, own, rows
 from privcov import accounting
 from privcov._private import MeasurementError, release_private
-from privcov.data_sources.private_file import PrivateFileError, read_private
+from privcov.data_sources.private_file import PrivateFileError
 from privcov.estimators.base import METHODS
 from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
@@ -21,12 +21,13 @@ LIMITS = {"zcdp": "zCDP: rho in all", "approx": "(epsilon, delta) in all", "pure
 
 
 def section() -> None:
+    """Release: what will be spent, the one button, and its answer."""
     mine = own()
     if mine.declared is None or mine.chosen is None:
         st.info("First declare the table and pick a guarantee on Plan.")
         return
     _carry_out()
-    ledger = Ledger()
+    ledger = open_ledger()
     account = ledger.account(mine.declared.name)
     st.markdown(show.as_text(f"Ledger for {mine.declared.name!r}: {account.sentence}"))
     _limit(ledger, account, mine.chosen)
@@ -186,9 +187,8 @@ def _carry_out() -> None:
 def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str, ...]) -> None:
     """Run once; whatever goes wrong is one sentence that says nothing about the rows."""
     mine = own()
-    ledger = Ledger()
     try:
-        private = read_private(mine.raw, mine.declared)
+        ledger, private = open_ledger(), rows()
         release_private(method, private, guarantee, ledger=ledger, draw=draw, different_from=different)
         mine.released = _token(ledger, method, guarantee, draw, private.facts.to_dict(), private.name)
         go_on("answers")

@@ -6,19 +6,18 @@ for the release, and each time let go at once.
 
 from __future__ import annotations
 
-import ipaddress
-import os
 from dataclasses import dataclass, field
 
 import pandas as pd
 import streamlit as st
 
-from pages.parts import path, session_file
-from privcov.data_sources.private_file import Declaration
+from pages.parts import hosted, path, session_file
+from privcov.data_sources.private_file import Declaration, read_private
 from privcov.experiments.owner_view import Look
+from privcov.ledger import Ledger
 from privcov.privacy import Guarantee
+from privcov.private_dataset import PrivateDataset
 
-SETTING = "PRIVCOV_PRIVATE_UPLOADS"
 STEPS = {
     "declare": "1 Declare",
     "plan": "2 Plan",
@@ -69,36 +68,31 @@ def forget() -> None:
 
 def take(file, header: tuple[str, ...]) -> None:
     """A new file: its bytes stay in this session and nowhere else."""
-    forget()
-    mine = own()
-    mine.file_id, mine.file_name, mine.raw, mine.header = file.file_id, file.name, file.getvalue(), header
+    hold(file.file_id, file.name, file.getvalue(), header)
     session_file.let_go(file)
 
 
-def refusal() -> str:
-    """Why this server takes no private file, or "".
+def hold(file_id: str, name: str, raw: bytes, header: tuple[str, ...]) -> None:
+    """Instead of whatever was held. Raises `hosted.Hosted` on a server that other people reach."""
+    hosted.guard()
+    forget()
+    mine = own()
+    mine.file_id, mine.file_name, mine.raw, mine.header = file_id, name, raw, header
 
-    On loopback the only visitor is at this machine. Elsewhere there must be a login, and somebody must have said so.
+
+def open_ledger() -> Ledger:
+    """The owner's ledger; raises `hosted.Hosted` on a server that other people reach."""
+    hosted.guard()
+    return Ledger()
+
+
+def rows() -> PrivateDataset:
+    """The declared table, parsed; whoever asks lets go of it at once.
+
+    Raises `hosted.Hosted` as `open_ledger` does, and PrivateFileError.
     """
-    if _loopback(st.get_option("server.address")):
-        return ""
-    if os.environ.get(SETTING) != "allow":
-        return (
-            "This server can be reached from other machines, so it takes no confidential file. Run PrivCov on your "
-            f"own machine; or, behind a login, have its operator set {SETTING}=allow."
-        )
-    if not getattr(st.user, "is_logged_in", False):
-        return "This server can be reached from other machines: log in before you give it a confidential file."
-    return ""
-
-
-def _loopback(address: str | None) -> bool:
-    if address == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(address or "").is_loopback
-    except ValueError:
-        return False
+    hosted.guard()
+    return read_private(own().raw, own().declared)
 
 
 def keep(name: str, default: object, **named) -> dict:

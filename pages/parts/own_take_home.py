@@ -14,6 +14,7 @@ from privcov.ledger import Entry
 
 
 def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
+    """Take home: the bundle as one zip."""
     st.markdown(
         "One zip: every matrix as CSV and npz, the statement and the method card, the ledger entry, the declaration, "
         "figures that open in a browser, a one-page report, and `verify.py`. That script needs Python and numpy and no "

@@ -8,9 +8,10 @@ import numpy as np
 import streamlit as st
 
 from pages.parts import frame, show
+from pages.parts.hosted import Hosted
 from pages.parts.own_noise import best_shape
-from pages.parts.own_state import Own, own
-from privcov.data_sources.private_file import PrivateFileError, read_private
+from pages.parts.own_state import Own, own, rows
+from privcov.data_sources.private_file import PrivateFileError
 from privcov.experiments.owner_view import Look, LookError, owner_look
 from privcov.figures.matrices import colour_limit, heatmap
 
@@ -28,6 +29,7 @@ _CHART = {"displayModeBar": False, "displaylogo": False}
 
 
 def section() -> None:
+    """Owner's view: exact answers, for the owner alone, beside what the release would say."""
     mine = own()
     if mine.declared is None or mine.chosen is None:
         st.info("First declare the table and pick a guarantee on Plan.")
@@ -54,10 +56,10 @@ def section() -> None:
 def _look(mine: Own) -> Look:
     """What goes wrong inside is an identifier: a message of a library might quote a cell."""
     try:
-        private = read_private(mine.raw, mine.declared)
+        private = rows()
         shape = best_shape(private.facts, mine.chosen, private.facts.n or 1000)
         return owner_look(private, mine.chosen, shape, np.random.default_rng())
-    except (PrivateFileError, LookError):
+    except (Hosted, PrivateFileError, LookError):
         raise
     except Exception:
         raise ValueError(f"The owner's view failed (id {secrets.token_hex(4)}). Nothing was released.") from None

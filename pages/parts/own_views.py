@@ -67,6 +67,7 @@ def kept_of(opened: Opened, name: str, make):
 
 
 def matrices(opened: Opened, palette: Palette) -> None:
+    """The released matrices as pictures."""
     which = st.segmented_control(
         "Matrix", list(SHOWN), required=True, format_func=SHOWN.get, **keep("matrix", "correlation")
     )
@@ -103,6 +104,7 @@ def matrices(opened: Opened, palette: Palette) -> None:
 
 
 def pairs(opened: Opened, palette: Palette) -> None:
+    """Every correlation with its two intervals."""
     if len(opened.columns) < 2:
         st.info("A single column has no correlation.")
         return
@@ -141,6 +143,7 @@ def pairs(opened: Opened, palette: Palette) -> None:
 
 
 def spectrum(opened: Opened, palette: Palette) -> None:
+    """Released eigenvalues, and how far the privacy noise can move them."""
     values = opened.answers.eigenvalues
     noise = kept_of(
         opened, "noise", lambda: largest_noise(opened.noisy, opened.measured.law.draw, rng_of_views(), draws=100)
@@ -184,6 +187,7 @@ def spectrum(opened: Opened, palette: Palette) -> None:
 
 
 def graph(opened: Opened, palette: Palette) -> None:
+    """The graph of the release: edges, undecided pairs, no edges."""
     d = len(opened.columns)
     if d < 2:
         st.info("A single column has no graph.")

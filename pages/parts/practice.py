@@ -36,9 +36,7 @@ def declaration(turn: str) -> Declaration:
 
 
 def _take(fill: Callable[[Declaration], None]) -> None:
-    own_state.forget()
-    mine, turn = own_state.own(), secrets.token_hex(3)
-    mine.file_id, mine.file_name, mine.raw = f"practice-{turn}", FILE.name, FILE.read_bytes()
-    mine.header = tuple(read_header(mine.raw))
+    turn, raw = secrets.token_hex(3), FILE.read_bytes()
+    own_state.hold(f"practice-{turn}", FILE.name, raw, tuple(read_header(raw)))
     fill(declaration(turn))
-    mine.kept["rows"] = _ROWS
+    own_state.own().kept["rows"] = _ROWS

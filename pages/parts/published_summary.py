@@ -39,14 +39,17 @@ def _survival(key: str, stamp: tuple) -> list[Survival]:
 
 
 def verdicts() -> dict[str, Verdict]:
+    """The verdict of every published table, as the stored numbers stand now."""
     return _verdicts(stored_at())
 
 
 def survival(key: str) -> list[Survival]:
+    """Which curves of a table survive a sound calibration, as the stored numbers stand now."""
     return _survival(key, stored_at())
 
 
 def chip(word: str) -> str:
+    """A verdict as a coloured badge."""
     return f":{CHIPS[word]}-badge[{word}]"
 
 

@@ -102,6 +102,7 @@ def job_of(made: GraphStudy, data: Dataset) -> Job | None:
 
 
 def find(made: GraphStudy) -> Job | None:
+    """The background job of this study, None where it was not started."""
     return jobs().get(_key(made))
 
 

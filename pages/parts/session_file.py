@@ -46,13 +46,19 @@ class Upload:
     problem: str = ""
 
 
+def megabytes() -> int:
+    """Most that one file may have: an uploader's own limit would hide a lower one that the server was given."""
+    return min(MEGABYTES, st.get_option("server.maxUploadSize"))
+
+
 def uploader(label: str, what: str):
     """An uploader that is empty again once its file was read: its key changes with every file."""
     turn = st.session_state.get("upload-turn", 0)
-    return st.file_uploader(label, type=["csv"], max_upload_size=MEGABYTES, key=f"upload-{what}-{turn}")
+    return st.file_uploader(label, type=["csv"], max_upload_size=megabytes(), key=f"upload-{what}-{turn}")
 
 
 def new(file) -> Upload:
+    """A new upload of this session, in place of the one before."""
     forget_file()
     st.session_state["upload"] = Upload(file.file_id, file.name)
     return st.session_state["upload"]

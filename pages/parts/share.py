@@ -67,6 +67,7 @@ def several_of(options: Sequence, known: Sequence = ()) -> Code:
 
 
 def several_numbers(low: float, high: float) -> Code:
+    """A list of numbers in [low, high] as an address has it."""
     one = number(low, high, whole=False)
     return Code(
         lambda text: [] if text == NONE else [one.read(part) for part in text.split(",")],
@@ -87,6 +88,8 @@ def span_of(options: Sequence) -> Code:
 
 
 def number(low: float, high: float, *, whole: bool) -> Code:
+    """A number in [low, high] as an address has it. whole: only whole ones."""
+
     def read(text: str) -> float:
         try:
             value = float(text)

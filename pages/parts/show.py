@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -50,7 +50,7 @@ class Later:
     make: Callable[[], Picture]
 
     @property
-    def figure(self) -> object:
+    def figure(self) -> Any:
         import pandas  # noqa: F401 - whole before plotly looks for it; see `frame.page`
 
         return self.make().figure
@@ -67,6 +67,12 @@ def still(found: Still, key: str, make: Callable[[], Picture]) -> None:
 def tag(provenance: str, text: str = "") -> None:
     """Where the numbers below come from: Simulated, Public, Owner's view or Released."""
     st.html(f'<div><span class="pc-tag">{escape(provenance)}</span>{escape(text)}</div>')
+
+
+def lines(titled: Iterable[tuple[str, str]]) -> None:
+    """Titles and their sentences as one list: every element of its own is a message to the browser, at every run."""
+    rows = "".join(f"<dt><strong>{escape(title)}</strong></dt><dd>{escape(text)}</dd>" for title, text in titled)
+    st.html(f'<dl class="pc-lines">{rows}</dl>')
 
 
 def colour_key(limit: float, palette: Palette, unit: str, saturated: str) -> None:
@@ -107,6 +113,7 @@ def attacker_line(most: float, palette: Palette, label: str) -> None:
 
 
 def matrix_table(matrix: np.ndarray, columns: tuple[str, ...]) -> pd.DataFrame:
+    """A d x d matrix with the names of its columns on both sides."""
     import pandas as pd
 
     return pd.DataFrame(matrix, index=list(columns), columns=list(columns))
@@ -118,6 +125,7 @@ def download(label: str, make: Callable[[], str], file_name: str, key: str, mime
 
 
 def percent(value: float) -> str:
+    """A share in percent: one decimal below 1,000 %, none above; "undefined" where it is not finite."""
     if not np.isfinite(value):
         return "undefined"
     return f"{value:.1%}" if value < 10 else f"{value:,.0%}"

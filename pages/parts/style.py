@@ -16,6 +16,9 @@ STYLE = """
 .pc-group {font-size: .72rem; letter-spacing: .09em; text-transform: uppercase; opacity: .7; margin: .5rem 0 0;}
 .pc-tag {display: inline-block; font-size: .72rem; letter-spacing: .04em; padding: .05rem .45rem; border-radius: .6rem;
   border: 1px solid currentColor; opacity: .75; margin-right: .4rem;}
+.pc-lines {display: grid; grid-template-columns: minmax(7rem, 1fr) 6fr; gap: .8rem 1rem; padding: 0;
+  margin: 0 0 .6rem !important;}
+.pc-lines > * {margin: 0 !important; padding: 0 !important; overflow-wrap: anywhere;}
 .pc-still {display: block; width: 100%; aspect-ratio: 1; image-rendering: pixelated;}
 .pc-key {height: .7rem; border-radius: .2rem; border: 1px solid rgba(128,128,128,.35);}
 .pc-keytext {display: flex; justify-content: space-between; font-size: .78rem; opacity: .8;}

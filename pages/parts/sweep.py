@@ -7,6 +7,8 @@ import hashlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from threading import Event
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,7 +53,7 @@ class Sweep:
     """
 
     title: str
-    owner: object
+    owner: Any
     plans: tuple[Plan, ...]
     on_rows: dict | None
     metrics: tuple[str, ...]
@@ -88,14 +90,13 @@ class Sweep:
         pairs = sum(not build_entry(m)[1].card.refuses(g.kind) for m in methods for g in guarantees)
         return pairs * self.replicates * max(1, len(self.on_rows["row_bounds"]))
 
-    def cells(self, store: Store | None) -> Iterator[Cell]:
-        if self.on_rows:
-            return cells_on(**self.on_rows)
-        # Replicate by replicate through all plans would draw large rows twice; plan by plan the figure grows in parts.
-        return itertools.chain.from_iterable(cells(plan, store) for plan in self.plans)
+    def cells(self, store: Store | None, stop: Event | None = None) -> Iterator[Cell]:
+        """The method runs; rows of a visitor's file stay in this process, the others may go to worker processes."""
+        return cells_on(**self.on_rows) if self.on_rows else cells(self.plans, store, stop=stop)
 
 
 def against(dataset: Dataset) -> str:
+    """What errors are measured against: the truth where the source knows one."""
     return "truth" if dataset.truth is not None else "sample"
 
 
@@ -184,6 +185,7 @@ def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
 
 
 def from_preset(preset: Preset, methods: list[str], replicates: int, *, published: bool) -> Sweep:
+    """The sweep of a published figure, as published or sound."""
     plans = tuple(preset.plans(methods, replicates, published=published))
     return Sweep(
         title=f"{named(preset)}: {preset.title}",

@@ -81,12 +81,12 @@ def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:
             f"{preset.title}. Data: `{preset.source}`{', ' + fixed if fixed else ''}.{rows} Guarantee: {levels}."
         )
         first, second, third, fourth = st.columns([4, 2.6, 1.3, 1.9], vertical_alignment="bottom")
-        classify = isinstance(preset, ClassificationPreset)
         plain = [c.key for c in METHODS.all() if c.target == "covariance" and not c.refuses(preset.kind)]
-        usable = preset.able() if classify else plain
+        usable = preset.able() if isinstance(preset, ClassificationPreset) else plain
         able = [m for m in preset.available() if m in usable]
         chosen = _chosen("preset.methods", f"t.{preset.key}.methods", first, usable, able)
-        shown = preset.metrics[:1] if classify else preset.metrics  # guessing is a line in the picture
+        # Guessing is a line in the picture of a classification.
+        shown = preset.metrics[:1] if isinstance(preset, ClassificationPreset) else preset.metrics
         metric = share.bound(
             second.selectbox, "Error", shown, name="preset.metric", default=shown[0], format_func=metric_name,
             key=f"t.{preset.key}.metric",
@@ -271,6 +271,6 @@ def _values_code(varied: str) -> share.Code:
         name, _, values = text.partition(":")
         if name != varied:
             raise ValueError(f"It must begin with {varied}:, which is along the axis.")
-        return share.written(str).read(re.sub(r"\s*[,;]\s*", ", ", values.strip()))
+        return str(share.written(str).read(re.sub(r"\s*[,;]\s*", ", ", values.strip())))
 
-    return share.Code(read, lambda text: f"{varied}:" + re.sub(r"\s*[,;]\s*", ",", text.strip()))
+    return share.Code(read, lambda text: f"{varied}:" + re.sub(r"\s*[,;]\s*", ",", str(text).strip()))

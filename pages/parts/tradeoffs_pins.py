@@ -38,6 +38,7 @@ def tell() -> None:
 
 
 def section() -> None:
+    """The pinned curves, two side by side."""
     pins = _pins()
     if not pins:
         st.info("Nothing is pinned yet. Draw curves and press Pin below them; two pins stand side by side here.")

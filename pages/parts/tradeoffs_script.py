@@ -9,6 +9,7 @@ from privcov.experiments.plan import Plan
 
 
 def script(made: Sweep, study: Study) -> str:
+    """The sweep as a script in Python."""
     if made.on_rows:
         return _on_rows(made, study)
     plans = ",\n".join(_plan(plan) for plan in made.plans)

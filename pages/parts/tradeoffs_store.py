@@ -16,6 +16,7 @@ from privcov.privacy import Guarantee, NoPrivacy, from_dict, to_dict
 
 
 def store() -> Store:
+    """The store of finished cells in the cache folder; one for all sessions."""
     return _store(str(cache_folder() / "cells.sqlite"))
 
 

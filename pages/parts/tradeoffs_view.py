@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 
 import numpy as np
 import pandas as pd
@@ -76,7 +77,8 @@ def start(made: sweep.Sweep) -> Job:
     for other in kept.values():
         other.stop()
     store = tradeoffs_store.store()
-    job = Job(lambda: made.cells(store), made.steps)
+    stop = threading.Event()
+    job = Job(lambda: made.cells(store, stop), made.steps, stop)
     kept[made.key] = job
     while len(kept) > _KEEP:
         kept.pop(next(iter(kept)))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts import frame, session_file, show
+from pages.parts import frame, hosted, session_file, show
 from pages.parts.session_file import Upload
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, PublicTable, read_header, read_public
 from privcov.data_sources.declaration import declare
@@ -48,6 +48,9 @@ def section() -> None:
 
 
 def _confidential() -> None:
+    if reason := hosted.refusal():  # the whole file would travel, for the sake of its first line
+        st.info(show.as_text(reason))
+        return
     st.markdown("Only the first line, the column names, is read; the rest of the file is let go unread.")
     upload = st.session_state.get("upload")
     file = session_file.uploader("Confidential CSV", "header")

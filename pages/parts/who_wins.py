@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 
 import pandas as pd
 import streamlit as st
@@ -72,7 +73,8 @@ def section(study: Study, data: Dataset) -> None:
             store = tradeoffs_store.store()
             for other in kept.values():
                 other.stop()
-            kept[key] = Job(lambda: map_cells(plans, store), runs)
+            stop = threading.Event()
+            kept[key] = Job(lambda: map_cells(plans, store, stop=stop), runs, stop)
             while len(kept) > _KEPT:
                 kept.pop(next(iter(kept)))
             kept[key].wait(1.5)

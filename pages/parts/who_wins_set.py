@@ -36,6 +36,7 @@ class Map:
 
 
 def form(study: Study, data: Dataset) -> Map:
+    """The form of the map, and what it says: a `Map`."""
     cards = [c for c in METHODS.all() if c.target == "covariance" and c.standing != "reference"]
     fit = [c for c in cards if not c.refuses(study.kind)]
     proved = [c for c in fit if c.standing == "proved" and c.trust == "central"]

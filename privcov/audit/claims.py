@@ -62,6 +62,7 @@ class Claim:
         return n if self.grows else 4
 
     def guarantee(self, epsilon: float, delta: float) -> Guarantee:
+        """What is claimed at these levels; a claim in zCDP gets the largest rho that implies them."""
         if self.kind == "pure":
             return PureDP(epsilon)
         return ApproxDP(epsilon, delta) if self.kind == "approx" else ZCDP(accounting.approx_to_zcdp(epsilon, delta))

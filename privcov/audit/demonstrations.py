@@ -7,6 +7,7 @@ lever. The computations are in demonstrations_cases.py. Nothing here is a method
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,7 @@ class Lever:
     right: str
 
     def words(self, value: float) -> str:
+        """The value with its unit."""
         return self.unit.format(value)
 
 
@@ -47,7 +49,7 @@ class Demonstration:
     occurs: str
     tables: str
     lever: Lever
-    case: object
+    case: Any
     certain: bool = False
 
 

@@ -82,6 +82,7 @@ class Attack:
 
     @property
     def difference(self) -> np.ndarray:
+        """What the attacker looks for: the answer on the first table less that on the second, without noise."""
         return self.first - self.second
 
     @cached_property

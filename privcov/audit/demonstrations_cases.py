@@ -29,6 +29,7 @@ _E1, _E2 = np.eye(2)
 
 
 def percent(share: float) -> str:
+    """A share in percent with one decimal."""
     return f"{share:.1%}"
 
 
@@ -58,18 +59,23 @@ class GaussianCase:
     """A habit whose answer still has Gaussian noise on it, so that the best attacker is known in closed form."""
 
     def attacks(self, lever: float) -> tuple[Attack, Attack]:
+        """The best attack on the habit, and the same on its repair."""
         raise NotImplementedError
 
     def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+        """What is seen with the habit and with its repair, a sentence each."""
         raise NotImplementedError
 
     def exact(self, lever: float) -> tuple[float, float]:
+        """Chance (0..1) that the best attack names the right table: habit, repair."""
         return tuple(attack.success for attack in self.attacks(lever))
 
     def limit(self, lever: float) -> float:
+        """The largest chance that the claim permits."""
         return accounting.attacker_success(CLAIM)
 
     def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
+        """Both attacks carried out ``count`` times."""
         attacks = self.attacks(lever)
         said = self.findings(lever, *attacks)
         return tuple(
@@ -175,10 +181,12 @@ class RawTuning:
     """
 
     def tables(self, lever: float) -> tuple[np.ndarray, np.ndarray]:
+        """The two neighbours, n x d each."""
         row = np.array([math.sqrt(1 - lever**2), lever])
         return _axes(row, TUNED_ROWS), _axes(_E1, TUNED_ROWS)
 
     def repaired(self, lever: float) -> Attack:
+        """The attack on a choice made from the release."""
         return _sound(*self.tables(lever))
 
     def exact(self, lever: float) -> tuple[float, float]:
@@ -187,6 +195,7 @@ class RawTuning:
         return 1.0, self.repaired(lever).success
 
     def limit(self, lever: float) -> float:
+        """The largest chance that the claim permits."""
         return accounting.attacker_success(CLAIM)
 
     def chosen(self, lever: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -200,6 +209,7 @@ class RawTuning:
         return tuple(found)
 
     def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
+        """Both attacks carried out ``count`` times."""
         runs = max(count // 40, 50)
         first, second = self.chosen(lever, runs, seed)
         hits = int((first > 0).sum() + (second <= 0).sum())
@@ -234,6 +244,7 @@ class OneOverN:
         return 1 / lever, min(1e-5, lever**-1.5)
 
     def exact(self, lever: float) -> tuple[float, float]:
+        """Chance (0..1) that somebody's row is published: habit, repair."""
         return tuple(0.5 + self.printed(lever, delta) / 2 for delta in self.deltas(lever))
 
     def printed(self, n: float, delta: float) -> float:
@@ -253,6 +264,7 @@ class OneOverN:
         return number, stream(seed, "OneOverN", "row", number).uniform(-1, 1, self.columns)
 
     def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
+        """Both carried out ``count`` times."""
         n, sides = int(lever), []
         for which, delta, success in zip(("done", "repaired"), self.deltas(lever), self.exact(lever), strict=True):
             rng, many = stream(seed, "OneOverN", which, n), self.printed(n, delta)

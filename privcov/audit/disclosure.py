@@ -22,7 +22,6 @@ from privcov import accounting, checks
 from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
 
 Claim = PureDP | ApproxDP | ZCDP | GaussianDP
-EVEN = 0.5
 
 
 def power(claim: Claim, alarm) -> np.ndarray:

@@ -8,6 +8,8 @@ measured, so also every function of them that a release holds: nothing is rounde
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from privcov import _private
@@ -87,7 +89,7 @@ def sampler(method: str, table: Dataset, claim: Claim, *, hidden: bool, fault: s
     centre, long = (noiseless(table, shape.anchors, shape.trace is not None, clip=clip) for clip in (True, False))
     more = long - centre if fault == "no-clipping" else 0.0
 
-    def draw(count: int, *_names: object) -> np.ndarray:
+    def draw(count: int, *_names: Any) -> np.ndarray:
         return np.array([seen(measure_exactly(private, **how)) for _ in range(count)]) + more
 
     return draw, centre + more, event

@@ -71,14 +71,17 @@ class Asked:
 
     @property
     def made(self) -> Mechanism:
+        """The mechanism of this key."""
         return find(self.mechanism)
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
+        """The pairs of neighbouring tables at this d."""
         return catalogue(self.d, self.made.hidden)
 
     @property
     def claim(self) -> Claim:
+        """The guarantee that is put to the test."""
         return self.made.claim(self.epsilon, self.delta, self.rho)
 
     @property
@@ -99,10 +102,12 @@ class Test:
 
     @property
     def words(self) -> str:
+        """The set of answers in a few words."""
         return self.region.words
 
     @property
     def favoured(self) -> int:
+        """0 or 1: the table on which the set is more likely."""
         return self.region.favoured
 
 
@@ -147,6 +152,7 @@ class Audit:
 
     @property
     def sentence(self) -> str:
+        """What was found, in one sentence with its confidence."""
         sure = f"{1 - self.asked.error:.1%} confidence"
         name = "rho" if isinstance(self.claim, ZCDP) else "epsilon"
         at = f" at delta = {self.claim.delta:g}" if isinstance(self.claim, ApproxDP) else ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,7 @@ class Mechanism:
 
     @property
     def settings(self) -> dict:
+        """Parameters that are fixed for the audit."""
         return SETTINGS.get(self.method, {})
 
     @property
@@ -65,11 +67,13 @@ class Mechanism:
 
     @property
     def usual_draws(self) -> int:
+        """Draws of either table that take a few seconds."""
         if self.exact:
             return 5_000
         return 100_000 if self.bulk else 10_000
 
     def claim(self, epsilon: float, delta: float, rho: float = RHO) -> Claim:
+        """The guarantee of this mechanism's kind at these levels."""
         return {"pure": PureDP(epsilon), "approx": ApproxDP(epsilon, delta), "zcdp": ZCDP(rho)}[self.kind]
 
 
@@ -108,6 +112,7 @@ def mechanisms() -> tuple[Mechanism, ...]:
 
 
 def find(key: str) -> Mechanism:
+    """The mechanism of a key of `mechanisms`; KeyError for any other."""
     return {m.key: m for m in mechanisms()}[key]
 
 
@@ -169,7 +174,7 @@ def sampler(made: Mechanism, dataset: Dataset, claim: Claim) -> Sampler:
     law, noiseless = noisy.law, still.matrix
     mean = law.removed_mean * np.eye(law.dimension)
 
-    def draw(count: int, *names: object) -> np.ndarray:
+    def draw(count: int, *names: Any) -> np.ndarray:
         return factor * (noiseless + mean + draw_many(law, count, stream(*names, dataset.name, made.key)))
 
     return Sampler(draw, factor * noiseless, (noisy.event,), law.shape == "wishart")
@@ -183,7 +188,7 @@ def _whole_runs(made: Mechanism, dataset: Dataset, guarantee) -> Sampler:
             method, dataset, guarantee, seed=seed, repeat=repeat, calibration=made.calibration, centre="none"
         )
 
-    def draw(count: int, seed: int, *names: object) -> np.ndarray:
+    def draw(count: int, seed: int, *names: Any) -> np.ndarray:
         # The names make one whole number, so that every batch has repeats of its own.
         first = int(stream(seed, *names, made.key).integers(2**40)) * 2**20
         return np.array([run(guarantee, seed, first + k).matrix for k in range(count)])

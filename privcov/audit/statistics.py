@@ -31,11 +31,13 @@ class Region:
     favoured: int
 
     def hits(self, answers: np.ndarray) -> int:
+        """How many of the answers (count x d x d) lie in the set."""
         over = self.statistic.of(answers) > self.cut
         return int(np.count_nonzero(over if self.above else ~over))
 
     @property
     def words(self) -> str:
+        """The set in a few words."""
         return f"{self.statistic.label} {'>' if self.above else '<='} {self.cut:.4g}"
 
 

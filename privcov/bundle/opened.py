@@ -37,6 +37,7 @@ class Opened:
 
     @property
     def columns(self) -> tuple[str, ...]:
+        """Names, as declared."""
         return self.total.facts.columns
 
 

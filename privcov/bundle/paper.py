@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from privcov.figures.look import plain
 
@@ -37,26 +38,30 @@ NOT_COVERED = (
 
 
 def page(title: str, *parts: str) -> str:
+    """A whole HTML page; the parts are HTML already, the title is escaped."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f"<style>{_STYLE}</style></head><body><h1>{text(title)}</h1>{''.join(parts)}</body></html>\n"
     )
 
 
-def text(words: object) -> str:
+def text(words: Any) -> str:
     """Words as words: no markup, and a right-to-left name turns nothing but itself."""
     return f"<bdi>{escape(str(words))}</bdi>"
 
 
 def section(title: str, body: str) -> str:
+    """A heading and what is under it; body: HTML."""
     return f"<h2>{escape(title)}</h2>{body}"
 
 
 def listed(items: Sequence[str]) -> str:
+    """A list of plain texts."""
     return "<ul>" + "".join(f"<li>{text(i)}</li>" for i in items) + "</ul>"
 
 
-def grid(header: Sequence[str], lines: Sequence[Sequence[object]], kind: str = "") -> str:
+def grid(header: Sequence[str], lines: Sequence[Sequence[Any]], kind: str = "") -> str:
+    """A table of plain texts. kind: its class in the style sheet."""
     head = "".join(f"<th>{escape(h)}</th>" for h in header)
     body = "".join("<tr>" + "".join(f"<td>{text(c)}</td>" for c in line) + "</tr>" for line in lines)
     named = f' class="{kind}"' if kind else ""
@@ -66,8 +71,8 @@ def grid(header: Sequence[str], lines: Sequence[Sequence[object]], kind: str = "
 def officer_record(
     name: str,
     declared: Sequence[str],
-    bounds: Sequence[Sequence[object]],
-    candidates: Sequence[Sequence[object]],
+    bounds: Sequence[Sequence[Any]],
+    candidates: Sequence[Sequence[Any]],
     twin: str,
     chosen: str,
 ) -> str:
@@ -115,7 +120,7 @@ def _short(words: str, letters: int = 90) -> str:
 
 
 def release_report(
-    name: str, statement: Sequence[Sequence[str]], facts: Sequence[str], pairs: Sequence[Sequence[object]]
+    name: str, statement: Sequence[Sequence[str]], facts: Sequence[str], pairs: Sequence[Sequence[Any]]
 ) -> str:
     """The report of a release. pairs: (column, column, correlation, low, high), the strongest ones."""
     return page(

@@ -39,6 +39,7 @@ NOISE = "The seeded, floating-point noise of this report is for study: a private
 
 
 def figure(picture: Picture, caption: str, width: int = 640) -> str:
+    """A figure as it stands in a report: SVG with a caption. width: in pixels."""
     return f"<figure>{svg(picture, width=width)}<figcaption>{text(caption)}</figcaption></figure>"
 
 

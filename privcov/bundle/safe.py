@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from privcov._release import json_default
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
@@ -47,12 +49,4 @@ def table(matrix: np.ndarray, columns: tuple[str, ...], rows: tuple[str, ...], c
 
 def json_bytes(value: object) -> bytes:
     """JSON in one fixed form: sorted, ASCII, so that a changed byte never reads as the same file."""
-    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True, default=_plain) + "\n").encode()
-
-
-def _plain(value):
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"cannot write {type(value).__name__} as JSON")
+    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True, default=json_default) + "\n").encode()

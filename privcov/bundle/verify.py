@@ -38,6 +38,7 @@ class Wrong(Exception):
 
 
 def must(holds: bool, sentence: str) -> None:
+    """Raises `Wrong` with the sentence where it does not hold."""
     if not holds:
         raise Wrong(sentence)
 
@@ -46,6 +47,7 @@ def must(holds: bool, sentence: str) -> None:
 
 
 def check_files(here: Path) -> int:
+    """How many files of the bundle have the hash that its list gives; raises `Wrong` for any other."""
     raw = (here / "manifest.json").read_bytes()
     try:
         manifest = json.loads(raw)
@@ -71,6 +73,7 @@ def written(value) -> bytes:
 
 
 def check_guarantee(measured: dict, stated: dict) -> str:
+    """A sentence on the guarantee, computed again from sensitivity and noise; raises `Wrong` where it is weaker."""
     event, facts = measured["event"], measured["facts"]
     check_kind(measured)
     square = largest_change(facts, measured["shape"], measured["anchors"])
@@ -183,6 +186,7 @@ def deviations(measured: dict, joint: int, rows: float) -> tuple:
 
 
 def check_matrices(here: Path, measured: dict) -> int:
+    """How many matrices follow from the noisy whole numbers bit for bit; raises `Wrong` for any other."""
     import numpy as np
 
     sys.path.insert(0, str(here / "derivation"))
@@ -216,6 +220,7 @@ def check_matrices(here: Path, measured: dict) -> int:
 
 
 def same(one, other) -> bool:
+    """Whether two arrays are the same bit for bit."""
     return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
 
 
@@ -231,6 +236,7 @@ def numbers(text: str):
 
 
 def main(here: Path) -> int:
+    """Check the bundle in this folder and say so; the exit code."""
     sys.dont_write_bytecode = True
     try:
         print(f"Files: {check_files(here)} as written.")

@@ -26,6 +26,7 @@ class SourceCard:
 
     @property
     def parameters(self) -> tuple[Spec, ...]:
+        """Its settings, in the order of the form."""
         return specs(self.cls)
 
 

@@ -107,9 +107,10 @@ class BreastCancer(Bundled):
     """
 
     table: ClassVar = tuple(
-        Column(name.format(feature), *limits[part], unit, why)
+        Column(name.format(feature), low, high, typical, unit, why)
         for part, name in enumerate(("mean {}", "{} error", "worst {}"))
         for feature, unit, *limits, why in _FEATURES
+        for low, high, typical in (limits[part],)
     )
 
     def load(self) -> tuple[np.ndarray, np.ndarray]:

@@ -44,6 +44,7 @@ class Bundled(Source):
         return 0.5 * math.sqrt(len(self.table))
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
+        """The rows as they are; nothing is drawn."""
         rows, labels = self.load()
         return Dataset.from_rows(
             rows,

@@ -47,6 +47,7 @@ class Colon(PaperData):
 
     @property
     def table(self) -> tuple[Column, ...]:
+        """The genes with their public limits."""
         top = round(math.log10(2**16 - 1), 2)
         return tuple(Column(name, 0, top, 2.5, "log10", "16-bit scanner") for name in GENE_NAMES[: self.d])
 
@@ -61,7 +62,7 @@ class Colon(PaperData):
             if len(cells) == SAMPLES:
                 labels = _tissues(cells)
             elif header is not None and len(header) > SAMPLES:
-                tables.check_shape(len(rows) - 1, len(header), (SAMPLES, GENES + 1), cls.title)
+                tables.check_shape((len(rows) - 1, len(header)), (SAMPLES, GENES + 1), cls.title)
                 (at,) = tables.where(header, {"tissue": ("class", "label", "y")})
                 values = tables.numbers(rows[1:], [j for j in range(GENES + 1) if j != at], GENES + 1)
                 labels = tables.spelled(rows[1:], at, WORDS)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from privcov.table_files.facts import quote
+from privcov.table_files.numbers import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +27,6 @@ MAX_COLUMNS = 200
 MAX_HEADER_BYTES = 65_536
 
 _CHUNK_CELLS = 100_000
-_MISSING = frozenset(("", "na", "n/a", "nan", "null"))
 _SPELT = {"": "nan", "NA": "nan", "N/A": "nan", "null": "nan", "NULL": "nan"}
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)+")
@@ -123,7 +124,8 @@ class _Column:
     """One column while the file is read: numbers in pieces, or the reason why it is not numeric."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.reason, self._pieces = name, "", []
+        self.name, self.reason = name, ""
+        self._pieces: list = []
 
     def take(self, cells: Sequence[str], lines: Sequence[int]) -> None:
         if self.reason:
@@ -161,16 +163,6 @@ class _Column:
             self.reason = f"Column {quote(self.name)} is left out because all its cells are empty."
             return None
         return values
-
-
-def number_of(cell: str) -> float | None:
-    cell = cell.strip()
-    if cell.lower() in _MISSING:
-        return math.nan
-    try:
-        return None if "_" in cell else float(cell)
-    except ValueError:
-        return None
 
 
 def decode(raw: bytes, what: str) -> str:
@@ -253,7 +245,3 @@ def _names(cells: list[str], show: bool) -> list[str]:
             raise ValueError(f"Columns {first[name]} and {at} have the same name{both}: rename one of them.")
         first[name] = at
     return names
-
-
-def quote(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:39] + "…")

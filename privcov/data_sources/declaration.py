@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from privcov import checks
-from privcov.data_sources.csv_file import PublicTable, quote
+from privcov.data_sources.csv_file import PublicTable
 from privcov.dataset import Dataset
+from privcov.table_files.facts import quote
 
 
 def declare(

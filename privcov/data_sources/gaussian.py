@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from privcov.dataset import Dataset, Truth
 from privcov.parameters import parameter
 from privcov.randomness import stream
 
-ROWS = {
+ROWS: dict[str, Any] = {
     "label": "Rows n",
     "low": 1,
     "high": 2_000_000,
@@ -25,8 +26,8 @@ ROWS = {
     "help": "Number of simulated people.",
     "ends": ("more noise", "less noise"),
 }
-COLUMNS = {"label": "Columns d", "low": 1, "high": 1000, "help": "Number of variables."}
-_FAMILY = {
+COLUMNS: dict[str, Any] = {"label": "Columns d", "low": 1, "high": 1000, "help": "Number of variables."}
+_FAMILY: dict[str, Any] = {
     "label": "Law of the rows",
     "choices": ("normal", "t5"),
     "help": "t5 has heavy tails (five degrees of freedom) and a covariance 5/3 as large.",
@@ -38,9 +39,12 @@ _T = 5  # degrees of freedom; a t_5 vector with scale matrix Sigma has covarianc
 class Gaussian(Source):
     """Shared by all of this file: a subclass gives Sigma, and maybe the precision with its graph."""
 
+    n: int
+    d: int
     family: str = "normal"
 
     def truth(self, seed: int) -> Truth:
+        """The population covariance, and the precision with its graph where that is what the model is made of."""
         raise NotImplementedError
 
     @property
@@ -49,6 +53,7 @@ class Gaussian(Source):
         return _T / (_T - 2) if self.family == "t5" else 1.0
 
     def default_row_bound(self, seed: int) -> float:
+        """1.3 sqrt(trace Sigma): public, as Sigma is."""
         return 1.3 * math.sqrt(float(np.trace(self.truth(seed).covariance)))
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:

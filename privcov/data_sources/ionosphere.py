@@ -49,12 +49,12 @@ class Ionosphere(PaperData):
     def parse(cls, parts: Sequence[bytes]) -> Raw:
         rows = tables.lines(tables.only(parts, cls.title))
         body = rows[1:] if tables.header_of(rows) else rows
-        tables.check_shape(len(body), len(rows[0][1]), (351, 35), cls.title)
+        tables.check_shape((len(body), len(rows[0][1])), (351, 35), cls.title)
         return cls._checked(tables.numbers(body, range(34), 35), tables.spelled(body, 34, WORDS))
 
     @classmethod
     def from_openml(cls, values, labels) -> Raw:
-        tables.check_shape(*values.shape, (351, 34), cls.title)
+        tables.check_shape(values.shape, (351, 34), cls.title)
         words = np.array([WORDS.get(str(label), str(label)) for label in labels])
         return cls._checked(np.asarray(values, dtype=np.float64), words)
 

@@ -71,7 +71,7 @@ class Microbiome(PaperData):
             header = ["", *header]
         (bmi,) = tables.where(header, {"BMI": ()})
         counts = [j for j, name in enumerate(header) if j != bmi and name.lower() not in ("", "index", "id")]
-        tables.check_shape(len(body), len(counts), (98, 87), cls.title)
+        tables.check_shape((len(body), len(counts)), (98, 87), cls.title)
         values = tables.numbers(body, [*counts, bmi], len(header))
         values, weight = values[:, :-1], values[:, -1]
         if (values < 0).any() or (values != np.round(values)).any():

@@ -94,7 +94,7 @@ class MNIST(PaperData):
     @classmethod
     def from_openml(cls, values, labels) -> Raw:
         """There the 10,000 test pictures follow the training pictures, which are what the paper uses."""
-        tables.check_shape(*values.shape, (70_000, 784), cls.title)
+        tables.check_shape(values.shape, (70_000, 784), cls.title)
         digits = np.asarray(labels).astype(np.int64)[:TRAINING]
         return cls._checked(np.asarray(values)[:TRAINING], digits)
 

@@ -113,7 +113,7 @@ class PaperData(Source):
         paths = cls.found()
         if not paths:
             raise MissingData(cls.missing())
-        return _read(cls, paths, cls.state())
+        return _read(cls, paths, cls.state())  # type: ignore[arg-type] # a class can be hashed; mypy sees a protocol
 
     @classmethod
     def missing(cls) -> str:
@@ -128,6 +128,7 @@ class PaperData(Source):
         )
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
+        """The set as it is in the data folder; nothing is drawn."""
         return self.make_from(self.read(), row_bound)
 
     def make_from(self, raw: Raw, row_bound: float | None = None) -> Dataset:

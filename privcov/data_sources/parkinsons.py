@@ -77,14 +77,14 @@ class Parkinsons(PaperData):
             raise ValueError("the first line must hold the column names, among them status.")
         places = tables.where(header, {column.name: () for column in cls.table})
         (status,) = tables.where(header, {"status": ()})
-        tables.check_shape(len(rows) - 1, len(places), (195, 22), cls.title)
+        tables.check_shape((len(rows) - 1, len(places)), (195, 22), cls.title)
         values = tables.numbers(rows[1:], places, len(header))
         return cls._checked(values, tables.spelled(rows[1:], status, WORDS))
 
     @classmethod
     def from_openml(cls, values, labels) -> Raw:
         """There the columns are V1 to V22 in the order of the table above, and the classes 1 (healthy) and 2."""
-        tables.check_shape(*values.shape, (195, 22), cls.title)
+        tables.check_shape(values.shape, (195, 22), cls.title)
         words = np.array([{"1": "healthy", "2": "parkinson"}.get(str(label), str(label)) for label in labels])
         return cls._checked(np.asarray(values, dtype=np.float64), words)
 

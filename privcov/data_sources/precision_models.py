@@ -23,6 +23,7 @@ class PrecisionModel(Gaussian):
     """A subclass gives Theta, symmetric and positive definite."""
 
     def theta(self, seed: int) -> np.ndarray:
+        """The precision matrix, d x d, symmetric and positive definite; random parts come from the seed alone."""
         raise NotImplementedError
 
     def truth(self, seed: int) -> Truth:
@@ -170,7 +171,8 @@ class SparseInverse(PrecisionModel):
     d: int = parameter(100, **COLUMNS)
 
     @property
-    def n(self) -> int:
+    def n(self) -> int:  # type: ignore[override] # follows from r and d here; elsewhere a field
+        """Rows: r times d."""
         return max(1, round(self.r * self.d))
 
     def theta(self, seed: int) -> np.ndarray:

@@ -15,8 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.data_sources.csv_file import MAX_BYTES, chunks, decode, number_of, quote, read_header, records_of
-from privcov.private_dataset import MOST_COLUMNS, MOST_ROWS, PrivateDataset
+from privcov.data_sources.csv_file import MAX_BYTES, chunks, decode, read_header, records_of
+from privcov.dataset import Dataset, Progress
+from privcov.private_dataset import PrivateDataset
+from privcov.private_facts import MOST_COLUMNS, MOST_ROWS
+from privcov.table_files.facts import quote
+from privcov.table_files.numbers import number_of
 
 FORMAT = "privcov-declaration-1"
 
@@ -67,22 +71,46 @@ class Declaration:
 
     def on_rows(self, rows: np.ndarray, labels) -> PrivateDataset:
         """The private table of these rows, in the order of the declared columns."""
+        return PrivateDataset.from_rows(rows, labels=labels, **self._facts())
+
+    def on_files(self, paths, progress: Progress | None = None) -> PrivateDataset:
+        """The private table in these files, of the declared columns; see `PrivateDataset.from_files`."""
+        return PrivateDataset.from_files(paths, label=self.label, progress=progress, **self._facts())
+
+    def on_public_files(self, paths, progress: Progress | None = None) -> Dataset:
+        """The same table as one whose rows need no protection; see `Dataset.from_files`.
+
+        Raises ValueError for several rows per person, which a simulated release does not take together.
+        """
+        if self.rows_per_person > 1:
+            raise ValueError(
+                f"Public rows are taken one by one, and the declaration has rows_per_person={self.rows_per_person}. "
+                "Use a declaration with 1."
+            )
+        kept = ("row_bound", "bounds", "typical", "classes", "columns", "name")
+        facts = {name: value for name, value in self._facts().items() if name in kept}
+        if facts["bounds"]:
+            given = zip(facts["typical"], facts["bounds"], strict=True)
+            facts["typical"] = [low / 2 + high / 2 if usual is None else usual for usual, (low, high) in given]
+        missing = "drop-row" if self.missing == "drop-row" else ""
+        return Dataset.from_files(paths, label=self.label, missing=missing, progress=progress, **facts)
+
+    def _facts(self) -> dict:
         bounded = self.row_bound is None
-        return PrivateDataset.from_rows(
-            rows,
-            self.row_bound,
-            bounds=[(c.low, c.high) for c in self.columns] if bounded else None,
-            typical=[c.typical for c in self.columns] if bounded else None,
-            labels=labels,
-            classes=self.classes if self.label else None,
-            columns=[c.name for c in self.columns],
-            n_public=self.n_public,
-            rows_per_person=self.rows_per_person,
-            missing=self.missing,
-            name=self.name,
-        )
+        return {
+            "row_bound": self.row_bound,
+            "bounds": [(c.low, c.high) for c in self.columns] if bounded else None,
+            "typical": [c.typical for c in self.columns] if bounded else None,
+            "classes": self.classes if self.label else None,
+            "columns": [c.name for c in self.columns],
+            "n_public": self.n_public,
+            "rows_per_person": self.rows_per_person,
+            "missing": self.missing,
+            "name": self.name,
+        }
 
     def to_json(self) -> str:
+        """The declaration as `from_json` reads it."""
         return json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=2, ensure_ascii=False)
 
     @classmethod

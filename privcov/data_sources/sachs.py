@@ -73,6 +73,7 @@ class Sachs(PaperData):
 
     @property
     def table(self) -> tuple[Column, ...]:
+        """The eleven proteins with their public limits, on the scale that was chosen."""
         why = "a cytometer with logarithmic amplifiers spans four decades"
         low, high, typical, unit = (0, 4, 1.5, "log10") if self.scale == "log10" else (1, 1e4, 30, "intensity")
         return tuple(Column(name, low, high, typical, unit, why) for name in SPELLINGS)
@@ -88,7 +89,7 @@ class Sachs(PaperData):
                 raise ValueError(f"the first line must name the proteins: {', '.join(SPELLINGS)}.")
             blocks.append(tables.numbers(rows[1:], tables.where(header, SPELLINGS), len(header)))
         values = np.concatenate(blocks)
-        tables.check_shape(*values.shape, (7466, 11), cls.title)
+        tables.check_shape(values.shape, (7466, 11), cls.title)
         if values.min() < 1:
             raise ValueError(
                 f"the smallest value is {values.min():g}, and the set begins at 1: bring the intensities themselves, "

@@ -11,11 +11,13 @@ import io
 import math
 import zlib
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from privcov.data_sources.csv_file import decode, quote
+from privcov.data_sources.csv_file import decode
 from privcov.data_sources.papers import MAX_BYTES
+from privcov.table_files.facts import quote
 
 Line = tuple[int, list[str]]  # its number in the file, its cells
 
@@ -72,9 +74,10 @@ def numbers(rows: Sequence[Line], take: Sequence[int], wide: int) -> np.ndarray:
     raise ValueError(f"line {at:,} has {quote(cell)} in column {j + 1:,}, where the set has a number.")
 
 
-def check_shape(rows: int, columns: int, want: tuple[int, int], title: str) -> None:
-    """columns and rows of what was found against those of the set; columns with the label, if the set has one."""
-    if (rows, columns) != want:
+def check_shape(found: tuple[int, ...], want: tuple[int, int], title: str) -> None:
+    """Rows and columns of what was found against those of the set; columns with the label, if the set has one."""
+    rows, columns = found
+    if found != want:
         raise ValueError(
             f"this file has {rows:,} rows of {columns:,}, and the {title} set has {want[0]:,} of {want[1]:,}."
         )
@@ -100,7 +103,7 @@ def where(header: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> list[in
     return places
 
 
-def check_counts(labels: np.ndarray, want: Mapping[str, int], title: str) -> None:
+def check_counts(labels: np.ndarray, want: Mapping[Any, int], title: str) -> None:
     """Number of rows per label against the set's own."""
     found = dict(zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True))
     if found != dict(want):
@@ -123,7 +126,7 @@ def spelled(rows: Sequence[Line], at: int, words: Mapping[str, str]) -> np.ndarr
     return np.array([words[cells[at].lower()] for _, cells in rows])
 
 
-def write_csv(columns: Sequence[str], values: np.ndarray, label: str, labels: Sequence) -> bytes:
+def write_csv(columns: Sequence[str], values: np.ndarray, label: str, labels: Sequence | np.ndarray) -> bytes:
     """A tidy CSV with the label as its last column; numbers are written so that they read back as they were."""
     body = [",".join([*map(repr, row), str(word)]) for row, word in zip(values.tolist(), labels, strict=True)]
     return ("\n".join([",".join([*columns, label]), *body]) + "\n").encode()

@@ -60,14 +60,17 @@ class ExpectedNoise:
     capped: bool
 
     def gauss(self, tau):
+        """Expected Frobenius error of the matrix with noise on every entry, after clipping at tau."""
         return np.square(tau) * self.frobenius
 
     def separate(self, tau):
+        """Expected Frobenius error of separately measured eigenvalues and vectors, after clipping at tau."""
         share = self.trace / np.square(tau)
         share = (np.minimum(share, 1.0) if self.capped else share) + self.corner
         return np.square(tau) * (2 * np.sqrt(share * self.spectral) / self.discount + self.vector)
 
     def smaller(self, tau):
+        """The smaller of the two, which AdaptiveCov weighs against the bias of clipping."""
         return np.minimum(self.gauss(tau), self.separate(tau))
 
 

@@ -92,7 +92,11 @@ def printed_share(ask: Ask, printed: dict, norm: str, sound_scale):
 
 class _Additive(Method):
     repair: str
-    shape: str
+
+    @property
+    def shape(self) -> str:
+        """Of the noise; see `measure_moment`."""
+        raise NotImplementedError
 
     def run(self, ask: Ask) -> Outcome:
         share = ask.guarantee if ask.calibration == "sound" else self.as_printed(ask)

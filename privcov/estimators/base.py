@@ -12,10 +12,10 @@ from privcov.measurements.moment import CENTRES, Measured
 from privcov.parameters import Checked, Spec, specs
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.joint import Moments
-from privcov.privacy import KINDS, ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP
+from privcov.privacy import KINDS, ApproxDP, Event, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
 from privcov.registry import Registry
 
-ALL_KINDS = (PureDP, ApproxDP, ZCDP)
+ALL_KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class MethodCard:
     label: str
     target: str
     family: str
-    guarantees: tuple[type, ...]
+    guarantees: tuple[Kind, ...]
     standing: str
     summary: str
     formula: str
@@ -61,6 +61,7 @@ class MethodCard:
 
     @property
     def parameters(self) -> tuple[Spec, ...]:
+        """Its settings, in the order of the form."""
         return specs(self.cls)
 
     @property
@@ -112,6 +113,7 @@ class Outcome:
 
     @property
     def events(self) -> tuple[Event, ...]:
+        """Everything that was done to the rows, in order."""
         own = () if self.measured is None or self.measured.event is None else (self.measured.event,)
         return self.steps + own
 
@@ -122,6 +124,7 @@ class Method(Checked):
     card: MethodCard
 
     def run(self, ask: Ask) -> Outcome:
+        """Measure under ``ask.guarantee``, opened once, and post-process. Raises ValueError for what it cannot do."""
         raise NotImplementedError
 
 

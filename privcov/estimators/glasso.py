@@ -118,6 +118,7 @@ class Glasso(Method):
         return repair_for_lasso(half, self.repair, FLOOR).matrix if np.trace(half) > 0 else half
 
     def measure(self, ask: Ask) -> Measured:
+        """The one noisy moment, under the whole guarantee."""
         raise NotImplementedError
 
     def as_printed(self, measured: Measured) -> np.ndarray:

@@ -78,6 +78,7 @@ class GlassoGaussian(Glasso):
         return measure_moment(ask.dataset, share, centre=ask.centre, shape=shape, rng=ask.rng, relation=ask.relation)
 
     def path_as_published(self, s: np.ndarray, measured: Measured, ask: Ask) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
+        """The answers of the loop that paper 2 prints, one for every lambda."""
         if ask.calibration != "as-published-2":
             return super().path_as_published(s, measured, ask)
         size = float(np.abs(np.diag(s)).mean())

@@ -41,6 +41,7 @@ class Local:
     variance_factor: ClassVar[float] = 2.0
 
     def measure(self, ask: Ask, share) -> Measured:
+        """The average of the users' reports, each under the whole share."""
         shape = "free-trace" if ask.calibration == "sound" else "upper-triangle"
         share = accounting.split(share, reports=1)["reports"]
         return measure_reports(ask.dataset, share, centre=ask.centre, shape=shape, rng=ask.rng)
@@ -51,6 +52,7 @@ class Local:
         return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / epsilon
 
     def true_sensitivity(self, ask: Ask) -> float:
+        """Of one user's report, whatever the paper used: l2 of the upper triangle, unit ball."""
         return report_sensitivity(ask.dataset.d, shape="upper-triangle", joint=anchors(ask.dataset, ask.centre))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,8 @@ def fission_halves(
     def halves() -> tuple[np.ndarray, np.ndarray]:
         noise, more = measured.law.draw(first), sampling(second)
         centre, k = measured.centre, measured.law.joint
-        return tuple(target(measured.matrix + f * noise, centre, k) + f * more for f in (gain, -1 / gain))
+        one, other = (target(measured.matrix + f * noise, centre, k) + f * more for f in (gain, -1 / gain))
+        return one, other
 
     return halves
 
@@ -63,7 +65,7 @@ def raw_scores(ask: Ask, solve: Callable[[np.ndarray], Sequence[np.ndarray | Non
     """
     k = anchors(ask.dataset, ask.centre)
     folds = fold_moments(ask.dataset, joint=k, folds=FOLDS, rng=ask.rng)
-    total = 0.0
+    total: Any = 0.0
     for train, _, held in folds:
         test = target(held, ask.centre, k)
         total = total + np.array([likelihood_loss(theta, test) for theta in solve(target(train, ask.centre, k))])

@@ -65,7 +65,7 @@ def constant_parameter(
 class Thresholding(Method):
     """Measure, choose a cut, cut, clip. Subclasses bring the measurement and the papers' constant."""
 
-    letter: ClassVar[str]
+    letter: ClassVar[str]  # of the constant, in the paper
     variance_factor: ClassVar[float]  # the printed noise variance is this times log(1.25 / delta) / (n epsilon)^2
     rule: str = parameter("hard-universal", "Where to cut", choices=RULES, group="Threshold", help=RULE_HELP)
     diagonal: str = parameter(
@@ -105,6 +105,15 @@ class Thresholding(Method):
         moments = in_working_units(repaired, whole, ask.centre, measured.row_bound)
         return Outcome(measured, moments, notes=notes + more, count=measured.count)
 
+    @property
+    def constant(self) -> float:
+        """The constant of the printed threshold, in unit-ball units."""
+        raise NotImplementedError
+
+    def named(self, constant: float) -> float:
+        """The parameter that the papers name, for this constant."""
+        raise NotImplementedError
+
     def measure(self, ask: Ask, share) -> Measured:
         """One Gaussian measurement of the whole share; the printed noise shape when the calibration is a paper's."""
         shape = "free-trace" if ask.calibration == "sound" else "upper-triangle"
@@ -117,6 +126,7 @@ class Thresholding(Method):
         return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / (ask.dataset.n * epsilon)
 
     def true_sensitivity(self, ask: Ask) -> float:
+        """Of what is measured, whatever the paper used: l2 of the upper triangle, unit ball."""
         joint = anchors(ask.dataset, ask.centre)
         return sensitivity(ask.dataset.d, ask.dataset.n, norm="triangle", joint=joint, relation=ask.relation)
 

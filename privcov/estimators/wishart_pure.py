@@ -58,5 +58,6 @@ class WishartPure(Method):
 
 
 def mean_left_in(measured: Measured) -> tuple[str, ...]:
+    """The note that the published form leaves the mean of its noise on the diagonal, or ()."""
     bias = measured.law.removed_mean * measured.row_bound**2
     return (f"As published, the mean of the noise stays on the diagonal: {bias:.4g}.",) if bias else ()

@@ -61,6 +61,7 @@ class Question:
 
     @property
     def structures(self) -> tuple[str, ...]:
+        """The structures that the answer has to hold for."""
         known = tuple(s.key for s in TARGETS[self.target].structures)
         return known if self.structure == UNKNOWN else (self.structure,)
 
@@ -112,12 +113,14 @@ class Advice:
 
     @property
     def verdict(self) -> tuple[str, ...]:
+        """The recommendation, or that there is none, in sentences."""
         from privcov.experiments.advice_words import verdict
 
         return verdict(self)
 
     @property
     def what_would_change(self) -> tuple[str, ...]:
+        """What would change the recommendation, in sentences."""
         from privcov.experiments.advice_words import changes
 
         return changes(self)

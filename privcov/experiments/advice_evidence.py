@@ -32,6 +32,7 @@ class Point:
 
     @property
     def guarantee(self) -> Guarantee:
+        """The guarantee that was asked for at this point."""
         return guarantee_of(self.kind, self.level)
 
 

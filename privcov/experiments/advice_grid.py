@@ -82,6 +82,7 @@ TARGETS = {
 
 
 def guarantee_of(kind: str, level: float) -> Guarantee:
+    """The guarantee of a kind at a level of the grid."""
     return {"zcdp": ZCDP, "pure": PureDP}[kind](level) if kind != "approx" else ApproxDP(level, DELTA)
 
 
@@ -149,7 +150,7 @@ def _matrices(target: Target, structure: Structure, n: int, d: int, here, method
             replicates=replicates,
             seed=SEED,
         )
-        for row in (row for cell in cells(plan, store) for row in cell):
+        for row in (row for cell in cells([plan], store) for row in cell):
             if row["guarantee"] == "none":
                 for kind, level in here:
                     yield kind, level, "non-private", row["value"]

@@ -25,6 +25,7 @@ NONPRIVATE_NAMES = {
 
 
 def structure_label(target: str, key: str) -> str:
+    """The structure as the form shows it."""
     if key == UNKNOWN:
         return "I do not know"
     return next(s.label for s in TARGETS[target].structures if s.key == key)
@@ -156,6 +157,7 @@ def _reasons(advice: Advice) -> list[str]:
 
 
 def measured_at(advice: Advice) -> str:
+    """Where the evidence was measured, and how far that is from the question."""
     places = list(dict.fromkeys(cell.point for cell in advice.cells))
     spots = _and([place(point) for point in places])
     return (
@@ -164,6 +166,7 @@ def measured_at(advice: Advice) -> str:
 
 
 def place(point: Point) -> str:
+    """A measured point in a few words."""
     return f"n = {point.n:,}, d = {point.d}, {_level(point)}"
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from threading import Event
 
-from privcov._running import build_method, run_method
-from privcov.data_sources.base import SOURCES, make_dataset
+from privcov._running import build_method
+from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
+from privcov.experiments.draws import Draw, Run, computed, fill, fill_draw, to_reference
 from privcov.experiments.store import Store, guarantee_part, key_of, method_part, place_part
-from privcov.metrics import classification
-from privcov.metrics.errors import error
 from privcov.parameters import build
 from privcov.privacy import Guarantee, NoPrivacy
 
@@ -36,60 +37,108 @@ def column_of(name: str) -> str:
 
 
 class Cell(list):
-    """The rows of the table that one method run fills, one per metric. reused: they came from the store."""
+    """The rows of the table that one method run fills, one per metric.
 
-    def __init__(self, rows: list[dict], reused: bool) -> None:
-        super().__init__(rows)
-        self.reused = reused
-
-
-def cells(plan, store: Store | None = None) -> Iterator[Cell]:
-    """The method runs of a plan, in a fixed order: every point once, then every point again, replicate by replicate.
-
-    Rows are drawn when a cell first needs them, so what is all in the store costs no drawing.
+    reused: they came from the store. plan, position: which of several plans, and where in its table.
     """
-    built = [(*entry, method_part(*entry[1:])) for entry in _entries(plan)]
-    guarantees = [(g, guarantee_part(g)) for g in plan.guarantees]
-    spots = list(_spots(plan))
-    for replicate in range(plan.replicates):
-        drawn_from, drawn = None, None
-        for (named, source, bound, spot), (label, method, options, part), (guarantee, level) in itertools.product(
-            spots, built, guarantees
-        ):
-            if method.card.refuses(guarantee.kind):
-                continue
-            keys = [key_of(spot, part, level, replicate, metric) for metric in plan.metrics]
-            found = None if store is None else store.get(keys)
-            reused = found is not None
-            if not reused:
-                if drawn_from != source:
-                    drawn = make_dataset(source, seed=plan.seed, repeat=replicate, row_bound=bound)
-                    drawn_from = source
-                dataset = drawn if drawn.row_bound == bound else drawn.with_row_bound(bound)
-                if plan.sizes is None:
-                    rows, measure = dataset, _to_reference(dataset)
+
+    def __init__(self, rows: list[dict], reused: bool, position: int = 0, plan: int = 0) -> None:
+        super().__init__(rows)
+        self.reused, self.position, self.plan = reused, position, plan
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The order of the table; cells come in the order in which they are finished."""
+        return self.plan, self.position
+
+
+def cells(
+    plans: Sequence, store: Store | None = None, *, workers: int | None = None, stop: Event | None = None
+) -> Iterator[Cell]:
+    """The method runs of plans: first what the store has, then the others in the order in which they are finished.
+
+    Rows are drawn when a cell first needs them, so what is all in the store costs no drawing. Small work is done here;
+    `privcov.engine` does the rest. Only the caller's process writes the store, each cell when it arrives. stop: when it
+    is set, no further cell comes.
+    """
+    lists = [_List(plan) for plan in plans]
+    starts = [0, *itertools.accumulate(len(one) for one in lists)]
+    draws = []
+    for which, (one, start) in enumerate(zip(lists, starts[:-1], strict=True)):
+        for draw in one.draws(start):
+            missing = []
+            for run in draw.runs:
+                found = None if store is None else store.get(one.keys(run.position - start))
+                if found is None:
+                    missing.append(run)
                 else:
-                    rows, measure = _on_test_rows(dataset, plan, replicate)
-                seed = plan.seed if plan.noise_seed is None else plan.noise_seed
-                found = _fill(rows, measure, method, options, guarantee, plan.metrics, seed, replicate)
-                if store is not None:
-                    store.put(keys, found)
-            rows = _rows(label, guarantee, replicate, plan.metrics, found)
-            yield Cell([{"source": plan.source, **named, **row} for row in rows], reused)
+                    yield one.cell(run.position - start, found, which, reused=True)
+            if missing:
+                draws.append(dataclasses.replace(draw, runs=tuple(missing)))
+    for position, found in computed(draws, workers, stop):
+        which = bisect.bisect_right(starts, position) - 1
+        one, own = lists[which], position - starts[which]
+        if store is not None:
+            store.put(one.keys(own), found)
+        yield one.cell(own, found, which, reused=False)
 
 
 def count_known(plan, store: Store) -> int:
     """How many method runs of a plan the store already has."""
-    built = [(m, method_part(m, options)) for _, m, options in _entries(plan)]
-    levels = [(g, guarantee_part(g)) for g in plan.guarantees]
-    spots = [spot for *_, spot in _spots(plan)]
-    return sum(
-        store.get([key_of(spot, part, level, replicate, metric) for metric in plan.metrics]) is not None
-        for replicate, spot, (method, part), (g, level) in itertools.product(
-            range(plan.replicates), spots, built, levels
-        )
-        if not method.card.refuses(g.kind)
-    )
+    one = _List(plan)
+    return sum(store.get(one.keys(position)) is not None for position in range(len(one)))
+
+
+def rows_of(plan, replicate: int) -> list[dict]:
+    """The rows of the table that belong to one replicate, computed here."""
+    one, rows = _List(plan), []
+    for draw in one.draws(0):
+        if draw.replicate == replicate:
+            for position, found in fill_draw(draw):
+                rows += one.cell(position, found, 0, reused=False)
+    return rows
+
+
+class _List:
+    """The method runs of a plan by their position: every point once, then every point again, replicate by replicate."""
+
+    def __init__(self, plan) -> None:
+        self.plan = plan
+        self.spots = list(_spots(plan))
+        built = [(*entry, method_part(*entry[1:])) for entry in _entries(plan)]
+        levels = [(guarantee, guarantee_part(guarantee)) for guarantee in plan.guarantees]
+        self.pairs = [pair for pair in itertools.product(built, levels) if not pair[0][1].card.refuses(pair[1][0].kind)]
+
+    def __len__(self) -> int:
+        return self.plan.replicates * len(self.spots) * len(self.pairs)
+
+    def _at(self, position: int) -> tuple:
+        place, pair = divmod(position, len(self.pairs))
+        replicate, spot = divmod(place, len(self.spots))
+        return replicate, self.spots[spot], *self.pairs[pair]
+
+    def keys(self, position: int) -> list[bytes]:
+        replicate, (*_, spot), (*_, part), (_, level) = self._at(position)
+        return [key_of(spot, part, level, replicate, metric) for metric in self.plan.metrics]
+
+    def cell(self, position: int, found: list[tuple], which: int, *, reused: bool) -> Cell:
+        replicate, (named, *_), (label, *_), (guarantee, _) = self._at(position)
+        rows = _rows(label, guarantee, replicate, self.plan.metrics, found)
+        return Cell([{"source": self.plan.source, **named, **row} for row in rows], reused, position, which)
+
+    def draws(self, start: int) -> Iterator[Draw]:
+        """All of them, whatever the store has; points with equal rows share one. start: position of the first run."""
+        plan, position = self.plan, start
+        noise_seed = plan.seed if plan.noise_seed is None else plan.noise_seed
+        for replicate in range(plan.replicates):
+            for source, spots in itertools.groupby(self.spots, key=lambda spot: spot[1]):
+                runs = []
+                for _, _, bound, _ in spots:
+                    for (_, method, options, _), (guarantee, _) in self.pairs:
+                        runs.append(Run(position, bound, method, options, guarantee))
+                        position += 1
+                if runs:
+                    yield Draw(source, plan.seed, noise_seed, replicate, plan.sizes, tuple(plan.metrics), tuple(runs))
 
 
 def _entries(plan) -> Iterator[tuple]:
@@ -117,32 +166,20 @@ def cells_on(
 ) -> Iterator[Cell]:
     """The same for rows that no registered source can make again: replicates redraw the noise only; nothing is kept.
 
+    These may be rows of an upload: they are never handed to another process nor to a cluster.
+
     row_bounds: values of R to vary, or () for the data set's own.
     """
     built = [build_entry(m) for m in methods]
     points = [({"row_bound": r}, dataset.with_row_bound(r)) for r in row_bounds] or [({}, dataset)]
+    position = itertools.count()
     for replicate in range(replicates):
         for (named, rows), (label, method, options), guarantee in itertools.product(points, built, guarantees):
             if not method.card.refuses(guarantee.kind):
-                measure = _to_reference(rows)
-                found = _fill(rows, measure, method, options, guarantee, metrics, seed, replicate)
+                measure = to_reference(rows)
+                found = fill(rows, measure, method, options, guarantee, metrics, seed, replicate)
                 filled = _rows(label, guarantee, replicate, metrics, found)
-                yield Cell([{**named, **row} for row in filled], False)
-
-
-def _fill(
-    dataset, measure, method, options, guarantee, metrics, seed: int, replicate: int
-) -> list[tuple[str, float, str]]:
-    """(target, value, problem) per metric. measure: from a release and the name of a metric to a number."""
-    for metric in metrics:
-        if metric.endswith("-to-truth") and dataset.truth is None:
-            raise ValueError(f"{dataset.name!r} has no known truth, so {metric!r} cannot be measured; use -to-sample.")
-    try:
-        rel = run_method(method, dataset, guarantee, seed=seed, repeat=replicate, **options)
-        return [(rel.target, measure(rel, metric), "") for metric in metrics]
-    except ValueError as problem:
-        # One impossible cell (a lasso drowned in noise, say) must not cost the others.
-        return [(method.card.target, float("nan"), str(problem))] * len(metrics)
+                yield Cell([{**named, **row} for row in filled], False, next(position))
 
 
 def _rows(label: str, guarantee, replicate: int, metrics: list, found: list[tuple]) -> list[dict]:
@@ -156,27 +193,3 @@ def _rows(label: str, guarantee, replicate: int, metrics: list, found: list[tupl
 def _columns(guarantee: Guarantee) -> dict:
     empty = {"guarantee": guarantee.kind, "epsilon": float("nan"), "delta": float("nan"), "rho": float("nan")}
     return empty if isinstance(guarantee, NoPrivacy) else {**empty, **vars(guarantee)}
-
-
-def _to_reference(dataset: Dataset) -> Callable:
-    def measure(rel, metric: str) -> float:
-        name = metric.removeprefix("relative-")
-        norm, against = name.split("-to-")
-        return error(rel, dataset, norm, relative=name != metric, against=against)
-
-    return measure
-
-
-def _on_test_rows(dataset: Dataset, plan, replicate: int) -> tuple[Dataset, Callable]:
-    """The training rows, and the metrics of a release made from them on the test rows."""
-    key = ("split", plan.sizes, plan.seed, replicate, dataset.row_bound)
-    if key not in dataset.memo:
-        dataset.memo[key] = classification.split(dataset, plan.sizes, seed=plan.seed, repeat=replicate)
-    train, test = dataset.memo[key]
-
-    def measure(rel, metric: str) -> float:
-        if metric == "majority-error":
-            return classification.majority_error(train, test)
-        return classification.classification_error(rel, test)
-
-    return train, measure

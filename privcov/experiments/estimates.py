@@ -38,6 +38,7 @@ class Cost:
     by_d: float
 
     def at(self, n: int, d: int) -> float:
+        """Seconds of one run at these sizes, by the power law."""
         return self.seconds * (n / self.n) ** self.by_n * (d / self.d) ** self.by_d
 
 

@@ -16,14 +16,13 @@ of threads changes a number.
 from __future__ import annotations
 
 import dataclasses
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from privcov import checks
+from privcov import checks, engine
 from privcov._release import Release
 from privcov._running import run_method
 from privcov.data_sources.base import SOURCES, make_dataset
@@ -137,38 +136,11 @@ def runs(study: GraphStudy, *, workers: int = 2, dataset: Dataset | None = None)
         return [_run(study, rows, true, line, i, replicate) for i, line in enumerate(lines)]
 
     pool = ThreadPoolExecutor(workers, thread_name_prefix="graph-study")
-    with _ONE_EACH:
+    with engine.ONE_BLAS_THREAD:
         try:
             yield from pool.map(one, range(study.replicates))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-
-class _OneBlasThread:
-    """One BLAS thread per worker while any study runs: on small matrices their own threads only get in the way.
-
-    The setting belongs to the whole process, so the first study to begin makes it and the last to end takes it back.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._users, self._limit = threading.Lock(), 0, None
-
-    def __enter__(self) -> None:
-        from threadpoolctl import threadpool_limits
-
-        with self._lock:
-            self._users += 1
-            if self._users == 1:
-                self._limit = threadpool_limits(1, user_api="blas")
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._users -= 1
-            if not self._users:
-                self._limit.restore_original_limits()
-
-
-_ONE_EACH = _OneBlasThread()
 
 
 def _run(study: GraphStudy, rows: Dataset, true: np.ndarray, line: Line, index: int, replicate: int) -> Run:

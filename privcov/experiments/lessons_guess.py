@@ -42,10 +42,12 @@ class Round:
 
     @property
     def optimal(self) -> int:
+        """0 or 1: the table that is more likely, by the privacy loss."""
         return int(self.nats < 0)
 
     @property
     def optimal_is_right(self) -> bool:
+        """Whether the optimal attacker names the right table."""
         return self.optimal == self.truth
 
 

@@ -38,6 +38,7 @@ class FalseEdges:
 
     @property
     def pairs(self) -> int:
+        """Pairs of columns."""
         d = len(self.columns)
         return d * (d - 1) // 2
 

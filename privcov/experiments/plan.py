@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -139,6 +140,7 @@ class Plan:
         return pairs * self.replicates * len(list(self.points()))
 
     def to_json(self) -> str:
+        """The plan as `from_json` reads it: the saved study."""
         fields = dataclasses.asdict(self)
         fields["guarantees"] = [to_dict(g) for g in self.guarantees]
         return json.dumps(fields, indent=2)
@@ -185,7 +187,11 @@ def _entry(entry):
 
 
 def run(
-    plan: Plan, progress: Callable[[int, int, list[dict]], None] | None = None, store: Store | None = None
+    plan: Plan,
+    progress: Callable[[int, int, list[dict]], None] | None = None,
+    store: Store | None = None,
+    *,
+    workers: int | None = None,
 ) -> pd.DataFrame:
     """The tidy table of a plan: one row per (replicate, point, method, guarantee, metric).
 
@@ -193,9 +199,21 @@ def run(
 
     progress(done, total, cell) is called after each method run; ``cell.reused`` tells what came from the store.
     store: a `privcov.experiments.store.Store`; cells it has are not computed again, new ones are kept.
-    Rows depend only on the plan: same plan, same table, and adding a method changes no other row.
+    workers: processes for what takes more than a moment, whole number >= 1, default PRIVCOV_WORKERS or every core; a
+    cluster where PRIVCOV_SCHEDULER names one (see `privcov.engine`).
+    Rows depend only on the plan: same plan, same table, bit for bit, whatever computed it, and adding a method changes
+    no other row.
     """
-    return _collect(cells(plan, store), plan.steps, progress)
+    return tables([plan], progress, store, workers=workers)[0]
+
+
+def tables(
+    plans: Sequence[Plan], progress=None, store: Store | None = None, *, workers: int | None = None
+) -> list[pd.DataFrame]:
+    """The table of each plan, computed together. Arguments as for `run`; progress counts over all plans."""
+    total = sum(plan.steps for plan in plans)
+    found = collect(cells(plans, store, workers=workers), total, progress)
+    return [pd.DataFrame([row for cell in found if cell.plan == i for row in cell]) for i in range(len(plans))]
 
 
 def run_on(
@@ -213,16 +231,18 @@ def run_on(
     total = replicates * max(1, len(row_bounds))
     total *= sum(not build_entry(m)[1].card.refuses(g.kind) for m in methods for g in guarantees)
     found = cells_on(dataset, methods, guarantees, metrics, replicates=replicates, seed=seed, row_bounds=row_bounds)
-    return _collect(found, total, progress)
+    return pd.DataFrame([row for cell in collect(found, total, progress) for row in cell])
 
 
-def _collect(found: Iterator[Cell], total: int, progress) -> pd.DataFrame:
-    rows: list[dict] = []
-    for done, cell in enumerate(found, start=1):
-        rows.extend(cell)
-        if progress is not None:
-            progress(done, total, cell)
-    return pd.DataFrame(rows)
+def collect(found: Iterator[Cell], total: int, progress) -> list[Cell]:
+    """All cells in the order of the table, whatever the order in which they were finished."""
+    kept = []
+    with contextlib.closing(found):
+        for done, cell in enumerate(found, start=1):
+            kept.append(cell)
+            if progress is not None:
+                progress(done, total, cell)
+    return sorted(kept, key=lambda cell: cell.place)
 
 
 def summarise(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:

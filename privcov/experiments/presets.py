@@ -7,6 +7,7 @@ one is ours.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from privcov import checks
 from privcov.estimators.base import METHODS
@@ -32,7 +33,7 @@ class Preset:
     where: str
     title: str
     source: str
-    fixed: tuple[tuple[str, object], ...]
+    fixed: tuple[tuple[str, Any], ...]
     varies: tuple[dict, ...]
     guarantees: tuple
     methods: tuple[str, ...]
@@ -45,6 +46,7 @@ class Preset:
 
     @property
     def kind(self) -> str:
+        """The kind of guarantee that is drawn: "pure", "approx" or "zcdp"."""
         return "approx" if self.one_over_n else self.guarantees[0].kind
 
     def available(self) -> list[str]:

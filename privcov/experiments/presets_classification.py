@@ -45,6 +45,7 @@ class ClassificationPreset(Preset):
         return [m for m in self.methods if m in self.able()]
 
     def left_out(self, methods: list[str] | None = None) -> list[str]:
+        """What of the figure is not drawn, and why, in sentences."""
         missing = [m for m in self.methods if m not in self.available()]
         found = [f"Not there yet, so not drawn: {', '.join(missing)}."] if missing else []
         return [*found, *([RAW_STEP] if self.best is not None else [])]

@@ -33,8 +33,7 @@ STRUCTURES = {
     "neighbours": "neighbouring columns",
     "independent": "nothing moves together",
 }
-POWER = 0.8  # chance with which "visible" is meant
-_Z80 = 0.8416212335729143
+_Z80 = 0.8416212335729143  # normal quantile of 0.8, the chance with which "visible" is meant
 _WORK = 5e6  # replicates x d^3
 _MOST_REPLICATES, _FEWEST = 40, 4
 
@@ -89,7 +88,7 @@ class Preview:
     correlation_std: the same on a correlation between two columns of the twin's spread.
     sampling_std: deviation of a correlation near zero because there are only n rows.
     visible: the smallest correlation that is kept by the thresholded answer with a chance of 80 %; above 1 none is.
-    error: mean relative Frobenius error of the covariance to the twin's sample. error_std: between draws.
+    error: mean relative Frobenius error of the covariance to the twin's sample.
     trivial: relative error of answering with the twin's diagonal alone.
     clipped: share of the twin's rows longer than R, which lose by being shortened.
     replicates: draws of the twin behind ``error``.
@@ -103,7 +102,6 @@ class Preview:
     sampling_std: float
     visible: float
     error: float
-    error_std: float
     trivial: float
     clipped: float
     replicates: int
@@ -149,7 +147,6 @@ def preview(
         sampling_std=sampling,
         visible=level * noise + _Z80 * math.hypot(noise, sampling),
         error=float(np.mean(errors)),
-        error_std=float(np.std(errors)),
         trivial=float(np.linalg.norm(truth - np.eye(twin.d)) / np.linalg.norm(truth)),
         clipped=_share_clipped(twin, seed),
         replicates=count,

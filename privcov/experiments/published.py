@@ -30,7 +30,6 @@ KEYS = ("model", "law", "data", "n", "d", "r", "epsilon", "delta", "method")
 LITERAL, SOUND = "as published", "sound"
 VARIANTS = (LITERAL, SOUND)
 SAME_ORDER = math.sqrt(10)
-AGREEMENTS = ("within error", "same order", "different", "no number")
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,7 @@ class Point:
 
     @property
     def variants(self) -> tuple[str, ...]:
+        """Which of "as published" and "sound" can be computed here."""
         made = ((LITERAL, self.literal), (SOUND, self.plan or self.sound))
         return tuple(name for name, found in made if found is not None)
 
@@ -102,6 +102,7 @@ class Table:
 
     @property
     def name(self) -> str:
+        """Paper and place, as a heading."""
         return f"Paper {self.paper}, {self.where}"
 
 

@@ -42,6 +42,7 @@ FACTORS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 
 
 def source(model: str, law: str, d: str, n: str):
+    """The paper's model of this law and size; the texts are those of the printed table."""
     key, fixed = MODELS[model]
     return SOURCES.get(key).cls(n=int(n), d=int(d), family=law, **fixed)
 
@@ -72,6 +73,7 @@ def printed_scales(method: str, epsilon: float, delta: float, n: int) -> tuple[f
 
 
 def unit_noise(method: str, data: Dataset, seed: int, replicate: int) -> np.ndarray:
+    """The paper's noise at scale 1, d x d, of a stream of this replicate and method."""
     rng = stream(seed, "published", 4, "noise", method, data.name, data.n, data.d, replicate)
     return NoiseLaw("upper-triangle", 1.0, data.d).draw(rng)
 

@@ -67,6 +67,7 @@ def cell_roc(seed: int, replicate: int) -> list[Number]:
 
 
 def sound_cell_roc(seed: int, replicate: int) -> list[Number]:
+    """Rates of the sound method on the cells, against each published network."""
     data = make_dataset(SOURCES.get("sachs").cls(), seed=seed)
     return [
         number

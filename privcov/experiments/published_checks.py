@@ -96,6 +96,7 @@ def slope(x, y) -> float:
 
 
 def middle(values) -> float:
+    """The median of the finite values, NaN where there is none."""
     values = np.asarray(values, float)
     values = values[np.isfinite(values)]
     return float(np.median(values)) if len(values) else float("nan")

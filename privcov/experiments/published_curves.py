@@ -72,6 +72,7 @@ class View:
 
     @property
     def judged_along(self) -> str:
+        """The column along which the claim of the text is read."""
         return self.along or self.x
 
 

@@ -120,6 +120,7 @@ def own_5(key: str, published: bool) -> dict[str, str]:
 
 
 def read_5(panel: str, row: Mapping) -> tuple[dict, str]:
+    """(keys of the printed number, its quantity) for a row of the panel's table."""
     fixed = dict(PRESETS[panel].fixed)
     bins = int(row.get("bins", fixed.get("bins", 0)))
     keys = {"model": panel.removeprefix("5-figure-"), "data": f"N = {bins}, rho = {ZCDP(row['rho']).rho:g}"}

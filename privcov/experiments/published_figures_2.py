@@ -89,6 +89,7 @@ def _draw(model: str, n: int, seed: int, replicate: int) -> Dataset:
 
 
 def keys_of(where: dict, n: int, d: int, epsilon: str, method: str) -> dict[str, str]:
+    """The keys that a printed number is filed under."""
     level = {"epsilon": epsilon, "delta": "0.001"} if epsilon else {}
     return {**where, "n": str(n), "d": str(d), **level, "method": method}
 
@@ -113,6 +114,7 @@ def sound_roc(model: str, n: int, seed: int, replicate: int) -> list[Number]:
 
 
 def sound_rates(data: Dataset, true: np.ndarray, where: dict, levels, seed: int, replicate: int) -> list[Number]:
+    """Rates of the sound method without noise and at every level, one replicate."""
     found = []
     for epsilon in ("", *levels):
         level = ApproxDP(float(epsilon), DELTA) if epsilon else NoPrivacy()

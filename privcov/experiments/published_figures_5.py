@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.papers import MissingData
@@ -35,12 +36,13 @@ class Panel:
     """
 
     source: str
-    params: tuple[tuple[str, object], ...]
+    params: tuple[tuple[str, Any], ...]
     methods: tuple[str, ...] = METHODS_5
     guarantees: tuple[Guarantee, ...] = _ZCDP
     ns: tuple[int, ...] = ()
 
     def plan(self, published: bool, replicates: int, seed: int) -> Plan:
+        """The panel as a `Plan`, as published or sound."""
         return Plan(
             source=self.source,
             source_params=dict(self.params),
@@ -88,6 +90,7 @@ def ready(panel: str) -> None:
 
 
 def read(panel: str, row: Mapping) -> tuple[dict, str]:
+    """(keys of the printed number, its quantity) for a row of the panel's table."""
     own = PANELS[panel]
     params = dict(own.params)
     pure = row["guarantee"] == "pure"

@@ -7,6 +7,7 @@ differs.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import math
 import os
@@ -19,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 import privcov.experiments.published as catalogue
-from privcov.experiments.cells import build_entry
-from privcov.experiments.plan import run
+from privcov import engine
+from privcov.experiments.cells import build_entry, rows_of
 from privcov.experiments.published import COMPUTED, KEYS, LITERAL, REPRODUCED, Number, Point, Table
 
 SEED = 20_240
@@ -69,21 +70,57 @@ def numbers(point: Point, variant: str, replicates: int, seed: int = SEED) -> It
     """(replicate, number) of one point. Raises MissingData where its rows are not there."""
     if point.ready is not None:
         point.ready()
+    for replicate in range(replicates):
+        for number in _numbers(point, variant, replicates, seed, replicate):
+            yield replicate, number
+
+
+def _numbers(point: Point, variant: str, replicates: int, seed: int, replicate: int) -> Iterator[Number]:
+    """Those of one replicate."""
     each = point.literal if variant == LITERAL else point.sound
     if each is not None:
-        for replicate in range(replicates):
-            for number in each(seed, replicate):
-                yield replicate, number
+        yield from each(seed, replicate)
         return
-    for row in run(point.plan(replicates, seed)).to_dict("records"):
+    for row in rows_of(point.plan(replicates, seed), replicate):
         keys, metric = point.read(row)
-        yield int(row["replicate"]), Number(keys, metric, point.unit * float(row["value"]), row["problem"])
+        yield Number(keys, metric, point.unit * float(row["value"]), row["problem"])
 
 
 def compute(step: Step, seed: int = SEED) -> list[dict]:
     """The rows of data/reproduced for one step: mean, sd and number of the replicates that gave a number."""
+    return _summary(step, seed, [number for _, number in numbers(step.point, step.variant, step.replicates, seed)])
+
+
+@dataclass(frozen=True)
+class Task:
+    """One replicate of a step, by name: tables hold functions that cannot travel to another process."""
+
+    table: str
+    point: str
+    variant: str
+    replicates: int
+    seed: int
+    replicate: int
+
+
+def one_replicate(task: Task) -> tuple[float, list[Number] | None]:
+    """A task of `privcov.engine.each`: (seconds, numbers), or None for numbers whose rows are not there."""
+    from privcov.data_sources.papers import MissingData
+
+    begun = time.perf_counter()
+    point = next(p for p in catalogue.TABLES[task.table].points if p.name == task.point)
+    try:
+        if point.ready is not None:
+            point.ready()
+        found = list(_numbers(point, task.variant, task.replicates, task.seed, task.replicate))
+    except MissingData:
+        found = None
+    return time.perf_counter() - begun, found
+
+
+def _summary(step: Step, seed: int, found_numbers: list[Number]) -> list[dict]:
     cells: dict[tuple, list[Number]] = {}
-    for _, number in numbers(step.point, step.variant, step.replicates, seed):
+    for number in found_numbers:
         keys = tuple(number.keys.get(name, "") for name in KEYS)
         cells.setdefault((*keys, number.metric), []).append(number)
     rows = []
@@ -120,25 +157,47 @@ def reproduce(
     seed: int = SEED,
     folder: Path = REPRODUCED,
     progress: Callable[[int, int, Step, float], None] | None = None,
+    workers: int | None = None,
 ) -> list[Path]:
-    """Compute what is not stored yet, in order, and return the files. progress(done, total, step, seconds).
+    """Compute what is not stored yet and return the files. progress(done, total, step, seconds of computing).
 
     A step whose data set is not there (see data/README.md) is left as it is stored; progress gets NaN seconds for it.
+    workers: as for `privcov.run`; a task is one replicate of a step.
     """
-    from privcov.data_sources.papers import MissingData
+    todo, done = steps(keys, preset), 0
 
-    todo = steps(keys, preset)
-    for done, step in enumerate(todo, start=1):
-        path = folder / f"{step.table.key}.csv"
-        begun = time.monotonic()
-        if not _stored(path, step, seed):
-            try:
-                _write(path, compute(step, seed), step)
-            except MissingData:
-                begun = math.nan
+    def tell(step: Step, seconds: float) -> None:
+        nonlocal done
+        done += 1
         if progress is not None:
-            progress(done, len(todo), step, time.monotonic() - begun)
+            progress(done, len(todo), step, seconds)
+
+    missing = []
+    for step in todo:
+        if _stored(folder / f"{step.table.key}.csv", step, seed):
+            tell(step, 0.0)
+        else:
+            missing.append(step)
+    tasks = [(step, replicate) for step in missing for replicate in range(step.replicates)]
+    wanted = [Task(s.table.key, s.point.name, s.variant, s.replicates, seed, replicate) for s, replicate in tasks]
+    arrived: dict[int, dict] = {}
+    with contextlib.closing(engine.each(one_replicate, wanted, workers=workers)) as results:
+        for position, (seconds, found) in results:
+            step, replicate = tasks[position]
+            parts = arrived.setdefault(id(step), {})
+            parts[replicate] = seconds, found
+            if len(parts) == step.replicates:
+                tell(step, _kept(step, seed, folder, arrived.pop(id(step))))
     return sorted({folder / f"{step.table.key}.csv" for step in todo})
+
+
+def _kept(step: Step, seed: int, folder: Path, parts: dict) -> float:
+    """Write a step whose replicates are all there; the seconds it took."""
+    if any(found is None for _, found in parts.values()):
+        return math.nan
+    numbers_in_order = [number for replicate in range(step.replicates) for number in parts[replicate][1]]
+    _write(folder / f"{step.table.key}.csv", _summary(step, seed, numbers_in_order), step)
+    return sum(seconds for seconds, _ in parts.values())
 
 
 def _rows(path: Path) -> list[dict]:

@@ -75,6 +75,7 @@ class Store:
         return found
 
     def put(self, keys: list[bytes], cells: list[tuple[str, float, str]]) -> None:
+        """Keep a finished cell; the last one of a key stays."""
         with self._lock:
             if self.problem:
                 return
@@ -89,6 +90,7 @@ class Store:
             return 0 if self.problem else self._link.execute("SELECT count(*) FROM cells").fetchone()[0]
 
     def close(self) -> None:
+        """Close the file; the store can still be opened again."""
         with self._lock:
             if self._link is not None:
                 self._link.close()
@@ -131,6 +133,7 @@ def method_part(method: Method, options: dict) -> str:
 
 
 def guarantee_part(guarantee: Guarantee) -> str:
+    """The part of a cell's key that names the guarantee."""
     return json.dumps(to_dict(guarantee), sort_keys=True)
 
 

@@ -102,18 +102,14 @@ def expand(text: str) -> tuple[Plan, ...]:
 
 
 def run(
-    plans: Sequence[Plan], progress: Callable[[int, int, list[dict]], None] | None = None, store: Store | None = None
+    plans: Sequence[Plan],
+    progress: Callable[[int, int, list[dict]], None] | None = None,
+    store: Store | None = None,
+    *,
+    workers: int | None = None,
 ) -> pd.DataFrame:
     """The tidy tables of all plans in one, as `privcov.run` makes them. progress(done, total, cell) counts over all."""
-    total, before, tables = sum(plan.steps for plan in plans), 0, []
-    for plan in plans:
-
-        def tell(done: int, _: int, cell: list[dict], before: int = before) -> None:
-            progress(before + done, total, cell)
-
-        tables.append(plans_module.run(plan, None if progress is None else tell, store))
-        before += plan.steps
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(plans_module.tables(plans, progress, store, workers=workers), ignore_index=True)
 
 
 def groups(plans: Sequence[Plan]) -> list[str]:

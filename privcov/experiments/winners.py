@@ -6,6 +6,7 @@ A map is a list of plans, one per d, because the public row bound depends on d. 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator
 
@@ -17,7 +18,7 @@ from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.experiments.cells import Cell, cells
 from privcov.experiments.crossings import paired_interval
-from privcov.experiments.plan import Plan
+from privcov.experiments.plan import Plan, collect
 from privcov.experiments.store import Store
 from privcov.parameters import build
 
@@ -78,24 +79,25 @@ def dimension(plan: Plan) -> int:
     return plan.source_params.get("d", default)
 
 
-def map_cells(plans: list[Plan], store: Store | None = None) -> Iterator[Cell]:
-    """The method runs of all plans, each row with the column d."""
-    for plan in plans:
-        d = dimension(plan)
-        for cell in cells(plan, store):
-            yield Cell([{"d": d, **row} for row in cell], cell.reused)
+def map_cells(plans: list[Plan], store: Store | None = None, **how) -> Iterator[Cell]:
+    """The method runs of all plans, each row with the column d. how: workers and stop, as for `cells`."""
+    ds = [dimension(plan) for plan in plans]
+    with contextlib.closing(cells(plans, store, **how)) as found:
+        for cell in found:
+            yield Cell([{"d": ds[cell.plan], **row} for row in cell], cell.reused, cell.position, cell.plan)
 
 
 def run_map(
-    plans: list[Plan], progress: Callable[[int, int], None] | None = None, store: Store | None = None
+    plans: list[Plan],
+    progress: Callable[[int, int], None] | None = None,
+    store: Store | None = None,
+    *,
+    workers: int | None = None,
 ) -> pd.DataFrame:
     """The tidy tables of all plans in one, with the column d. progress(done, total) after each run of a method."""
-    total, rows = sum(plan.steps for plan in plans), []
-    for done, cell in enumerate(map_cells(plans, store), start=1):
-        rows.extend(cell)
-        if progress is not None:
-            progress(done, total)
-    return pd.DataFrame(rows)
+    tell = None if progress is None else lambda done, total, _: progress(done, total)
+    found = collect(map_cells(plans, store, workers=workers), sum(plan.steps for plan in plans), tell)
+    return pd.DataFrame([row for cell in found for row in cell])
 
 
 def winners(table: pd.DataFrame, *, x: str = "n", y: str = "d") -> pd.DataFrame:
@@ -152,4 +154,5 @@ def in_words(found: pd.DataFrame, labels: dict[str, str], *, x: str = "n", y: st
 
 
 def labels_of() -> dict[str, str]:
+    """The labels of the methods, by key."""
     return {card.key: card.label for card in METHODS.all()}

@@ -134,14 +134,8 @@ def beliefs(claim: disclosure.Claim, chances: tuple[float, ...], prior: float, p
             hovertemplate="%{x:.1%} becomes at most %{y:.1%}<extra></extra>",
         )
     )
-    axis = {"range": [-0.01, 1.01], "tickformat": ".0%"}
-    figure = draw(
-        traces,
-        palette,
-        height=430,
-        x={**axis, "title": "belief before the release (probability, %)"},
-        y={**axis, "title": "belief after it, at most (probability, %)"},
-    )
+    across, up = "belief before the release (probability, %)", "belief after it, at most (probability, %)"
+    figure = _two_shares(traces, palette, across, up)
     return Picture(figure, f"Under {claim} a belief of {prior:.1%} becomes at most {after:.1%}.")
 
 
@@ -168,15 +162,15 @@ def accusations(claim: disclosure.Claim, palette: Palette) -> Picture:
             hovertemplate="%{x:.2%} of the innocent, %{y:.2%} of the guilty<extra></extra>",
         ),
     ]
-    axis = {"range": [-0.01, 1.01], "tickformat": ".0%"}
-    figure = draw(
-        traces,
-        palette,
-        height=430,
-        x={**axis, "title": "innocent people accused (false positives, %)"},
-        y={**axis, "title": "guilty people found (true positives, %)"},
-    )
+    across, up = "innocent people accused (false positives, %)", "guilty people found (true positives, %)"
+    figure = _two_shares(traces, palette, across, up)
     at = float(disclosure.power(claim, 0.01))
     return Picture(
         figure, f"Under {claim}, accusing 1 % of the innocent finds at most {plain(at * 100)} % of the guilty."
     )
+
+
+def _two_shares(traces: list, palette: Palette, across: str, up: str) -> go.Figure:
+    """A square of two shares, each from 0 to 100 %."""
+    axis = {"range": [-0.01, 1.01], "tickformat": ".0%"}
+    return draw(traces, palette, height=430, x={**axis, "title": across}, y={**axis, "title": up})

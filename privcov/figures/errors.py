@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -147,7 +149,7 @@ def curves(
             }
         )
     ticks = _ticks(table[x]) if log else []
-    across = {"title": x_label, "type": "log" if log else "linear"}
+    across: dict[str, Any] = {"title": x_label, "type": "log" if log else "linear"}
     if log:
         across |= {"tickvals": ticks, "ticktext": [plain(t) for t in ticks]}
     narrow = table["high"].max() < 50 * table["low"].min()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -78,7 +79,7 @@ def panels(
             )
         traces.append(trace)
         words.append(told)
-    shared = {"margin": {"l": 0, "r": 0, "t": 28, "b": 4}, "annotations": notes, "shapes": shapes}
+    shared: dict[str, Any] = {"margin": {"l": 0, "r": 0, "t": 28, "b": 4}, "annotations": notes, "shapes": shapes}
     figure = draw(traces, palette, height=None, **shared)
     figure.update_layout(axes)
     return Picture(figure, " ".join(words))

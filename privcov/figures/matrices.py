@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import unescape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -84,7 +85,7 @@ def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> 
     """One axis of a matrix: its columns' names, as many as have room, or their numbers where there are many."""
     d = len(names)
     few = d <= MOST_NAMES and block == 1
-    axis = {
+    axis: dict[str, Any] = {
         "type": "category",
         "constrain": "domain",
         "constraintoward": "top" if upright else "right",  # no gap between the cells and what stands beside them

@@ -110,7 +110,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
     middle, low, high = values
     there = np.isfinite(middle)
     x, mean = grid[there], middle[there]
-    found = []
+    found: list = []
     if len(x) == 0:
         return found
     if (high[there] > low[there]).any():

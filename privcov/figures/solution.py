@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -20,7 +22,7 @@ def solution(
     interval: tuple[float | None, float | None],
     x_label: str,
     y_label: str,
-    references: list[tuple[str, float]] = (),
+    references: Sequence[tuple[str, float]] = (),
     height: int = 360,
 ) -> Picture:
     """Log-log curve with its band.

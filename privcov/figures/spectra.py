@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -56,7 +58,7 @@ def spectrum(
     for index, (name, values) in enumerate(series):
         ordered = np.sort(np.asarray(values))[::-1]
         style = pen(_PLACES.index(name) if name in _PLACES else len(_PLACES) + index, palette)
-        symbol: object = style.symbol
+        symbol: Any = style.symbol
         if name == "Noisy" and edge > 0:
             hidden = np.abs(ordered) <= edge
             inside = int(hidden.sum())

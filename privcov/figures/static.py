@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape, unescape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -199,7 +200,7 @@ def _path(points: list, colour: str, dash: str | None, width: float) -> str:
 
 
 def _marks(trace: go.Scatter, points: list) -> list[str]:
-    def each(value) -> Callable[[int], object]:
+    def each(value) -> Callable[[int], Any]:
         listed = isinstance(value, (list, tuple, np.ndarray))
         return lambda i: value[i] if listed else value
 
@@ -265,7 +266,7 @@ def _line(x0: float, y0: float, x1: float, y1: float, colour: str, width: float,
     return _path([(x0, y0), (x1, y1)], colour, dash, width)
 
 
-def _text(x: float, y: float, words: object, anchor: str, size: float, colour: str = "#171512") -> str:
+def _text(x: float, y: float, words: Any, anchor: str, size: float, colour: str = "#171512") -> str:
     shown = escape(unescape(str(words)).replace("<br>", " "))
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:.3g}" fill="{colour}">{shown}</text>'
 

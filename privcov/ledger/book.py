@@ -48,6 +48,7 @@ class Entry:
     reserved_at: str
 
     def to_dict(self) -> dict:
+        """As JSON can hold it; fractions as text."""
         return {
             "number": self.number,
             "name": self.name,
@@ -110,6 +111,15 @@ class Ledger:
         """The token of a request: equal requests on a table are one transaction, wherever they come from."""
         words = json.dumps([name, request], sort_keys=True)
         return hmac.new(self.key, words.encode(), hashlib.sha256).hexdigest()[:32]
+
+    def check(self, name: str, guarantee: Guarantee, request: dict, token: str | None = None) -> None:
+        """LedgerError where `transact` would refuse a new request whatever the rows are; for before a long reading."""
+        with self._file.link() as link:
+            known = link.execute(
+                "SELECT 1 FROM transactions WHERE token = ?", (token or self.token_of(name, request),)
+            ).fetchone()
+            if not known:
+                _check_affords(self._account(link, name), guarantee)
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -178,11 +188,7 @@ class Ledger:
                     f"This table looks like {twins[0]!r}, which the ledger knows. Release it under that name, so that "
                     "what was spent counts, or say that it holds other people."
                 )
-            account = self._account(link, name)
-            if account.limit is None:
-                raise LedgerError(f"The ledger has no limit for {name!r}. Set one first, for all its releases.")
-            if not account.affords(guarantee):
-                raise LedgerError(f"{guarantee} is more than is left for {name!r}. {account.sentence}")
+            _check_affords(self._account(link, name), guarantee)
             cost = cost_of(guarantee)
             row = (
                 token,
@@ -248,6 +254,13 @@ class Ledger:
             "SELECT name, fingerprint FROM transactions WHERE name <> ? AND fingerprint <> ''", (name,)
         ).fetchall()
         return tuple(dict.fromkeys(other for other, known in others if alike(fingerprint, known)))
+
+
+def _check_affords(account: Account, guarantee: Guarantee) -> None:
+    if account.limit is None:
+        raise LedgerError(f"The ledger has no limit for {account.name!r}. Set one first, for all its releases.")
+    if not account.affords(guarantee):
+        raise LedgerError(f"{guarantee} is more than is left for {account.name!r}. {account.sentence}")
 
 
 def _now() -> str:

@@ -21,35 +21,20 @@ import secrets
 
 import numpy as np
 
+from privcov.measurements.file_moment import sums_of
+from privcov.measurements.sketch import ROWS, VALUES, sketch_of
 from privcov.private_dataset import PrivateDataset
 
-ROWS, VALUES = 256, 16
 ROWS_ALIKE, COLUMNS_ALIKE = 0.1, 0.5
-_BLOCK_ENTRIES = 400_000
 
 
 def fingerprint(private: PrivateDataset, key: bytes) -> str:
-    """The fingerprint of a table under the secret key, as JSON text."""
-    mix = _Mixer(key)
-    rows = private._rows
-    step = max(1, _BLOCK_ENTRIES // rows.shape[1])
-    best, kept, cut = np.empty(0, np.uint64), [[] for _ in range(rows.shape[1])], None
-    whole = 0
-    for start in range(0, len(rows), step):
-        cells = mix(rows[start : start + step])
-        lines = mix.finish(cells.sum(axis=1, dtype=np.uint64))
-        whole = (whole + int(lines.sum(dtype=np.uint64))) % 2**64
-        best = np.unique(np.concatenate([best, lines]))[:ROWS]
-        if cut is None:
-            # The lowest of all are not above the lowest of the first block; where that has few, no column is kept.
-            distinct = [np.unique(column) for column in cells.T]
-            cut = np.array([u[VALUES - 1] if len(u) >= VALUES else 0 for u in distinct], dtype=np.uint64)
-        for column, found in enumerate(kept):
-            found.append(cells[cells[:, column] <= cut[column], column])
-    columns = [_values_with_counts(np.concatenate(found)) for found in kept]
-    written = [_sealed(key, [("row", int(h)) for h in best], ROWS)]
-    written += [_sealed(key, [("value", int(h), int(c)) for h, c in pairs], VALUES) for pairs in columns]
-    same = _sealed(key, [("table", whole)], 1)
+    """The fingerprint of a table under the secret key, as JSON text. Of files, it comes from their one pass."""
+    numbers = _secrets(key)
+    found = sketch_of(private._rows, numbers) if private.files is None else sums_of(private, numbers).sketch
+    written = [_sealed(key, [("row", int(h)) for h in found.rows], ROWS)]
+    written += [_sealed(key, _values_with_counts(*column), VALUES) for column in found.columns]
+    same = _sealed(key, [("table", found.whole)], 1)
     return json.dumps({"table": same, "rows": written[0], "columns": written[1:]})
 
 
@@ -62,12 +47,11 @@ def alike(one: str, other: str) -> bool:
     return shared >= max(1, COLUMNS_ALIKE * min(len(a["columns"]), len(b["columns"])))
 
 
-def _values_with_counts(hashes: np.ndarray) -> list[tuple[int, int]]:
-    """The lowest hashes with their counts; none for a column of few different values, which any table may have."""
-    values, counts = np.unique(hashes, return_counts=True)
+def _values_with_counts(values: np.ndarray, counts: np.ndarray) -> list[tuple[str, int, int]]:
+    """The kept values of a column; none for one of few different values, which any table may have."""
     if len(values) < VALUES:
         return []
-    return list(zip(values[:VALUES].tolist(), counts[:VALUES].tolist(), strict=True))
+    return [("value", h, c) for h, c in zip(values.tolist(), counts.tolist(), strict=True)]
 
 
 def _sealed(key: bytes, items: list, size: int) -> list[str]:
@@ -76,26 +60,8 @@ def _sealed(key: bytes, items: list, size: int) -> list[str]:
     return sorted(found + [secrets.token_hex(8) for _ in range(size - len(found))])
 
 
-class _Mixer:
-    """64-bit hashing of many numbers at once with secret constants; what is kept is sealed with HMAC afterwards."""
-
-    def __init__(self, key: bytes) -> None:
-        drawn = np.frombuffer(hashlib.blake2b(b"cells", key=key, digest_size=32).digest(), dtype=np.uint64)
-        self.first, self.last = drawn[0], drawn[3]
-        self.odd = drawn[1:3] | np.uint64(1)
-
-    def __call__(self, values: np.ndarray) -> np.ndarray:
-        bits = np.where(np.isnan(values), np.nan, values + 0.0).view(np.uint64)  # one NaN, and one zero
-        return self._stir(bits ^ self.first)
-
-    def finish(self, sums: np.ndarray) -> np.ndarray:
-        return self._stir(sums ^ self.last)
-
-    def _stir(self, x: np.ndarray) -> np.ndarray:
-        x = x * self.odd[0]
-        x ^= x >> np.uint64(32)
-        x *= self.odd[1]
-        x ^= x >> np.uint64(29)
-        x *= self.odd[0]
-        x ^= x >> np.uint64(32)
-        return x
+def _secrets(key: bytes) -> tuple[int, ...]:
+    """The secret numbers of `sketch.Mixer`, from which the key cannot be found."""
+    drawn = np.frombuffer(hashlib.blake2b(b"cells", key=key, digest_size=32).digest(), dtype=np.uint64)
+    first, odd, other, last = map(int, drawn)
+    return first, odd | 1, other | 1, last

@@ -66,10 +66,12 @@ class Account:
 
     @property
     def releases(self) -> int:
+        """How many releases were entered, those that failed included."""
         return len(self.costs)
 
     @property
     def spent_rho(self) -> Fraction:
+        """Sum of the costs in rho, exact; a pure one counts as epsilon squared over two."""
         return sum((c.rho for c in self.costs), Fraction(0))
 
     @property

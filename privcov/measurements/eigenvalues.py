@@ -37,8 +37,8 @@ def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
     return moment.rounded_up(top(joint) * (2.0 if d + joint > 1 else 1.0), d, n)
 
 
-def top(joint: bool) -> float:
-    """Largest possible eigenvalue in unit-ball units, a public fact."""
+def top(joint: int) -> float:
+    """Largest possible eigenvalue and trace in unit-ball units, a public fact. joint: 0 without anchored rows."""
     return 1 + moment.ANCHOR_SQUARED if joint else 1.0
 
 

@@ -38,6 +38,7 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.measurements import exact_noise
+from privcov.measurements.file_moment import sums_of
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
 from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import Facts, PrivateDataset
@@ -64,7 +65,8 @@ _LAWS = {
 class NoisySum:
     """What was measured: whole noisy numbers, and every public fact needed to use them.
 
-    total: p x p int64, symmetric; p = d + anchors. trace: a second noisy trace of its first d entries, or None.
+    total: p x p int64, symmetric; p = d + anchors; Python integers where 64 bits do not suffice.
+    trace: a second noisy trace of its first d entries, or None.
     shape: law of the noise; scale: of a diagonal entry, in steps of R^2 / 2^40 (sigma, b or 2 C).
     Where n is public nothing else is known of the rows; where it is not, the anchors' diagonal holds the noisy count.
     """
@@ -78,6 +80,7 @@ class NoisySum:
     event: Event
 
     def to_dict(self) -> dict:
+        """As JSON can hold it; whole numbers as text."""
         return {
             **vars(self),
             "facts": self.facts.to_dict(),
@@ -89,13 +92,19 @@ class NoisySum:
 
     @classmethod
     def from_dict(cls, fields: dict) -> NoisySum:
+        """What `to_dict` wrote. Raises ValueError for any other form."""
         kept = dict(fields)
         if (kept.pop("grid"), kept.pop("anchor")) != (2 ** (2 * BITS), ANCHOR):
             raise ValueError("The measurement was made on another grid, by another version of privcov.")
         kept["facts"] = Facts.from_dict(kept["facts"])
-        kept["total"] = np.array(kept["total"], dtype=np.int64)
+        kept["total"] = _whole(kept["total"])
         kept["event"] = Event(**kept["event"])
         return cls(**kept)
+
+
+def _whole(lines: list[list[int]]) -> np.ndarray:
+    small = all(-(2**63) <= v < 2**63 for line in lines for v in line)
+    return np.array(lines, dtype=np.int64 if small else object)
 
 
 def norm_bound(facts: Facts, shape: str, anchors: int) -> int:
@@ -140,7 +149,9 @@ def measure_exactly(private: PrivateDataset, share, *, centre: str, shape: str, 
     facts = private.facts
     event = planned_event(facts, share, centre=centre, shape=shape, name=name)
     shape, anchors = settle_shape(facts, shape), anchored_rows(facts, centre)
-    gram = noiseless_gram(private, anchors)
+    if private.files is not None:
+        exact_noise.check_scale(event.scale)
+    gram = noiseless_gram(private, anchors) if private.files is None else sums_of(private).gram(anchors)
     total, trace = _noisy(gram, facts.d, anchors, shape, event.scale)
     return NoisySum(facts, total, trace, anchors, shape, event.scale, event)
 

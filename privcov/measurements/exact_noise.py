@@ -2,7 +2,14 @@
 
 Discrete Gaussian and discrete Laplace noise is drawn and added inside OpenDP, in exact rational and big-integer
 arithmetic (Canonne, Kamath and Steinke 2020); a sum beyond 64 bits ends at the largest number, which is
-post-processing. Wishart noise is drawn in floating point from the same kind of randomness and becomes whole numbers
+post-processing.
+
+Sums of more than 5.59 million rows may not fit into 64 bits. They come as Python integers, and OpenDP draws the noise
+around zero; added to whole numbers that is the same distribution, but for noise beyond 2^63, which OpenDP would end
+there. At the largest scale that a table in files may have, 2^54, that has probability below 2 exp(-2^9) for Laplace and
+below 2 exp(-2^17) for Gaussian noise: less than 10^-200, far below what any generator of random bits can be held to.
+
+Wishart noise is drawn in floating point from the same kind of randomness and becomes whole numbers
 before it meets the data: the sum is then exact, and equals the rounded sum with continuous noise, which is
 post-processing of it. What stays idealised there is the sampler: 64 random bits per normal deviate, so no deviate
 beyond 9.2, and its rounding.
@@ -15,10 +22,14 @@ import os
 import numpy as np
 
 _LARGEST = 2.0**61
+LARGEST_SCALE = 2.0**54  # of noise that may be drawn around zero
 
 
 def add_discrete_gaussian(values: np.ndarray, scale: float) -> np.ndarray:
-    """values (int64, any length) plus independent discrete Gaussians, P(k) proportional to exp(-k^2 / (2 scale^2))."""
+    """values plus independent discrete Gaussians, P(k) proportional to exp(-k^2 / (2 scale^2)).
+
+    values: any number of whole numbers, int64 or Python integers; the answer is of the same kind.
+    """
     from opendp.measurements import make_gaussian
     from opendp.metrics import l2_distance
 
@@ -26,11 +37,23 @@ def add_discrete_gaussian(values: np.ndarray, scale: float) -> np.ndarray:
 
 
 def add_discrete_laplace(values: np.ndarray, scale: float) -> np.ndarray:
-    """values (int64, any length) plus independent discrete Laplaces, P(k) proportional to exp(-|k| / scale)."""
+    """values plus independent discrete Laplaces, P(k) proportional to exp(-|k| / scale).
+
+    values: any number of whole numbers, int64 or Python integers; the answer is of the same kind.
+    """
     from opendp.measurements import make_laplace
     from opendp.metrics import l1_distance
 
     return _add(make_laplace, l1_distance, values, scale)
+
+
+def check_scale(scale: float) -> None:
+    """ValueError for noise that is too large for a table whose sums may need more than 64 bits."""
+    if scale > LARGEST_SCALE:
+        raise ValueError(
+            f"The noise scale for a table in files must be at most 2^54 steps, got {scale:g}. "
+            "Ask for a weaker guarantee, or declare fewer rows per person."
+        )
 
 
 def _add(make, distance, values: np.ndarray, scale: float) -> np.ndarray:
@@ -38,7 +61,10 @@ def _add(make, distance, values: np.ndarray, scale: float) -> np.ndarray:
     from opendp.mod import enable_features
 
     if not len(values):
-        return values.astype(np.int64)
+        return values.copy()
+    if values.dtype == object:
+        check_scale(scale)
+        return values + _add(make, distance, np.zeros(len(values), dtype=np.int64), scale).astype(object)
     enable_features("contrib")  # OpenDP's word for constructors whose published proofs it has not finished vetting
     mechanism = make(vector_domain(atom_domain(T="i64")), distance(T="f64"), float(scale))
     return np.array(mechanism(np.ascontiguousarray(values, dtype=np.int64)), dtype=np.int64)

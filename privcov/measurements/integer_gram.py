@@ -12,7 +12,8 @@ import math
 
 import numpy as np
 
-from privcov.private_dataset import MOST_COLUMNS, MOST_ROWS, PrivateDataset
+from privcov.private_dataset import PrivateDataset
+from privcov.private_facts import MOST_COLUMNS, MOST_ROWS
 
 BITS = 20
 UNIT = 2**BITS  # m
@@ -69,7 +70,7 @@ def noiseless_gram(private: PrivateDataset, anchors: int) -> np.ndarray:
     for start in range(0, len(private._rows), block_rows(size)):
         z = np.zeros((min(block_rows(size), len(private._rows) - start), size))
         rows = private._rows[start : start + len(z)]
-        z[:, :d] = whole_rows(to_working(private, rows), facts.row_bound)
+        z[:, :d] = whole_rows(to_working(facts, rows), facts.row_bound)
         if anchors == 1:
             z[:, d] = ANCHOR
         elif anchors:
@@ -88,10 +89,12 @@ def block_rows(size: int) -> int:
     return max(1, min(_BLOCK_ROWS, _BLOCK_ENTRIES // size))
 
 
-def to_working(private: PrivateDataset, rows: np.ndarray) -> np.ndarray:
-    """Rows in working units; a missing or infinite cell of a column is NaN, which counts as the typical value."""
-    facts = private.facts
+def to_working(units, rows: np.ndarray) -> np.ndarray:
+    """Rows in working units; a missing or infinite cell of a column is NaN, which counts as the typical value.
+
+    units: `Facts`, or whatever else has bounds, origin and scale.
+    """
     cells = np.where(np.isfinite(rows), rows, np.nan)
-    if facts.bounds is None:
+    if units.bounds is None:
         return cells
-    return (np.clip(cells, facts.bounds[:, 0], facts.bounds[:, 1]) - facts.origin) / facts.scale
+    return (np.clip(cells, units.bounds[:, 0], units.bounds[:, 1]) - units.origin) / units.scale

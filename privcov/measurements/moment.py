@@ -59,8 +59,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import accounting, checks
-from privcov.dataset import Dataset
+from privcov.dataset import Dataset, FileRows
 from privcov.measurements.clipping import blocks, clip_rows
+from privcov.measurements.file_moment import class_moments, moments
 from privcov.measurements.labels import CLASSES, anchors, class_index, class_list
 from privcov.measurements.noise import NoiseLaw
 from privcov.privacy import RELATIONS, Event
@@ -157,15 +158,7 @@ def clipped_moment(dataset: Dataset, *, joint: int) -> np.ndarray:
     """
     key = ("moment", dataset.row_bound)
     if key not in dataset.memo:
-        d = dataset.d
-        gram, total = np.zeros((d, d)), np.zeros(d)
-        for block in blocks(dataset):
-            rows = dataset.rows[block] if dataset.bounds is None else dataset.to_working(block)  # one copy less
-            u = clip_rows(rows, dataset.row_bound)
-            u /= dataset.row_bound
-            gram += u.T @ u
-            total += u.sum(axis=0)
-        dataset.memo[key] = ((gram + gram.T) / (2 * dataset.n), total / dataset.n)
+        dataset.memo[key] = _moments(dataset) if not isinstance(dataset.rows, FileRows) else moments(dataset)
     second, mean = dataset.memo[key]
     if not joint:
         return second.copy()
@@ -179,17 +172,33 @@ def clipped_moment(dataset: Dataset, *, joint: int) -> np.ndarray:
     return whole
 
 
+def _moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """(second moment, mean) of the clipped rows in unit-ball units. Rows that are short enough are not copied."""
+    d, bound = dataset.d, dataset.row_bound
+    gram, total = np.zeros((d, d)), np.zeros(d)
+    for block in blocks(dataset):
+        rows = dataset.rows[block] if dataset.bounds is None else dataset.to_working(block)
+        rows = clip_rows(rows, bound, copy=False)
+        gram += rows.T @ rows
+        total += rows.sum(axis=0)
+    return (gram + gram.T) / 2 / bound / bound / dataset.n, total / bound / dataset.n
+
+
 def _class_sums(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Sum of the clipped rows of each class over n (d x k), and the share of each class (k). NOT private."""
     key = ("class sums", dataset.row_bound)
     if key not in dataset.memo:
-        index, k = class_index(dataset), len(class_list(dataset))
-        sums = np.zeros((dataset.d, k))
-        for block in blocks(dataset):
-            u = clip_rows(dataset.to_working(block), dataset.row_bound) / dataset.row_bound
-            sums += u.T @ np.eye(k)[index[block]]
-        dataset.memo[key] = sums / dataset.n, np.bincount(index, minlength=k) / dataset.n
+        dataset.memo[key] = _by_class(dataset) if not isinstance(dataset.rows, FileRows) else class_moments(dataset)
     return dataset.memo[key]
+
+
+def _by_class(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    index, k = class_index(dataset), len(class_list(dataset))
+    sums = np.zeros((dataset.d, k))
+    for block in blocks(dataset):
+        u = clip_rows(dataset.to_working(block), dataset.row_bound) / dataset.row_bound
+        sums += u.T @ np.eye(k)[index[block]]
+    return sums / dataset.n, np.bincount(index, minlength=k) / dataset.n
 
 
 def measure_moment(

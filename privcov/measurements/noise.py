@@ -116,6 +116,7 @@ class NoiseLaw:
 
     @property
     def std_of_one_draw(self) -> float:
+        """Deviation, at scale 1, of one number of the law that entries are made of."""
         return np.sqrt(2.0) if self.shape == "laplace" else 1.0
 
     @property

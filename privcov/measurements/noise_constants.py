@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,7 +27,11 @@ def closed_form(size: int, beta: float, *, laplace: bool) -> Sizes:
     Each holds with probability 1 - beta for i.i.d. entries on and above the diagonal. Log is natural and 1 below e, as
     in the paper's footnote 2; in the Laplace bounds theta is at most 1/2.
     """
-    d, log = float(size), lambda x: float(np.log(max(x, np.e)))
+    d = float(size)
+
+    def log(x: float) -> float:
+        return math.log(max(x, math.e))
+
     ratio = min((log(d) / d) ** (1 / 3), 1.0)
     tail = float(np.log(1 / beta))
     if not laplace:

@@ -7,8 +7,9 @@ import numpy as np
 from privcov import checks
 from privcov._release import Release
 from privcov._running import build_method, run_method
-from privcov.dataset import Dataset
-from privcov.measurements.labels import CLASSES, class_index
+from privcov.dataset import Dataset, FileRows
+from privcov.measurements.file_moment import rows_shortened
+from privcov.measurements.labels import CLASSES, anchors, class_index
 from privcov.measurements.moment import clipped_moment
 from privcov.postprocess.joint import unpack
 from privcov.privacy import NoPrivacy
@@ -64,14 +65,10 @@ def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release |
 
 
 def _sample(dataset: Dataset, target: str, centre: str) -> np.ndarray:
-    rows = dataset.to_working()
-    if centre == CLASSES:
-        index = class_index(dataset)
-        for j in np.unique(index):
-            rows[index == j] -= rows[index == j].mean(axis=0)
-    elif centre == "joint" and not dataset.mean_is_zero:
-        rows -= rows.mean(axis=0)
-    moment = rows.T @ rows / dataset.n
+    if centre == "joint" and dataset.mean_is_zero:
+        centre = "none"
+    in_files = isinstance(dataset.rows, FileRows)
+    moment = _moment_in_files(dataset, centre) if in_files else _moment_of(dataset, centre)
     moment = (moment + moment.T) / 2
     if target != "precision":
         return moment
@@ -82,6 +79,29 @@ def _sample(dataset: Dataset, target: str, centre: str) -> np.ndarray:
         )
     inverse = np.linalg.inv(moment)
     return (inverse + inverse.T) / 2
+
+
+def _moment_of(dataset: Dataset, centre: str) -> np.ndarray:
+    rows = dataset.to_working()
+    if centre == CLASSES:
+        index = class_index(dataset)
+        for j in np.unique(index):
+            rows[index == j] -= rows[index == j].mean(axis=0)
+    elif centre == "joint":
+        rows -= rows.mean(axis=0)
+    return rows.T @ rows / dataset.n
+
+
+def _moment_in_files(dataset: Dataset, centre: str) -> np.ndarray:
+    """The same from the sums of the clipped rows, which are those of the rows as they are where none was shortened."""
+    if shortened := rows_shortened(dataset):
+        raise ValueError(
+            f"The sample of {dataset.name!r} is known after its row bound only, which shortens {shortened:,} of "
+            f"{dataset.n:,} rows. Use against='nonprivate', or a larger row_bound."
+        )
+    joint = anchors(dataset, centre)
+    found = unpack(clipped_moment(dataset, joint=joint), centre=centre, row_bound=dataset.row_bound, anchors=joint)
+    return found.second_moment if centre == "none" else found.covariance
 
 
 def without_noise(rel: Release, dataset: Dataset) -> Release:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,10 +39,12 @@ class Recovery:
 
     @property
     def tpr(self) -> float:
+        """Share of the true edges that were found."""
         return self.tp / (self.tp + self.fn) if self.tp + self.fn else float("nan")
 
     @property
     def fpr(self) -> float:
+        """Share of the absent edges that were drawn."""
         return self.fp / (self.fp + self.tn) if self.fp + self.tn else float("nan")
 
     @property
@@ -203,7 +206,7 @@ def losses(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
 
     l1: largest absolute column sum. spectral: largest singular value.
     """
-    sizes = {"l1": 1, "frobenius": "fro", "spectral": 2}
+    sizes: dict[str, Any] = {"l1": 1, "frobenius": "fro", "spectral": 2}
     return {
         name: float(np.linalg.norm(estimate - reference, sizes[name]) / np.linalg.norm(reference, sizes[name]))
         for name in NORMS

@@ -119,7 +119,7 @@ def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, 
                 break
         if iteration == change:
             primal = np.linalg.norm(theta - z) / np.linalg.norm(theta)
-            dual = rho * np.linalg.norm(z - last) / max(np.linalg.norm(v), 1e-300)
+            dual = rho * float(np.linalg.norm(z - last)) / max(float(np.linalg.norm(v)), 1e-300)
             rho *= float(np.clip(primal / max(dual, 1e-200), 0.2, 5.0))
             pause = 2 * pause if iteration >= SETTLE else pause
             change += pause

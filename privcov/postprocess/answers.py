@@ -44,6 +44,7 @@ class Noisy:
 
     @property
     def d(self) -> int:
+        """Number of columns."""
         return len(self.scale)
 
     def with_matrix(self, matrix: np.ndarray) -> Noisy:
@@ -176,7 +177,7 @@ def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
         np.fill_diagonal(variance, diagonal * diagonal)
         return None, raw, variance
     edge = noisy.mean_std * noisy.row_bound / math.sqrt(noisy.matrix[-1, -1])
-    variance = noise_variance(moments.mean, block, edge).copy()
+    variance = np.array(noise_variance(moments.mean, block, edge))
     # The square of a noisy mean: Var[w - 2 mu e - e^2] = diagonal^2 + 4 mu^2 edge^2 + 2 edge^4.
     e2 = edge * edge
     mu2 = np.maximum(moments.mean * moments.mean - e2, 0.0)

@@ -42,7 +42,8 @@ class EdgeStates:
     def counts(self) -> tuple[int, int, int]:
         """(edges, undecided, no edges), over pairs."""
         upper = self.state[np.triu_indices(len(self.state), 1)]
-        return tuple(int((upper == kind).sum()) for kind in (EDGE, UNDECIDED, NO_EDGE))
+        edges, undecided, none = (int((upper == kind).sum()) for kind in (EDGE, UNDECIDED, NO_EDGE))
+        return edges, undecided, none
 
 
 def edge_states(

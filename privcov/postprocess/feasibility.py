@@ -174,7 +174,7 @@ def _project(s, values, vectors, free: bool, most: int, reason: str) -> Diagnosi
             move[corner] = 0.0
         last, y, u = y, target + move, shift - move
         if iteration == change:
-            ratio = np.linalg.norm(x - y) / max(np.linalg.norm(y - last), 1e-300)
+            ratio = np.linalg.norm(x - y) / max(float(np.linalg.norm(y - last)), 1e-300)
             factor = float(np.clip(np.sqrt(ratio), 0.5, 2.0))
             rho, u = rho * factor, u / factor
             pause = 2 * pause if iteration >= 200 else pause

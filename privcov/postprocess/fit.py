@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-STATUSES = ("ok", "not converged", "infeasible")
-
 
 @dataclass(frozen=True, eq=False)
 class Fit:

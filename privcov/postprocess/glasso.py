@@ -11,6 +11,7 @@ duality gap per variable, f(T) - log det W - d over d with W positive definite a
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from types import ModuleType
 
 import numpy as np
@@ -37,7 +38,7 @@ def empties(s: np.ndarray) -> float:
 
 def solve_path(
     s: np.ndarray,
-    lambdas: np.ndarray | None = None,
+    lambdas: Sequence[float] | np.ndarray | None = None,
     *,
     penalise_diagonal: bool = False,
     tol: float = 1e-6,

@@ -85,12 +85,6 @@ def sampling_of_correlation(correlation: np.ndarray, rows: float) -> tuple[np.nd
     return low, high
 
 
-def sampling_of_covariance(covariance: np.ndarray, rows: float) -> np.ndarray:
-    """Sampling deviation of each entry: sqrt((c_ii c_jj + c_ij^2) / n)."""
-    v = np.diag(covariance)
-    return np.sqrt((np.outer(v, v) + covariance**2) / rows)
-
-
 def sampling_of_slopes(answers: Answers, target: int, rows: float) -> np.ndarray:
     """Sampling deviation of each slope: sqrt(residual variance (C_xx^-1)_jj / n), zero at the target."""
     p = answers.precision

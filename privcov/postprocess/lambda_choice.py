@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +113,7 @@ def fission_scores(
 
     halves: draws a pair (T1, T2). solve: T1 -> precision matrices (or None), always in the same order.
     """
-    total = 0.0
+    total: Any = 0.0
     for _ in range(splits):
         first, second = halves()
         total = total + np.array([likelihood_loss(theta, second) for theta in solve(first)])

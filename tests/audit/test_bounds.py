@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from scipy.stats import binomtest
 
+from privcov import accounting
 from privcov.audit import bounds
 from privcov.privacy import ApproxDP, PureDP, ZCDP
 
@@ -41,6 +43,21 @@ def test_epsilon_and_difference_of_the_worst_mechanisms():
     assert bounds.allowed_difference(PureDP(epsilon)) == pytest.approx(p - q)
     assert bounds.allowed_difference(ApproxDP(epsilon, delta)) == pytest.approx(p2 - q2)
     assert bounds.epsilon_low(0.0, 0.5) == -math.inf
+
+
+@pytest.mark.parametrize("rho", [1e-3, 0.1, 0.5, 1.0, 3.0])
+def test_the_difference_that_zcdp_allows(rho):
+    """Never less than Gaussian noise shows, never more than Pinsker's inequality or the attacker meter permits."""
+    found, guess = bounds.allowed_difference(ZCDP(rho)), accounting.attacker_success(ZCDP(rho))
+    assert 2 * ndtr(math.sqrt(rho / 2)) - 1 <= found <= math.sqrt(rho / 2)
+    assert (1 + found) / 2 <= guess + 1e-12
+
+
+@pytest.mark.parametrize("claim", [PureDP(0.7), ZCDP(0.3), ApproxDP(1.0, 1e-5)], ids=str)
+def test_a_weaker_claim_is_the_one_with_so_much_less_noise(claim):
+    made = accounting.laplace_scale if isinstance(claim, PureDP) else accounting.gaussian_scale
+    for times in (1.5, 4.0):
+        assert made(bounds.weaker(claim, times), 1.0) == pytest.approx(made(claim, 1.0) / times, rel=1e-6)
 
 
 def test_no_draws_prove_more_than_the_ceiling_and_more_draws_see_more():

@@ -3,6 +3,7 @@
 Simulated shares come from fixed seeds; each test says how many attacks it made and what that can see.
 """
 
+import dataclasses
 import itertools
 import math
 
@@ -14,8 +15,8 @@ from privcov import accounting
 from privcov.audit import counterexamples
 from privcov.audit import demonstrations as shown
 from privcov.audit.demonstrations import DEMONSTRATIONS
-from privcov.audit.demonstrations_attack import _noise
-from privcov.audit.demonstrations_cases import CLAIM, ROWS, GaussianCase
+from privcov.audit.demonstrations_attack import _noise, interval
+from privcov.audit.demonstrations_cases import CLAIM, MOST_DRAWS, ROWS, GaussianCase
 from privcov.privacy import ApproxDP
 from privcov.randomness import stream
 
@@ -92,6 +93,41 @@ def test_harmless_ends_are_harmless():
     done, _ = shown.find("sample-mean").case.exact(0.0)
     assert done <= accounting.attacker_success(CLAIM)
     assert not any(side.broken for side in shown.find("sample-mean").case.run(0.0, 100, 1))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_curve_is_that_of_the_demonstration(key):
+    """Its own closed forms at every position, and its own limit."""
+    case, curve = shown.find(key).case, shown.curve(key)
+    assert tuple(curve.values) == shown.find(key).lever.options
+    for value, done, repaired, permitted in zip(curve.values, curve.done, curve.repaired, curve.permitted, strict=True):
+        assert (done, repaired) == case.exact(value)
+        assert permitted == case.limit(value)
+
+
+@pytest.mark.parametrize(
+    ("success", "exact", "low", "limit", "broken"),
+    [(0.8, True, 0.6, 0.7, True), (0.7, True, 0.8, 0.7, False), (0.8, False, 0.6, 0.7, False),
+     (0.8, False, 0.75, 0.7, True), (0.8, False, 0.7, 0.7, False)],
+)  # fmt: skip
+def test_broken_is_beyond_what_chance_explains(success, exact, low, limit, broken):
+    """The closed form where there is one; else the lower end of the interval."""
+    side = dataclasses.replace(
+        shown.run("outside", count=100).done, success=success, exact=exact, low=low, high=0.9, limit=limit
+    )
+    assert side.broken == broken
+    assert not side.worthless
+    assert not dataclasses.replace(side, limit=math.nextafter(1.0, 0.0)).worthless
+    assert dataclasses.replace(side, limit=1.0).worthless
+
+
+def test_scores_have_the_law_that_is_said():
+    """N(mu/2, 1) and N(-mu/2, 1), also of a mean of several looks: 20,000 scores, five standard errors."""
+    for attack in (*shown.find("re-runs").case.attacks(5.0), *shown.find("sample-mean").case.attacks(1.0)):
+        for which, sign in ((0, 1), (1, -1)):
+            scores = attack.scores(which, 20_000, stream(3, "scores", which))
+            assert scores.mean() == pytest.approx(sign * attack.mu / 2, abs=5 / math.sqrt(20_000))
+            assert scores.std() == pytest.approx(1, abs=5 / math.sqrt(40_000))
 
 
 @pytest.mark.parametrize("key", [d.key for d in GAUSSIAN])
@@ -208,3 +244,18 @@ def test_what_is_not_offered_is_refused():
         shown.run("outside", 1.3)
     with pytest.raises(ValueError, match="count"):
         shown.run("outside", count=1)
+
+
+@pytest.mark.parametrize(("hits", "guesses"), [(0, 50), (37, 50), (50, 50)])
+def test_the_interval_is_clopper_and_pearson_s_at_95_per_cent(hits, guesses):
+    from scipy.stats import binomtest
+
+    wanted = binomtest(hits, guesses).proportion_ci(0.95, method="exact")
+    assert interval(hits, guesses) == pytest.approx((wanted.low, wanted.high), abs=1e-12)
+
+
+def test_many_draws_are_simulated_for_fewer_answers():
+    """As many in all as a page waits for, and the answers that were asked for below that."""
+    case = shown.find("re-runs").case
+    assert case.run(500.0, 4_000, 1)[0].guesses == 2 * MOST_DRAWS // 500
+    assert case.run(1.0, 300, 1)[0].guesses == 2 * 300

@@ -33,6 +33,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--process-per-site",  # a tab finds the front end compiled by the tabs before it
     # Nothing outside can be reached, so a test never depends on what is out there.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ]
@@ -142,6 +143,37 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def profile(chromium, server):
+    """One profile, for all tabs: the front end is fetched and compiled once, which costs more than to show a page.
+
+    One tab stays open, because Chromium ends a site's process with its last tab.
+    """
+    context = chromium.new_context()
+    context.add_init_script(WATCH_CHANGES)
+    context.new_page().goto(urljoin(server, "/_stcore/health"))
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def tab(profile) -> Iterator[Callable]:
+    """`tab(width=1280, height=900)` opens an empty tab; no test finds cookies or stored settings of another."""
+    profile.set_storage_state({"cookies": [], "origins": []})
+    pages = []
+
+    def new(width: int = 1280, height: int = 900, dark: bool = False):
+        page = profile.new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        return page
+
+    yield new
+    for page in pages:
+        page.close()
+
+
 def wait_until_still(page) -> None:
     """Wait until the script has ended and nothing on the page has changed for a moment."""
     page.wait_for_function(IS_STILL, arg=QUIET_MS, timeout=SETTLE_SECONDS * 1000)
@@ -187,30 +219,21 @@ class Complaints(list):
 
 
 @pytest.fixture
-def visit(chromium, server, cold_server) -> Iterator[Callable]:
+def visit(server, cold_server, tab) -> Iterator[Callable]:
     """Open a page and wait until it is still: `visit("/Estimate", dark=True)`; `base=` is another server."""
     complaints = Complaints()  # cold_server is asked for so that no server stops before its pages are closed
     pages = []
-    with contextlib.ExitStack() as contexts:
 
-        def open_page(
-            path: str = "/", dark: bool = False, width: int = 1280, height: int = 900, base: str | None = None
-        ):
-            context = chromium.new_context(
-                color_scheme="dark" if dark else "light", viewport={"width": width, "height": height}
-            )
-            contexts.callback(context.close)
-            context.add_init_script(WATCH_CHANGES)
-            page = context.new_page()
-            complaints.watch(page)
-            pages.append(page)
-            page.goto(urljoin(base or server, path))
-            wait_until_still(page)
-            return page
+    def open_page(path: str = "/", dark: bool = False, width: int = 1280, height: int = 900, base: str | None = None):
+        page = tab(width, height, dark)
+        complaints.watch(page)
+        pages.append(page)
+        page.goto(urljoin(base or server, path))
+        wait_until_still(page)
+        return page
 
-        yield open_page
-        for page in pages:
-            complaints.look_at(page)
-        found = list(complaints)  # before the pages close: a socket cut off by that is no complaint
-    if found:
-        pytest.fail("\n".join(found), pytrace=False)
+    yield open_page
+    for page in pages:
+        complaints.look_at(page)
+    if complaints:  # seen before `tab` closes the pages: a socket cut off by that is no complaint
+        pytest.fail("\n".join(complaints), pytrace=False)

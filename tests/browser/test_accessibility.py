@@ -1,4 +1,7 @@
-"""axe-core on every page of the menu, light and dark: no violation but those listed here, each with its reason."""
+"""Every page of the menu, light and dark: it fits its window, and axe-core objects to nothing.
+
+The violations that stay are listed here, each with its reason.
+"""
 
 import re
 
@@ -44,14 +47,40 @@ def violations(page) -> list[str]:
     ]
 
 
+def cut_off(page, width: int) -> list[str]:
+    """What does not fit a window of `width`: the page that scrolls sideways, a chart that stands outside it."""
+    boxes = [chart.bounding_box() for chart in page.locator(".js-plotly-plot").all()]
+    outside = [f"a chart at {box}" for box in boxes if box["x"] < 0 or box["x"] + box["width"] > width]
+    # The document itself never scrolls: Streamlit hides what runs over its body and scrolls the main part.
+    wider = page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth")
+    return ["the page scrolls sideways", *outside] if wider > 1 else outside
+
+
 @pytest.mark.parametrize("path", PATHS)
-def test_axe_finds_nothing_on_any_page(visit, settle, path):
-    page = visit(path)
+def test_every_page_fits_and_axe_finds_nothing(visit, settle, path):
+    page = visit(path, width=1920)
+    assert page.locator("h1").first.is_visible()
+    assert cut_off(page, 1920) == []
+    page.set_viewport_size({"width": 1280, "height": 900})
+    settle(page)
     assert violations(page) == []
     page.emulate_media(color_scheme="dark")
     page.reload()
     settle(page)
+    assert page.locator("h1").first.is_visible()
+    assert cut_off(page, 1280) == []
     assert violations(page) == []
+
+
+def test_what_is_cut_off_is_seen(visit):
+    page = visit("/Your_data")
+    page.evaluate(
+        """() => document.querySelector("h1").insertAdjacentHTML("afterend",
+        '<div class="js-plotly-plot" style="position: absolute; left: 0; width: 3000px; height: 9px">chart</div>')"""
+    )
+    sideways, chart = cut_off(page, 1280)
+    assert sideways == "the page scrolls sideways"
+    assert chart.startswith("a chart at")
 
 
 def test_axe_sees_what_is_wrong(visit):

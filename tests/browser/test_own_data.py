@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -104,6 +104,8 @@ def bring(page, settle, raw: bytes, what: Declaration) -> None:
 
 def type_highest(page, settle, row: int, number: str) -> None:
     """Into the editor's column "Highest", as fast as a person types, once the cell is open for typing."""
+    from playwright.sync_api import TimeoutError as NotYet
+
     grid = page.get_by_test_id("stDataFrame").locator("canvas").first
     grid.scroll_into_view_if_needed()
     field = page.locator("#portal input")  # loaded at the first use; keys struck before that would be lost
@@ -111,8 +113,8 @@ def type_highest(page, settle, row: int, number: str) -> None:
         box = grid.bounding_box()
         page.mouse.click(box["x"] + 390, box["y"] + 33 * row + 16)
         page.keyboard.press("Enter")
-        page.wait_for_timeout(3000 if not field.is_visible() else 0)
-        if field.is_visible():
+        with suppress(NotYet):
+            field.wait_for(timeout=3000)
             break
     field.select_text()
     page.keyboard.type(number, delay=90)
@@ -260,16 +262,14 @@ def wait_for_state(path: Path, state: str) -> None:
             time.sleep(0.002)
 
 
-def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(chromium, settle, tmp_path):
-    from tests.browser.conftest import WATCH_CHANGES, wait_until_still
+def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(tab, settle, tmp_path):
+    from tests.browser.conftest import wait_until_still
 
     raw, what = wide(45, 1500)
     path, hosts = tmp_path / "ledger.sqlite", set()
 
     with server(tmp_path) as (address, process):
-        context = chromium.new_context(viewport={"width": 1280, "height": 1500})
-        context.add_init_script(WATCH_CHANGES)
-        page = context.new_page()
+        page = tab(height=1500)
         page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname))
         page.goto(f"{address}/Your_data")
         wait_until_still(page)
@@ -280,7 +280,7 @@ def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(chromium, settl
         wait_for_state(path, "committed")
         process.send_signal(signal.SIGKILL)
         process.wait()
-        context.close()
+        page.close()
 
     (entry,) = Ledger(path).entries()
     assert entry.state == "committed"

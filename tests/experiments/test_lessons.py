@@ -186,3 +186,12 @@ def test_the_epsilon_told_beside_rho_is_that_of_the_gaussian_noise(rho):
 def test_the_bound_that_the_lever_begins_at_does_not_depend_on_the_number_of_rows():
     (many,) = lessons.clipped((1.0,), n=50)
     assert many.row_bound == lessons.public_bound()
+
+
+def test_the_new_row_of_the_first_lesson_is_of_full_length_and_at_right_angles():
+    start, half, end = (lessons.neighbours(way) for way in (0.0, 0.5, 1.0))
+    own, new = (tables[lessons.PERSON] for tables in end.tables)
+    assert np.linalg.norm(new) == pytest.approx(end.row_bound)
+    assert own @ new == pytest.approx(0, abs=1e-12 * end.row_bound**2)
+    assert half.tables[1][lessons.PERSON] == pytest.approx((own + new) / 2)
+    assert (start.tables[1] == start.tables[0]).all()

@@ -223,6 +223,16 @@ def test_the_words_of_a_verdict():
     assert word_of(_cells(values, np.full(8, 4.0))) == NOT  # a constant has no order
     assert word_of(_cells(values, values**2.5)) == NOT  # in order, but no common factor
     assert word_of(_cells(values, 2 * values).assign(ours_se=0.0)) == NOT  # the same in every run: no row matters
+    swapped = 2 * values[[1, 0, 3, 2, 5, 4, 7, 6]]
+    assert spearman(values, swapped) == pytest.approx(1 - 6 * 8 / (8 * 63))  # 0.905
+    assert word_of(_cells(values + 10, swapped + 20)) == SHAPE
+    worse = 2 * values[[2, 1, 0, 5, 4, 3, 6, 7]]
+    assert spearman(values, worse) == pytest.approx(1 - 6 * 16 / (8 * 63))  # 0.81
+    assert word_of(_cells(values + 10, worse + 20)) == NOT
+    for agreeing, word in ((6, REPRODUCED_WELL), (5, NOT)):  # three quarters of eight cells
+        assert word_of(_cells(values, np.where(np.arange(8) < agreeing, values, values[::-1] * 3))) == word
+    for missing, word in ((2, SHAPE), (3, NOT)):  # of eight: at most a quarter may be without a number of ours
+        assert word_of(_cells(values, np.where(np.arange(8) < missing, np.nan, 2 * values))) == word
     both = pd.concat([_cells(values, values), _cells(values, values[::-1]).assign(metric="y")])
     assert word_of(both) == NOT  # no better than its worst half
 

@@ -122,10 +122,10 @@ def test_a_stopped_figure_goes_on(tmp_path, monkeypatch):
         path, index=False, lineterminator="\n"
     )
     made = []
-    monkeypatch.setattr(reproduce, "compute", lambda step, seed, real=reproduce.compute: made.append(step.point.name)
-                        or real(step, seed))  # fmt: skip
-    reproduce.reproduce(folder=tmp_path)
-    assert made == ["model 4, n = 4000"]
+    monkeypatch.setattr(reproduce, "one_replicate", lambda task, real=reproduce.one_replicate: made.append(task.point)
+                        or real(task))  # fmt: skip
+    reproduce.reproduce(folder=tmp_path, workers=1)  # what other processes compute would not be counted
+    assert made == ["model 4, n = 4000"] * 2
     assert path.read_text() == whole
 
 

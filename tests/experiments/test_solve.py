@@ -113,6 +113,9 @@ def test_sampling_error_alone_decides():
     assert re.match(
         r"Not achievable at n = 500 and d = 4: sampling error alone is .* at least about [\d,]+ rows", str(a)
     )
+    rows = int(re.search(r"about ([\d,]+) rows", str(a))[1].replace(",", ""))
+    assert 500 * math.sqrt(rows / 500) == pytest.approx(500 * a.parts["sampling"] / 0.02, rel=0.06)  # 1 / sqrt(n)
+    assert rows >= 500 * (a.parts["sampling"] / 0.02) ** 2  # rounded up
 
 
 def test_clipping_bias_alone_decides():

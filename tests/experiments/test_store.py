@@ -13,6 +13,7 @@ import privcov
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.experiments import cells as cells_module
+from privcov.experiments import draws as draws_module
 from privcov.experiments import store as store_module
 from privcov.experiments.cells import count_known
 from privcov.experiments.plan import Plan
@@ -42,20 +43,20 @@ def store(tmp_path):
 def runs(monkeypatch):
     """Counts method runs."""
     seen = []
-    real = cells_module.run_method
+    real = draws_module.run_method
 
     def counted(method, *rest, **more):
         seen.append(method.card.key)
         return real(method, *rest, **more)
 
-    monkeypatch.setattr(cells_module, "run_method", counted)
+    monkeypatch.setattr(draws_module, "run_method", counted)
     return seen
 
 
 def test_a_repeated_plan_runs_nothing_and_draws_no_rows(store, runs, monkeypatch):
     first = privcov.run(plan(), store=store)
     assert len(runs) == 6
-    monkeypatch.setattr(cells_module, "make_dataset", lambda *a, **k: pytest.fail("rows were drawn"))
+    monkeypatch.setattr(draws_module, "make_dataset", lambda *a, **k: pytest.fail("rows were drawn"))
     again = privcov.run(plan(), store=store)
     assert len(runs) == 6
     pd.testing.assert_frame_equal(first, again, check_exact=True)

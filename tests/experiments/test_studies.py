@@ -113,6 +113,59 @@ def test_a_report_fetches_nothing_runs_nothing_and_escapes_names():
         assert not all(repr(float(x)) in html for x in line)
 
 
+def test_a_report_says_what_its_numbers_are():
+    """Simulated or public, over the truth where there is one, with the settings of the page as text."""
+    rows = np.random.default_rng(0).normal(size=(300, report.MOST_LISTED + 1))
+    public = privcov.Dataset.from_rows(rows, 5.0, provenance="public")
+    simulated = privcov.source("ar1-covariance", n=400, d=4)
+    made = {}
+    for data in (public, simulated):
+        rel = privcov.release("gaussian-cov", data, privcov.ZCDP(1.0), seed=1)
+        made[data] = report.of_release(rel, data, script="a < b", address="/Estimate?a=<b>&c=1"), rel
+    html, rel = made[public]
+    assert (report.DECLARED in html, "Frobenius error to the sample" in html) == (True, True)
+    assert "Released, in the units of the data" not in html  # too many columns to list
+    assert "n is public" in html
+    html, rel = made[simulated]
+    assert (report.DECLARED in html, ">Simulated<" in html) == (False, True)
+    for against in ("sample", "truth"):
+        shown = f"{privcov.error(rel, simulated, relative=True, against=against):.2%}"
+        assert (f">{shown}<" in html) == (against == "truth")
+    assert "Released, in the units of the data" in html
+    assert f"{rel.attacker_success:.1%}" in html
+    assert "<code>/Estimate?a=&lt;b&gt;&amp;c=1</code>" in html
+    assert "<pre>a &lt; b</pre>" in html
+    hidden = privcov.release("gaussian-cov", simulated, privcov.ZCDP(1.0), seed=1, neighbours="add-remove")
+    assert "n is not public" in report.of_release(hidden, simulated)
+
+
+def test_a_table_of_a_report_ends_where_it_says():
+    table = pd.DataFrame({"x": np.arange(report.MOST_LINES + 3.0), "y": np.nan})
+    html = report.frame(table)
+    assert html.count("<tr>") == report.MOST_LINES + 1
+    assert "and 3 more lines" in html
+    assert "more lines" not in report.frame(table.head(report.MOST_LINES))
+    for declared in (True, False):
+        html = report.of_curves("t", "Public", "s", [], [], table.head(2), declared=declared)
+        assert (report.DECLARED in html) == declared
+
+
+def test_the_report_of_a_study_names_what_failed_and_where_its_rows_come_from():
+    plans = studies.read(json.dumps({
+        "source": "ar1-covariance", "source_params": {"n": 30, "d": 3}, "methods": ["gaussian-cov"],
+        "guarantees": [{"kind": "zcdp", "rho": 0.1}, {"kind": "zcdp", "rho": 1.0}],
+        "metrics": ["relative-frobenius-to-truth"], "replicates": 2, "seed": 0,
+    }))  # fmt: skip
+    found = studies.run(plans)
+    html = report.of_study(plans, found)
+    assert ">Simulated<" in html
+    assert "fresh rows and fresh noise" in html
+    assert "<figure>" in html
+    assert "are missing" not in html
+    broken = found.assign(value=found["value"].where(found.index > 0), problem="it broke")
+    assert "1 of them are missing and in no mean. Most often: it broke" in report.of_study(plans, broken)
+
+
 def test_a_static_heatmap_has_the_colours_of_its_numbers():
     import zlib
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import own_state
+from pages.parts import hosted, own_state
 from privcov.accounting import attacker_success
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
@@ -199,14 +199,14 @@ def test_a_declaration_of_another_file_is_refused():
 
 
 def test_a_server_for_others_takes_no_private_file(monkeypatch):
-    assert own_state.refusal() == ""
-    monkeypatch.setattr(own_state.st, "get_option", lambda name: "0.0.0.0")
-    assert own_state.SETTING in own_state.refusal()
-    monkeypatch.setenv(own_state.SETTING, "allow")
-    assert "log in" in own_state.refusal()
+    assert hosted.refusal() == ""
+    monkeypatch.setattr(hosted.st, "get_option", lambda name: "0.0.0.0")
+    assert hosted.EXCEPTION in hosted.refusal()
+    monkeypatch.setenv(hosted.EXCEPTION, "allow")
+    assert "log in" in hosted.refusal()
     for address in ("127.0.0.1", "::1", "localhost"):
-        monkeypatch.setattr(own_state.st, "get_option", lambda name, a=address: a)
-        assert own_state.refusal() == ""
+        monkeypatch.setattr(hosted.st, "get_option", lambda name, a=address: a)
+        assert hosted.refusal() == ""
 
 
 # --- plan ---------------------------------------------------------------------------------------------------

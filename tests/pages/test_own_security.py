@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import own_state, own_take_home, own_view, show
+from pages.parts import hosted, own_take_home, own_view, show
 from privcov.bundle.opened import bundle_of, declared_facts, open_answer
 from privcov.bundle.safe import cell, cells
 from privcov.data_sources import csv_file
@@ -141,6 +141,48 @@ def test_nothing_of_a_file_reaches_what_all_sessions_share():
     assert "parts.own_" not in kept
     assert "5_Your_data" not in kept
     assert not at.query_params
+
+
+def test_no_word_of_a_private_table_leaves_its_session_on_any_step(tmp_path, monkeypatch, caplog, capfd):
+    """Table, file and column names, a bound and a cell: in no address, link, log, cached value or stored cell, on every
+    step and on the pages visited afterwards."""
+    from streamlit.runtime.caching import cache_data_api, cache_resource_api
+
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("PRIVCOV_CACHE_DIR", str(tmp_path / "cells"))
+    words = ("kohort77", "grosse77", "studie77", "ward17", "98.765", CANARY)
+    columns = tuple(Column(name, 0.0, 98.765, 12.5, "known before") for name in words[:2])
+    at = limited(declared(table(words[:2]), declaration(words[:2], name=words[2], columns=columns)))
+    sent = []
+
+    def look() -> None:
+        sent.extend(link.proto.query_string for link in at.get("page_link"))
+        sent.extend([str(dict(at.query_params)), str(at.session_state["address"])])
+
+    for step in ("declare", "plan", "view", "release"):
+        go(at, step)
+        look()
+    press(press(at, "Release ..."), "Confirm and release")
+    look()
+    assert words[0] in everything(at)  # the walk did reach the answers
+    for page in ("1_Estimate", "2_Trade_offs"):
+        at.switch_page(f"pages/{page}.py").run()
+        calm(at)
+        look()
+        assert not any(word in everything(at) for word in words)
+    out = capfd.readouterr()
+    kept = []
+    for shared in (cache_data_api._data_caches, cache_resource_api._resource_caches):
+        for caches in shared._function_caches.values():
+            for cache in caches.values():
+                kept += map(repr, getattr(cache, "storage", cache)._mem_cache.values())
+    files = [
+        path.read_bytes().decode("latin-1") + str(path) for path in (tmp_path / "cells").rglob("*") if path.is_file()
+    ]
+    assert len(sent) > 20
+    assert kept
+    for word in words:
+        assert not any(word in text for text in (*sent, caplog.text, out.out, out.err, *kept, *files)), word
 
 
 def test_the_owners_view_is_gone_after_its_button():
@@ -306,20 +348,20 @@ def test_private_uploads_beyond_loopback_need_a_login_and_a_setting(address, set
     class Visitor:
         is_logged_in = login
 
-    monkeypatch.setattr(own_state.st, "get_option", lambda name: address)
-    monkeypatch.setattr(own_state.st, "user", Visitor())
+    monkeypatch.setattr(hosted.st, "get_option", lambda name: address)
+    monkeypatch.setattr(hosted.st, "user", Visitor())
     if setting is None:
-        monkeypatch.delenv(own_state.SETTING, raising=False)
+        monkeypatch.delenv(hosted.EXCEPTION, raising=False)
     else:
-        monkeypatch.setenv(own_state.SETTING, setting)
-    assert (own_state.refusal() == "") == (setting == "allow" and login)
+        monkeypatch.setenv(hosted.EXCEPTION, setting)
+    assert (hosted.refusal() == "") == (setting == "allow" and login)
 
 
 def test_a_refusing_server_shows_no_uploader(monkeypatch):
-    monkeypatch.setattr(own_state, "_loopback", lambda address: False)
+    monkeypatch.setattr(hosted, "loopback", lambda address: False)
     at = session()
     assert not at.file_uploader
-    assert "own machine" in plain(at.error[0].value)
+    assert "own machine" in plain(at.info[0].value)
 
 
 def test_every_limit_has_its_sentence(monkeypatch):
@@ -359,4 +401,5 @@ def test_the_page_shows_the_security_text_and_its_limits_are_the_codes():
     ):
         assert f"{limit:,}" in text
     assert f"{csv_file.MAX_BYTES / 1e6:.0f} MB" in text
-    assert own_state.SETTING in text
+    assert hosted.EXCEPTION in text
+    assert hosted.HOSTED in text

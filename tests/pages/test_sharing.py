@@ -9,8 +9,10 @@ from streamlit.testing.v1 import AppTest
 import privcov
 from pages.parts import saved, share, sweep
 from pages.parts.study import Study
+from privcov.estimators.base import METHODS
 from privcov.experiments import studies
 from privcov.experiments.presets import PRESETS
+from privcov.privacy import NoPrivacy
 from tests.pages.test_pages import open_page
 
 ESTIMATE, TRADE_OFFS, GRAPH, SPECTRA = (
@@ -140,6 +142,52 @@ def test_a_value_survives_its_text(code, value):
     assert " " not in code.write(value)
 
 
+def test_a_choice_clears_what_means_nothing_after_it():
+    """Values of the privacy level are none of a row bound."""
+    at = open_page(TRADE_OFFS, **TINY, values="rho:0.1,1")
+    assert widget(at, "t.values.privacy").value == "0.1, 1"
+    widget(at, "t.axis").set_value("row_bound").run()
+    assert "values" not in at.query_params
+    assert at.query_params["axis"] == "row_bound"
+
+
+@pytest.mark.parametrize(("code", "text", "sentence"), [
+    (share.written(str), "x" * 1_001, "1,001 letters; 1,000 is the limit"), (share.switch(), "true", "yes or no"),
+    (share.number(0, 10, whole=True), "0.5", "whole number from 0 to 10"),
+    (share.number(0, 10, whole=True), "nan", "whole number from 0 to 10"),
+    (share.number(0, 10, whole=False), "10.1", "number from 0 to 10"),
+    (share.number(0, 10, whole=False), "-0.1", "number from 0 to 10"),
+    (share.span_of([1, 2, 3]), "1,2,3", "two values"), (share.span_of([1, 2, 3]), "1", "two values"),
+    (share.span_of([1, 2, 3]), "3,1", "the smaller one first"), (share.one_of(["a", "b"]), "c", "one of a, b"),
+])  # fmt: skip
+def test_text_that_is_no_value_of_the_widget_is_a_sentence(code, text, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        code.read(text)
+
+
+def test_words_and_numbers_of_an_address():
+    assert share.written(str).read("x" * 1_000) == "x" * 1_000
+    assert share.switch().read("yes") is True
+    assert [share.word(v) for v in (1.0, 20.0, 1e14, 1e15, 0.1, "A b")] == [
+        "1",
+        "20",
+        f"{10**14}",
+        "1000000000000000.0",
+        "0.1",
+        "a-b",
+    ]
+    assert share.several_of(["a"]).read("none") == share.several_numbers(0, 1).read("none") == []
+    # A switch is no number, and a number no text: a list of options may hold both.
+    for one, other, same in (
+        (True, 1, False),
+        (1, 1.0, True),
+        ("1", 1, False),
+        ([1.0], (1.0,), True),
+        (0, False, False),
+    ):
+        assert share._same(one, other) is same
+
+
 # --- the same in Python ---------------------------------------------------------------------------------------------
 
 
@@ -202,6 +250,61 @@ def opened(place: saved.Place) -> AppTest:
     from pages.parts.study import to_query
 
     return open_page(place.file, **to_query(place.study), **place.own)
+
+
+def one_release(**change) -> privcov.Plan:
+    return privcov.Plan(**{
+        "source": "ar1-covariance", "source_params": {"n": 40, "d": 3}, "methods": ["gaussian-cov"],
+        "guarantees": [privcov.ZCDP(0.1)], "metrics": ["relative-frobenius-to-truth"], "replicates": 1, "seed": 0,
+    } | change)  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ["csv", "ionosphere"])
+def test_a_file_of_the_visitor_s_own_is_no_saved_study(source, monkeypatch):
+    """Neither a declared table nor a published set whose file was brought: nothing of either can be made again."""
+    monkeypatch.setattr(saved.cached.bring, "find", lambda key: object() if key == "ionosphere" else None)
+    data = privcov.Dataset.from_rows(np.eye(3), 1.0, provenance="public")
+    with pytest.raises(ValueError, match="a file of yours is none"):
+        saved.one_release(Study(source=source), data)
+
+
+def test_a_saved_release_keeps_seeds_and_bound_apart():
+    """The seed of the rows, that of the noise, and the row bound in the units of the data."""
+    study = Study(source="ar1-covariance", data=(("d", 3), ("n", 40)), rows=4, seed=9, bound=0.5)
+    plan = saved.one_release(study, saved.cached.dataset(study))
+    assert (plan.seed, plan.noise_seed) == (4, 9)
+    assert plan.row_bound == 0.5 * privcov.source("ar1-covariance", n=40, d=3, seed=4).row_bound
+    again = saved.study_of(plan)
+    assert (again.rows, again.seed, again.bound, again.data) == (4, 9, 0.5, study.data)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [({"methods": [("gaussian-cov", {"centre": "none"})]}, "no setting centre"),
+     ({"guarantees": [NoPrivacy()]}, "Run it in the shell"),
+     ({"row_bound": 1e9}, "must lie between")],
+)  # fmt: skip
+def test_what_estimate_cannot_show_is_a_sentence(change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        saved.study_of(one_release(**change))
+
+
+def test_a_study_beyond_what_a_page_draws_or_an_address_holds_is_a_sentence(monkeypatch):
+    levels = [privcov.ZCDP(0.001 * k) for k in range(1, saved.MOST_POINTS + 2)]
+    assert saved.sweep_of(one_release(guarantees=levels[:-1])).x == "rho"
+    with pytest.raises(ValueError, match="2,001 points; a page draws at most 2,000"):
+        saved.sweep_of(one_release(guarantees=levels))
+    two = [one_release(seed=seed, guarantees=levels[:2]) for seed in (1, 2)]
+    text = saved.place_of(two).own["plan"]
+    monkeypatch.setattr(saved, "MOST_LETTERS", len(text) - 1)
+    with pytest.raises(ValueError, match="too long for a page's address"):
+        saved.place_of(two)
+
+
+def test_settings_as_they_are_anyway_do_not_enter_the_address():
+    card = METHODS.get("gaussian-cov")
+    default = {card.parameters[0].name: card.parameters[0].default}
+    assert saved.study_of(one_release(methods=[("gaussian-cov", default)])).options == ()
 
 
 def test_the_form_s_plan_fills_the_form():

@@ -16,7 +16,7 @@ from pages.parts.study import Study
 from pages.parts.tradeoffs_axes import axes, read_values
 from pages.parts.tradeoffs_script import script
 from privcov import accounting
-from privcov.experiments import cells as cells_module
+from privcov.experiments import draws as draws_module
 from privcov.experiments.cells import Cell
 from privcov.experiments.presets import PRESETS
 from tests.pages.test_pages import ROOT, chart, open_page, settle
@@ -258,14 +258,15 @@ def runs(monkeypatch):
     for thread in threading.enumerate():  # a sweep that an earlier test left behind must not be counted here
         if thread.name == "sweep":
             thread.join(60)
+    monkeypatch.setenv("PRIVCOV_WORKERS", "1")  # what other processes run is not counted here
     seen = []
-    real = cells_module.run_method
+    real = draws_module.run_method
 
     def counted(method, *rest, **more):
         seen.append(method.card.key)
         return real(method, *rest, **more)
 
-    monkeypatch.setattr(cells_module, "run_method", counted)
+    monkeypatch.setattr(draws_module, "run_method", counted)
     return seen
 
 
@@ -290,13 +291,14 @@ def test_adding_a_method_runs_only_its_cells_and_coming_back_runs_nothing(runs):
 
 
 def test_the_page_shows_what_there_is_and_stops(monkeypatch):
-    real = cells_module.run_method
+    real = draws_module.run_method
 
     def slowly(*rest, **more):
         time.sleep(0.02)
         return real(*rest, **more)
 
-    monkeypatch.setattr(cells_module, "run_method", slowly)
+    monkeypatch.setattr(draws_module, "run_method", slowly)
+    monkeypatch.setenv("PRIVCOV_WORKERS", "1")  # other processes are not slow
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     at.switch_page(PAGE)
     at.query_params["data.n"], at.query_params["data.d"] = "62", "4"

@@ -352,7 +352,7 @@ def test_without_a_folder_for_machine_code_it_is_made_in_every_process(monkeypat
     caching = pytest.importorskip("numba.core.caching")
     from numba import njit
 
-    from privcov.postprocess import compiled
+    from privcov import compiled
 
     def double(x):
         return 2 * x

@@ -1,0 +1,92 @@
+"""Whether other people can reach this server. There the data owner's path is shut: no private file, no ledger.
+
+A file that is sent to a server has left its owner's machine before any noise is drawn, and one ledger for all visitors
+would show each of them the others' tables. Every function that takes private bytes, reads them or opens the ledger asks
+`guard` first; hiding the button is not enough.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+HOSTED = "PRIVCOV_HOSTED"
+EXCEPTION = "PRIVCOV_PRIVATE_UPLOADS"
+
+_NOT = ("", "0", "no", "false", "off")
+_OF_A_PROXY = ("forwarded", "via", "x-real-ip")
+_NAMES_THE_SERVER = ("Host", "Origin")
+
+
+class Hosted(ValueError):
+    """What this server does not do because other people can reach it; one sentence with the remedy."""
+
+
+def for_everybody() -> bool:
+    """Whether the operator said so. A word that is not plainly "no" is a yes."""
+    return os.environ.get(HOSTED, "").strip().lower() not in _NOT
+
+
+def reached() -> bool:
+    """Whether other people can reach this server: when in doubt, they can.
+
+    They can where the operator says so, where it listens on an address that is not a loopback address, and where a
+    visit came through a proxy or under a name that is not this machine's own, whatever the server listens on.
+    """
+    if for_everybody() or not loopback(st.get_option("server.address")):
+        return True
+    headers = {name.lower(): value for name, value in st.context.headers.items()}
+    if any(name.startswith("x-forwarded-") or name in _OF_A_PROXY for name in headers):
+        return True
+    given = [headers[name.lower()] for name in _NAMES_THE_SERVER if name.lower() in headers]
+    return not all(loopback(_host(text)) for text in given)
+
+
+def refusal() -> str:
+    """Why this server takes no private file and opens no ledger, or "".
+
+    Where the operator has not said that it is for everybody, a server that others reach may be an organisation's own:
+    it needs a setting of its own and a login.
+    """
+    if not reached():
+        return ""
+    if for_everybody():
+        return (
+            "This server is for everybody, so it takes no confidential file and keeps no ledger: run PrivCov on your "
+            "own machine, and the rows do not leave it."
+        )
+    if os.environ.get(EXCEPTION) != "allow":
+        return (
+            "This server can be reached from other machines, so it takes no confidential file and keeps no ledger. Run "
+            f"PrivCov on your own machine; or, behind a login, have its operator set {EXCEPTION}=allow."
+        )
+    if not getattr(st.user, "is_logged_in", False):
+        return "This server can be reached from other machines: log in before you give it a confidential file."
+    return ""
+
+
+def guard() -> None:
+    """Raise `Hosted` where a private file or the ledger would be touched and must not be."""
+    if reason := refusal():
+        raise Hosted(reason)
+
+
+def loopback(address: str | None) -> bool:
+    """Whether a host or address is this machine's own; no address at all means every address."""
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address or "").is_loopback
+    except ValueError:
+        return False
+
+
+def _host(text: str) -> str:
+    """The host of a Host or Origin header, "" where it cannot be read."""
+    try:
+        return urlsplit(text if "//" in text else f"//{text}").hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,250 @@
+"""The shell's ``release`` and ``ledger``: from the files of a private table to a release on record, with progress."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import privcov
+
+_BAR = 24
+_REDRAW_SECONDS = 0.1
+
+
+def add_commands(commands) -> None:
+    """Enter ``release`` and ``ledger`` into the parser."""
+    release = commands.add_parser("release", help="release once from a private table, on the record of the ledger")
+    release.add_argument("data", nargs="+", help="CSV (plain or gz), Parquet or Arrow; files, folders or patterns")
+    release.add_argument("--declaration", type=Path, required=True, help="declaration JSON: columns, bounds, persons")
+    release.add_argument("--method", default="auto-cov")
+    add_guarantee(release)
+    release.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
+    release.add_argument("--draw", type=int, default=1, help="2, 3, ... for another draw, which is paid again")
+    release.add_argument(
+        "--different-from", action="append", default=[], metavar="NAME", help="a table of other people"
+    )
+    release.add_argument(
+        "--public", action="store_true", help="rows that need no protection: simulated noise, no ledger, nothing spent"
+    )
+    release.add_argument("--seed", type=int, help="of the simulated noise; with --public only (default 0)")
+    release.add_argument("--out", type=Path, help="JSON file; standard output when left out")
+    release.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
+    release.set_defaults(act=_release)
+    ledger = commands.add_parser("ledger", help="what has been spent on private tables, and their limits")
+    ledger.add_argument("what", nargs="?", choices=("list", "show", "limit"), default="list")
+    ledger.add_argument("name", nargs="?", help="the declared name of a table")
+    add_guarantee(ledger)
+    ledger.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
+    ledger.set_defaults(act=_ledger)
+
+
+def add_guarantee(parser) -> None:
+    """Enter the options that name a guarantee."""
+    parser.add_argument("--epsilon", type=float)
+    parser.add_argument("--delta", type=float)
+    parser.add_argument("--rho", type=float)
+
+
+def guarantee_of(options) -> privcov.PureDP | privcov.ApproxDP | privcov.ZCDP:
+    """The guarantee that the options name. Raises ValueError for none or several."""
+    given = (options.epsilon is not None, options.delta is not None, options.rho is not None)
+    if given == (False, False, True):
+        return privcov.ZCDP(options.rho)
+    if given == (True, True, False):
+        return privcov.ApproxDP(options.epsilon, options.delta)
+    if given == (True, False, False):
+        return privcov.PureDP(options.epsilon)
+    raise ValueError("Give --rho, or --epsilon, or --epsilon and --delta.")
+
+
+def _release(options) -> None:
+    from privcov.data_sources.private_file import Declaration
+
+    guarantee = guarantee_of(options)
+    declaration = Declaration.from_json(options.declaration.read_text(encoding="utf-8"))
+    _check_out(options.out)
+    if options.public:
+        _simulate(options, declaration, guarantee)
+        return
+    if options.seed is not None:
+        raise ValueError("--seed is for --public: the noise of a private release comes from the operating system.")
+    ledger = privcov.Ledger(options.ledger)
+    with (
+        _progress(show_rows=declaration.n_public) as progress,
+        _told_when_interrupted(ledger, declaration.name.strip()),
+    ):
+        made = privcov.release_private(
+            options.method,
+            declaration.on_files(options.data, progress),
+            guarantee,
+            ledger=ledger,
+            draw=options.draw,
+            different_from=tuple(options.different_from),
+            **parameters_of(options),
+        )
+    _write(
+        made.to_json(),
+        options.out,
+        "The release is stored in the ledger: the same command with a place that can be written returns it, and "
+        "nothing is paid again.",
+    )
+    print(made.statement, file=sys.stderr)
+    print(ledger.account(declaration.name.strip()).sentence, file=sys.stderr)
+
+
+def _simulate(options, declaration, guarantee) -> None:
+    """A seeded release from rows that need no protection: the same bits wherever the sums are made."""
+    if options.different_from or options.ledger or options.draw != 1:
+        raise ValueError("--public keeps no record: leave --ledger, --draw and --different-from out.")
+    with _progress(show_rows=True) as progress:
+        made = privcov.release(
+            options.method,
+            declaration.on_public_files(options.data, progress),
+            guarantee,
+            seed=options.seed or 0,
+            centre="classes" if declaration.label else "auto",
+            neighbours="replace-one" if declaration.n_public else "add-remove",
+            **parameters_of(options),
+        )
+    _write(made.to_json(), options.out, "Nothing was spent: choose another place and give the command again.")
+    print(made.statement, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _told_when_interrupted(ledger: privcov.Ledger, name: str) -> Iterator[None]:
+    before = len(ledger.entries(name))
+    try:
+        yield
+    except KeyboardInterrupt:
+        if len(ledger.entries(name)) == before:
+            raise KeyboardInterrupt(
+                "Interrupted; nothing was drawn and nothing spent. Begin again when you like."
+            ) from None
+        raise KeyboardInterrupt(
+            "Interrupted during the release, and what it costs counts as spent. The same command returns it if it was "
+            f"stored; see python -m privcov ledger show {name!r}."
+        ) from None
+
+
+def _check_out(out: Path | None) -> None:
+    """ValueError before anything is read or spent where the answer could not be written afterwards."""
+    if out is None:
+        return
+    if out.is_dir() or not out.parent.is_dir():
+        raise ValueError(
+            f"--out must name a file in a folder that exists, got {out}. Make the folder, or choose another."
+        )
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise ValueError(f"--out {out} cannot be written. Choose another place.")
+
+
+def _write(text: str, out: Path | None, otherwise: str) -> None:
+    """The answer to its place; ValueError with what happens to it where that fails."""
+    try:
+        if out is None:
+            print(text, flush=True)
+        else:
+            out.write_text(text + "\n", encoding="utf-8")
+    except OSError as problem:
+        if out is None:  # what is still in the buffer would fail again when Python ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        place = "Standard output" if out is None else str(out)
+        raise ValueError(f"{place} could not be written ({problem.strerror}). {otherwise}") from None
+
+
+def parameters_of(options) -> dict:
+    """NAME=VALUE pairs; a value is a number where it reads as one."""
+    found = {}
+    for pair in options.set:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ValueError(f"--set takes NAME=VALUE, got {pair!r}.")
+        for read in (int, float, str):
+            try:
+                found[name] = read(value)
+                break
+            except ValueError:
+                continue
+    return found
+
+
+# --- progress -----------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _progress(show_rows: bool) -> Iterator:
+    """What `from_files` calls while it reads; the line on a terminal is ended whatever happens."""
+    shown = Bar(sys.stderr, show_rows)
+    try:
+        yield shown
+    finally:
+        shown.end()
+
+
+class Bar:
+    """Progress of a pass on a stream: one line that is drawn again on a terminal, else a line per tenth.
+
+    show_rows: False where the number of rows is not public; then shares and times alone are shown.
+    """
+
+    def __init__(self, stream, show_rows: bool) -> None:
+        self.stream, self.show_rows, self.terminal = stream, show_rows, stream.isatty()
+        self.tenth, self.drawn, self.width = 0, 0.0, 0
+
+    def __call__(self, rows: int, total: int, seconds: float) -> None:
+        words = line(rows, total, seconds, self.show_rows)
+        if self.terminal:
+            if rows < total and time.monotonic() - self.drawn < _REDRAW_SECONDS:
+                return
+            done = round(_BAR * rows / total)
+            text = f"[{'#' * done}{'.' * (_BAR - done)}] {words}"
+            print("\r" + text.ljust(self.width), end="", file=self.stream, flush=True)
+            self.drawn, self.width = time.monotonic(), len(text)
+        elif rows * 10 // total > self.tenth:
+            self.tenth = rows * 10 // total
+            print(words, file=self.stream, flush=True)
+
+    def end(self) -> None:
+        """Leave the line of the progress bar."""
+        if self.width:
+            print(file=self.stream, flush=True)
+
+
+def line(rows: int, total: int, seconds: float, show_rows: bool) -> str:
+    """Share, rows, rows per second and time left, at the pace so far."""
+    share = f"{rows / total:4.0%}"
+    left = "done in " + clock(seconds) if rows >= total else clock(seconds * (total - rows) / rows) + " left"
+    if not show_rows:
+        return f"{share}, {left}"
+    return f"{share}, {rows:,} of {total:,} rows, {rows / max(seconds, 1e-9):,.0f} rows/s, {left}"
+
+
+def clock(seconds: float) -> str:
+    """Whole seconds, minutes and hours as people read them."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _ledger(options) -> None:
+    ledger = privcov.Ledger(options.ledger)
+    if options.what != "list" and not options.name:
+        raise ValueError(f"ledger {options.what} needs the name of a table.")
+    if options.what == "limit":
+        print(f"{options.name}: {ledger.limit(options.name, guarantee_of(options)).sentence}")
+        return
+    for name in [options.name] if options.name else ledger.names():
+        print(f"{name}: {ledger.account(name).sentence}")
+        if options.what == "show":
+            for entry in ledger.entries(name):
+                unit = "epsilon" if entry.cost.kind == "pure" else "rho"
+                what = entry.request.get("method", "")
+                print(
+                    f"  {entry.number} {entry.reserved_at} {entry.state} {what} {unit} {float(entry.cost.amount):.9g}"
+                )

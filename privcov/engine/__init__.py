@@ -1,0 +1,146 @@
+"""Many cores, or a cluster: `each` runs one function on many tasks and yields the results as they finish.
+
+On this machine the tasks run in worker processes (or threads); with ``PRIVCOV_SCHEDULER=tcp://host:port`` the same
+calls run on a cluster of dask.distributed. Nothing about a result depends on where it was computed: a task says
+everything it needs, its random streams included, and linear algebra has one thread everywhere.
+
+PRIVCOV_WORKERS limits the number of processes or threads here; the default is the cores this process may use.
+
+A cluster is started with two lines, the second on every machine and in a folder where ``import privcov`` finds the
+same version (or with that folder in PYTHONPATH)::
+
+    dask scheduler --host 127.0.0.1 --port 8786
+    dask worker tcp://127.0.0.1:8786 --nworkers 2 --nthreads 1
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from threading import Event
+
+from privcov import checks
+from privcov.engine.tasks import LOOK_SECONDS, ONE_BLAS_THREAD, EngineError, Pace, asked, inside
+
+__all__ = [
+    "ONE_BLAS_THREAD",
+    "EngineError",
+    "Pace",
+    "asked",
+    "each",
+    "give_way",
+    "inside",
+    "patience",
+    "remote",
+    "workers",
+]
+
+
+def remote() -> str:
+    """The address of the cluster's scheduler from PRIVCOV_SCHEDULER, or "". EngineError for what is no address."""
+    address = os.environ.get("PRIVCOV_SCHEDULER", "").strip()
+    if address and not address.startswith(("tcp://", "tls://")):
+        raise EngineError(
+            f"PRIVCOV_SCHEDULER must be an address such as tcp://127.0.0.1:8786, got {address!r}. Correct it, or unset "
+            "it to compute on this machine."
+        )
+    return address
+
+
+def workers() -> int:
+    """How many processes or threads `each` uses on this machine: PRIVCOV_WORKERS, or the cores of this process."""
+    given = os.environ.get("PRIVCOV_WORKERS", "").strip()
+    if given:
+        if not given.isascii() or not given.isdigit() or not 1 <= int(given) <= 1024:
+            raise EngineError(
+                f"PRIVCOV_WORKERS must be a whole number from 1 to 1024, got {given!r}. Correct it, or unset it to use "
+                "every core."
+            )
+        return int(given)
+    from joblib import cpu_count
+
+    return cpu_count()
+
+
+def patience() -> float:
+    """Seconds of work worth doing here before processes are used: about what starting them takes, if they must be."""
+    from privcov.engine import processes
+
+    return processes.patience()
+
+
+def give_way() -> None:
+    """Worker processes that start from now on let this process go first: it is a server that has to answer."""
+    from privcov.engine import processes
+
+    processes.give_way()
+
+
+def each(
+    work: Callable,
+    tasks: Iterable,
+    *,
+    threads: bool = False,
+    workers: int | None = None,
+    patience: float | None = None,
+    stop: Event | None = None,
+) -> Iterator[tuple[int, object]]:
+    """(position, work(task)) of every task, each exactly once, in the order in which they finish.
+
+    work:     a function that other processes can import. tasks, results: picklable.
+    threads:  threads of this process instead of processes, for work that releases Python's lock.
+    workers:  whole number >= 1, default `workers`; with 1 everything runs here. A cluster has the workers it has.
+    patience: seconds of work done here, one task after the other, before processes are used; and only if about as
+              much is left. Default `patience`. Threads and a cluster are used at once.
+    stop:     when it is set the iterator ends, within a fraction of a second unless a task is computed right here.
+
+    Closing the iterator drops what has not begun, and ends worker processes that nobody else uses. An exception of
+    ``work`` is raised here and does the same. A worker that dies (killed, out of memory) costs nothing but time: its
+    tasks are computed again, at most three times. EngineError for what the caller cannot be blamed for: workers that
+    keep dying, a scheduler that is not there or is lost. What was yielded before is complete.
+    """
+    tasks = list(tasks)
+    count = _default_workers() if workers is None else checks.whole("workers", workers, 1, 1024)
+    if inside():  # a task that has tasks of its own: its neighbours already use the other cores
+        return _here(work, tasks, stop)
+    if address := remote():
+        from privcov.engine import cluster
+
+        return cluster.run(work, tasks, address, stop)
+    if count == 1 or len(tasks) < 2:
+        return _here(work, tasks, stop)
+    if threads:
+        return _threads(work, tasks, min(count, len(tasks)), stop)
+    from privcov.engine import processes
+
+    return processes.run(work, tasks, count, processes.patience() if patience is None else patience, stop)
+
+
+_default_workers = workers  # the argument of `each` hides the name
+
+
+def _here(work: Callable, tasks: list, stop: Event | None) -> Iterator[tuple[int, object]]:
+    with ONE_BLAS_THREAD:
+        for position, task in enumerate(tasks):
+            if asked(stop):
+                return
+            yield position, work(task)
+
+
+def _threads(work: Callable, tasks: list, count: int, stop: Event | None) -> Iterator[tuple[int, object]]:
+    """One task more than threads is under way, so that results nobody has taken yet do not pile up."""
+    todo = iter(enumerate(tasks))
+    running = {}
+    pool = ThreadPoolExecutor(count, thread_name_prefix="privcov")
+    with ONE_BLAS_THREAD:
+        try:
+            while not asked(stop):
+                while len(running) <= count and (following := next(todo, None)) is not None:
+                    running[pool.submit(work, following[1])] = following[0]
+                if not running:
+                    return
+                for future in wait(running, LOOK_SECONDS, FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,128 @@
+"""What every way of running tasks shares: the error, the batch a worker computes, one BLAS thread."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+BATCH_SECONDS = 0.2  # short tasks are handed out together, so that handing them out costs nothing beside them
+MOST_DEATHS = 3
+LOOK_SECONDS = 0.2  # how long a request to stop may go unnoticed
+
+
+class EngineError(RuntimeError):
+    """The workers could not do their work: where, what was found, and the remedy, in one sentence or two."""
+
+
+class _OneBlasThread:
+    """One BLAS thread while tasks run: workers would fight for the cores, and small matrices gain nothing by more.
+
+    It also keeps every bit the same wherever a task runs. The setting belongs to the whole process, so the first user
+    makes it and the last takes it back.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._users, self._limit = threading.Lock(), 0, None
+
+    def __enter__(self) -> None:
+        from threadpoolctl import threadpool_limits
+
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._limit = threadpool_limits(1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._limit.restore_original_limits()
+
+
+ONE_BLAS_THREAD = _OneBlasThread()
+_HERE = threading.local()
+
+
+def asked(stop: threading.Event | None) -> bool:
+    """Whether the caller was asked to stop."""
+    return stop is not None and stop.is_set()
+
+
+def inside() -> bool:
+    """Whether the caller is a task of `each` in a worker."""
+    return getattr(_HERE, "working", False)
+
+
+@contextlib.contextmanager
+def working() -> Iterator[None]:
+    """While a task runs that others run beside: `inside` is true, and BLAS has one thread."""
+    before, _HERE.working = inside(), True
+    try:
+        with ONE_BLAS_THREAD:
+            yield
+    finally:
+        _HERE.working = before
+
+
+def batch(work: Callable, items: list[tuple[int, object]], code: str = "") -> tuple[float, list, Exception | None]:
+    """In a worker: (seconds, [(position, result)], the exception that ended it early or None).
+
+    code: `code_hash` of the caller where the worker may have another version of the project.
+    """
+    if code and code != code_hash():
+        return 0.0, [], OtherCode(str(Path(__file__).parents[1]))
+    begun, found = time.perf_counter(), []
+    with working():
+        for position, task in items:
+            try:
+                found.append((position, work(task)))
+            except Exception as problem:
+                problem.add_note("In a worker:\n" + traceback.format_exc())
+                return time.perf_counter() - begun, found, problem
+    return time.perf_counter() - begun, found, None
+
+
+class OtherCode(Exception):
+    """The worker runs another version of privcov, from the folder in the argument."""
+
+
+@cache
+def code_hash() -> str:
+    """A hash of the project's code: numbers of two versions must not end up in one table."""
+    import hashlib
+
+    digest = hashlib.blake2b(digest_size=8)
+    package = Path(__file__).parents[1]
+    for file in sorted(package.rglob("*.py")):
+        digest.update(file.relative_to(package).as_posix().encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+class Pace:
+    """Seconds per task so far: whether workers are worth their start, and how many tasks make a batch."""
+
+    def __init__(self) -> None:
+        self.seconds, self.tasks = 0.0, 0
+
+    def add(self, seconds: float, tasks: int) -> None:
+        """One more finished task."""
+        self.seconds += seconds
+        self.tasks += tasks
+
+    def size(self, left: int, workers: int) -> int:
+        """Tasks for the next batch: 1 until something is known; towards the end few, so that all end together."""
+        if not self.tasks or not self.seconds:
+            return 1
+        fitting = int(BATCH_SECONDS * self.tasks / self.seconds)
+        return max(1, min(fitting, left // (4 * workers)))
+
+    def worth_workers(self, left: int, patience: float) -> bool:
+        """Whether so much was done here, and so much is left, that starting processes for it pays."""
+        if left < 2 or self.seconds < patience:
+            return False
+        return not self.tasks or self.seconds / self.tasks * left > patience

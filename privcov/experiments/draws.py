@@ -1,0 +1,163 @@
+"""The work of an experiment: draws of rows, the method runs on each, and where they are computed."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from threading import Event
+
+from privcov import engine
+from privcov._running import run_method
+from privcov.data_sources.base import Source, make_dataset
+from privcov.dataset import Dataset
+from privcov.estimators.base import Method
+from privcov.metrics import classification
+from privcov.metrics.errors import error
+from privcov.privacy import Guarantee
+
+
+@dataclass(frozen=True)
+class Run:
+    """One method run of a `Draw`. position: of its cell among those of all plans."""
+
+    position: int
+    bound: float
+    method: Method
+    options: dict
+    guarantee: Guarantee
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A task: rows that are drawn once, and the method runs on them that the store does not have. Arrays travel never.
+
+    noise_seed: of the noise alone. sizes: of a classification plan, else None.
+    """
+
+    source: Source
+    seed: int
+    noise_seed: int
+    replicate: int
+    sizes: classification.Sizes | None
+    metrics: tuple[str, ...]
+    runs: tuple[Run, ...]
+
+    @property
+    def size(self) -> float:
+        """Long draws and short ones apart, no more."""
+        return getattr(self.source, "n", 1) * getattr(self.source, "d", 1) * len(self.runs)
+
+
+def computed(draws: list[Draw], workers: int | None, stop: Event | None) -> Iterator[tuple[int, list]]:
+    """(position, what `fill` found) of every run: here, run by run, until starting processes is worth it."""
+    todo = deque(draws)
+    count = engine.workers() if workers is None else workers
+    if not engine.remote():
+        with engine.ONE_BLAS_THREAD:
+            yield from _computed_here(todo, alone=count == 1 or engine.inside(), stop=stop)
+    if todo and not engine.asked(stop):
+        # Long ones first within a replicate: at the end of the list all workers end at about the same time, and a
+        # figure still grows replicate by replicate.
+        tasks = [part for draw in todo for part in _parts(draw, math.ceil(4 * count / len(todo)))]
+        tasks.sort(key=lambda draw: (draw.replicate, -draw.size))
+        with contextlib.closing(engine.each(fill_draw, tasks, workers=count, patience=0, stop=stop)) as found:
+            for _, several in found:
+                yield from several
+
+
+def _computed_here(todo: deque[Draw], *, alone: bool, stop: Event | None) -> Iterator[tuple[int, list]]:
+    """The runs of ``todo`` from its front; what is left in it when this ends is worth processes, or was stopped."""
+    pace, patience = engine.Pace(), engine.patience()
+    left = sum(len(draw.runs) for draw in todo)
+    while todo:
+        draw = todo.popleft()
+        begun = time.perf_counter()
+        for done, (position, found) in enumerate(_fill_each(draw), start=1):
+            pace.add(time.perf_counter() - begun, 1)
+            left -= 1
+            yield position, found
+            if engine.asked(stop) or (not alone and pace.worth_workers(left, patience)):
+                if rest := draw.runs[done:]:
+                    todo.appendleft(dataclasses.replace(draw, runs=rest))
+                return
+            begun = time.perf_counter()
+
+
+def _parts(draw: Draw, most: int) -> list[Draw]:
+    """Several tasks of one draw where there are few draws and many workers; the rows are then drawn in each worker."""
+    size = math.ceil(len(draw.runs) / min(most, len(draw.runs)))
+    return [dataclasses.replace(draw, runs=draw.runs[k : k + size]) for k in range(0, len(draw.runs), size)]
+
+
+def fill_draw(draw: Draw) -> list[tuple[int, list[tuple[str, float, str]]]]:
+    """A task of `privcov.engine.each`: (position, what the run gave) of all runs of a draw."""
+    return list(_fill_each(draw, keep=True))
+
+
+_DRAWN = threading.local()  # the last rows of a worker: parts of one draw often come one after the other
+
+
+def _fill_each(draw: Draw, *, keep: bool = False) -> Iterator[tuple[int, list[tuple[str, float, str]]]]:
+    name = (draw.source, draw.seed, draw.replicate)
+    drawn = _DRAWN.rows if keep and getattr(_DRAWN, "name", None) == name else None
+    for run in draw.runs:
+        if drawn is None:
+            drawn = make_dataset(draw.source, seed=draw.seed, repeat=draw.replicate, row_bound=run.bound)
+            if keep:
+                _DRAWN.name, _DRAWN.rows = name, drawn
+        dataset = drawn if drawn.row_bound == run.bound else drawn.with_row_bound(run.bound)
+        if draw.sizes is None:
+            rows, measure = dataset, to_reference(dataset)
+        else:
+            rows, measure = _on_test_rows(dataset, draw)
+        yield (
+            run.position,
+            fill(rows, measure, run.method, run.options, run.guarantee, draw.metrics, draw.noise_seed, draw.replicate),
+        )
+
+
+def fill(
+    dataset, measure, method, options, guarantee, metrics, seed: int, replicate: int
+) -> list[tuple[str, float, str]]:
+    """(target, value, problem) per metric. measure: from a release and the name of a metric to a number."""
+    for metric in metrics:
+        if metric.endswith("-to-truth") and dataset.truth is None:
+            raise ValueError(f"{dataset.name!r} has no known truth, so {metric!r} cannot be measured; use -to-sample.")
+    try:
+        rel = run_method(method, dataset, guarantee, seed=seed, repeat=replicate, **options)
+        return [(rel.target, measure(rel, metric), "") for metric in metrics]
+    except ValueError as problem:
+        # One impossible cell (a lasso drowned in noise, say) must not cost the others.
+        return [(method.card.target, float("nan"), str(problem))] * len(metrics)
+
+
+def to_reference(dataset: Dataset) -> Callable:
+    """The matrix that errors of a draw are measured against."""
+
+    def measure(rel, metric: str) -> float:
+        name = metric.removeprefix("relative-")
+        norm, against = name.split("-to-")
+        return error(rel, dataset, norm, relative=name != metric, against=against)
+
+    return measure
+
+
+def _on_test_rows(dataset: Dataset, draw: Draw) -> tuple[Dataset, Callable]:
+    """The training rows, and the metrics of a release made from them on the test rows."""
+    key = ("split", draw.sizes, draw.seed, draw.replicate, dataset.row_bound)
+    if key not in dataset.memo:
+        dataset.memo[key] = classification.split(dataset, draw.sizes, seed=draw.seed, repeat=draw.replicate)
+    train, test = dataset.memo[key]
+
+    def measure(rel, metric: str) -> float:
+        if metric == "majority-error":
+            return classification.majority_error(train, test)
+        return classification.classification_error(rel, test)
+
+    return train, measure

@@ -1,0 +1,82 @@
+"""What a table in files is asked for: its sums, once, and for public rows the moments that follow from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from privcov.dataset import Dataset
+from privcov.measurements.integer_gram import UNIT
+from privcov.measurements.table_pass import add_up
+from privcov.measurements.table_sums import Ask, Sums
+from privcov.private_dataset import PrivateDataset
+from privcov.table_files import TableFileError
+
+
+def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None) -> Sums:
+    """The exact sums of a private table in files, made by its one pass and kept: NOT private.
+
+    numbers: secrets of the ledger's sketch, so that the pass makes it too. Only the exact measurement and the ledger's
+    fingerprint call it; the fingerprint comes first, so a release reads the files once.
+    """
+    memo, facts = private.files.memo, private.facts
+    if "sums" not in memo or (numbers is not None and memo["numbers"] != numbers):
+        drop = facts.missing == "drop-row"
+        memo["sums"] = add_up(private.files, _ask(private.files, facts, facts.classes, True, drop, numbers))
+        memo["numbers"] = numbers
+    return memo["sums"]
+
+
+def public_sums(dataset: Dataset) -> Sums:
+    """The exact sums of a public table in files under its row bound; one pass for each bound, kept.
+
+    Raises ValueError for missing cells, unless their rows are to be left out, and for labels outside the list.
+    """
+    files, key = dataset.rows, ("sums", dataset.row_bound)
+    if key not in files.memo:
+        found = add_up(files, _ask(files, dataset, dataset.classes, False, files.missing == "drop-row", None))
+        _check_public(found, dataset)
+        files.memo[key] = found
+    return files.memo[key]
+
+
+def moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """(second moment d x d, mean d) of the clipped rows in unit-ball units, within 2^-20 of the float answer.
+
+    Every quotient of whole numbers is rounded once, so the bits are the same however the files are cut.
+    """
+    found, n = public_sums(dataset), dataset.n
+    second = np.array([[v / (n * UNIT**2) for v in line] for line in found.second()], dtype=np.float64)
+    return second, found.lines.sum(axis=1) / (n * UNIT)
+
+
+def class_moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """(sum of the clipped rows of each class over n, d x k; share of each class, k), in unit-ball units."""
+    found = public_sums(dataset)
+    return found.lines / (dataset.n * UNIT), found.counts / dataset.n
+
+
+def rows_shortened(dataset: Dataset) -> int:
+    """Number of rows of a public table in files that the row bound shortened."""
+    return public_sums(dataset).long
+
+
+def _ask(files, units, classes: tuple[str, ...], private: bool, drop: bool, numbers) -> Ask:
+    told = {name: getattr(units, name) for name in ("columns", "row_bound", "bounds", "origin", "scale")}
+    return Ask(**told, label=files.table.label, classes=classes, private=private, drop=drop, secrets=numbers)
+
+
+def _check_public(found: Sums, dataset: Dataset) -> None:
+    holes = dict(zip(dataset.columns, found.holes.tolist(), strict=True))
+    if any(holes.values()) and dataset.rows.missing != "drop-row":
+        worst = max(holes, key=holes.get)
+        raise ValueError(
+            f"Column {worst!r} of {dataset.name!r} has {holes[worst]:,} missing or infinite cells. "
+            "Give missing='drop-row' to leave such rows out, or leave the column out."
+        )
+    if found.unlisted:
+        raise ValueError(
+            f"{found.unlisted:,} rows of {dataset.name!r} have a label that is not in classes. "
+            "List every class, with those of rows that are hard to place."
+        )
+    if found.seen - found.dropped != dataset.n:
+        raise TableFileError("The files changed since they were opened: they hold other rows. Open them again.")

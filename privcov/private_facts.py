@@ -1,0 +1,178 @@
+"""The public facts about a private table, checked as they are declared; nothing here was read off the rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov import checks
+from privcov.privacy import ADD_REMOVE, REPLACE_ONE, Neighbours
+
+MOST_ROWS = 4_000_000
+MOST_FILE_ROWS = 10**10
+MOST_COLUMNS = 200
+MOST_CLASSES = 100
+MISSING_RULES = ("typical", "drop-row")
+_OUTSIDE = "Take it from domain knowledge, never from the data."
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What is publicly declared about a private table; it holds nothing that was read off the rows.
+
+    Working units are those of `Dataset`: y = (clip(x, low, high) - origin) / scale, without bounds y = x.
+    n: number of rows where it is declared public, else None. classes: public list of label names, or ().
+    rows_per_person: most rows one person has; the guarantee is for all of them together.
+    missing: "typical" (a missing or infinite cell counts as the typical value, zero without bounds) or "drop-row"
+        (a row with such a cell is left out; only where n is not public).
+    """
+
+    columns: tuple[str, ...]
+    row_bound: float
+    bounds: np.ndarray | None
+    origin: np.ndarray
+    scale: np.ndarray
+    n: int | None
+    classes: tuple[str, ...] = ()
+    rows_per_person: int = 1
+    missing: str = "typical"
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @property
+    def relation(self) -> str:
+        """Key of the neighbouring relation: replace-one where n is public, else add-remove."""
+        return "add-remove" if self.n is None else "replace-one"
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The relation that the declaration stands for."""
+        base, k = (ADD_REMOVE if self.n is None else REPLACE_ONE), self.rows_per_person
+        if k == 1:
+            return base
+        sentence = (
+            f"two tables, one of which has up to {k} rows more, those of one person; the number of rows is not public"
+            if self.n is None
+            else f"two tables of the same public number of rows n that differ in up to {k} rows, those of one person"
+        )
+        return Neighbours(base.key, sentence, f"one of up to {k} rows of a person, who is protected as a whole")
+
+    def to_dict(self) -> dict:
+        """As JSON can hold it."""
+        arrays = {"bounds": None if self.bounds is None else self.bounds.tolist()}
+        arrays |= {"origin": self.origin.tolist(), "scale": self.scale.tolist()}
+        return {**vars(self), "columns": list(self.columns), "classes": list(self.classes), **arrays}
+
+    @classmethod
+    def from_dict(cls, fields: dict) -> Facts:
+        """What `to_dict` wrote."""
+        kept = dict(fields)
+        for name in ("columns", "classes"):
+            kept[name] = tuple(kept[name])
+        for name in ("bounds", "origin", "scale"):
+            kept[name] = None if kept[name] is None else np.array(kept[name], dtype=np.float64)
+        return cls(**kept)
+
+
+def declared(
+    names, units, classes: tuple[str, ...], n: int, n_public: bool, rows_per_person: int, missing: str
+) -> Facts:
+    """The public facts of a declaration, checked."""
+    checks.one_of("missing", missing, MISSING_RULES)
+    if missing == "drop-row" and n_public:
+        raise ValueError(
+            "missing='drop-row' would change the number of rows, which is declared public. "
+            "Use missing='typical', or n_public=False."
+        )
+    bounds, origin, scale, row_bound = units
+    return Facts(
+        columns=names,
+        row_bound=row_bound,
+        bounds=bounds,
+        origin=origin,
+        scale=scale,
+        n=n if checks.one_of("n_public", n_public, (True, False)) else None,
+        classes=classes,
+        rows_per_person=checks.whole("rows_per_person", rows_per_person, 1, 1_000_000),
+        missing=missing,
+    )
+
+
+def working_units(names: tuple[str, ...], row_bound, bounds, typical):
+    """(bounds, origin, scale, R) from what was declared."""
+    d = len(names)
+    if (row_bound is None) == (bounds is None):
+        got = "neither" if bounds is None else "both"
+        raise ValueError(
+            f"Private rows need exactly one of row_bound and bounds, got {got}. Give bounds=[(low, high), ...] for "
+            f"every column, or row_bound=R for the norm of a row. {_OUTSIDE}"
+        )
+    if bounds is None:
+        if typical is not None:
+            raise ValueError("typical needs bounds: without bounds the origin is zero. Leave typical out.")
+        bound = checks.in_range("row_bound", row_bound, 1e-100, 1e100, _OUTSIDE)
+        return None, np.zeros(d), np.ones(d), bound
+    if len(bounds) != d:
+        raise ValueError(f"bounds must have one (low, high) per column, {d} in all, got {len(bounds)}. {_OUTSIDE}")
+    for column, pair in zip(names, bounds, strict=True):
+        if pair is None or len(pair) != 2 or any(x is None or x != x for x in pair):
+            raise ValueError(f"Column {column!r} has no bounds. Give its lowest and highest value. {_OUTSIDE}")
+        low, high = (checks.number(f"A bound of {column!r}", x) for x in pair)
+        if not low < high or not math.isfinite(high - low):
+            raise ValueError(f"The bounds of {column!r} must satisfy low < high, got {low:g} and {high:g}.")
+    limits = np.array(bounds, dtype=np.float64)
+    origin = limits[:, 0] / 2 + limits[:, 1] / 2
+    if typical is not None:
+        if len(typical) != d:
+            raise ValueError(f"typical must hold one value or None per column, {d} in all, got {len(typical)}.")
+        origin = np.array([o if t is None else t for o, t in zip(origin, typical, strict=True)], dtype=np.float64)
+        inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])
+        if not inside.all():
+            where = ", ".join(np.array(names)[~inside][:5])
+            raise ValueError(f"typical must hold a value inside the bounds for every column; check {where}.")
+    scale = np.maximum(limits[:, 1] - origin, origin - limits[:, 0])
+    return limits, origin, scale, math.sqrt(d)
+
+
+def classes_of_rows(labels, classes, n: int):
+    """(public list, position of each row's label in it or -1)."""
+    if labels is None:
+        if classes is not None:
+            raise ValueError("classes without labels: give the labels of the rows, or leave classes out.")
+        return (), None
+    if classes is None:
+        raise ValueError(
+            "labels need classes=[...], the public list of names a label may have: names that only some rows bear "
+            "would give them away."
+        )
+    listed = class_names(classes)
+    if len(labels) != n:
+        raise ValueError("labels must have one entry per row.")
+    place = {c: i for i, c in enumerate(listed)}
+    values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    return listed, np.array([place.get(label_text(v), -1) for v in values], dtype=np.int64)
+
+
+def class_names(classes) -> tuple[str, ...]:
+    """The declared classes as text, each once."""
+    listed = tuple(label_text(c) for c in classes)
+    if not 2 <= len(set(listed)) == len(listed) <= MOST_CLASSES or "" in listed:
+        raise ValueError(f"classes must list 2 to {MOST_CLASSES} different names.")
+    return listed
+
+
+def label_text(value) -> str:
+    """A label as text without blanks at its ends, whole numbers without decimals; "" where it is missing."""
+    if value is None:
+        return ""
+    if isinstance(value, (float, np.floating)):
+        if value != value:
+            return ""
+        if math.isfinite(value) and value == int(value):
+            return str(int(value))
+    return str(value).strip()

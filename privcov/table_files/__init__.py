@@ -1,0 +1,22 @@
+"""Tables in files too large for memory: CSV (plain or gzip), Parquet and Arrow, one file or many.
+
+`describe` reads headers, `count_rows` the number of rows, `parts_of` cuts the table into independent pieces, and
+`blocks_of` reads one piece in blocks of float64 columns. Nothing here knows what the numbers mean or whether they are
+private; for private rows no message says what a cell holds.
+"""
+
+from privcov.table_files.blocks import Block
+from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles
+from privcov.table_files.reading import blocks_of, count_rows, describe, parts_of
+
+__all__ = [
+    "Block",
+    "FileFacts",
+    "Part",
+    "TableFileError",
+    "TableFiles",
+    "blocks_of",
+    "count_rows",
+    "describe",
+    "parts_of",
+]

@@ -1,0 +1,62 @@
+"""Some rows of a table as float64 columns: what every reader hands on, and the way there from Arrow columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows. cells: d x b float64, a contiguous line per column, NaN where a cell is missing.
+
+    labels: None, or (distinct texts, b int32 positions in them); a missing label is the text "".
+    """
+
+    cells: np.ndarray
+    labels: tuple[tuple[str, ...], np.ndarray] | None
+
+
+def blocks_from(table, columns: Sequence[str], label: str, rows: int) -> Iterator[Block]:
+    """A pyarrow Table or RecordBatch in blocks of at most ``rows`` rows; each cell is copied once."""
+    for start in range(0, table.num_rows, rows):
+        yield _block(table.slice(start, rows), columns, label)
+
+
+def _block(table, columns: Sequence[str], label: str) -> Block:
+    cells = np.empty((len(columns), table.num_rows))
+    for line, name in zip(cells, columns, strict=True):
+        _fill(line, table.column(name))
+    return Block(cells, _labels(table.column(label)) if label else None)
+
+
+def _fill(line: np.ndarray, column) -> None:
+    """One column into one line, NaN where it has no value."""
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    at = 0
+    for piece in getattr(column, "chunks", None) or [column]:
+        numbers = piece if piece.type == pa.float64() else compute.cast(piece, pa.float64(), safe=False)
+        line[at : at + len(piece)] = numbers.to_numpy(zero_copy_only=False)  # a null becomes NaN
+        at += len(piece)
+
+
+def _labels(column) -> tuple[tuple[str, ...], np.ndarray]:
+    import pyarrow as pa
+    import pyarrow.compute as compute
+
+    texts = compute.fill_null(compute.cast(column, pa.string()), "")
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    found = texts.dictionary_encode()
+    return _coded(found.dictionary.to_pylist(), found.indices.to_numpy())
+
+
+def _coded(texts: list[str], codes: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+    """Labels without the blanks around them, each text once: (distinct texts, int32 codes)."""
+    place: dict[str, int] = {}
+    renamed = [place.setdefault(text.strip(), len(place)) for text in texts]
+    return tuple(place), np.asarray(renamed, dtype=np.int32)[codes]

@@ -1,0 +1,124 @@
+"""Parquet and Arrow files: what their metadata say, and their columns in blocks.
+
+Files are opened without memory mapping: a mapped file that somebody cuts short would end the whole process.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+
+from privcov.table_files.blocks import Block, blocks_from
+from privcov.table_files.facts import FileFacts, Part, TableFileError, quote
+
+
+def facts(path: str, kind: str, size: int, modified_ns: int) -> FileFacts:
+    """The names of the columns and the number of rows, from the metadata."""
+    with closing(_Opened(path, kind)) as opened:
+        return FileFacts(path, kind, size, modified_ns, sum(opened.rows_of_groups), tuple(opened.schema.names))
+
+
+def check_types(file: FileFacts, columns: Sequence[str], label: str) -> None:
+    """TableFileError when a wanted column can hold something else than numbers, or the label than text or integers."""
+    import pyarrow.types as t
+
+    with closing(_Opened(file.path, file.format)) as opened:
+        for name in columns:
+            kind = opened.schema.field(name).type
+            if not (t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind) or t.is_null(kind)):
+                raise TableFileError(
+                    f"Column {quote(name)} of {file.path} has the type {_short(kind)} and only numbers can be "
+                    "measured: leave it out, or write it as float64."
+                )
+        if label:
+            kind = opened.schema.field(label).type
+            kind = kind.value_type if t.is_dictionary(kind) else kind
+            text = t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind) or t.is_null(kind)
+            if not (text or t.is_integer(kind)):
+                raise TableFileError(
+                    f"The label column {quote(label)} of {file.path} has the type {_short(kind)} and labels must be "
+                    "text or whole numbers: write it as one of them."
+                )
+
+
+def parts(file: FileFacts, rows: int) -> Iterator[Part]:
+    """Whole row groups or record batches, as many as make up ``rows`` rows."""
+    with closing(_Opened(file.path, file.format)) as opened:
+        first = total = 0
+        for at, some in enumerate(opened.rows_of_groups):
+            total += some
+            if total >= rows:
+                yield Part(file, total, first, at + 1)
+                first, total = at + 1, 0
+        if total:
+            yield Part(file, total, first, len(opened.rows_of_groups))
+
+
+def blocks(part: Part, columns: Sequence[str], label: str, rows: int) -> Iterator[Block]:
+    """At most one record batch is held, or some pages of every wanted column of a row group."""
+    with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
+        for batch in opened.batches(part.first, part.last, [*columns, label] if label else list(columns), rows):
+            yield from blocks_from(batch, columns, label, rows)
+
+
+class _Opened:
+    """One file behind one face: a schema, the rows of its groups, and a group's columns."""
+
+    def __init__(self, path: str, kind: str, file: FileFacts | None = None) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self.path, self.kind, self._source = path, kind, pa.OSFile(path)
+        try:
+            if kind == "parquet":
+                footer = _footer(file) if file else None
+                self._parquet = pq.ParquetFile(self._source, metadata=footer, buffer_size=1 << 20, pre_buffer=False)
+                self.schema = self._parquet.schema_arrow
+            else:
+                self._arrow = pa.ipc.open_file(self._source)
+                self.schema = self._arrow.schema
+        except BaseException:
+            self._source.close()
+            raise
+
+    def close(self) -> None:
+        self._source.close()
+
+    @property
+    def rows_of_groups(self) -> list[int]:
+        if self.kind == "parquet":
+            found = self._parquet.metadata
+            return [found.row_group(group).num_rows for group in range(found.num_row_groups)]
+        some = self._some_columns(self.schema.names[:1])
+        return [some.get_batch(batch).num_rows for batch in range(some.num_record_batches)]
+
+    def batches(self, first: int, last: int, names: list[str], rows: int) -> Iterator:
+        """The named columns of some groups, in their order. Threads are the caller's: parts are read side by side."""
+        groups = range(first, last)
+        if self.kind == "arrow":
+            some = self._some_columns(names)
+            yield from (some.get_batch(group) for group in groups)
+        else:
+            yield from self._parquet.iter_batches(rows, row_groups=groups, columns=names, use_threads=False)
+
+    def _some_columns(self, names: list[str]):
+        import pyarrow as pa
+
+        if not names:  # an empty list would mean all
+            return self._arrow
+        places = [self.schema.get_field_index(name) for name in names]
+        options = pa.ipc.IpcReadOptions(included_fields=places, use_threads=False)
+        return pa.ipc.open_file(self._source, options=options)
+
+
+@functools.lru_cache(maxsize=2)
+def _footer(file: FileFacts):
+    """The metadata of a Parquet file, which can be long and is needed by each of its parts."""
+    import pyarrow.parquet as pq
+
+    return pq.read_metadata(file.path)
+
+
+def _short(kind) -> str:
+    return str(kind).split("<", 1)[0]

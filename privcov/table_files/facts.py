@@ -1,0 +1,90 @@
+"""What is known about table files before a row is read, and what is said when one cannot be."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+
+class TableFileError(ValueError):
+    """A file cannot be read as asked. One sentence; for private rows it never says what a cell holds."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Bytes start..stop of a CSV file: whole records. plain: quotation marks and line ends are as RFC 4180 has them,
+    so that any CSV reader finds the same cells."""
+
+    start: int
+    stop: int
+    rows: int
+    plain: bool
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """One file as it was when it was described.
+
+    format: "csv", "csv.gz", "parquet" or "arrow". size in bytes, modified_ns since 1970. rows: None until counted.
+    names: every column, in the order of the file. pieces: of a counted CSV, otherwise ().
+    """
+
+    path: str
+    format: str
+    size: int
+    modified_ns: int
+    rows: int | None
+    names: tuple[str, ...] = field(default=(), repr=False)
+    pieces: tuple[Piece, ...] = field(default=(), repr=False)
+
+    def check(self) -> None:
+        """TableFileError when the file is gone or has another size or modification time by now."""
+        size, modified_ns = size_and_time(self.path)
+        if (size, modified_ns) != (self.size, self.modified_ns):
+            raise TableFileError(
+                f"The file {self.path} changed while it was in use (it had {self.size:,} bytes and has {size:,}): "
+                "wait until it is written, then begin again."
+            )
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """Files that together are one table: the wanted columns, the label's column or "", and the files in order."""
+
+    columns: tuple[str, ...]
+    label: str
+    files: tuple[FileFacts, ...]
+
+    @property
+    def n(self) -> int | None:
+        """Rows of all files together; None as long as one of them is not counted."""
+        rows = [file.rows for file in self.files]
+        return None if None in rows else sum(rows)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of work that needs nothing else: row groups or record batches first..last - 1 of a file, or pieces of a
+    CSV, or (``pieces`` empty) a whole compressed CSV. rows: None where only reading it tells."""
+
+    file: FileFacts
+    rows: int | None
+    first: int = 0
+    last: int = 0
+    pieces: tuple[Piece, ...] = field(default=(), repr=False)
+
+
+def size_and_time(path: str) -> tuple[int, int]:
+    """(bytes, modification time in ns), or TableFileError when there is no such file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        found = None
+    if found is None:
+        raise TableFileError(f"There is no file {path}: check its name, or bring it back and begin again.")
+    return found.st_size, found.st_mtime_ns
+
+
+def quote(text: str) -> str:
+    """A name for a message, cut where it is long."""
+    return repr(text if len(text) <= 40 else text[:39] + "…")

@@ -1,0 +1,245 @@
+"""The way in: list and describe files, count rows, cut into parts, read a part in blocks."""
+
+from __future__ import annotations
+
+import dataclasses
+import glob
+import os
+import zlib
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from privcov import checks
+from privcov.table_files import columnar, csv_rows, csv_scan
+from privcov.table_files.blocks import Block
+from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles, quote, size_and_time
+
+_SUFFIXES = {".csv": "csv", ".csv.gz": "csv.gz", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
+_KINDS = {"csv": "CSV", "csv.gz": "gzip-compressed CSV", "parquet": "Parquet", "arrow": "Arrow"}
+_STARTS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\x1f\x8b": "csv.gz", b"PK\x03\x04": "zip", b"\xd0\xcf\x11": "xls"}
+_FOUND = {**_KINDS, "csv": "text", "csv.gz": "gzip", "zip": "a spreadsheet or zip archive", "xls": "a spreadsheet"}
+_PART_CELLS = 8_000_000
+
+Paths = str | os.PathLike | Sequence[str | os.PathLike]
+
+
+def describe(paths: Paths, columns: Sequence[str] | None = None, label: str | None = None) -> TableFiles:
+    """What headers and metadata say; no row is read.
+
+    paths:   a file, a folder (its files with known endings; no subfolders), a glob pattern, or a list of these.
+             Known endings: .csv, .csv.gz, .parquet, .arrow, .feather. Formats may mix.
+    columns: names of the columns to read, in any order; None: all of the first file but the label's.
+    label:   the column of class names, text or whole numbers, or None.
+
+    Raises TableFileError, one sentence, for a file that is not there or cannot be what its ending says, for one that
+    lacks a wanted column, and for a column type that holds no numbers.
+    """
+    files = [_plainly(path, None, _facts, path) for path in _listed(paths)]
+    label = label or ""
+    named = columns is not None
+    columns = tuple(columns) if named else tuple(name for name in files[0].names if not label or name != label)
+    if not columns:
+        raise TableFileError(f"No column of {files[0].path} is left to measure: name at least one.")
+    asked = (*columns, label) if named else ()
+    if named and "" in columns:
+        raise TableFileError("One of the columns asked for has a blank name: leave it out.")
+    if twice := [name for name in asked if name and asked.count(name) > 1]:
+        raise TableFileError(f"Column {quote(twice[0])} is asked for twice: name every column once.")
+    for file in files:
+        _plainly(file.path, file, _check_columns, file, files[0], asked or (label,), columns, label)
+    return _with_rows(TableFiles(columns, label, tuple(files)))
+
+
+def count_rows(table: TableFiles, *, private: bool = True) -> TableFiles:
+    """The same with n known: a scan of the CSV files for the ends of records, which also finds where to cut them."""
+    counted = [
+        file if file.rows is not None else _plainly(file.path, file, _counted, file, private) for file in table.files
+    ]
+    return _with_rows(dataclasses.replace(table, files=tuple(counted)))
+
+
+def parts_of(table: TableFiles, cells: int = _PART_CELLS) -> tuple[Part, ...]:
+    """Independent pieces of about ``cells`` numbers each: whole row groups or record batches, or whole records.
+
+    A CSV file that is not counted, and every compressed one, is one part.
+    """
+    rows = max(1, checks.whole("cells", cells, 1) // len(table.columns))
+    found: list[Part] = []
+    for file in table.files:
+        found += _plainly(file.path, file, _parts, file, rows)
+    return tuple(found)
+
+
+def blocks_of(
+    part: Part, columns: Sequence[str], label: str = "", rows: int = 8192, *, private: bool
+) -> Generator[Block]:
+    """The part's rows in their order, at most ``rows`` in a block; memory is bounded by a row group or CSV piece.
+
+    private: a CSV cell that is no number is a missing cell. Otherwise (public rows) it is a TableFileError.
+    Raises TableFileError also when the file is damaged, changed since `describe`, or changes while it is read.
+    """
+    checks.whole("rows", rows, 1)
+    with closing(_checked_blocks(part, tuple(columns), label, rows, private)) as found:
+        while (block := _plainly(part.file.path, part.file, next, found, None)) is not None:
+            yield block
+
+
+def _checked_blocks(part: Part, columns: tuple[str, ...], label: str, rows: int, private: bool) -> Generator[Block]:
+    part.file.check()
+    seen = 0
+    if part.file.format in ("csv", "csv.gz"):
+        found = csv_rows.blocks(part, columns, label, rows, private)
+    else:
+        found = columnar.blocks(part, columns, label, rows)
+    for block in found:
+        seen += block.cells.shape[1]
+        yield block
+    part.file.check()
+    if part.rows not in (None, seen):
+        raise TableFileError(
+            f"The file {part.file.path} gave another number of rows than it announced ({seen:,} for {part.rows:,}): "
+            "write it again."
+        )
+
+
+def _plainly(path: str, file: FileFacts | None, act: Callable, *args):
+    """``act(*args)``, where what any library says of a failure stays behind: it might repeat a cell.
+
+    The new exception is raised outside ``except``, so that it carries no context either.
+    """
+    import pyarrow as pa
+
+    try:
+        return act(*args)
+    except TableFileError as error:
+        problem = str(error)
+    except MemoryError:
+        raise
+    except (OSError, EOFError, ValueError, TypeError, LookupError, pa.ArrowException, zlib.error) as error:
+        known = isinstance(error, OSError) and error.errno and not isinstance(error, pa.ArrowException)
+        problem = (
+            f"The file {path} cannot be read ({os.strerror(error.errno)}): see that it may be opened, then begin again."
+            if known
+            else f"The file {path} is damaged or cut short: copy or write it again."
+        )
+    if file is not None:
+        file.check()  # a file that changed is the better explanation
+    raise TableFileError(problem)
+
+
+# --- describing ---------------------------------------------------------------------------------------------
+
+
+def _listed(paths: Paths) -> list[str]:
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not given:
+        raise TableFileError("No file is named: name at least one.")
+    found = sorted(name for path in given for name in _expanded(os.fspath(path)))
+    seen: dict[tuple[int, int], str] = {}
+    for name in found:
+        size_and_time(name)
+        stat = os.stat(name)
+        if (same := (stat.st_dev, stat.st_ino)) in seen:
+            raise TableFileError(f"The file {name} is named twice (also as {seen[same]}): name every file once.")
+        seen[same] = name
+    return found
+
+
+def _expanded(path: str) -> list[str]:
+    if os.path.isdir(path):
+        inside = (entry for entry in Path(path).iterdir() if entry.is_file() and not entry.name.startswith((".", "_")))
+        found = [str(entry) for entry in inside if _named_kind(entry.name)]
+    elif glob.has_magic(path) and not os.path.exists(path):
+        found = [name for name in glob.glob(path) if os.path.isfile(name)]
+    else:
+        return [path]
+    if not found:
+        raise TableFileError(f"There is no table file in {path}: its name must end in {_endings()}.")
+    return found
+
+
+def _facts(path: str) -> FileFacts:
+    size, modified_ns = size_and_time(path)
+    kind = _named_kind(path)
+    if not kind:
+        raise TableFileError(f"The file {path} has an unknown ending: its name must end in {_endings()}.")
+    if not size:
+        raise TableFileError(f"The file {path} is empty: it needs column names and at least one row.")
+    with open(path, "rb") as stream:
+        start = stream.read(8)
+    found = next((found for mark, found in _STARTS.items() if start.startswith(mark)), "csv")
+    if found != kind:
+        raise TableFileError(
+            f"The file {path} is named as {_KINDS[kind]} and begins as {_FOUND[found]}: "
+            f"give it the right name, or write it again as {_KINDS[kind]}."
+        )
+    if kind in ("csv", "csv.gz"):
+        return FileFacts(path, kind, size, modified_ns, None, csv_scan.header(path, kind)[0])
+    return columnar.facts(path, kind, size, modified_ns)
+
+
+def _named_kind(path: str) -> str:
+    return next((kind for end, kind in _SUFFIXES.items() if path.lower().endswith(end)), "")
+
+
+def _endings() -> str:
+    *most, last = _SUFFIXES
+    return f"{', '.join(most)} or {last}"
+
+
+def _check_columns(file: FileFacts, first: FileFacts, asked: tuple, columns: tuple[str, ...], label: str) -> None:
+    """Every wanted column once, and of a type that can be read. Names are repeated only where they were asked for:
+    those of a file without a header would be somebody's row."""
+    for name in (*columns, label) if label else columns:
+        times = file.names.count(name)
+        if times == 1 and name:
+            continue
+        what = quote(name) if name and name in asked else f"{first.names.index(name) + 1} of {first.path}"
+        if not name:
+            raise TableFileError(f"Column {what} has no name: write one, or name the columns to read.")
+        if times:
+            raise TableFileError(
+                f"The file {file.path} has {times} columns with the name of column {what}: rename them."
+            )
+        raise TableFileError(
+            f"The file {file.path} lacks column {what}, but every file of a table must hold every column that is "
+            "read: add it, or leave the column out."
+        )
+    if file.format in ("parquet", "arrow"):
+        columnar.check_types(file, columns, label)
+
+
+def _with_rows(table: TableFiles) -> TableFiles:
+    if table.n == 0:
+        raise TableFileError(f"The table has column names but no rows ({table.files[0].path}): add at least one.")
+    return table
+
+
+# --- cutting ------------------------------------------------------------------------------------------------
+
+
+def _counted(file: FileFacts, private: bool) -> FileFacts:
+    file.check()
+    pieces = tuple(piece for piece, _ in csv_scan.pieces(file, private))
+    file.check()
+    kept = pieces if file.format == "csv" else ()
+    return dataclasses.replace(file, rows=sum(piece.rows for piece in pieces), pieces=kept)
+
+
+def _parts(file: FileFacts, rows: int) -> list[Part]:
+    file.check()
+    bare = dataclasses.replace(file, pieces=())  # every part would carry all pieces of its file
+    if file.format in ("parquet", "arrow"):
+        return list(columnar.parts(bare, rows))
+    if not file.pieces:
+        return [Part(bare, file.rows)]
+    found, some = [], []
+    for piece in file.pieces:
+        some.append(piece)
+        if sum(one.rows for one in some) >= rows:
+            found.append(some)
+            some = []
+    if some:
+        found.append(some)
+    return [Part(bare, sum(one.rows for one in some), pieces=tuple(some)) for some in found]

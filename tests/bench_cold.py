@@ -1,0 +1,72 @@
+"""From the start of the server to the first picture on Home: section "cold" of the bench.
+
+In multiples of a page that holds one tiny chart and nothing else, started in turns with it; with BENCH_BEFORE=folder
+also in multiples of another checkout.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+from tests.bench_latency import ROOT, MissingBrowser, serving, stage
+
+STARTS = 5
+BEFORE = "BENCH_BEFORE"  # another checkout, to start in turns with this one
+PICTURE = ".st-key-sample img, .st-key-square-sample .heatmaplayer image"
+TINY_PAGE = "a page with one tiny chart"
+TINY = """
+import plotly.graph_objects as go
+import streamlit as st
+st.plotly_chart(go.Figure(go.Heatmap(z=[[1, 2], [3, 4]])), key="square-sample")
+"""
+
+
+def once(launch: Callable, script: Path, folder: Path) -> tuple[float, float]:
+    """Seconds from the start of the server to its first answer, and from there to the first chart in a new browser."""
+    browser = launch()
+    try:
+        page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        begun = time.perf_counter()
+        with serving(script, folder) as address:
+            up = time.perf_counter()
+            page.goto(address, wait_until="commit")
+            page.wait_for_selector(PICTURE, timeout=60_000)
+            return up - begun, time.perf_counter() - up
+    finally:
+        browser.close()
+
+
+@cache
+def started() -> dict[str, list[tuple[float, float]]]:
+    """`once` for this checkout, a page with one tiny chart and the checkout $BENCH_BEFORE, if any: in turns."""
+    with stage(tiny=TINY) as (launch, folder):
+        scripts = {"this": ROOT / "app.py", TINY_PAGE: folder / "tiny.py"}
+        if BEFORE in os.environ:
+            scripts["before"] = Path(os.environ[BEFORE]) / "app.py"
+        taken: dict[str, list] = {name: [] for name in scripts}
+        for _ in range(STARTS):
+            for name, script in scripts.items():
+                taken[name].append(once(launch, script, folder))
+    return taken
+
+
+def cold() -> Iterator[tuple[str, Callable[[], str], str]]:
+    """From the start of the server to the first picture on Home."""
+    rivals = {TINY_PAGE: "<= 1.5"} | ({"before": "<= 0.5"} if BEFORE in os.environ else {})
+    for rival, goal in rivals.items():
+        yield f"start to first picture, over {rival}", lambda r=rival: _over(r), goal
+
+
+def _over(rival: str) -> str:
+    try:
+        taken = started()
+    except MissingBrowser as missing:
+        return f"not measured: {missing}"
+    ours, theirs = (statistics.median(up + drawn for up, drawn in taken[name]) for name in ("this", rival))
+    up, drawn = (statistics.median(column) for column in zip(*taken["this"], strict=True))
+    return f"{ours / theirs:.2f} x {rival} ({ours:.2f} / {theirs:.2f} s; ours: server {up:.2f}, page {drawn:.2f})"

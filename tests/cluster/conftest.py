@@ -1,0 +1,110 @@
+"""A scheduler and two worker processes on the loopback address, started once per file of tests and ended with it."""
+
+import contextlib
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS = 40
+
+
+def pytest_collection_modifyitems(items):
+    if importlib.util.find_spec("distributed") is None:
+        for item in items:
+            if Path(__file__).parent in item.path.parents:
+                item.add_marker(pytest.mark.skip(reason="dask.distributed is not installed (requirements-cluster.txt)"))
+
+
+@dataclass
+class Cluster:
+    address: str
+    scheduler: subprocess.Popen
+    workers: subprocess.Popen
+
+    def worker_processes(self) -> list[psutil.Process]:
+        """The two that compute; a nanny starts each again when it dies."""
+        found = psutil.Process(self.workers.pid).children(recursive=True)
+        return [one for one in found if "resource_tracker" not in " ".join(one.cmdline())]
+
+
+@contextlib.contextmanager
+def started(folder: Path) -> Iterator[Cluster]:
+    file = folder / "scheduler.json"
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "default", "OPENBLAS_NUM_THREADS": "1"}
+    env.pop("PRIVCOV_SCHEDULER", None)
+    begun = []
+
+    def start(name: str, *words: str) -> subprocess.Popen:
+        with (folder / f"{name}.log").open("w") as log:
+            command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *words, "--no-dashboard"]
+            begun.append(subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log))
+        return begun[-1]
+
+    def wait_for(ready, process: subprocess.Popen, log: Path) -> None:
+        until = time.monotonic() + START_SECONDS
+        while not ready():
+            if process.poll() is not None or time.monotonic() > until:
+                pytest.fail(f"it did not start: {log.read_text()}")
+            time.sleep(0.1)
+
+    try:
+        scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
+        wait_for(file.exists, scheduler, folder / "scheduler.log")
+        address = json.loads(file.read_text())["address"]
+        assert address.startswith("tcp://127.0.0.1:")
+        workers = start(
+            "worker", address, "--nworkers", "2", "--nthreads", "1", "--host", "127.0.0.1", "--death-timeout", "20",
+            "--local-directory", str(folder),
+        )  # fmt: skip
+        log = folder / "worker.log"
+        wait_for(lambda: log.read_text().count("Registered to") >= 2, workers, log)
+        yield Cluster(address, scheduler, workers)
+    finally:
+        family = [child for one in begun for child in _children(one)]
+        for process in (*reversed(begun), *family):
+            with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
+                process.send_signal(signal.SIGKILL)
+        for one in begun:
+            one.wait(10)
+        psutil.wait_procs(family, timeout=10)
+
+
+def _children(process: subprocess.Popen) -> list[psutil.Process]:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(process.pid).children(recursive=True)
+    return []
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory) -> Iterator[Cluster]:
+    with started(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def cluster(shared, monkeypatch) -> Cluster:
+    """The setting is in place; whoever kills a worker finds two again."""
+    until = time.monotonic() + START_SECONDS
+    while len(shared.worker_processes()) < 2 and time.monotonic() < until:
+        time.sleep(0.1)
+    monkeypatch.setenv("PRIVCOV_SCHEDULER", shared.address)
+    return shared
+
+
+@pytest.fixture
+def own_cluster(tmp_path, monkeypatch) -> Iterator[Cluster]:
+    """One that a test may destroy."""
+    with started(tmp_path) as cluster:
+        monkeypatch.setenv("PRIVCOV_SCHEDULER", cluster.address)
+        yield cluster

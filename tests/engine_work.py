@@ -1,0 +1,65 @@
+"""Work for the tests of `privcov.engine`: functions that other processes can import."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+
+def square(x: int) -> int:
+    return x * x
+
+
+def where(seconds: float) -> tuple[int, int]:
+    """(process id, BLAS threads) of the process that ran this."""
+    import numpy as np
+    from threadpoolctl import threadpool_info
+
+    time.sleep(seconds)
+    np.ones((2, 2)) @ np.ones((2, 2))
+    return os.getpid(), max(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+
+
+def priority(seconds: float) -> tuple[int, int]:
+    """(process id, niceness) of the process that ran this."""
+    time.sleep(seconds)
+    return os.getpid(), os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def counted(task: tuple[str, int, float]) -> int:
+    """Leaves a file for every time it ran."""
+    folder, number, seconds = task
+    time.sleep(seconds)
+    Path(folder, f"{number}-{os.getpid()}-{time.monotonic_ns()}").touch()
+    return number
+
+
+def fatal(task: tuple[str, int]) -> int:
+    """Kills its process, the first time that number 3 comes by; with an empty folder every time."""
+    folder, number = task
+    time.sleep(0.02)
+    if number == 3:
+        if not folder:
+            os.kill(os.getpid(), signal.SIGKILL)
+        mark = Path(folder, "died")
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def failing(x: int) -> int:
+    if x == 5:
+        raise ValueError("five is not allowed")
+    return x
+
+
+def nested(x: int) -> tuple[int, list]:
+    """Tasks of a task run in the same process."""
+    from privcov import engine
+
+    return os.getpid(), [pid for _, (pid, _) in engine.each(where, [0.0] * 3, workers=3, patience=0)]
+
+
+def boxed(x: int) -> list[int]:
+    return [x] * 1000

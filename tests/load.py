@@ -1,0 +1,299 @@
+"""Visitors without a browser: they speak Streamlit's websocket protocol to a server on this machine.
+
+A browser costs more than the server it looks at, so twenty of them on one machine measure browsers. A `Visitor` sends
+and receives what a browser would (messages seen lately are referred to, the address follows the page) and times every
+change of the page's privacy slider: from sending it to the end of the run that drew it. A change that is overtaken
+by the next one, because the server was still busy with it, is over when a picture that is newer ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from streamlit.proto.Alert_pb2 import Alert
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from tests.browser.conftest import free_port, healthy
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 60.0  # seconds for a page to come, or for the last change to be drawn
+REMEMBERED = 2  # runs for which a browser keeps a message it has seen: Streamlit's global.maxCachedMessageAge
+LEVERS = ("Rho", "Epsilon")
+PICTURE = 'class="pc-still"'  # Home draws plain images
+
+
+@dataclass
+class Server:
+    """A running workbench. port: on the loopback address."""
+
+    port: int
+    process: subprocess.Popen
+
+    def memory(self) -> float:
+        """Resident memory of the server's own process, MB; processes that it starts to compute do not count."""
+        found = subprocess.run(["ps", "-o", "rss=", "-p", str(self.process.pid)], capture_output=True, text=True)
+        return int(found.stdout) / 1024
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    """A workbench for the length of a `with`; its ledger, its finished sweeps and its log are in `folder`."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+    kept = {"PRIVCOV_LEDGER": str(folder / "ledger.sqlite"), "PRIVCOV_CACHE_DIR": str(folder / "sweeps")}
+    with open(folder / "server.log", "w") as log:
+        process = subprocess.Popen(
+            [*command, "--server.fileWatcherType=none"],
+            cwd=ROOT,
+            env=os.environ | kept,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            end = time.monotonic() + PATIENCE
+            while not healthy(port):
+                if process.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError(f"the workbench does not start: {(folder / 'server.log').read_text()}")
+                time.sleep(0.05)
+            yield Server(port, process)
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+@dataclass
+class Seen:
+    """What a visitor met. took: seconds per change; pictures: changes whose run drew at least one."""
+
+    took: list[float] = field(default_factory=list)
+    at: list[float] = field(default_factory=list)  # time.monotonic() when each change was over
+    errors: list[str] = field(default_factory=list)
+    pictures: int = 0
+    overtaken: int = 0
+    received: int = 0  # bytes
+
+    def add(self, other: Seen) -> None:
+        for name in ("took", "at", "errors"):
+            getattr(self, name).extend(getattr(other, name))
+        for name in ("pictures", "overtaken", "received"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+class Visitor:
+    """One visit, from its connection to its end: ``async with Visitor(port) as visitor``."""
+
+    def __init__(self, port: int) -> None:
+        self.seen = Seen()
+        self.query = ""
+        self.progress: float | None = None  # of a long job, 0 to 1, as last shown
+        self._address = f"ws://127.0.0.1:{port}/_stcore/stream"
+        self._origin = f"http://127.0.0.1:{port}"
+        self._page = ""
+        self._hash = ""
+        self._cache: dict[str, tuple[int, ForwardMsg]] = {}  # by hash: the run it was last seen in, the message
+        self._runs = 0
+        self._running = False  # from a request until the run that answers it has ended
+        self._lever = None  # the page's privacy slider as it was last sent
+        self._shown = ""  # its value in the run under way
+        self._drawn = 0  # pictures of the run under way
+        self._pending: list[tuple[float, str]] = []
+        self._ended = asyncio.Event()
+
+    async def __aenter__(self) -> Visitor:
+        # No pings of its own: a browser sends none, and the server's are answered.
+        told = {"origin": self._origin, "subprotocols": ["streamlit"], "proxy": None}
+        limits = {"max_size": None, "open_timeout": PATIENCE, "close_timeout": 5}
+        self._socket = await connect(self._address, **told, **limits, ping_interval=None)
+        self._reader = asyncio.create_task(self._read())
+        return self
+
+    async def __aexit__(self, *_) -> None:
+        self._reader.cancel()
+        await asyncio.gather(self._reader, return_exceptions=True)
+        await self._socket.close()
+
+    async def open(self, page: str, query: str = "") -> None:
+        """Go to a page by its name in the address ("" for Home) and wait until it is drawn."""
+        self._page, self._hash, self.query = page, "", query
+        self._lever, self._pending = None, []
+        await self._send()
+        await self._wait(lambda: True)
+
+    def values(self) -> list[str]:
+        """Everything the page's privacy slider can be set to, in order."""
+        if self._lever is None:
+            raise LookupError(f"{self._page or 'Home'} has no slider named {' or '.join(LEVERS)}")
+        return list(self._lever.options)
+
+    def value(self) -> str:
+        return self.values()[int(self._lever.default[0])]
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection has ended."""
+        return self._reader.done()
+
+    async def press(self, value: str) -> None:
+        """Set the slider, and do not wait."""
+        self._pending.append((time.monotonic(), value))
+        await self._send(value)
+
+    async def done(self) -> None:
+        """Wait until the last change is drawn."""
+        await self._wait(lambda: not self._pending)
+
+    async def _wait(self, enough) -> None:
+        end = time.monotonic() + PATIENCE
+        while self._runs == 0 or self._running or not enough():
+            if self.closed:
+                return
+            self._ended.clear()
+            try:
+                await asyncio.wait_for(self._ended.wait(), max(0.0, end - time.monotonic()))
+            except TimeoutError:
+                self.seen.errors.append(f"{self._page or 'Home'}: nothing ended within {PATIENCE:.0f} s")
+                return
+
+    async def _send(self, value: str | None = None) -> None:
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string = self.query
+        state.page_script_hash = self._hash
+        state.page_name = "" if self._hash else self._page
+        state.cached_message_hashes.extend(self._cache)
+        state.context_info.url = f"{self._origin}/{self._page}"
+        state.context_info.timezone = "UTC"
+        state.context_info.locale = "en"
+        state.context_info.color_scheme = "light"
+        if value is not None:
+            widget = state.widget_states.widgets.add()
+            widget.id = self._lever.id
+            widget.string_array_value.data.append(value)
+        self._running = True
+        with contextlib.suppress(ConnectionClosed):  # whoever reads has noted it down
+            await self._socket.send(message.SerializeToString())
+
+    async def _read(self) -> None:
+        try:
+            async for data in self._socket:
+                self.seen.received += len(data)
+                self._take(ForwardMsg.FromString(data))
+        except ConnectionClosed as closed:
+            self.seen.errors.append(f"the server closed the connection: {closed}")
+        finally:
+            self._ended.set()
+
+    def _take(self, message: ForwardMsg) -> None:
+        if message.ref_hash:
+            if message.ref_hash not in self._cache:
+                self.seen.errors.append("the server refers to a message that this visitor no longer has")
+                return
+            message = self._cache[message.ref_hash][1]
+        if message.metadata.cacheable:
+            self._cache[message.hash] = (self._runs, message)
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self._hash = message.new_session.page_script_hash
+            self._runs += 1
+            self._shown, self._drawn = "", 0
+        elif kind == "navigation":  # which of the pages that is; the run began under the front door's name
+            self._hash = message.navigation.page_script_hash
+        elif kind == "page_info_changed":
+            self.query = message.page_info_changed.query_string
+        elif kind == "page_not_found":
+            self.seen.errors.append(f"no page {self._page!r}")
+        elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+            self._look(message.delta.new_element)
+        elif kind == "script_finished":
+            self._finish(message.script_finished)
+
+    def _look(self, element) -> None:
+        kind = element.WhichOneof("type")
+        if kind == "slider" and element.slider.label in LEVERS:
+            self._lever = element.slider
+            self._shown = self.value()
+        elif kind == "plotly_chart" or (kind == "html" and PICTURE in element.html.body):
+            self._drawn += 1
+        elif kind == "progress":
+            self.progress = element.progress.value / 100
+        elif kind == "exception" or (kind == "alert" and element.alert.format == Alert.ERROR):
+            body = element.exception.message if kind == "exception" else element.alert.body
+            self.seen.errors.append(f"{self._page or 'Home'}?{self.query}: {kind}: {body[:200]}")
+
+    def _finish(self, status: int) -> None:
+        if status == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+            self.seen.errors.append(f"{self._page or 'Home'} does not compile")
+        if status == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            return  # the run that overtook it follows
+        now = time.monotonic()
+        asked = [value for _, value in self._pending]
+        if self._shown in asked:
+            last = len(asked) - asked[::-1].index(self._shown)
+            self.seen.took += [now - sent for sent, _ in self._pending[:last]]
+            self.seen.at += [now] * last
+            self.seen.overtaken += last - 1
+            self.seen.pictures += self._drawn > 0
+            del self._pending[:last]
+        self._cache = {h: kept for h, kept in self._cache.items() if self._runs - kept[0] <= REMEMBERED}
+        self._running = bool(self._pending)
+        self._ended.set()
+
+
+async def changing(
+    port: int, page: str, query: str, changes: int, draw: random.Random, *, pause: Callable[[], float] = lambda: 1.0
+) -> Seen:
+    """One visit that moves the page's privacy slider a little, again and again, whether or not the page keeps up."""
+    async with Visitor(port) as visitor:
+        await visitor.open(page, query)
+        await wander(visitor, changes, draw, pause)
+        return visitor.seen
+
+
+async def wander(visitor: Visitor, changes: int, draw: random.Random, pause: Callable[[], float]) -> None:
+    """Move the open page's slider to one of the nearest other values, and pause between."""
+    try:
+        values = visitor.values()
+    except LookupError as missing:
+        visitor.seen.errors.append(f"{missing}; the connection is {'closed' if visitor.closed else 'open'}")
+        return
+    at = values.index(visitor.value())
+    await asyncio.sleep(draw.random() * pause())  # visitors are not in step
+    due = time.monotonic()
+    for _ in range(changes):
+        near = [k for k in range(at - 2, at + 3) if 0 <= k < len(values) and k != at]
+        at = draw.choice(near)
+        await visitor.press(values[at])
+        due += pause()
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+        if visitor.closed:
+            return
+    await visitor.done()
+
+
+def together(visits: Iterable[Coroutine]) -> Seen:
+    """All visits at once, on this thread; what they met, in one."""
+
+    async def all_of_them() -> list[Seen]:
+        return await asyncio.gather(*visits)
+
+    found = Seen()
+    for seen in asyncio.run(all_of_them()):
+        found.add(seen)
+    return found

@@ -1,0 +1,382 @@
+"""The one pass over files: exact whole numbers, the same bits however the table lies in files and whoever reads it."""
+
+import gzip
+import math
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import privcov
+from privcov import Dataset, PrivateDataset, engine
+from privcov.dataset import RowsInFiles
+from privcov.measurements import exact_moment, exact_noise, file_moment, table_pass, table_sums
+from privcov.measurements.exact_moment import NoisySum, measure_exactly
+from privcov.measurements.exact_reading import read_sum
+from privcov.measurements.file_moment import sums_of
+from privcov.measurements.integer_gram import ANCHOR, UNIT, noiseless_gram
+from privcov.measurements.moment import clipped_moment
+from privcov.measurements.sketch import sketch_of
+from privcov.table_files import TableFileError
+from tests.measurements.test_sum_kernel import SECRETS, content
+
+D, CLASSES = 3, ("a", "b")
+BOUNDS = [(-2.0, 3.0), (-1.0, 1.0), (0.0, 5.0)]
+
+
+def rows_of(n: int = 900, seed: int = 0, holes: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal([0.0, 0.2, 1.0], size=(n, D))
+    rows[rng.random(n) < 0.05] *= 1e3
+    if holes:
+        rows[rng.random((n, D)) < 0.02] = np.nan
+        rows[rng.random((n, D)) < 0.01] = np.inf
+    return rows, np.array(["a", "b", " b ", "other"])[rng.integers(0, 4 if holes else 2, n)]
+
+
+def write(path, rows: np.ndarray, labels: np.ndarray, group: int = 10**6):
+    """One file; its kind is that of its name."""
+    columns = {f"x{j + 1}": rows[:, j] for j in range(D)} | {"y": labels}
+    table = pa.table(columns)
+    if path.suffix == ".parquet":
+        pq.write_table(table, path, row_group_size=group)
+    elif path.suffix == ".arrow":
+        feather.write_feather(table, path, chunksize=group, compression="uncompressed")
+    else:
+        cells = [[repr(float(x)) for x in row] + [str(y)] for row, y in zip(rows, labels, strict=True)]
+        text = "".join(",".join(line) + "\n" for line in [list(columns), *cells]).encode()
+        path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    return path
+
+
+def private(paths, **more) -> PrivateDataset:
+    told = {"bounds": BOUNDS, "label": "y", "classes": CLASSES, "columns": ["x1", "x2", "x3"]}
+    return PrivateDataset.from_files(paths, **told | more)
+
+
+def numbers(found: table_sums.Sums) -> tuple:
+    arrays = found.holes, found.high, found.low, found.lines, found.counts
+    kept = None if found.sketch is None else content(found.sketch)
+    return found.seen, found.dropped, found.unlisted, found.long, [a.tolist() for a in arrays], kept
+
+
+@pytest.mark.parametrize("how", [{"bounds": BOUNDS}, {"bounds": None, "row_bound": 1.5}])
+@pytest.mark.parametrize("more", [{}, {"missing": "drop-row", "n_public": False}])
+@pytest.mark.parametrize("labelled", [True, False])
+def test_the_sums_are_those_of_the_rows_in_memory(tmp_path, how, more, labelled):
+    rows, labels = rows_of()
+    write(tmp_path / "t.parquet", rows, labels, group=250)
+    named = {} if labelled else {"label": "", "classes": None}
+    table = private(tmp_path / "t.parquet", **how, **more, **named)
+    memory = PrivateDataset.from_rows(
+        rows, **how, **more, **({"labels": labels, "classes": CLASSES} if labelled else {})
+    )
+    for anchors in (2,) if labelled else (0, 1):
+        found = sums_of(table).gram(anchors)
+        assert found.dtype == np.int64
+        assert found.tolist() == noiseless_gram(memory, anchors).tolist()
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    cuts=st.lists(st.integers(1, 899), max_size=4, unique=True),
+    kinds=st.lists(st.sampled_from([".csv", ".csv.gz", ".parquet", ".arrow"]), min_size=5, max_size=5),
+    order=st.permutations(range(5)),
+    block=st.sampled_from([1, 7, 64, 8192]),
+    group=st.sampled_from([37, 10_000]),
+    workers=st.sampled_from(["1", "3"]),
+    is_private=st.booleans(),
+)
+def test_the_bits_do_not_depend_on_cuts_order_blocks_formats_or_workers(
+    tmp_path_factory, monkeypatch, cuts, kinds, order, block, group, workers, is_private
+):
+    rows, labels = rows_of(holes=is_private)
+    folder = tmp_path_factory.mktemp("t")
+    pieces = np.split(np.arange(900), sorted(cuts))
+    paths = [write(folder / f"{i}{kinds[i]}", rows[at], labels[at], group) for i, at in enumerate(pieces)]
+    paths = [paths[i] for i in order if i < len(paths)]
+    with monkeypatch.context() as patch:
+        patch.setenv("PRIVCOV_WORKERS", workers)
+        patch.setattr(table_pass, "BLOCK_ROWS", block)
+        patch.setattr(table_pass, "PUBLIC_BLOCK_ROWS", block)
+        if is_private:
+            table = private(paths)
+            found = sums_of(table, SECRETS)
+            assert content(found.sketch) == content(sketch_of(rows, SECRETS))
+            memory = PrivateDataset.from_rows(rows, bounds=BOUNDS, labels=labels, classes=CLASSES)
+            assert found.gram(2).tolist() == noiseless_gram(memory, 2).tolist()
+        else:
+            table = Dataset.from_files(paths, bounds=BOUNDS, label="y", classes=CLASSES, row_bound=0.8)
+            found = file_moment.public_sums(table)
+            whole = write(folder / "whole.parquet", rows, labels)
+            same = Dataset.from_files(whole, bounds=BOUNDS, label="y", classes=CLASSES, row_bound=0.8)
+            assert numbers(found) == numbers(file_moment.public_sums(same))
+            assert found.long > 100
+
+
+def test_merging_is_associative_and_commutative_beyond_64_bits(tmp_path):
+    """900 rows doubled 23 times are 7.5e9; every number is 2^23 times the first, in Python's own integers."""
+    rows, labels = rows_of()
+    found = sums_of(private(write(tmp_path / "t.csv", rows, labels)), SECRETS)
+    many = found
+    for _ in range(23):
+        many = many.plus(many)
+    assert (many.low >= 0).all()
+    assert (many.low < 2**32).all()
+    assert many.second().tolist() == [[v * 2**23 for v in line] for line in found.second()]
+    assert max(map(abs, many.second().ravel())) > 2**63 // 2
+    one, two = many.plus(found).plus(found), found.plus(found.plus(many))
+    assert numbers(one) == numbers(two)
+    big = many.gram(2)
+    assert big.dtype == object
+    assert big.tolist() == [[v * 2**23 for v in line] for line in found.gram(2).tolist()]
+
+
+def test_blocks_are_carried_before_a_limb_is_full(monkeypatch):
+    """As if 2^14 largest blocks came: each adds 2^53, and 512 of them fill no limb."""
+    adding = table_sums.Adding(_ask_of_one())
+    block = np.full((1, 1), 2.0**53, dtype=float)
+    for _ in range(2**14):
+        adding.low += block.astype(np.int64)
+        adding.blocks += 1
+        if adding.blocks % 512 == 0:
+            adding._carry()
+    assert adding.sums().second().tolist() == [[2**67]]
+
+
+def _ask_of_one() -> table_sums.Ask:
+    zero, one = np.zeros(1), np.ones(1)
+    return table_sums.Ask(("x",), "", (), 1.0, None, zero, one, private=True, drop=False)
+
+
+# --- the measurement ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def large(tmp_path, monkeypatch):
+    """A private table whose pass finds 7.5e9 rows, and one of its rows once."""
+    rows, labels = rows_of()
+    table = private(write(tmp_path / "t.csv", rows, labels), n_public=False)
+    once = sums_of(table)
+    for _ in range(23):
+        table.files.memo["sums"] = table.files.memo["sums"].plus(table.files.memo["sums"])
+    return table, once
+
+
+@pytest.mark.parametrize(
+    ("shape", "share"),
+    [("isotropic", privcov.ZCDP(0.5)), ("laplace", privcov.PureDP(1.0)), ("wishart-difference", privcov.PureDP(1.0))],
+)
+def test_a_sum_beyond_64_bits_is_measured_written_and_read(large, shape, share):
+    """With 7.5e9 rows the noise is below 1e-7 of every share, so the answer is that of 900 rows to six digits."""
+    table, once = large
+    noisy = measure_exactly(table, share, centre="classes", shape=shape)
+    assert noisy.total.dtype == object
+    assert max(abs(v) for v in noisy.total.ravel()) > 2**63
+    assert (noisy.total == noisy.total.T).all()
+    assert noisy.total[D, D + 1] == 0
+    import json
+
+    again = NoisySum.from_dict(json.loads(json.dumps(noisy.to_dict())))
+    assert again.total.tolist() == noisy.total.tolist()
+    made = read_sum(again, "classes")
+    assert made.matrix.tolist() == read_sum(noisy, "classes").matrix.tolist()
+    exact = once.gram(2).astype(float) / UNIT**2
+    exact[D:, :] *= math.sqrt(0.5) * UNIT / ANCHOR
+    exact[:, D:] *= math.sqrt(0.5) * UNIT / ANCHOR
+    np.testing.assert_allclose(made.matrix, exact / once.counts.sum(), atol=1e-6)
+    assert made.count == pytest.approx(once.counts.sum() * 2**23, rel=1e-6)
+
+
+def test_noise_for_large_sums_has_the_same_law():
+    """20,000 draws each: a standard deviation off by 5 % would be seen (its standard error is 0.5 %)."""
+    big = np.array([2**70] * 20_000, dtype=object)
+    for add in (exact_noise.add_discrete_gaussian, exact_noise.add_discrete_laplace):
+        far = (add(big, 1e5) - 2**70).astype(float)
+        near = add(np.zeros(20_000, np.int64), 1e5).astype(float)
+        assert far.std() == pytest.approx(near.std(), rel=0.05)
+        assert abs(far.mean()) < 5 * near.std() / math.sqrt(20_000)
+
+
+def test_noise_that_would_not_fit_is_refused_before_it_is_paid(tmp_path):
+    rows, labels = rows_of()
+    path = write(tmp_path / "t.csv", rows, labels)
+    table = private(path, rows_per_person=1_000_000)
+    book = privcov.Ledger(tmp_path / "ledger.sqlite")
+    book.limit("private", privcov.ZCDP(1.0))
+    with pytest.raises(ValueError, match="at most 2\\^54"):
+        privcov.release_private("auto-cov", table, privcov.ZCDP(1e-3), ledger=book)
+    assert book.entries() == ()
+    with pytest.raises(ValueError, match="at most 2\\^54"):
+        measure_exactly(table, privcov.ZCDP(1e-3), centre="classes", shape="isotropic")
+    memory = PrivateDataset.from_rows(rows, bounds=BOUNDS, rows_per_person=1_000_000)
+    assert exact_moment.measure_exactly(memory, privcov.ZCDP(1e-3), centre="joint", shape="isotropic").scale > 2**54
+
+
+# --- public rows --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [{"bounds": BOUNDS}, {"row_bound": 2.0}, {"bounds": BOUNDS, "row_bound": 0.7}])
+def test_public_moments_agree_with_floating_point(tmp_path, how):
+    """Rounded to 2^-20 of the row bound: at most 2^-20 off, and over 900 rows usually a hundredth of that."""
+    rows, labels = rows_of(holes=False)
+    files = Dataset.from_files(write(tmp_path / "t.parquet", rows, labels), label="y", classes=CLASSES, **how)
+    memory = Dataset.from_rows(rows, labels=labels, **how)
+    assert (files.n, files.d, files.columns) == (900, D, ("x1", "x2", "x3"))
+    for joint in (0, 1, 2):
+        found, expected = (clipped_moment(x, joint=joint) for x in (files, memory))
+        np.testing.assert_allclose(found, expected, atol=2**-20, rtol=0)
+        assert np.abs(found - expected).mean() < 1e-7
+
+
+def test_a_release_from_public_files_is_that_of_the_rows(tmp_path):
+    rows, labels = rows_of(holes=False)
+    told = {"bounds": BOUNDS, "name": "one name, one stream of noise"}
+    path = write(tmp_path / "t.csv", rows, labels)
+    files = Dataset.from_files(path, columns=["x1", "x2", "x3"], **told)
+    memory = Dataset.from_rows(rows, **told)
+    guarantee = privcov.ZCDP(0.5)
+    one, two = (privcov.release("auto-cov", x, guarantee, seed=4) for x in (files, memory))
+    np.testing.assert_allclose(one.covariance, two.covariance, rtol=1e-5, atol=1e-6)
+    for against in ("sample", "nonprivate"):
+        assert privcov.error(one, files, against=against) == pytest.approx(
+            privcov.error(two, memory, against=against), rel=1e-4
+        )
+    other = Dataset.from_files(path, row_bound=0.5, columns=["x1", "x2", "x3"], **told)
+    with pytest.raises(ValueError, match="which shortens"):
+        privcov.error(one, other)
+    assert privcov.error(one, other, against="nonprivate") > 0
+
+
+def test_what_needs_rows_in_memory_is_refused_in_one_sentence(tmp_path):
+    rows, labels = rows_of(holes=False)
+    files = Dataset.from_files(write(tmp_path / "t.csv", rows, labels), columns=["x1", "x2"], row_bound=1.0)
+    with pytest.raises(RowsInFiles, match="stay in their files"):
+        privcov.release("coinpress", files, privcov.ZCDP(0.5))
+    for act in (np.asarray, len, list, lambda x: x[0], lambda x: x.mean(), lambda x: x @ x.T):
+        with pytest.raises(TypeError):
+            act(files.rows)
+
+
+def test_missing_cells_of_public_rows(tmp_path):
+    rows, labels = rows_of(holes=False)
+    rows[5, 1] = np.nan
+    rows[9, 1] = np.inf
+    rows[11, 2] = np.nan
+    path = write(tmp_path / "t.parquet", rows, labels)
+    named = {"columns": ["x1", "x2", "x3"], "bounds": BOUNDS}
+    with pytest.raises(ValueError, match="'x2' of 'files' has 2 missing"):
+        clipped_moment(Dataset.from_files(path, **named), joint=0)
+    kept = Dataset.from_files(path, missing="drop-row", **named)
+    assert kept.n == 897
+    memory = Dataset.from_rows(np.delete(rows, [5, 9, 11], axis=0), bounds=BOUNDS)
+    np.testing.assert_allclose(clipped_moment(kept, joint=1), clipped_moment(memory, joint=1), atol=1e-6)
+
+
+def test_a_label_outside_the_list_is_refused_where_rows_are_public(tmp_path):
+    rows, labels = rows_of(holes=False)
+    labels = np.where(np.arange(900) < 4, "strange", labels)
+    path = write(tmp_path / "t.parquet", rows, labels)
+    with pytest.raises(ValueError, match="4 rows"):
+        clipped_moment(Dataset.from_files(path, row_bound=1.0, label="y", classes=CLASSES), joint=2)
+    with pytest.raises(ValueError, match="needs classes"):
+        Dataset.from_files(path, row_bound=1.0, label="y")
+
+
+# --- what goes wrong ----------------------------------------------------------------------------------------
+
+
+def test_a_failure_in_a_worker_carries_no_cell(tmp_path, monkeypatch):
+    rows, labels = rows_of()
+    table = private(write(tmp_path / "t.csv", rows, labels))
+
+    def broken(*_):
+        raise ValueError(f"could not use {rows[0, 0]!r}")
+
+    monkeypatch.setattr(table_sums, "to_working", broken)
+    with pytest.raises(table_pass.PassError) as caught:
+        sums_of(table)
+    assert str(caught.value) == "A part of the table could not be summed (ValueError)."
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("address", ["tcp://10.0.0.7:8786", "tcp://example.org:8786", "tcp://[fe80::1]:8786"])
+def test_sums_of_private_rows_do_not_go_over_an_open_network(tmp_path, monkeypatch, address):
+    monkeypatch.setenv("PRIVCOV_SCHEDULER", address)
+    rows, labels = rows_of()
+    table = private(write(tmp_path / "t.csv", rows, labels))
+    with pytest.raises(engine.EngineError, match="over a network"):
+        sums_of(table)
+
+
+@pytest.mark.parametrize("address", ["", "tcp://127.0.0.1:1", "tcp://[::1]:1", "tcp://localhost:1", "tls://10.0.0.7:1"])
+def test_they_may_go_to_this_machine_and_over_encrypted_links(address):
+    table_pass._refuse_open_network(address)
+
+
+def test_a_file_that_changed_is_one_sentence_and_spends_nothing(tmp_path):
+    rows, labels = rows_of()
+    path = write(tmp_path / "t.csv", rows, labels)
+    book = privcov.Ledger(tmp_path / "ledger.sqlite")
+    book.limit("private", privcov.ZCDP(1.0))
+    table = private(path)
+    write(path, rows[:-1], labels[:-1])
+    with pytest.raises(TableFileError, match="changed"):
+        privcov.release_private("auto-cov", table, privcov.ZCDP(0.5), ledger=book)
+    assert book.entries() == ()
+    assert privcov.release_private("auto-cov", private(path), privcov.ZCDP(0.5), ledger=book).covariance is not None
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, engine.EngineError("The scheduler is lost."), MemoryError])
+def test_an_interrupted_pass_spends_nothing_and_can_begin_again(tmp_path, monkeypatch, problem):
+    rows, labels = rows_of()
+    path = write(tmp_path / "t.csv", rows, labels)
+    book = privcov.Ledger(tmp_path / "ledger.sqlite")
+    book.limit("private", privcov.ZCDP(1.0))
+    kind = problem if isinstance(problem, type) else type(problem)
+
+    def lost(work, tasks, **_):
+        raise problem
+        yield
+
+    table = private(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "each", lost)
+        # What nobody foresaw is an identifier; an interruption and a lost cluster say what they are.
+        with pytest.raises(privcov._private.MeasurementError if kind is MemoryError else kind):
+            privcov.release_private("auto-cov", table, privcov.ZCDP(0.5), ledger=book)
+        assert book.entries() == ()
+    seen = []
+    table = private(path, progress=lambda *now: seen.append(now))
+    made = privcov.release_private("auto-cov", table, privcov.ZCDP(0.5), ledger=book)
+    assert [now[:2] for now in seen] == [(900, 900)]  # the files are read once for fingerprint and measurement
+    memory = PrivateDataset.from_rows(rows, bounds=BOUNDS, labels=labels, classes=CLASSES, columns=["x1", "x2", "x3"])
+    again = privcov.release_private("auto-cov", memory, privcov.ZCDP(0.5), ledger=book)
+    assert again.to_json() == made.to_json()  # the same table for the ledger, so the same release
+    assert len(book.entries()) == 1
+
+
+def test_a_limit_is_missed_before_anything_is_read(tmp_path):
+    rows, labels = rows_of()
+    table = private(write(tmp_path / "t.csv", rows, labels), progress=lambda *_: pytest.fail("it reads"))
+    with pytest.raises(privcov.ledger.LedgerError, match="no limit"):
+        privcov.release_private("auto-cov", table, privcov.ZCDP(0.5), ledger=privcov.Ledger(tmp_path / "l.sqlite"))
+
+
+def test_a_private_table_in_files_is_not_written_out_and_not_looked_at(tmp_path):
+    import pickle
+
+    from privcov.experiments.owner_view import owner_look
+
+    rows, labels = rows_of()
+    table = private(write(tmp_path / "t.csv", rows, labels))
+    with pytest.raises(TypeError, match="never written out"):
+        pickle.dumps(table)
+    with pytest.raises(RowsInFiles):
+        owner_look(table, privcov.ZCDP(0.5), "isotropic", np.random.default_rng(0))
+    assert repr(table) == "PrivateDataset('private', n=900, d=3, row_bound=1.73205)"

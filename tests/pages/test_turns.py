@@ -1,0 +1,95 @@
+"""Runs of pages wait for their turn: in order, one place per visit, and never too long."""
+
+import threading
+import time
+
+from pages.parts.turns import Turns
+
+SOON = 5.0  # seconds within which a thread has to do what it is waited for; never waited in full when it works
+
+
+class Run(threading.Thread):
+    """A run of a page: takes its turn, writes its name down, and lasts until it is told to end."""
+
+    def __init__(self, turns: Turns, visit: str, began: list[str], name: str = "") -> None:
+        super().__init__(name=name or visit, daemon=True)
+        self.turns, self.visit, self.began, self.over = turns, visit, began, threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        self.turns.take(self.visit)
+        self.began.append(self.name)
+        self.over.wait(SOON)
+
+    def end(self) -> None:
+        self.over.set()
+        self.join(SOON)
+        assert not self.is_alive()
+
+
+def until(condition) -> None:
+    end = time.monotonic() + SOON
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def in_queue(turns: Turns, name: str) -> bool:
+    return any(ticket.run.name == name for ticket in turns._queue)
+
+
+def line_up(turns: Turns, began: list[str], *visits: str) -> list[Run]:
+    """Runs that come one after the other."""
+    runs = []
+    for visit in visits:
+        runs.append(Run(turns, visit, began))
+        until(lambda visit=visit: in_queue(turns, visit))
+    return runs
+
+
+def test_as_many_as_there_are_places_run_and_the_others_follow_in_order():
+    turns, began = Turns(places=2, patience=SOON), []
+    first, second, third, fourth = line_up(turns, began, "a", "b", "c", "d")
+    until(lambda: len(began) == 2)
+    time.sleep(0.1)
+    assert sorted(began) == ["a", "b"]
+    second.end()
+    until(lambda: len(began) == 3)
+    assert began[2] == "c"
+    first.end()
+    until(lambda: len(began) == 4)
+    third.end(), fourth.end()
+
+
+def test_a_run_that_overtakes_a_waiting_one_keeps_the_place():
+    turns, began = Turns(places=1, patience=SOON), []
+    first, waiting, behind = line_up(turns, began, "a", "b", "c")
+    newer = Run(turns, "b", began, "b again")
+    until(lambda: "b" in began)  # let go at once, to end at its first word to the browser
+    waiting.end()
+    assert began == ["a", "b"]
+    first.end()
+    until(lambda: len(began) == 3)
+    assert began[2] == "b again"
+    newer.end()
+    until(lambda: len(began) == 4)
+    behind.end()
+
+
+def test_nobody_waits_longer_than_the_patience():
+    turns, began = Turns(places=1, patience=0.3), []
+    first = Run(turns, "a", began)
+    until(lambda: began == ["a"])
+    begun = time.monotonic()
+    second = Run(turns, "b", began)
+    until(lambda: began == ["a", "b"])
+    assert time.monotonic() - begun >= 0.3
+    first.end(), second.end()
+
+
+def test_a_thread_that_runs_twice_does_not_wait_for_itself():
+    turns = Turns(places=1, patience=SOON)
+    begun = time.monotonic()
+    turns.take("a")
+    turns.take("a")
+    assert time.monotonic() - begun < SOON / 2

@@ -1,0 +1,229 @@
+"""Tasks on this machine: each exactly once, wherever it runs, whatever dies; and nothing is left behind."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from privcov import engine
+from privcov.engine import processes, tasks
+from tests import engine_work as work
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def _no_workers_left():
+    yield
+    with processes._POOL._lock:
+        assert processes._POOL._users == 0
+        processes._POOL._end()
+    assert not _workers()
+
+
+def _workers() -> list[psutil.Process]:
+    found = psutil.Process().children(recursive=True)
+    return [child for child in found if "resource_tracker" not in " ".join(child.cmdline())]
+
+
+@pytest.mark.parametrize("how", [{"workers": 1}, {}, {"patience": 0}, {"patience": 0, "workers": 3}, {"threads": True}])
+def test_every_task_once(how):
+    given = {"workers": 2} | how
+    found = dict(engine.each(work.square, range(50), **given))
+    assert found == {x: x * x for x in range(50)}
+    assert list(engine.each(work.square, [], **given)) == []
+
+
+def test_short_work_starts_no_process():
+    pids = {pid for _, (pid, _) in engine.each(work.where, [0.0] * 20, workers=2)}
+    assert pids == {os.getpid()}
+    assert not _workers()
+
+
+def test_long_work_goes_to_processes_with_one_blas_thread_each():
+    found = [answer for _, answer in engine.each(work.where, [0.05] * 60, workers=2, patience=0.1)]
+    assert {threads for _, threads in found} == {1}
+    assert found[0][0] == os.getpid()
+    assert 1 <= len({pid for pid, _ in found} - {os.getpid()}) <= 2
+
+
+def test_two_at_once_share_the_processes():
+    def sweep(kept: list) -> None:
+        kept += [answer for _, answer in engine.each(work.where, [0.01] * 60, workers=2, patience=0)]
+
+    kept: list = [[], []]
+    threads = [threading.Thread(target=sweep, args=(one,)) for one in kept]
+    for thread in threads:
+        thread.start()
+    most = 0
+    while any(thread.is_alive() for thread in threads):
+        most = max(most, len(_workers()))
+        time.sleep(0.02)
+    assert [len(one) for one in kept] == [60, 60]
+    assert 1 <= most <= 2
+
+
+def test_a_task_inside_a_worker_starts_no_workers():
+    for _, (pid, inner) in engine.each(work.nested, range(6), workers=2, patience=0):
+        assert set(inner) == {pid}
+
+
+def test_a_worker_that_is_killed_costs_no_answer_and_doubles_none(tmp_path):
+    found = list(engine.each(work.fatal, [(str(tmp_path), n) for n in range(12)], workers=2, patience=0, stop=None))
+    assert sorted(found) == [(n, n) for n in range(12)]
+    assert (tmp_path / "died").exists()
+
+
+def test_a_task_that_always_kills_its_worker_ends_in_one_sentence(monkeypatch):
+    monkeypatch.setattr(processes, "_one_here", lambda *_: pytest.fail("the deadly task came to the parent"))
+    kept = []
+    # Four tasks are handed out at once, so the parent never helps while the processes start.
+    with pytest.raises(engine.EngineError, match="PRIVCOV_WORKERS=1") as caught:
+        kept += engine.each(work.fatal, [("", n) for n in range(4)], workers=2, patience=0)
+    assert "4 times" in str(caught.value)
+
+
+def test_an_exception_of_the_work_is_raised_here_and_ends_the_rest():
+    for how in ({"workers": 1}, {"workers": 2, "patience": 0}, {"workers": 2, "threads": True}):
+        with pytest.raises(ValueError, match="five is not allowed"):
+            list(engine.each(work.failing, range(40), **how))
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_closing_drops_what_has_not_begun(tmp_path, threads):
+    given = [(str(tmp_path), n, 0.05) for n in range(400)]
+    found = engine.each(work.counted, given, workers=2, patience=0, threads=threads)
+    for _ in range(3):
+        next(found)
+    begun = time.monotonic()
+    found.close()
+    assert time.monotonic() - begun < 5
+    assert not _workers()
+    done = len(list(tmp_path.iterdir()))
+    time.sleep(0.3)
+    assert len(list(tmp_path.iterdir())) == done < 200
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_an_event_stops_it(threads):
+    stop = threading.Event()
+    found = engine.each(work.where, [0.05] * 1000, workers=2, patience=0, threads=threads, stop=stop)
+    next(found)
+    stop.set()
+    assert len(list(found)) < 50
+    assert not _workers()
+
+
+def test_threads_hold_few_results():
+    """At most one task more than threads is under way, however slowly the results are taken."""
+    begun, lock = [], threading.Lock()
+
+    def note(x: int) -> int:
+        with lock:
+            begun.append(x)
+        return x
+
+    for taken, _ in enumerate(engine.each(note, range(60), threads=True, workers=2), start=1):
+        time.sleep(0.002)
+        assert len(begun) <= taken + 4
+
+
+SCRIPT = """
+import privcov
+from privcov import engine
+plan = privcov.Plan(source="ar1-covariance", source_params={"n": 40, "d": 3}, methods=["zero"],
+                    guarantees=[privcov.ZCDP(0.1)], replicates=40)
+found = engine.each(SQUARE, range(40), workers=2, patience=0)
+print("once", sum(value for _, value in found), len(privcov.run(plan, workers=2)), flush=True)
+"""
+
+
+def _script(tmp_path, text: str, **popen) -> subprocess.Popen:
+    path = tmp_path / "script.py"
+    path.write_text(text)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, str(path)], cwd=tmp_path, env=env, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, **popen)  # fmt: skip
+
+
+def test_a_script_without_a_main_guard_runs_once(tmp_path):
+    text = SCRIPT.replace("SQUARE", "square").replace(
+        "import privcov\n", "import privcov\nfrom tests.engine_work import square\n", 1
+    )
+    with _script(tmp_path, text) as script:
+        out, err = script.communicate(timeout=60)
+    assert out.split() == ["once", str(sum(x * x for x in range(40))), "40"], err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of a terminal")
+@pytest.mark.parametrize("signals", [[signal.SIGINT], [signal.SIGKILL]])
+def test_an_interrupted_program_leaves_no_process(tmp_path, signals):
+    text = (
+        "from privcov import engine\nfrom tests.engine_work import where\n"
+        "for _, (pid, _) in engine.each(where, [0.2] * 500, workers=2, patience=0):\n    print(pid, flush=True)\n"
+    )
+    family: list[psutil.Process] = []
+    with _script(tmp_path, text, start_new_session=True) as script:
+        try:
+            script.stdout.readline()
+            family = psutil.Process(script.pid).children(recursive=True)
+            assert family
+            for one in signals:
+                # As a terminal does it: the whole group gets the signal of Ctrl-C. A kill hits the program alone.
+                os.killpg(script.pid, one) if one == signal.SIGINT else script.send_signal(one)
+            script.wait(20)
+            _, alive = psutil.wait_procs(family, timeout=20)
+            assert not alive
+        finally:
+            for process in family:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+            script.kill()
+        assert script.returncode != 0
+
+
+def test_settings_are_checked(monkeypatch):
+    monkeypatch.setenv("PRIVCOV_WORKERS", "two")
+    with pytest.raises(engine.EngineError, match="'two'"):
+        engine.workers()
+    monkeypatch.setenv("PRIVCOV_WORKERS", "3")
+    assert engine.workers() == 3
+    monkeypatch.setenv("PRIVCOV_SCHEDULER", "localhost:8786")
+    with pytest.raises(engine.EngineError, match="tcp://"):
+        engine.each(work.square, [1])
+    monkeypatch.delenv("PRIVCOV_SCHEDULER")
+    with pytest.raises(ValueError, match="workers"):
+        engine.each(work.square, [1], workers=0)
+
+
+def test_batches_fit_the_pace():
+    pace = tasks.Pace()
+    assert pace.size(1000, 2) == 1
+    pace.add(1.0, 1000)
+    assert pace.size(100_000, 2) == int(tasks.BATCH_SECONDS * 1000)
+    assert pace.size(80, 2) == 10  # towards the end smaller, so that all workers end together
+    pace.add(1000.0, 1)
+    assert pace.size(100_000, 2) == 1
+    assert not tasks.Pace().worth_workers(1, 0.0)
+
+
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="priorities of a process")
+def test_workers_of_a_server_give_way_to_it(monkeypatch):
+    monkeypatch.setattr(processes._POOL, "niceness", 0)
+    engine.give_way()
+    found = [answer for _, answer in engine.each(work.priority, [0.1] * 40, workers=2, patience=0)]
+    mine = os.getpriority(os.PRIO_PROCESS, 0)
+    assert {nice for pid, nice in found if pid != os.getpid()} == {min(mine + 10, 19)}
+
+
+def test_running_processes_are_used_sooner():
+    assert engine.patience() == processes.PATIENCE
+    list(engine.each(work.square, range(8), workers=2, patience=0))
+    assert engine.patience() == processes.WARM_PATIENCE

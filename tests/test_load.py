@@ -1,0 +1,75 @@
+"""Three visitors without a browser, of a real server, for ten seconds: see tests/load.py."""
+
+import asyncio
+import random
+import shutil
+from urllib.parse import parse_qs
+
+import pytest
+
+from tests.load import Seen, Visitor, changing, serving, together
+
+CHANGES = 10
+pytestmark = pytest.mark.skipif(shutil.which("ps") is None, reason="memory is read with ps")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("load")) as found:
+        yield found
+
+
+def test_three_visits_change_something_every_second_and_see_every_change(server):
+    seeds = (11, 12, 13)
+    seen = together(changing(server.port, "Estimate", f"seed={s}", CHANGES, random.Random(s)) for s in seeds)
+    assert seen.errors == []
+    assert len(seen.took) == len(seeds) * CHANGES
+    assert seen.pictures == len(seeds) * CHANGES - seen.overtaken
+    assert all(0 < took < 60 for took in seen.took)
+    assert 50 < server.memory() < 2000
+
+
+def test_the_same_change_sent_again_at_once_is_not_taken_back(server):
+    """The second request still says the address from before the first; the study must not follow it."""
+
+    async def twice() -> tuple[Seen, str, str, str]:
+        async with Visitor(server.port) as visitor:
+            await visitor.open("Estimate", "seed=5")
+            wanted = visitor.values()[-5]
+            assert wanted != visitor.value()
+            before = visitor.query
+            await visitor.press(wanted)
+            await visitor.done()
+            visitor.query = before  # as if the new address were still on the way
+            await visitor.press(wanted)
+            await visitor.done()
+            return visitor.seen, visitor.value(), wanted, visitor.query
+
+    seen, shown, wanted, query = asyncio.run(twice())
+    assert seen.errors == []
+    assert shown == wanted
+    assert parse_qs(query)["rho"] == [wanted]
+
+
+def test_a_visitor_sees_what_goes_wrong(server):
+    async def nowhere() -> Seen:
+        async with Visitor(server.port) as visitor:
+            await visitor.open("No_such_page")
+            await visitor.open("Lessons")
+            with pytest.raises(LookupError, match="no slider"):
+                visitor.values()
+            return visitor.seen
+
+    assert asyncio.run(nowhere()).errors == ["no page 'No_such_page'"]
+
+
+def test_an_error_on_the_page_is_seen(server):
+    """More rows than a page draws."""
+
+    async def absent() -> Seen:
+        async with Visitor(server.port) as visitor:
+            await visitor.open("Estimate", "data.n=1000000&data.d=500")
+            return visitor.seen
+
+    (error,) = asyncio.run(absent()).errors
+    assert "n x d is" in error

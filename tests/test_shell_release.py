@@ -1,0 +1,198 @@
+"""``python -m privcov release`` on files: progress, interruption, full disks, and the same bits with many workers."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from privcov import Ledger, ZCDP
+from privcov._shell_release import Bar, clock, line
+from privcov.data_sources.private_file import Column, Declaration
+
+ROOT = Path(__file__).parents[1]
+DECLARED = Declaration("clinic", "one patient", (Column("age", 0, 100), Column("bmi", 10, 60)))
+HIDDEN = Declaration("hidden", "one patient", (Column("age", 0, 100), Column("bmi", 10, 60)), n_public=False)
+# A pass that waits in the middle of reading, in a process of its own.
+SLOW = """
+import sys, time
+from privcov.measurements import table_sums
+real = table_sums.Adding.take
+def slow(self, block):
+    real(self, block)
+    sys.stdout.write("begun\\n")
+    sys.stdout.flush()
+    time.sleep(3)
+table_sums.Adding.take = slow
+from privcov.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+# No file of this process may grow beyond what the ledger has: a full disk, as the ledger meets it.
+FULL = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+from privcov.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder with a table in two files, declarations and a ledger with a limit."""
+    rng = np.random.default_rng(0)
+    table = pa.table({"age": rng.uniform(0, 100, 2_000), "note": ["text"] * 2_000, "bmi": rng.uniform(10, 60, 2_000)})
+    pq.write_table(table.slice(0, 700), tmp_path / "a.parquet")
+    pq.write_table(table.slice(700), tmp_path / "b.parquet", row_group_size=400)
+    (tmp_path / "d.json").write_text(DECLARED.to_json(), encoding="utf-8")
+    (tmp_path / "h.json").write_text(HIDDEN.to_json(), encoding="utf-8")
+    book = Ledger(tmp_path / "ledger.sqlite")
+    for name in ("clinic", "hidden"):
+        book.limit(name, ZCDP(1.0))
+    return tmp_path
+
+
+def words(place: Path, *more, declaration: str = "d.json") -> list[str]:
+    files = [place / "a.parquet", place / "b.parquet"]
+    return list(map(str, ["release", *files, "--declaration", place / declaration, "--rho", 0.5, *more]))
+
+
+def environment(place: Path, **more) -> dict:
+    return os.environ | {"PRIVCOV_LEDGER": str(place / "ledger.sqlite")} | more
+
+
+def run(place: Path, *more, start=("-m", "privcov"), env=None, **how) -> subprocess.CompletedProcess:
+    command = [sys.executable, *start, *words(place, *more, **how)]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment(place, **env or {}), capture_output=True, text=True, timeout=90
+    )
+
+
+def spent(place: Path) -> int:
+    return len(Ledger(place / "ledger.sqlite").entries())
+
+
+def test_many_files_are_released_with_progress_and_paid_once(place):
+    done = run(place, "--out", place / "r.json")
+    assert done.returncode == 0, done.stderr
+    assert "100%, 2,000 of 2,000 rows" in done.stderr
+    assert "rows/s" in done.stderr
+    assert json.loads((place / "r.json").read_text(encoding="utf-8"))["method"] == "auto-cov"
+    again = run(place)
+    assert again.stdout == (place / "r.json").read_text(encoding="utf-8")
+    assert spent(place) == 1
+
+
+def test_progress_does_not_show_a_number_of_rows_that_is_not_public(place):
+    done = run(place, declaration="h.json")
+    assert done.returncode == 0, done.stderr
+    assert "100%, done in" in done.stderr
+    assert "2,000" not in done.stderr.replace("2,000 rows/s", "")
+    assert "rows/s" not in done.stderr
+
+
+def test_public_rows_give_the_same_bits_with_one_worker_and_with_three_and_touch_no_ledger(place):
+    one, three = (run(place, "--public", "--seed", 7, env={"PRIVCOV_WORKERS": n}) for n in ("1", "3"))
+    assert one.returncode == 0, one.stderr
+    assert one.stdout == three.stdout != ""
+    assert spent(place) == 0
+    assert run(place, "--seed", 7).returncode == 2  # private noise has no seed
+
+
+def test_an_interruption_in_the_middle_of_the_pass_spends_nothing(place):
+    command = [sys.executable, "-c", SLOW, *words(place)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=ROOT, env=environment(place), **pipes) as process:
+        try:
+            begun = process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert begun.startswith("begun"), said
+    assert process.returncode == 130
+    assert said == "privcov: Interrupted; nothing was drawn and nothing spent. Begin again when you like.\n"
+    assert spent(place) == 0
+    assert run(place).returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_an_answer_that_cannot_be_written_is_in_the_ledger(place):
+    done = run(place, "--out", "/dev/full")
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("privcov: /dev/full could not be written (No space left on device). The release is stored")
+    assert spent(place) == 1
+    assert run(place, "--out", place / "r.json").returncode == 0
+    assert spent(place) == 1
+
+
+@pytest.mark.parametrize("out", ["nowhere/r.json", "."])
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_spent(place, out):
+    done = run(place, "--out", place / out)
+    assert done.returncode == 2
+    assert done.stderr.startswith("privcov: --out must name a file in a folder that exists")
+    assert done.stderr.count("\n") == 1
+    assert spent(place) == 0
+
+
+def test_a_ledger_on_a_full_disk_releases_nothing(place):
+    done = run(place, start=("-c", FULL))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("privcov: The ledger")
+    assert "nothing is released" in last
+    assert spent(place) == 0
+
+
+def test_a_scheduler_that_is_not_there_is_one_sentence_and_spends_nothing(place):
+    pytest.importorskip("distributed")
+    done = run(place, env={"PRIVCOV_SCHEDULER": "tcp://127.0.0.1:9"})
+    assert done.returncode == 2
+    assert "127.0.0.1:9" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert spent(place) == 0
+
+
+def test_a_missing_column_names_the_file(place):
+    pq.write_table(pa.table({"age": [1.0]}), place / "b.parquet")
+    done = run(place)
+    assert done.returncode == 2
+    assert "b.parquet" in done.stderr
+    assert "'bmi'" in done.stderr
+    assert spent(place) == 0
+
+
+# --- progress -----------------------------------------------------------------------------------------------
+
+
+def test_a_line_of_progress():
+    assert line(250, 1_000, 10.0, True) == " 25%, 250 of 1,000 rows, 25 rows/s, 30 s left"
+    assert line(250, 1_000, 10.0, False) == " 25%, 30 s left"
+    assert line(1_000, 1_000, 70.2, True) == "100%, 1,000 of 1,000 rows, 14 rows/s, done in 1 min 10 s"
+    assert [clock(s) for s in (0.4, 59.6, 3_600, 9_000)] == ["0 s", "1 min 00 s", "1 h 00 min", "2 h 30 min"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_log_gets_a_line_per_tenth_and_a_terminal_one_line():
+    log, screen = io.StringIO(), Terminal()
+    for stream in (log, screen):
+        bar = Bar(stream, show_rows=True)
+        for rows in range(1, 201):
+            bar(rows, 200, time.monotonic())
+        bar.end()
+    assert log.getvalue().count("\n") == 10
+    assert screen.getvalue().count("\n") == 1
+    assert "[########################] 100%" in screen.getvalue()
