@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import streamlit as st
 
@@ -39,7 +40,7 @@ with show.problems():
         show.still(
             still(*told, what="the sample covariance"),
             "sample",
-            lambda told=told: heatmap(*told, what="the sample covariance"),
+            partial(heatmap, *told, what="the sample covariance"),
         )
     # After the first picture: the browser draws it while the noise is calibrated, which loads scipy the first time.
     rel = cached.release(demo, method="gaussian-cov")
@@ -49,7 +50,7 @@ with show.problems():
         show.still(
             still(*told, what="the released covariance"),
             "released",
-            lambda told=told: heatmap(*told, what="the released covariance"),
+            partial(heatmap, *told, what="the released covariance"),
         )
     with story:
         wrong = error(rel, data, relative=True)

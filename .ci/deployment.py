@@ -157,7 +157,7 @@ async def look(port: int, pages: tuple[str, ...]) -> dict[str, float]:
 
 def main() -> None:
     sys.path.insert(0, str(ROOT))
-    from tests.browser.conftest import free_port
+    from tests.serving import free_port
 
     made = recipe((ROOT / "Containerfile").read_text())
     with tempfile.TemporaryDirectory(prefix="privcov-deployment-") as name:

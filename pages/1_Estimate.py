@@ -40,19 +40,14 @@ with show.problems():
     limit = colour_limit(reference)
     against = "truth" if known else "sample"
 
+    wrong = error(rel, data, relative=True, against=against)
     card = METHODS.get(rel.method)
-    show.tag(
-        data.provenance.capitalize(),
-        f"{data.n:,} rows, {data.d} columns; {card.label}, {rel.given or 'nothing measured'}",
-    )
-
-    if rel.claim_is_false:
-        st.warning(show.as_text(f"Guarantee: {rel.statement['Guarantee']}."))
+    show.made_from(data, rel, card.label)
 
     shares = st.container(key="estimate-cards").columns(5)
     shares[0].metric(
         f"Frobenius error to {against}",
-        show.percent(error(rel, data, relative=True, against=against)),
+        show.percent(wrong),
         border=True,
         height="stretch",
         help="Relative: 100 % is as bad as the zero matrix.",
@@ -90,7 +85,6 @@ with show.problems():
     )
 
     if rel.target != "precision":
-        wrong = error(rel, data, relative=True, against=against)
         beat = ", ".join(f"{name} {show.percent(level)}" for name, level in answers_to_beat(data, rel.target))
         st.caption(f"Frobenius errors to compare with: {beat}.")
         if wrong > 1:
@@ -101,10 +95,10 @@ with show.problems():
 
     panels = [("Truth", reference)] if known else []
     panels += [("Sample", sample), ("Released", released), (f"Released minus {against}", released - reference)]
-    for place, (title, matrix) in zip(st.columns(len(panels)), panels, strict=True):
+    for place, (title, matrix) in zip(st.columns(len(panels), border=True), panels, strict=True):
         what = f"{title.lower()} {rel.target}"
         drawn = functools.partial(heatmap, matrix, data.columns, limit, palette, what=what)
-        with place, st.container(border=True):
+        with place:
             st.markdown(f"**{title}**")
             show.picture(
                 cached.picture(study, what, palette, drawn) if title in ("Truth", "Sample") else drawn(),
@@ -121,7 +115,7 @@ with show.problems():
         data.columns,
         limit,
         [
-            ("Frobenius error", show.percent(error(rel, data, relative=True, against=against))),
+            ("Frobenius error", show.percent(wrong)),
             ("Noise per entry", plain(noise)),
             ("Attacker's best chance", f"{rel.attacker_success:.3f}"),
         ],
@@ -149,28 +143,32 @@ with show.problems():
             f"Somebody who knows every other row, and the method, guesses right **{rel.attacker_success:.1%}** of the "
             "time whether one given row is in the data. Without any release it would be 50 %."
         )
-        for note in rel.notes:
-            st.caption(note)
+        if rel.notes:
+            st.caption("\n\n".join(rel.notes))
 
     statement, matrix, python, home = share.tabs(
         ["Statement", "Matrix", "The same in Python", "Take home"], name="more", key="more"
     )
+    # Only the open one is filled: what nobody looks at is sent to the browser at every change all the same.
     with statement:
-        st.markdown("Every number below is computed from what the measurement did to the rows.")
-        show.lines(rel.statement.lines)
-        st.caption(
-            "Not covered: the seeded, floating-point noise of this preview"
-            + (" and" if rel.n is None else ",")
-            + " the choice of settings by looking at results"
-            + ("." if rel.n is None else ", and the number of rows, which is taken as public.")
-        )
+        if statement.open:
+            st.markdown("Every number below is computed from what the measurement did to the rows.")
+            show.lines(rel.statement.lines)
+            st.caption(
+                "Not covered: the seeded, floating-point noise of this preview"
+                + (" and" if rel.n is None else ",")
+                + " the choice of settings by looking at results"
+                + ("." if rel.n is None else ", and the number of rows, which is taken as public.")
+            )
     with matrix:
-        if matrix.open:  # a table of d x d numbers is the heaviest thing on the page
+        if matrix.open:
             table = show.matrix_table(rel.matrix, data.columns)
             st.dataframe(table, height=360)
             name = f"{rel.method}-{rel.target}.csv".replace(" ", "-")
-            show.download("Matrix as CSV", lambda t=table: t.to_csv(), name, "download-matrix")
+            show.download("Matrix as CSV", table.to_csv, name, "download-matrix")
     with python:
-        st.code(twin.script(study, data), language="python")
+        if python.open:
+            st.code(twin.script(study, data), language="python")
     with home:
-        take_home.section(study, data, rel)
+        if home.open:
+            take_home.section(study, data, rel)

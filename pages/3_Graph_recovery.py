@@ -26,12 +26,6 @@ with show.problems():
     graph_set.ask_first(study, data)
     with st.spinner("Solving the path ..."):
         rel = cached.release(study, default_source=graph_set.SOURCE)
-    card = METHODS.get(rel.method)
-    show.tag(
-        data.provenance.capitalize(),
-        f"{data.n:,} rows, {data.d} columns; {card.label}, {rel.given or 'nothing measured'}",
-    )
-    if rel.claim_is_false:
-        st.warning(show.as_text(f"Guarantee: {rel.statement['Guarantee']}."))
+    show.made_from(data, rel, METHODS.get(rel.method).label)
     graph_set.choose_reference(data)
     graph_board.show_all(study, data, rel, graph_set.reference(data))

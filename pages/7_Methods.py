@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 import privcov
-from pages.parts import controls, converter, frame, glossary, share, show
+from pages.parts import converter, frame, glossary, method_form, share, show
 from pages.parts.study import Study
 from privcov.estimators.base import MethodCard
 from privcov.figures.look import plain
@@ -58,7 +58,7 @@ def settings(specs: tuple[Spec, ...]) -> pd.DataFrame:
 
 
 def badge(standing: str) -> str:
-    return f":{controls.STANDING[standing]}-badge[{standing}]"
+    return f":{method_form.STANDING[standing]}-badge[{standing}]"
 
 
 def method(card: MethodCard, study: Study) -> None:

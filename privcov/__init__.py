@@ -2,6 +2,7 @@
 
 A tour of the rooms, in the order in which data move:
 
+    table_files    files to blocks of cells                engine        many cores, or a cluster
     data_sources   rows, synthetic or declared public      measurements  the only room that sees rows
     postprocess    matrix to matrix, free                  estimators    one file per method
     _running       a method runs                           _release      what came out, and its statement

@@ -21,6 +21,7 @@ def main(argv: list[str] | None = None) -> int:
     runner.add_argument("plan", type=Path)
     runner.add_argument("--out", type=Path, help="CSV file; standard output when left out, unless there is a report")
     runner.add_argument("--report", type=Path, help="write a report with figures, as one HTML file")
+    runner.add_argument("--fresh", action="store_true", help="compute everything again, whatever is kept")
     runner.set_defaults(act=_run)
     fetcher = commands.add_parser("fetch", help="download one of the papers' data sets into the data folder")
     fetcher.add_argument("source", help="its key, such as ionosphere")
@@ -48,9 +49,18 @@ def main(argv: list[str] | None = None) -> int:
 
 def _run(options) -> None:
     from privcov.experiments import studies
+    from privcov.experiments.store import Store
 
-    plans = studies.read(options.plan.read_bytes())
-    table = studies.run(plans, _progress, workers=options.workers)
+    plans, store, kept = studies.read(options.plan.read_bytes()), None if options.fresh else Store(), 0
+
+    def tell(done: int, total: int, cell) -> None:
+        nonlocal kept
+        kept += cell.reused
+        _progress(done, total, cell)
+
+    table = studies.run(plans, tell, store, workers=options.workers)
+    if kept:
+        print(f"{kept:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)
     if options.out or not options.report:
         table.to_csv(options.out or sys.stdout, index=False)
     if options.report:

@@ -119,12 +119,12 @@ class _Rows:
     def blocks(self) -> Iterator[np.ndarray]:
         """Arrays of b x d rows, n rows in all."""
         if not self._repeats:
-            yield self.facts.rows
+            yield np.asarray(self.facts.rows)
             return
         most = min(BLOCK_ROWS, max(1, BLOCK_CELLS // len(self.columns)))
         for repeat, start in enumerate(range(0, self.n, most)):
             rows = min(most, self.n - start)
-            yield self._drawn(dataclasses.replace(self.source, n=rows), repeat).rows
+            yield np.asarray(self._drawn(dataclasses.replace(self.source, n=rows), repeat).rows)
 
     def _drawn(self, source: Source, repeat: int) -> Dataset:
         found = make_dataset(source, seed=self.seed, repeat=repeat)

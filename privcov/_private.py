@@ -24,7 +24,7 @@ from privcov.measurements.exact_moment import NoisySum, measure_exactly, planned
 from privcov.measurements.exact_noise import check_scale
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.table_pass import PassError
-from privcov.privacy import Event, Guarantee, NoPrivacy, to_dict
+from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP, to_dict
 from privcov.private_dataset import Facts, PrivateDataset, Sealed, SealedError
 from privcov.table_files import TableFileError
 
@@ -251,7 +251,13 @@ def _options(card: MethodCard, facts: Facts, centre: str) -> dict:
 
 def _run(method: Method, sealed: Sealed, guarantee: Guarantee, options: dict) -> Release:
     made = run_method(
-        method, sealed, guarantee, seed=0, calibration="sound", neighbours=sealed.facts.relation, **options
+        method,
+        sealed,  # type: ignore[arg-type] # it stands for a Dataset, and itself refuses what a method must not ask
+        guarantee,
+        seed=0,
+        calibration="sound",
+        neighbours=sealed.facts.relation,
+        **options,
     )
     return dataclasses.replace(made, neighbours=sealed.facts.neighbours)
 
@@ -282,8 +288,8 @@ def _measure_and_run(method: Method, private: PrivateDataset, guarantee: Guarant
 
 
 def _example_guarantee(card: MethodCard) -> Guarantee:
-    kind = card.guarantees[0]
-    return kind(1.0, 1e-6) if kind.kind == "approx" else kind(1.0)
+    kind = card.guarantees[0].kind
+    return PureDP(1.0) if kind == "pure" else ApproxDP(1.0, 1e-6) if kind == "approx" else ZCDP(1.0)
 
 
 _EXAMPLE = PrivateDataset.from_rows([[0.0, 0.0]], row_bound=1.0).facts

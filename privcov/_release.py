@@ -1,4 +1,4 @@
-"""A release: the matrices, what was measured, and a statement computed from it. And `release`, which makes one."""
+"""A release: the matrices, what was measured, and a statement computed from it. `privcov._running` makes one."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from privcov.privacy import (
     from_dict,
     to_dict,
 )
-
-TUNINGS = ("released", "fixed", "raw-cv")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,6 +23,10 @@ _MARGIN = 5e-15
 # Below e^_LOG_TINY the curve is only bounded (by _TINY); a delta down there is not accepted.
 _LOG_TINY, _TINY, _SMALLEST_DELTA = -690.0, 1e-299, 1e-290
 _LARGEST_EPSILON = 1e12
+
+_Claim = PureDP | ApproxDP | ZCDP | GaussianDP
+# What comes out is of the kind that went in.
+Given = TypeVar("Given", PureDP, ApproxDP, ZCDP, GaussianDP, _Claim, Guarantee | GaussianDP)
 
 
 # --- the exact Gaussian curve -------------------------------------------------------------------------------
@@ -67,8 +72,11 @@ def epsilon_of_gaussian(delta: float, mu: float) -> float:
     return _first_safe(root, lambda e: delta_of_gaussian(e, mu) <= delta, up=True)
 
 
-def mu_of(guarantee: ApproxDP | ZCDP | GaussianDP) -> float:
-    """Largest mu such that mu-GDP implies the guarantee, rounded down. Exact for Gaussian noise."""
+def mu_of(guarantee: Guarantee | GaussianDP) -> float:
+    """Largest mu such that mu-GDP implies the guarantee, rounded down. Exact for Gaussian noise.
+
+    TypeError for PureDP and NoPrivacy, which no Gaussian noise gives.
+    """
     if isinstance(guarantee, GaussianDP):
         return guarantee.mu
     if isinstance(guarantee, ZCDP):
@@ -299,7 +307,7 @@ def covers(asked: Guarantee, given: Guarantee | None) -> bool:
     return given.epsilon <= asked.epsilon and given.delta <= asked.delta
 
 
-def group(guarantee: Guarantee | GaussianDP, k: int) -> Guarantee | GaussianDP:
+def group(guarantee: Given, k: int) -> Given:
     """The guarantee for k rows of one person (replace k rows).
 
     PureDP k*epsilon; ZCDP k^2*rho; GaussianDP k*mu; ApproxDP, knowing no more than the pair,
@@ -328,7 +336,7 @@ def group(guarantee: Guarantee | GaussianDP, k: int) -> Guarantee | GaussianDP:
     raise TypeError(f"{guarantee} has no group form")
 
 
-def repeated(guarantee: Guarantee | GaussianDP, k: int) -> Guarantee | GaussianDP:
+def repeated(guarantee: Given, k: int) -> Given:
     """The same guarantee given k times on the same rows, rounded up.
 
     PureDP and ApproxDP add epsilon and delta (basic composition), ZCDP adds rho, GaussianDP adds mu^2.

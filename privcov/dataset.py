@@ -70,7 +70,7 @@ class Dataset:
     ``row_bound`` R limits the Euclidean norm of a row y. Make one with `from_rows` or `privcov.source`.
     """
 
-    rows: np.ndarray
+    rows: np.ndarray | FileRows
     row_bound: float
     columns: tuple[str, ...]
     name: str

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import Field, dataclass
+from typing import Any, ClassVar
 
 from privcov import checks
 
@@ -19,6 +19,7 @@ class Spec:
     """How one parameter is called, checked and shown. Bounds are inclusive; ``choices`` wins over bounds.
 
     ends: what a small and what a large value does, in a few words, for the two ends of a slider.
+    advanced: rarely changed, so the form keeps it in a fold of its own. reference: where a paper speaks of it.
     """
 
     name: str
@@ -30,7 +31,6 @@ class Spec:
     choices: tuple = ()
     unit: str = ""
     reference: str = ""
-    group: str = ""
     advanced: bool = False
     shown_if: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     log: bool = False
@@ -70,6 +70,8 @@ def specs(cls: type) -> tuple[Spec, ...]:
 
 class Checked:
     """Mixin for frozen dataclasses: every field is checked against its Spec when the object is made."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field]]
 
     def __post_init__(self) -> None:
         for spec in specs(type(self)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import ClassVar
+from typing import ClassVar, final
 
 from privcov import checks
 
@@ -20,6 +20,7 @@ def _shown(value: float, digits: int) -> str:
     return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(repr(value)))):.{digits}g}"
 
 
+@final
 @dataclass(frozen=True)
 class PureDP:
     """Pure epsilon-DP: P(M(D) in A) <= exp(epsilon) P(M(D') in A) for all neighbours D, D'.
@@ -38,6 +39,7 @@ class PureDP:
         return f"{_shown(self.epsilon, 6)}-DP"
 
 
+@final
 @dataclass(frozen=True)
 class ApproxDP:
     """Approximate (epsilon, delta)-DP: P(M(D) in A) <= exp(epsilon) P(M(D') in A) + delta.
@@ -62,6 +64,7 @@ class ApproxDP:
         return f"({_shown(self.epsilon, 6)}, {_shown(self.delta, 3)})-DP"
 
 
+@final
 @dataclass(frozen=True)
 class ZCDP:
     """rho-zero-concentrated DP: Renyi divergence of order a between neighbours <= rho * a for all a > 1.
@@ -81,11 +84,12 @@ class ZCDP:
         return f"{_shown(self.rho, 6)}-zCDP"
 
 
+@final
 @dataclass(frozen=True)
 class GaussianDP:
     """A share of a guarantee in mu-GDP: no easier to detect than N(0,1) against N(mu,1).
 
-    Internal currency of (epsilon, delta) budgets, because it composes exactly: mu^2 adds.
+    The currency in which an (epsilon, delta) guarantee is split into shares, because it composes exactly: mu^2 adds.
     Dong, Roth and Su (2022), Definition 4 and Corollary 2.
     """
 
@@ -100,6 +104,7 @@ class GaussianDP:
         return f"{_shown(self.mu, 6)}-GDP"
 
 
+@final
 @dataclass(frozen=True)
 class NoPrivacy:
     """No noise and no guarantee: the non-private reference curve. For synthetic and public data only."""

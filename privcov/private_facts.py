@@ -168,11 +168,8 @@ def class_names(classes) -> tuple[str, ...]:
 
 def label_text(value) -> str:
     """A label as text without blanks at its ends, whole numbers without decimals; "" where it is missing."""
-    if value is None:
+    if value is None or (isinstance(value, (float, np.floating)) and value != value):
         return ""
-    if isinstance(value, (float, np.floating)):
-        if value != value:
-            return ""
-        if math.isfinite(value) and value == int(value):
-            return str(int(value))
+    if isinstance(value, (float, np.floating)) and value.is_integer():
+        return str(int(value))
     return str(value).strip()

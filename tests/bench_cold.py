@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.bench_latency import ROOT, MissingBrowser, serving, stage
+from tests.bench_latency import MissingBrowser, stage
+from tests.serving import ROOT, serving
 
 STARTS = 5
 BEFORE = "BENCH_BEFORE"  # another checkout, to start in turns with this one
@@ -32,9 +33,9 @@ def once(launch: Callable, script: Path, folder: Path) -> tuple[float, float]:
     try:
         page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
         begun = time.perf_counter()
-        with serving(script, folder) as address:
+        with serving(folder, script) as server:
             up = time.perf_counter()
-            page.goto(address, wait_until="commit")
+            page.goto(server.address, wait_until="commit")
             page.wait_for_selector(PICTURE, timeout=60_000)
             return up - begun, time.perf_counter() - up
     finally:

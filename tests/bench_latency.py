@@ -7,21 +7,18 @@ the same minute.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tests.browser.conftest import free_port, healthy
+from tests.serving import ROOT, serving
 
-ROOT = Path(__file__).resolve().parents[1]
 PRESSES = 10
 QUIET_MS = 300
 GOALS = {
@@ -65,31 +62,6 @@ WATCH = """
 
 class MissingBrowser(RuntimeError):
     """There is no Chromium; the sentence says how to get one."""
-
-
-@contextlib.contextmanager
-def serving(script: Path, folder: Path) -> Iterator[str]:
-    """A server of `script` whose log and ledger are in `folder`; yields its address once it answers."""
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", script.name, f"--server.port={port}"]
-    process = subprocess.Popen(
-        [*command, "--server.fileWatcherType=none"],
-        cwd=script.parent,
-        env=os.environ | {"PRIVCOV_LEDGER": str(folder / "ledger.sqlite")},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        end = time.monotonic() + 60
-        while not healthy(port):
-            if process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"{script} does not start")
-            time.sleep(0.02)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
 
 
 @contextlib.contextmanager
@@ -218,8 +190,8 @@ class Pages:
     def _browser(self) -> tuple[object, str, object]:
         """(browser, address of the workbench, the echo page)."""
         launch, folder = self._stack.enter_context(stage(echo=ECHO))
-        floor = self._stack.enter_context(serving(folder / "echo.py", folder))
-        app = self._stack.enter_context(serving(ROOT / "app.py", folder))
+        floor = self._stack.enter_context(serving(folder, folder / "echo.py")).address
+        app = self._stack.enter_context(serving(folder)).address
         browser = launch()
         self._stack.callback(browser.close)
         return browser, app, _opened(browser, floor)

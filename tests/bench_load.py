@@ -19,12 +19,14 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.load import Seen, Server, Visitor, changing, serving, together, wander
+from tests.load import Seen, Visitor, changing, together, wander
+from tests.serving import Server, serving
 
 VISITS, CHANGES = 20, 120
 ALONE, WARM = 30, 30  # changes of the one visit, and of each of the twenty that warm the server up
 REST = 60.0  # seconds after the last visit has ended, before memory is read
 SWEEP_CHANGES = 20
+START = "Draw the curves"  # a sweep of more than some seconds begins when its button is pressed
 HEAVY = "data.n=50000&data.d=100&replicates=200"  # Trade-offs computes this for far longer than it is looked at
 SOAK_MINUTES = 20.0
 LOOK = 30.0  # seconds between two lines of the soak
@@ -83,6 +85,7 @@ def sweep() -> Iterator[tuple[str, str, str]]:
     async def beside(server: Server) -> Seen:
         async with Visitor(server.port) as busy:
             await busy.open("Trade_offs", HEAVY)
+            await busy.click(START)
             draw = random.Random(3)
             seen = await changing(server.port, "Estimate", "seed=3", SWEEP_CHANGES, draw)
             busy.progress = None

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import random
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -25,57 +22,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from tests.browser.conftest import free_port, healthy
-
-ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 60.0  # seconds for a page to come, or for the last change to be drawn
 REMEMBERED = 2  # runs for which a browser keeps a message it has seen: Streamlit's global.maxCachedMessageAge
 LEVERS = ("Rho", "Epsilon")
 PICTURE = 'class="pc-still"'  # Home draws plain images
-
-
-@dataclass
-class Server:
-    """A running workbench. port: on the loopback address."""
-
-    port: int
-    process: subprocess.Popen
-
-    def memory(self) -> float:
-        """Resident memory of the server's own process, MB; processes that it starts to compute do not count."""
-        found = subprocess.run(["ps", "-o", "rss=", "-p", str(self.process.pid)], capture_output=True, text=True)
-        return int(found.stdout) / 1024
-
-
-@contextlib.contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    """A workbench for the length of a `with`; its ledger, its finished sweeps and its log are in `folder`."""
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
-    kept = {"PRIVCOV_LEDGER": str(folder / "ledger.sqlite"), "PRIVCOV_CACHE_DIR": str(folder / "sweeps")}
-    with open(folder / "server.log", "w") as log:
-        process = subprocess.Popen(
-            [*command, "--server.fileWatcherType=none"],
-            cwd=ROOT,
-            env=os.environ | kept,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            end = time.monotonic() + PATIENCE
-            while not healthy(port):
-                if process.poll() is not None or time.monotonic() > end:
-                    raise RuntimeError(f"the workbench does not start: {(folder / 'server.log').read_text()}")
-                time.sleep(0.05)
-            yield Server(port, process)
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
 
 
 @dataclass
@@ -110,6 +60,7 @@ class Visitor:
         self._cache: dict[str, tuple[int, ForwardMsg]] = {}  # by hash: the run it was last seen in, the message
         self._runs = 0
         self._running = False  # from a request until the run that answers it has ended
+        self._buttons: dict[str, str] = {}  # label: id, of every button the page has shown
         self._lever = None  # the page's privacy slider as it was last sent
         self._shown = ""  # its value in the run under way
         self._drawn = 0  # pictures of the run under way
@@ -132,7 +83,7 @@ class Visitor:
     async def open(self, page: str, query: str = "") -> None:
         """Go to a page by its name in the address ("" for Home) and wait until it is drawn."""
         self._page, self._hash, self.query = page, "", query
-        self._lever, self._pending = None, []
+        self._lever, self._pending, self._buttons = None, [], {}
         await self._send()
         await self._wait(lambda: True)
 
@@ -155,6 +106,11 @@ class Visitor:
         self._pending.append((time.monotonic(), value))
         await self._send(value)
 
+    async def click(self, label: str) -> None:
+        """Press a button that the page has shown, and wait until the run that follows has ended."""
+        await self._send(button=self._buttons[label])
+        await self._wait(lambda: True)
+
     async def done(self) -> None:
         """Wait until the last change is drawn."""
         await self._wait(lambda: not self._pending)
@@ -171,7 +127,7 @@ class Visitor:
                 self.seen.errors.append(f"{self._page or 'Home'}: nothing ended within {PATIENCE:.0f} s")
                 return
 
-    async def _send(self, value: str | None = None) -> None:
+    async def _send(self, value: str | None = None, button: str = "") -> None:
         message = BackMsg()
         state = message.rerun_script
         state.query_string = self.query
@@ -186,6 +142,8 @@ class Visitor:
             widget = state.widget_states.widgets.add()
             widget.id = self._lever.id
             widget.string_array_value.data.append(value)
+        if button:
+            state.widget_states.widgets.add(id=button, trigger_value=True)
         self._running = True
         with contextlib.suppress(ConnectionClosed):  # whoever reads has noted it down
             await self._socket.send(message.SerializeToString())
@@ -231,6 +189,8 @@ class Visitor:
             self._shown = self.value()
         elif kind == "plotly_chart" or (kind == "html" and PICTURE in element.html.body):
             self._drawn += 1
+        elif kind == "button":
+            self._buttons[element.button.label] = element.button.id
         elif kind == "progress":
             self.progress = element.progress.value / 100
         elif kind == "exception" or (kind == "alert" and element.alert.format == Alert.ERROR):
@@ -287,13 +247,19 @@ async def wander(visitor: Visitor, changes: int, draw: random.Random, pause: Cal
     await visitor.done()
 
 
+def run(visit: Coroutine):
+    """What it returns; in a thread of its own, because a browser test leaves an event loop in this one."""
+    with ThreadPoolExecutor(1) as alone:
+        return alone.submit(asyncio.run, visit).result()
+
+
 def together(visits: Iterable[Coroutine]) -> Seen:
-    """All visits at once, on this thread; what they met, in one."""
+    """All visits at once; what they met, in one."""
 
     async def all_of_them() -> list[Seen]:
         return await asyncio.gather(*visits)
 
     found = Seen()
-    for seen in asyncio.run(all_of_them()):
+    for seen in run(all_of_them()):
         found.add(seen)
     return found

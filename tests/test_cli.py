@@ -46,11 +46,25 @@ def test_methods_lists_every_key_with_its_kinds():
         assert card.summary in done.stdout
 
 
+def test_a_finished_study_is_extended_by_what_is_new(tmp_path):
+    small = dataclasses.replace(plan(), seed=77)
+    tables = []
+    for methods, said in ((["auto-cov", "zero"], None), (["auto-cov", "diagonal", "zero"], "4 of these runs")):
+        (tmp_path / "plan.json").write_text(dataclasses.replace(small, methods=methods).to_json(), encoding="utf-8")
+        done = shell("run", tmp_path / "plan.json", "--out", tmp_path / "table.csv")
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.splitlines()[-1].startswith(said or "4/4")
+        tables.append(pd.read_csv(tmp_path / "table.csv"))
+    old = tables[1][tables[1]["method"] != "diagonal"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(old, tables[0], check_exact=True)
+    assert "computed before" not in shell("run", tmp_path / "plan.json", "--fresh").stderr
+
+
 @pytest.mark.parametrize("to_file", [True, False])
 def test_run_writes_the_table(tmp_path, to_file):
     (tmp_path / "plan.json").write_text(plan().to_json(), encoding="utf-8")
     out = tmp_path / "table.csv"
-    done = shell("run", tmp_path / "plan.json", *(["--out", out] if to_file else []))
+    done = shell("run", tmp_path / "plan.json", "--fresh", *(["--out", out] if to_file else []))
     assert done.returncode == 0, done.stderr
     table = pd.read_csv(out if to_file else io.StringIO(done.stdout))
     assert table.pop("problem").isna().all()  # an empty cell

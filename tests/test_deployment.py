@@ -21,7 +21,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import hosted, own_state, practice, session_file
-from tests.browser.conftest import free_port
+from tests.serving import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 APP = str(ROOT / "app.py")

@@ -147,7 +147,8 @@ print("once", sum(value for _, value in found), len(privcov.run(plan, workers=2)
 
 def _script(tmp_path, text: str, **popen) -> subprocess.Popen:
     path = tmp_path / "script.py"
-    path.write_text(text)
+    # Tests that run in the background of a shell have Ctrl-C switched off, and their children inherit that.
+    path.write_text("import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n" + text)
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen([sys.executable, str(path)], cwd=tmp_path, env=env, text=True, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, **popen)  # fmt: skip

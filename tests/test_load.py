@@ -1,13 +1,13 @@
 """Three visitors without a browser, of a real server, for ten seconds: see tests/load.py."""
 
-import asyncio
 import random
 import shutil
 from urllib.parse import parse_qs
 
 import pytest
 
-from tests.load import Seen, Visitor, changing, serving, together
+from tests.load import Seen, Visitor, changing, run, together
+from tests.serving import serving
 
 CHANGES = 10
 pytestmark = pytest.mark.skipif(shutil.which("ps") is None, reason="memory is read with ps")
@@ -45,7 +45,7 @@ def test_the_same_change_sent_again_at_once_is_not_taken_back(server):
             await visitor.done()
             return visitor.seen, visitor.value(), wanted, visitor.query
 
-    seen, shown, wanted, query = asyncio.run(twice())
+    seen, shown, wanted, query = run(twice())
     assert seen.errors == []
     assert shown == wanted
     assert parse_qs(query)["rho"] == [wanted]
@@ -60,7 +60,7 @@ def test_a_visitor_sees_what_goes_wrong(server):
                 visitor.values()
             return visitor.seen
 
-    assert asyncio.run(nowhere()).errors == ["no page 'No_such_page'"]
+    assert run(nowhere()).errors == ["no page 'No_such_page'"]
 
 
 def test_an_error_on_the_page_is_seen(server):
@@ -71,5 +71,5 @@ def test_an_error_on_the_page_is_seen(server):
             await visitor.open("Estimate", "data.n=1000000&data.d=500")
             return visitor.seen
 
-    (error,) = asyncio.run(absent()).errors
+    (error,) = run(absent()).errors
     assert "n x d is" in error

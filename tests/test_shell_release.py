@@ -22,8 +22,10 @@ ROOT = Path(__file__).parents[1]
 DECLARED = Declaration("clinic", "one patient", (Column("age", 0, 100), Column("bmi", 10, 60)))
 HIDDEN = Declaration("hidden", "one patient", (Column("age", 0, 100), Column("bmi", 10, 60)), n_public=False)
 # A pass that waits in the middle of reading, in a process of its own.
+# Tests that run in the background of a shell have Ctrl-C switched off, and their children inherit that.
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from privcov.measurements import table_sums
 real = table_sums.Adding.take
 def slow(self, block):

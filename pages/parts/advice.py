@@ -6,6 +6,7 @@ What the question opens is loaded when somebody opens it: `advice_panel`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import streamlit as st
 
@@ -33,7 +34,7 @@ def section(
     offered: keys on offer here, () for all; where all of them draw a graph, graphs come first. chosen: keys that are
     chosen already, () for the study's. use: what "Use it" does with a key; else it becomes the study's method.
     """
-    width = "stretch" if where == "sidebar" else "content"
+    width: Literal["stretch", "content"] = "stretch" if where == "sidebar" else "content"
     panel = st.popover(TITLE, icon=_ICON, width=width, key=f"advice-{where}", on_change="rerun")
     if not panel.open:
         return

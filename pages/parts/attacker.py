@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 
 from pages.parts import cached, frame, show
@@ -18,7 +17,7 @@ def line(guarantee: Guarantee, label: str = "Attacker") -> None:
 def lines(study: Study, levels: Iterable[float]) -> None:
     """One line per level of the study's epsilon or rho."""
     for level in sorted(levels):
-        line(dataclasses.replace(study, **{study.lever: level}).guarantee, f"{study.lever} = {level:.3g}")
+        line(study.at(level).guarantee, f"{study.lever} = {level:.3g}")
 
 
 def span(guarantees: Iterable[Guarantee]) -> None:

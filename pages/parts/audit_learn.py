@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from pages.parts import frame, share, show
@@ -68,7 +70,7 @@ def section(study: Study) -> None:
         )  # fmt: skip
         prior = belief / 100
         ends("hardly suspected", "nearly certain", fourth)
-    made = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
+    made: dict[str, Callable[[float], disclosure.Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
     claim = ApproxDP(value, delta) if kind == "approx" else made[kind](value)
     palette = frame.palette()
     show.tag("Simulated", f"{claim}; computed from the trade-off curve, no data are used")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -17,6 +19,7 @@ from privcov.privacy import ApproxDP, Event, GaussianDP, PureDP, ZCDP
 _ASKED = ("kind", "epsilon", "rho", "mu", "own-delta", "delta", "releases", "rows")
 KEEPS = tuple(f"convert.{name}" for name in _ASKED)
 Claim = PureDP | ApproxDP | ZCDP | GaussianDP
+Given = TypeVar("Given", Claim, ZCDP)
 
 NAMES = {
     "pure": "Pure epsilon",
@@ -65,7 +68,7 @@ class Route:
     why: str
 
 
-def whole(start: Claim, k: int, g: int) -> Claim:
+def whole(start: Given, k: int, g: int) -> Given:
     """k releases, g rows per person. Rows first: for an (epsilon, delta) pair that is the smaller delta."""
     return accounting.repeated(accounting.group(start, g), k)
 
@@ -78,8 +81,10 @@ def as_zcdp(given: Claim) -> tuple[ZCDP, str]:
         return ZCDP(accounting.pure_to_zcdp(given.epsilon)), PURE_ZCDP
     if isinstance(given, GaussianDP):
         event = Event("matrix", "any", "gaussian", "l2", given.mu, 1.0, "given")
+        read = accounting.compose((event,), ZCDP(1.0))
+        assert isinstance(read, ZCDP)  # the kind that was asked for
         return (
-            accounting.compose((event,), ZCDP(1.0)),
+            read,
             "mu-GDP is (mu squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.6).",
         )
     raise ValueError(
@@ -236,13 +241,13 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
             help="A guarantee protects one row; a person may have several.",
         )
         delta = _delta("Delta to read it at", "convert-delta", study.delta, places[-1])
-    made = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
+    made: dict[str, Callable[[float], Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
     return (ApproxDP(value, own) if kind == "approx" else made[kind](value)), int(k), int(g), delta
 
 
 def _delta(label: str, key: str, start: float, where) -> float:
     # The value on the slider must stay one of its options when a link brings another study.
-    told = {"name": f"convert.{key.removeprefix('convert-')}", "key": key, "default": start}
+    told: dict[str, Any] = {"name": f"convert.{key.removeprefix('convert-')}", "key": key, "default": start}
     told["code"] = share.number(1e-15, 0.5, whole=False)
     now = share.settle(**told)
     options = log_grid(1e-12, 0.1, start, now)
@@ -255,6 +260,7 @@ def _approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> None:
     try:
         best, *rest = as_approx(start, given, k, g, delta)
     except TypeError:  # the pair's own delta is larger. A reason is an answer, not an error
+        assert isinstance(given, ApproxDP)
         st.info(
             f"Nothing follows at delta = {delta:g}: a pair cannot be moved to a smaller delta without "
             f"knowing the noise. Read it at {shown(given.delta)} or more, or start from zCDP or Gaussian "

@@ -6,8 +6,9 @@ from html import escape
 
 import streamlit as st
 
-from pages.parts import controls, frame, show
+from pages.parts import frame, show
 from pages.parts.lesson_pictures import sized
+from pages.parts.sliders import ends
 from privcov.audit import demonstrations
 from privcov.audit.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Found
 from privcov.audit.demonstrations_attack import CONFIDENCE, Side
@@ -91,7 +92,7 @@ def _lever(shown: Demonstration) -> float:
         format_func=lever.words,
         on_change=lambda: frame.put(demo_lever=_text(st.session_state[key])),
     )
-    controls.ends(lever.left, lever.right)
+    ends(lever.left, lever.right)
     return value
 
 

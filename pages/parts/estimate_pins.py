@@ -12,6 +12,10 @@ from privcov.figures.matrices import heatmap
 MOST = 4
 
 
+def _remove(key: tuple) -> None:
+    _pins().pop(key)
+
+
 def _pins() -> dict[tuple, dict]:
     """By (study, number); `session_file.forget_results` removes those of a CSV with it."""
     return st.session_state.setdefault("estimate.pins", {})
@@ -52,4 +56,4 @@ def section() -> None:
             )
             show.picture(picture, f"square-pin-{key[1]}")
             st.text("\n".join(f"{name}: {value}" for name, value in pin["cards"]))
-            st.button("Remove", key=f"estimate-unpin-{key[1]}", on_click=_pins().pop, args=(key,), width="stretch")
+            st.button("Remove", key=f"estimate-unpin-{key[1]}", on_click=_remove, args=(key,), width="stretch")

@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -278,9 +279,7 @@ def _menu() -> None:
     st.divider()
 
 
-def link(
-    file: str, label: str, study: Study | None = None, own: Mapping[str, str] | None = None, **look: object
-) -> None:
+def link(file: str, label: str, study: Study | None = None, own: Mapping[str, str] | None = None, **look: Any) -> None:
     """A link to a page that carries a study (the current one unless given) and, with ``own``, settings of that page."""
     query = to_query(study or st.session_state["study"]) | _walked() | dict(own or {})
     st.page_link(file, label=label, query_params=query, **look)

@@ -14,7 +14,6 @@ from pages.parts import frame
 from privcov.estimators.base import METHODS
 
 FILE = Path(__file__).resolve().parents[2] / "data" / "glossary.json"
-PAGE = "pages/7_Methods.py"
 ADDRESS = "Methods?word="  # relative, so it holds behind any prefix a server adds
 ALL = "all"
 

@@ -110,7 +110,7 @@ def _repairs(study: Study, rel: Release, s: np.ndarray, published: bool) -> None
         )
         right.caption(show.as_text(done.sentence) + (" **In use.**" if in_use else ""))
     if not offered:
-        st.caption("This method, or its published form, takes no repair: choose the sound form under Method settings.")
+        st.caption("This method, or its published form, takes no repair: choose the sound calibration under Advanced.")
 
 
 def _use(study: Study, how: str) -> None:

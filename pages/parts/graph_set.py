@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -100,12 +101,12 @@ class Preset:
     replicates: int = 20
 
 
-_PAPER = {"method": "glasso-gaussian", "kind": "approx", "epsilon": 2.0, "delta": 1e-3}
+_PAPER: dict[str, Any] = {"method": "glasso-gaussian", "kind": "approx", "epsilon": 2.0, "delta": 1e-3}
 _PRINT = (("accuracy", "print"),)
 _DIFFERS = (
     "Paper 2, figure 1: 20 variables, 2,000 rows, delta .001, epsilon 1 and 2, 50 replicates. Unlike the paper: "
     "calibrated exactly, the spectrum repaired, the diagonal not penalised, and rows shortened to a public length "
-    "instead of divided by the longest one. Method settings has the published form."
+    "instead of divided by the longest one. The published form is under Advanced, as Noise calibration."
 )
 PRESETS = (
     Preset("Paper 2, figure 1: AR(2)", _DIFFERS, Study(source="precision-ar2", options=_PRINT, **_PAPER), (1.0,), 50),

@@ -26,6 +26,8 @@ def doors() -> None:
     for place, found in zip(st.columns(len(path.PATHS), gap="medium"), path.PATHS, strict=True):
         with place, st.container(border=True, height="stretch", key=f"door-{found.key}"):
             st.markdown(f"### {found.title}\n\n**{found.whom}.** {found.told}")
+            if shut := path.elsewhere(found.steps[0]):
+                st.caption(shut)
             frame.to_step(found.steps[0], f"Start: two minutes, {len(found.steps)} steps", path.word(found, 0))
     st.caption("A path only points the way: every page stays open meanwhile, and Leave ends it at any step.")
 

@@ -25,7 +25,7 @@ class Progress:
     """What the thread writes and the page reads. rows only grows, and is in order at the end: a copy is a table."""
 
     total: int
-    rows: list[dict] = field(default_factory=list)
+    rows: list = field(default_factory=list)
     computed: int = 0
     reused: int = 0
     state: str = "waiting"  # running, finished, stopped, failed
@@ -74,7 +74,7 @@ class Job:
         return (time.monotonic() - recent[0]) / (len(recent) - 1) * (found.total - found.done)
 
 
-def _work(cells: Callable[[], Iterator[list[dict]]], found: Progress, stop: threading.Event) -> None:
+def _work(cells: Callable[[], Iterator[Cell]], found: Progress, stop: threading.Event) -> None:
     while not _PLACES.acquire(timeout=0.2):
         if stop.is_set():
             found.state = "stopped"

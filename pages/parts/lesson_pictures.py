@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import frame, show
-from pages.parts.lesson_book import BOOK
+from pages.parts.lesson_book import answered
 from pages.parts.lesson_first import BOUNDS, DS, MULTIPLES, NS
 from pages.parts.lesson_second import RUNS
 from privcov.experiments import lessons, lessons_repair, lessons_repeats
@@ -29,13 +29,13 @@ _COMPUTED = {
     7: lessons_repair.shrunk,
     8: lessons_repeats.false_edges,
 }
+_CLIP_N = lessons.CLIP_DATA["n"]
 _GRIDS = {
     2: lambda: lessons.changes(BOUNDS),
     3: lambda: lessons.deviations(NS),
     5: lambda: (lessons.clipped(MULTIPLES), lessons.clipped(MULTIPLES, 10 * _CLIP_N)),
     9: lambda: lessons_repeats.reruns(RUNS),
 }
-_CLIP_N = lessons.CLIP_DATA["n"]
 
 
 @st.cache_resource(max_entries=128, show_spinner="Computing ...")
@@ -165,6 +165,7 @@ def _clipped(multiple: float, full: bool) -> str:
         references=[("zero matrix", 1)], order=list(names), labels=names, marked=here.row_bound, height=None,
     )  # fmt: skip
     put(curves, "large-clipping", full)
+    # What ten times the rows do to it is the question: told only to those who have answered.
     return (
         f"At R = {plain(here.row_bound)}, {here.share:.1%} of the rows are shortened: bias {show.percent(here.bias)}, "
         f"noise {show.percent(here.noise)}, **error {show.percent(here.total)}**"
@@ -175,14 +176,8 @@ def _clipped(multiple: float, full: bool) -> str:
         )
         + f". The best R here is "
         f"{plain(best.row_bound)}"
-        + (f"; with ten times the rows it is {plain(later.row_bound)}." if _answered(5) else ".")
+        + (f"; with ten times the rows it is {plain(later.row_bound)}." if answered(5) else ".")
     )
-
-
-def _answered(number: int) -> bool:
-    """Whether the question was answered rightly: the picture must not answer it first."""
-    chosen = st.session_state.get("lesson_answers", {}).get(number)
-    return chosen is not None and BOOK[number - 1].choices[chosen].right
 
 
 def _cut(level: float, full: bool) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.parts import frame, lesson_guess, lesson_pictures, path, show
-from pages.parts.lesson_book import BOOK, Lesson
+from pages.parts.lesson_book import BOOK, Lesson, answered, answers
 from pages.parts.study import Study
 
 PARTS = {"lessons": "Lessons", "demos": "Demonstrations"}
@@ -172,15 +172,6 @@ def _value(number: int, lesson: Lesson) -> Any:
     return value
 
 
-def _answers() -> dict[int, int]:
-    return st.session_state.setdefault("lesson_answers", {})
-
-
-def answered(number: int) -> bool:
-    chosen = _answers().get(number)
-    return chosen is not None and BOOK[number - 1].choices[chosen].right
-
-
 def _go(number: int) -> None:
     frame.put(lesson="" if number == 1 else str(number), lever="")
 
@@ -243,7 +234,7 @@ def _lever(number: int, lesson: Lesson, value: Any) -> None:
 def _question(number: int, lesson: Lesson) -> None:
     key, indices = f"lesson-choice-{number}", list(range(len(lesson.choices)))
     st.markdown(f"**{lesson.question}**")
-    checked = _answers().get(number)
+    checked = answers().get(number)
     if checked is not None and key not in st.session_state:  # the page was left and opened again
         st.session_state[key] = checked
     chosen = st.radio(
@@ -259,7 +250,7 @@ def _question(number: int, lesson: Lesson) -> None:
         if st.session_state.get(key) is None:
             st.session_state["lesson_unanswered"] = True
         else:
-            _answers()[number] = st.session_state[key]
+            answers()[number] = st.session_state[key]
 
     st.button("Check", key=f"lesson-check-{number}", on_click=check, type="primary")
     if st.session_state.pop("lesson_unanswered", False):

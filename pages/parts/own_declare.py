@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -265,5 +267,5 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
     return lacking
 
 
-def _number(value: object) -> float | None:
+def _number(value: Any) -> float | None:
     return None if value is None or value != value else float(value)

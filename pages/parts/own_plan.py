@@ -92,17 +92,17 @@ def _candidates() -> list[Guarantee]:
         delta = 10.0**power
         if delta > 0.1 / max(int(own().kept.get("rows", 1000)), 1):
             st.caption("A delta near 1/n or above would allow publishing somebody's row outright: take a smaller one.")
-    made = []
+    made: list[Guarantee] = []
     for k, (column, start) in enumerate(zip(st.columns(3), START[kind], strict=True)):
         level = column.number_input(
             f"{lever} {k + 1}", min_value=1e-4, max_value=100.0, format="%g", **keep(f"level-{kind}-{k}", start)
         )
-        made.append({"zcdp": ZCDP, "pure": PureDP}[kind](level) if kind != "approx" else ApproxDP(level, delta))
+        made.append(ZCDP(level) if kind == "zcdp" else PureDP(level) if kind == "pure" else ApproxDP(level, delta))
     for k, guarantee in enumerate(made):
         attacker.line(guarantee, f"Attacker, {lever} {k + 1}")
     st.caption("Smaller numbers protect people more and blur the answer more.")
     if kind == "zcdp":
-        same = ", ".join(plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in made)
+        same = ", ".join(plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in made if isinstance(g, ZCDP))
         st.caption(
             f"{term('zcdp', 'zCDP')} is the guarantee that Gaussian noise gives; its rho adds up over releases. These "
             f"three imply {term('epsilon')} = {same} at delta = {plain(IMPLIED_DELTA)}."

@@ -115,9 +115,9 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
         power = None
         if kind == "approx":
             power = second.number_input("delta = 10 to the power", -15, -2, **keep("limit-delta", -6))
-        made = None
+        made: Guarantee | None = None
         if level is not None:
-            made = {"zcdp": ZCDP, "pure": PureDP}[kind](level) if power is None else ApproxDP(level, 10.0**power)
+            made = ZCDP(level) if kind == "zcdp" else PureDP(level) if power is None else ApproxDP(level, 10.0**power)
             attacker.line(made, "Attacker, all releases together")
         if st.button("Set the limit", key="own-limit"):
             if made is None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from pages.parts import hosted
 from pages.parts.study import Study
 
 KEY = "path"
@@ -55,6 +56,11 @@ _TABLE = Study(source="ar1-covariance", data=(("d", 40), ("n", 5_000)), kind="ap
 _NOISY = Study(source="ar1-covariance", data=(("d", 40), ("n", 5_000)), kind="approx", epsilon=0.1)
 _MORE = Study(source="ar1-covariance", data=(("d", 40),), kind="approx", epsilon=0.1)
 _LESSONS = "Lessons"
+_PRIVATE = "Your data"
+ELSEWHERE = (
+    f"On this server the private path is shut, practice table included (**{_PRIVATE}** says why): it is walked on your "
+    "own machine."
+)
 _LAST = Step("Home", "Two questions, to see whether the path did its work.", check=True)
 _LECTURE = Step(
     "Home",
@@ -141,22 +147,22 @@ PATHS = (
         "One release of a practice table, from the declaration to the file that may be handed on.",
         (
             Step(
-                "Your data",
+                _PRIVATE,
                 "Press **Use the practice table**: invented people, with what is publicly known about the columns "
                 "filled in. Read the limits, then press **Declare** at the end of the page and go on to Plan.",
             ),
             Step(
-                "Your data",
+                _PRIVATE,
                 "On **Plan**, compare three strengths: for each, what an attacker gets and which error to expect. Pick "
                 "one, then press **Go on to Release**.",
             ),
             Step(
-                "Your data",
+                _PRIVATE,
                 "On **Release**, type what you picked as the limit: all releases about these people together stay "
                 "within it. Press **Release ...** and confirm: the spending is written down before any noise is drawn.",
             ),
             Step(
-                "Your data",
+                _PRIVATE,
                 "On **Answers**, every picture comes from that one noisy matrix and spends nothing more. Take the "
                 "file home: it may be handed on, the table may not.",
             ),
@@ -219,6 +225,11 @@ def word(path: Path, at: int) -> str:
     return f"{path.key}-{at + 1}"
 
 
+def elsewhere(step: Step) -> str:
+    """What to know of a step that this server does not let anybody take, in one sentence, or ""."""
+    return ELSEWHERE if step.page == _PRIVATE and hosted.refusal() else ""
+
+
 def bar(text: str, page: str, link: Callable[..., None], leave: Callable[[], None]) -> None:
     """The slim bar on top of every page while a path is walked.
 
@@ -232,6 +243,8 @@ def bar(text: str, page: str, link: Callable[..., None], leave: Callable[[], Non
     with st.container(border=True, key="path-bar"):
         told, moves = st.columns([7, 3], vertical_alignment="center", gap="medium")
         here = step.do if step.page == page else f"This step is on **{step.page}**. {step.do}"
+        if shut := elsewhere(step):
+            here = f"{shut} There: {here}"
         told.markdown(f"**{path.title}, step {at + 1} of {len(path.steps)}.** {here}")
         with moves, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
             if step.page != page:
@@ -245,6 +258,10 @@ def bar(text: str, page: str, link: Callable[..., None], leave: Callable[[], Non
             check()
 
 
+def _words(question: Question) -> Callable[[int], str]:
+    return lambda which: question.answers[which][0]
+
+
 def check() -> None:
     """Both questions side by side; each answer gets its sentence."""
     right = 0
@@ -254,7 +271,7 @@ def check() -> None:
                 question.asked,
                 question.order,
                 index=None,
-                format_func=lambda i, q=question: q.answers[i][0],
+                format_func=_words(question),
                 key=f"path-question-{k}",
             )
             if picked is not None:

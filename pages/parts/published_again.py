@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -104,7 +105,7 @@ def _doors(table: Table) -> None:
 def study_of(table: Table, row) -> Study | None:
     """The setting of a printed cell as a study, with the published calibration; None where the workbench has none."""
     n = int(row["n"]) if row["n"] else 0
-    level = {"kind": "approx", "epsilon": float(row["epsilon"])} if row["epsilon"] else {}
+    level: dict[str, Any] = {"kind": "approx", "epsilon": float(row["epsilon"])} if row["epsilon"] else {}
     if table.paper == 2:
         calibration = {"2-table-1": "as-published", "2-table-2": "as-published-2"}[table.key]
         method = {"2-table-1": "ridge-precision", "2-table-2": "glasso-gaussian"}[table.key]

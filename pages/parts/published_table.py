@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.parts import published_again, published_summary, share, show
 from privcov.experiments import published
-from privcov.experiments.published import KEYS, Table
+from privcov.experiments.published import Table
 from privcov.experiments.published_verdicts import NAMES, NOTHING, Survival, Verdict, cell_name
 from privcov.figures import published as pictures
 from privcov.figures.look import Palette, plain, wash
@@ -117,7 +117,7 @@ def grid(table: Table, found: pd.DataFrame, tones: dict[str, str]) -> str:
     """The printed table as HTML: in each cell printed, ours as published, and sound."""
     sides = found.drop_duplicates(list(table.columns))
     columns = [tuple(row) for row in sides[list(table.columns)].itertuples(index=False)]
-    lines = {}
+    lines: dict[tuple, dict] = {}
     for _, row in found.iterrows():
         lines.setdefault(tuple(row[k] for k in table.rows), {})[tuple(row[k] for k in table.columns)] = row
     head = "".join(f"<th>{escape(NAMES.get(k, k))}</th>" for k in table.rows)
@@ -229,8 +229,3 @@ def _rows(one: Survival) -> str:
     if math.isnan(one.rows):
         return "-"
     return plain(one.rows) if math.isfinite(one.rows) else f"more than {one.tried:,.0f}"
-
-
-def keys_of(row) -> dict[str, str]:
-    """The keys of a cell that are set."""
-    return {key: row[key] for key in KEYS if row[key]}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -48,9 +47,7 @@ def graph_study(study: Study, data: Dataset, reference: graph_set.Reference) -> 
         source=study.source_key(graph_set.SOURCE),
         source_params=dict(study.data),
         methods=tuple(entries),
-        guarantees=tuple(
-            dataclasses.replace(study, **{study.lever: level}).guarantee for level in sorted(levels, reverse=True)
-        ),
+        guarantees=tuple(study.at(level).guarantee for level in sorted(levels, reverse=True)),
         replicates=int(state["graph.replicates"]),
         seed=study.seed,
         rows_seed=study.rows,
@@ -163,6 +160,10 @@ def numbers(made: GraphStudy, data: Dataset, job: Job | None) -> None:
     _tell_missing(found)
 
 
+def _again(made: GraphStudy, data: Dataset) -> None:
+    start(made, data)
+
+
 def _progress(made: GraphStudy, data: Dataset, job: Job) -> None:
     progress = job.progress
     if progress.alive:
@@ -177,7 +178,7 @@ def _progress(made: GraphStudy, data: Dataset, job: Job) -> None:
     elif progress.state == "stopped":
         left, right = st.columns([4, 1], vertical_alignment="center")
         left.caption(f"Stopped after {progress.done} of {progress.total} replicates; the curves show those.")
-        right.button("Again", on_click=start, args=(made, data), key="roc-again", width="stretch")
+        right.button("Again", on_click=_again, args=(made, data), key="roc-again", width="stretch")
     elif progress.state == "failed":
         st.error(show.as_text(progress.problem))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from pages.parts import attacker, glossary, graph_set, share
@@ -11,7 +13,7 @@ from privcov.estimators.base import METHODS
 
 KEEPS = ("roc.methods", "roc.rho", "roc.epsilon", "roc.replicates")
 _RANGES = {"rho": (1e-5, 10.0), "epsilon": (0.01, 20.0)}
-_REPLICATES = {
+_REPLICATES: dict[str, Any] = {
     "name": "roc.replicates",
     "key": "graph.replicates",
     "code": share.number(2, 500, whole=True),

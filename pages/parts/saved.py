@@ -129,7 +129,8 @@ def _form(plan: Plan) -> Place | None:
     try:
         study = _with_level(_base(plan), levels[0])
         simulated = SOURCES.get(plan.source).group == "Simulated"
-        study = dataclasses.replace(study, **{"rows" if simulated else "seed": plan.seed})
+        seed = plan.seed
+        study = dataclasses.replace(study, rows=seed) if simulated else dataclasses.replace(study, seed=seed)
         axis, values = next(iter(plan.vary.items()), ("privacy", [getattr(g, study.lever) for g in levels]))
         if axis == "privacy" and len(levels) > 1 and len(set(values)) == 1 and study.kind == "approx":
             axis, values = "delta", [g.delta for g in levels]

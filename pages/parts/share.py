@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -26,8 +27,8 @@ _LONGEST = 1_000  # letters of a text box
 class Code:
     """Between a widget's value and its text in the address. read raises ValueError with a sentence."""
 
-    read: Callable[[str], object]
-    write: Callable[[object], str]
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
 
 
 def word(option: object) -> str:
@@ -147,8 +148,8 @@ def bound(
     clears: Sequence[str] = (),
     quiet: bool = False,
     form: Form | None = None,
-    **more: object,
-) -> object:
+    **more: Any,
+) -> Any:
     """The widget ``make(label, *args, **more)``, showing what the address says under ``name``; returns its value.
 
     default: shown where the address is silent; then the address stays silent. A tuple asks for a range. clears: other
@@ -185,7 +186,7 @@ def bound(
 
 
 def _again(kind: str, args: tuple, shown: object) -> dict[str, object]:
-    """What a widget shows, told a second time as its default; see `controls._hold`."""
+    """What a widget shows, told a second time as its default; see `fields.hold`."""
     if kind in ("number_input", "slider", "select_slider", "toggle"):
         return {"value": shown}
     if kind in ("segmented_control", "multiselect"):
@@ -193,7 +194,7 @@ def _again(kind: str, args: tuple, shown: object) -> dict[str, object]:
     return {"index": list(args[0]).index(shown)} if kind == "selectbox" and shown in args[0] else {}
 
 
-def settle(name: str, key: str, code: Code, default: object) -> object:
+def settle(name: str, key: str, code: Code, default: Any) -> Any:
     """What a widget shows in this run, also while it is out of sight. Its state follows the address, unless the program
     itself has set the state."""
     state, text, shown = st.session_state, frame.own(name), default
@@ -238,7 +239,7 @@ def _number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def tabs(labels: Sequence[str], *, name: str, key: str, quiet: bool = False) -> list:
+def tabs(labels: Sequence[str], *, name: str, key: str, quiet: bool = False) -> Sequence:
     """`st.tabs` whose open one stands in the address; the first is the default. quiet: as for `bound`."""
     settle(name, key, one_of(labels), labels[0])
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import streamlit as st
@@ -19,7 +19,10 @@ from privcov.figures.pixels import Still
 if TYPE_CHECKING:
     import pandas as pd
 
-_CHART = {
+    from privcov._release import Release
+    from privcov.dataset import Dataset
+
+_CHART: dict[str, Any] = {
     "displaylogo": False,
     # Files for papers are made by pages/parts/export.py, in dark ink on white whatever the page looks like.
     "modeBarButtonsToRemove": ["toImage", "select2d", "lasso2d", "autoScale2d"],
@@ -38,7 +41,7 @@ def problems() -> Iterator[None]:
 def picture(found: Picture, key: str) -> None:
     """A chart with its text alternative. Fonts and colours are the figure's own."""
     st.session_state.setdefault("pictures", {})[key] = found  # what pages/parts/export.py has to offer
-    height = "content" if found.figure.layout.height else "stretch"
+    height: Literal["content", "stretch"] = "content" if found.figure.layout.height else "stretch"
     st.plotly_chart(found.figure, key=key, theme=None, width="stretch", height=height, config=_CHART, alt=found.alt)
 
 
@@ -67,6 +70,19 @@ def still(found: Still, key: str, make: Callable[[], Picture]) -> None:
 def tag(provenance: str, text: str = "") -> None:
     """Where the numbers below come from: Simulated, Public, Owner's view or Released."""
     st.html(f'<div><span class="pc-tag">{escape(provenance)}</span>{escape(text)}</div>')
+
+
+def made_from(data: Dataset, rel: Release, label: str) -> None:
+    """Rows, method and guarantee of the release below, and a warning where its published claim is false.
+
+    label: the method's.
+    """
+    tag(
+        data.provenance.capitalize(),
+        f"{data.n:,} rows, {data.d} columns; {label}, {rel.given or 'nothing measured'}",
+    )
+    if rel.claim_is_false:
+        st.warning(as_text(f"Guarantee: {rel.statement['Guarantee']}."))
 
 
 def lines(titled: Iterable[tuple[str, str]]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import streamlit as st
 
 _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
@@ -9,6 +11,11 @@ _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 
 def log_grid(low: float, high: float, *also: float, whole: bool = False) -> list:
     """Round numbers about evenly spaced on a log scale from low to high, and the extra values."""
+    return list(_log_grid(low, high, whole, *also))
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _log_grid(low: float, high: float, whole: bool, *also: float) -> list:
     decade = -16
     values = set(also)
     while 10.0**decade <= high:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import privcov
 from privcov.data_sources.base import SOURCES
@@ -31,9 +32,9 @@ class Study:
     """
 
     source: str = ""
-    data: tuple[tuple[str, object], ...] = ()
+    data: tuple[tuple[str, Any], ...] = ()
     method: str = ""
-    options: tuple[tuple[str, object], ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
     kind: str = "zcdp"
     rho: float = 0.1
     epsilon: float = 1.0
@@ -54,6 +55,12 @@ class Study:
     def lever(self) -> str:
         """Name of the number the privacy slider moves."""
         return "rho" if self.kind == "zcdp" else "epsilon"
+
+    def at(self, level: float) -> Study:
+        """The same study with its lever at this level."""
+        if self.kind == "zcdp":
+            return dataclasses.replace(self, rho=level)
+        return dataclasses.replace(self, epsilon=level)
 
     def method_key(self, default: str = "") -> str:
         return self.method or default or DEFAULT_METHOD[self.kind]
@@ -123,7 +130,7 @@ def _digits(value: float) -> str:
 def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
     """The study of an address, and one sentence for each part of it that made no sense and was left out."""
     problems: list[str] = []
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
 
     def attempt(name: str, make) -> None:
         try:
@@ -148,7 +155,8 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
     study = Study(**found)
     data = _pairs("data", query, SOURCES.get(study.source_key()).parameters, problems)
     options = _pairs("method", query, METHODS.get(study.method_key()).parameters, problems)
-    return dataclasses.replace(study, data=data, options=options), problems
+    method = study.method_key() if options else study.method  # settings belong to a method, so it has a name then
+    return dataclasses.replace(study, data=data, method=method, options=options), problems
 
 
 def _kind(text: str) -> str:

@@ -100,7 +100,7 @@ def against(dataset: Dataset) -> str:
     return "truth" if dataset.truth is not None else "sample"
 
 
-def same_epsilon(kind: str, epsilon: float, delta: float) -> Guarantee:
+def same_epsilon(kind: str, epsilon: float, delta: float) -> PureDP | ApproxDP | ZCDP:
     """The guarantee of a kind that implies (epsilon, delta)-DP."""
     if kind == "pure":
         return PureDP(epsilon)
@@ -217,15 +217,15 @@ def _guarantees(study: Study, setting: Setting, values: tuple) -> tuple[list[Gua
         return [ApproxDP(study.epsilon, v) for v in values], {}
     if not setting.kinds:
         levels = values if setting.axis == "privacy" else [getattr(study, study.lever)]
-        make = {"zcdp": ZCDP, "pure": PureDP}.get(study.kind, lambda v: ApproxDP(v, study.delta))
-        return [make(float(v)) for v in levels], {}
+        return [study.at(float(v)).guarantee for v in levels], {}
     epsilons = values if setting.axis == "privacy" else [study.epsilon]
-    found, levels = [], {}
+    found: list[Guarantee] = []
+    known: dict[tuple[str, float], float] = {}
     for epsilon, kind in itertools.product(epsilons, setting.kinds):
         guarantee = same_epsilon(kind, float(epsilon), setting.delta)
         found.append(guarantee)
-        levels[kind, guarantee.rho if kind == "zcdp" else guarantee.epsilon] = float(epsilon)
-    return found, levels
+        known[kind, guarantee.rho if isinstance(guarantee, ZCDP) else guarantee.epsilon] = float(epsilon)
+    return found, known
 
 
 def _x_label(axis: Axis, setting: Setting) -> str:
@@ -238,7 +238,7 @@ def _x_label(axis: Axis, setting: Setting) -> str:
 def _standing(study: Study, data: Dataset, setting: Setting, axis: Axis) -> float | None:
     """Where the study itself stands on the axis, when that is inside the drawn values."""
     values = setting.values or axis.values
-    own = {"row_bound": data.row_bound, "delta": study.delta, "n": data.n, "d": data.d}
+    own: dict[str, Any] = {"row_bound": data.row_bound, "delta": study.delta, "n": data.n, "d": data.d}
     here = own.get(axis.name, dict(study.data).get(axis.name))
     if axis.name == "privacy":
         here = study.epsilon if setting.kinds else getattr(study, study.lever)

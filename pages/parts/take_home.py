@@ -19,7 +19,7 @@ HTML, JSON = "text/html", "application/json"
 
 def address() -> str:
     """Path and query of the page as it stands; nothing of a file is in it."""
-    file = next(file for _, entries in frame.MENU for file, label in entries if label == st.session_state["page"])
+    file = frame.file_of(st.session_state["page"])
     path = "/" if file == "app.py" else "/" + Path(file).stem.split("_", 1)[1]
     query = urlencode(st.session_state["address"], safe=":,")
     return path + ("?" + query if query else "")

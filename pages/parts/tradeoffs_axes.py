@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.parts import cached
+from pages.parts.fields import stands
 from pages.parts.study import Study
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
@@ -42,7 +43,7 @@ def axes(study: Study, data: Dataset) -> list[Axis]:
     now = {s.name: s.default for s in card.parameters} | dict(study.data)
     for spec in card.parameters:
         number = isinstance(spec.default, (int, float)) and not isinstance(spec.default, bool)
-        if spec.choices or not number or any(now.get(k) != v for k, v in spec.shown_if.items()):
+        if spec.choices or not number or not stands(spec, "data", study, owner=card.key):
             continue
         whole = isinstance(spec.default, int)
         if spec.name == "n":

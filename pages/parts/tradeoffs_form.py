@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -11,18 +12,14 @@ from pages.parts.study import Study
 from pages.parts.tradeoffs_axes import LEVELS, Axis, axes, read_values, values_text
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.experiments.plan import CLASSIFICATION, NORMS
+from privcov.experiments.answer import NORM_NAMES, metric_name
+from privcov.experiments.plan import NORMS
 from privcov.experiments.presets import PRESETS, Preset
 from privcov.experiments.presets_classification import CLASSIFIERS, ClassificationPreset
 from privcov.privacy import KINDS
 
-NORM_NAMES = {"frobenius": "Frobenius", "spectral": "spectral", "l1": "l1", "max": "max"}
 AGAINST = {"truth": "truth", "sample": "sample", "nonprivate": "the same method without noise"}
 SHOWN = PRESETS | CLASSIFIERS
-_ERRORS = {
-    "lda-error": "Share of test rows classified wrongly (LDA)",
-    "majority-error": "Share wrong by always answering the commonest class",
-}
 _PRESET = ("preset", "preset.methods", "preset.metric", "preset.replicates", "preset.published")
 KEEPS = (*_PRESET, "methods", "axis", "values", "norm", "size", "against", "replicates", "compare", "kinds", "without")
 
@@ -40,7 +37,7 @@ def presets() -> Preset | None:
     return SHOWN.get(key)
 
 
-def _menu(label: str, offered: dict[str, Preset]) -> None:
+def _menu(label: str, offered: Mapping[str, Preset]) -> None:
     # A new key after a choice is a new, closed menu.
     with st.popover(label, width="content", key=f"menu-{label}-{st.session_state.get('tradeoffs.choices', 0)}"):
         for paper in sorted({p.paper for p in offered.values()}, key=lambda p: p or 9):
@@ -123,15 +120,6 @@ def _chosen(name: str, key: str, where, usable: list[str], default: list[str]) -
         where.multiselect, "Methods", usable, name=name, default=default, key=key, format_func=labels.get,
         code=share.several_of(usable, list(labels)),  # a method may not fit the kind of guarantee chosen since
     )  # fmt: skip
-
-
-def metric_name(metric: str) -> str:
-    """ "relative-frobenius-to-truth" for people."""
-    if metric in CLASSIFICATION:
-        return _ERRORS[metric]
-    name = metric.removeprefix("relative-")
-    norm, reference = name.split("-to-")
-    return f"{'Relative' if name != metric else 'Absolute'} {NORM_NAMES[norm]} error to {AGAINST[reference]}"
 
 
 def own_form(study: Study, data: Dataset) -> tuple[sweep.Sweep, str]:

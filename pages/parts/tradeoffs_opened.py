@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts import frame, saved, share, show, sweep
-from pages.parts.tradeoffs_form import metric_name
 from privcov.experiments import studies
+from privcov.experiments.answer import metric_name
 from privcov.experiments.plan import Plan
 
 KEEPS = ("plan", "plan.part", "plan.metric")

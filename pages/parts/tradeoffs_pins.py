@@ -9,6 +9,10 @@ from pages.parts import frame, show
 from privcov.figures.errors import curves
 
 
+def _remove(key: tuple) -> None:
+    _pins().pop(key)
+
+
 def _pins() -> dict[tuple, dict]:
     """By (owner, number); `session_file.forget_results` removes those of a file."""
     return st.session_state.setdefault("pins", {})
@@ -54,7 +58,7 @@ def section() -> None:
 def _one(key: tuple, pin: dict) -> None:
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.markdown(f"**{key[1]}. {show.as_text(pin['title'])}**")
-    right.button("Remove", key=f"unpin-{key[1]}", on_click=_pins().pop, args=(key,), width="stretch")
+    right.button("Remove", key=f"unpin-{key[1]}", on_click=_remove, args=(key,), width="stretch")
     summary = pin["summary"]
     with show.problems():
         show.picture(

@@ -13,10 +13,10 @@ from pages.parts import frame, show, sweep, take_home, tradeoffs_pins, tradeoffs
 from pages.parts.glossary import term
 from pages.parts.jobs import Job
 from pages.parts.study import Study
-from pages.parts.tradeoffs_form import metric_name
 from pages.parts.tradeoffs_script import script
 from privcov.dataset import Dataset
 from privcov.experiments import studies
+from privcov.experiments.answer import metric_name
 from privcov.experiments.crossings import all_pairs, sentence
 from privcov.experiments.estimates import LONG, in_words
 from privcov.experiments.guessing import GUESS, against_guessing, without_noise
@@ -86,6 +86,10 @@ def start(made: sweep.Sweep) -> Job:
     return job
 
 
+def _go_on(made: sweep.Sweep) -> None:
+    start(made)
+
+
 def _others(shown: Job | None) -> None:
     for other in jobs().values():
         if other is not shown and other.progress.alive:
@@ -103,7 +107,7 @@ def _paint(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, j
     elif progress.state == "stopped":
         left, right = st.columns([4, 1], vertical_alignment="center")
         left.caption(f"Stopped after {progress.done:,} of {progress.total:,} runs; the picture shows what is there.")
-        right.button("Go on", on_click=lambda: start(made), key="go-on", width="stretch")
+        right.button("Go on", on_click=_go_on, args=(made,), key="go-on", width="stretch")
     elif progress.state == "failed":
         st.error(show.as_text(progress.problem))
     rows = progress.rows[:]

@@ -29,28 +29,32 @@ class Turns:
 
     def __init__(self, places: int = PLACES, patience: float = PATIENCE) -> None:
         self._places, self._patience = places, patience
-        self._lock = threading.Lock()
+        self._moved = threading.Condition()
         self._queue: list[_Ticket] = []
 
     def take(self, visit: Hashable) -> None:
         """Wait until fewer than `places` of those who came before are still there, or another run of this visit has
         taken the place over."""
         me, end = threading.current_thread(), time.monotonic() + self._patience
-        with self._lock:
+        with self._moved:
             self._queue = [t for t in self._queue if t.run.is_alive() and t.run is not me]
             ticket = next((t for t in self._queue if t.visit == visit and t.waiting), None)
             if ticket is None:
                 ticket = _Ticket(visit, me)
                 self._queue.append(ticket)
             ticket.run = me
-        while not self._served(ticket, me, late=time.monotonic() > end):
-            time.sleep(STEP)
+            self._moved.notify_all()
+            while not self._served(ticket, me, late=time.monotonic() > end):
+                # Nobody says when a thread has ended. The first in line looks, and tells the others when it goes:
+                # twenty that all look would keep a busy interpreter from its work.
+                first = next(t for t in self._queue if t.waiting) is ticket
+                self._moved.wait(STEP if first else max(STEP, end - time.monotonic()))
+            self._moved.notify_all()
 
     def _served(self, ticket: _Ticket, me: threading.Thread, *, late: bool) -> bool:
-        with self._lock:
-            if ticket.run is not me:
-                return True
-            ahead = self._queue[: self._queue.index(ticket)]
-            if late or sum(t.run.is_alive() for t in ahead) < self._places:
-                ticket.waiting = False
-            return not ticket.waiting
+        if ticket.run is not me:
+            return True
+        ahead = self._queue[: self._queue.index(ticket)]
+        if late or sum(t.run.is_alive() for t in ahead) < self._places:
+            ticket.waiting = False
+        return not ticket.waiting

@@ -88,7 +88,7 @@ def section(study: Study, data: Dataset) -> None:
 def _guarantees(study: Study, asked: Map) -> list[Guarantee]:
     if asked.y == "d":
         return [study.guarantee]
-    return [dataclasses.replace(study.guarantee, **{asked.y: level}) for level in asked.ys]
+    return [study.at(level).guarantee for level in asked.ys]
 
 
 def _call(study: Study, asked: Map) -> tuple[tuple, dict]:

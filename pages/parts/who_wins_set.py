@@ -93,7 +93,7 @@ def form(study: Study, data: Dataset) -> Map:
     return Map(
         tuple(methods),
         y,
-        _between(*n_range, steps, whole=True),
+        _between(n_range[0], n_range[1], steps, whole=True),
         _between(low, high, steps, whole=whole),
         norm,
         against,

@@ -101,10 +101,10 @@ class Reach:
 def reach(claim: Claim, n: int) -> Reach:
     """The most favourable case: of pure noise, two outcomes with the odds e^epsilon; of (epsilon, delta) and zCDP,
     Gaussian noise looked at along the difference of the two answers."""
-    mu = None if isinstance(claim, PureDP) else accounting.mu_of(claim)
+    mu = math.nan if isinstance(claim, PureDP) else accounting.mu_of(claim)
 
     def caught(factor: float) -> bool:
-        if mu is None:
+        if isinstance(claim, PureDP):
             q = np.array([1 / (1 + math.exp(factor * claim.epsilon))])
             p = 1 - q
         else:

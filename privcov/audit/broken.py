@@ -35,11 +35,15 @@ def _unclipped(dataset: Dataset, claim, event: Event):
     return dataset.with_row_bound(LONG * dataset.row_bound), weaker(claim, LONG**2), LONG**2
 
 
-def _wrong_n(dataset: Dataset, claim, event: Event):
-    twice = Dataset.from_rows(
+def twice(dataset: Dataset) -> Dataset:
+    """The table with every row in it two times."""
+    return Dataset.from_rows(
         np.repeat(dataset.rows, 2, axis=0), dataset.row_bound, name=dataset.name, provenance=dataset.provenance
     )
-    return twice, claim, 1.0
+
+
+def _wrong_n(dataset: Dataset, claim, event: Event):
+    return twice(dataset), claim, 1.0
 
 
 def _one_over_n(dataset: Dataset, claim, event: Event):

@@ -185,7 +185,10 @@ def _waste(events: tuple[Event, ...], asked: Guarantee) -> float:
     pure, mu2 = float(accounting.pure_sum(events)), float(accounting.gaussian_square(events))
     if events[0].mechanism == "wishart":
         return math.nan if isinstance(asked, PureDP) else events[0].freedom / approx_noise_sound(asked)["freedom"]
-    return asked.epsilon / pure if pure else accounting.mu_of(asked) / math.sqrt(mu2)
+    if pure:
+        assert isinstance(asked, PureDP | ApproxDP)
+        return asked.epsilon / pure
+    return accounting.mu_of(asked) / math.sqrt(mu2)
 
 
 def _verdict(claim: Claim, kept: bool, used: float, true: float, waste: float) -> str:

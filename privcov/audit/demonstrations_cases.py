@@ -52,7 +52,8 @@ def _axes(row: np.ndarray, n: int = ROWS) -> np.ndarray:
 def _sound(first: np.ndarray, second: np.ndarray, centre: str = "none", looks: int = 1) -> Attack:
     """The attack on the measurement as it should be made: clipped to the public bound 1, its own sensitivity."""
     tables, joint = (_table(first), _table(second)), int(centre == "joint")
-    return Attack(*(clipped_moment(t, joint=joint) for t in tables), _law(tables[0], centre), looks)
+    one, two = (clipped_moment(t, joint=joint) for t in tables)
+    return Attack(one, two, _law(tables[0], centre), looks)
 
 
 class GaussianCase:
@@ -68,7 +69,8 @@ class GaussianCase:
 
     def exact(self, lever: float) -> tuple[float, float]:
         """Chance (0..1) that the best attack names the right table: habit, repair."""
-        return tuple(attack.success for attack in self.attacks(lever))
+        done, repaired = self.attacks(lever)
+        return done.success, repaired.success
 
     def limit(self, lever: float) -> float:
         """The largest chance that the claim permits."""
@@ -76,12 +78,10 @@ class GaussianCase:
 
     def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
         """Both attacks carried out ``count`` times."""
-        attacks = self.attacks(lever)
-        said = self.findings(lever, *attacks)
-        return tuple(
-            carried_out(a, CLAIM, text, count, stream(seed, type(self).__name__, side, f"{lever:g}"))
-            for side, a, text in zip(("done", "repaired"), attacks, said, strict=True)
-        )
+        done, repaired = self.attacks(lever)
+        said = self.findings(lever, done, repaired)
+        one, two = (stream(seed, type(self).__name__, side, f"{lever:g}") for side in ("done", "repaired"))
+        return carried_out(done, CLAIM, said[0], count, one), carried_out(repaired, CLAIM, said[1], count, two)
 
 
 class LongestRow(GaussianCase):
@@ -89,8 +89,9 @@ class LongestRow(GaussianCase):
 
     def attacks(self, lever: float) -> tuple[Attack, Attack]:
         tables = _axes(lever * _E1), _axes(_E2)
-        divided = [_table(rows / np.linalg.norm(rows, axis=1).max()) for rows in tables]
-        return Attack(*(clipped_moment(t, joint=0) for t in divided), _law(divided[0], "none")), _sound(*tables)
+        first, second = (_table(rows / np.linalg.norm(rows, axis=1).max()) for rows in tables)
+        law = _law(first, "none")
+        return Attack(clipped_moment(first, joint=0), clipped_moment(second, joint=0), law), _sound(*tables)
 
     def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         first, second = done.first[1, 1], done.second[1, 1]
@@ -114,10 +115,9 @@ class SampleMean(GaussianCase):
         first[-1] = _E1
         # The answer of the habit is S - mean mean'; its noise is that of a mean known to be zero.
         law = _law(_table(first), "none")
-        centred = [
-            clipped_moment(_table(rows), joint=0) - np.outer(*[rows.mean(axis=0)] * 2) for rows in (first, others)
-        ]
-        return Attack(*centred, law), _sound(first, others, "joint")
+        both = (first, others)
+        one, two = (clipped_moment(_table(x), joint=0) - np.outer(*[x.mean(axis=0)] * 2) for x in both)
+        return Attack(one, two, law), _sound(first, others, "joint")
 
     def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         moved, assumed = (ROWS * float(np.linalg.norm(a)) for a in (done.difference, math.sqrt(2) / ROWS))
@@ -161,8 +161,8 @@ class Outside(GaussianCase):
         tables = _axes(lever * _E1), _axes(lever * _E2)
         # A bound that no row exceeds switches clipping off; the answer is brought back to units of the bound 1.
         loose = max(lever, 1.0)
-        found = [loose**2 * clipped_moment(_table(rows, loose), joint=0) for rows in tables]
-        return Attack(*found, _law(_table(tables[0]), "none")), _sound(*tables)
+        first, second = (loose**2 * clipped_moment(_table(rows, loose), joint=0) for rows in tables)
+        return Attack(first, second, _law(_table(tables[0]), "none")), _sound(*tables)
 
     def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         return (
@@ -206,7 +206,7 @@ class RawTuning:
             ask = Ask(_table(rows), CLAIM, "none", "raw-cv", rng)
             measured = METHODS.get("dp-thresholding").cls().measure(ask, CLAIM)
             found.append(np.array([chosen_on_raw_rows(ask, measured) for _ in range(count)]))
-        return tuple(found)
+        return found[0], found[1]
 
     def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
         """Both attacks carried out ``count`` times."""
@@ -215,8 +215,8 @@ class RawTuning:
         hits = int((first > 0).sum() + (second <= 0).sum())
         most = max(float(first.max()), float(second.max()), 1e-12)
         edges = most * (np.arange(22) - 0.5) / 20
-        shares = [np.histogram(x, edges)[0] / runs for x in (first, second)]
-        seen = Seen("gamma as released (unit-ball units)", edges, *shares, float(edges[1]))
+        one, two = (np.histogram(x, edges)[0] / runs for x in (first, second))
+        seen = Seen("gamma as released (unit-ball units)", edges, one, two, float(edges[1]))
         repaired = self.repaired(lever)
         said = (
             f"gamma is {np.median(second):.3g} without the row and {np.median(first):.3g} with it, in every run: "
@@ -245,7 +245,8 @@ class OneOverN:
 
     def exact(self, lever: float) -> tuple[float, float]:
         """Chance (0..1) that somebody's row is published: habit, repair."""
-        return tuple(0.5 + self.printed(lever, delta) / 2 for delta in self.deltas(lever))
+        done, repaired = self.deltas(lever)
+        return 0.5 + self.printed(lever, done) / 2, 0.5 + self.printed(lever, repaired) / 2
 
     def printed(self, n: float, delta: float) -> float:
         """Expected number of rows printed in a release."""
@@ -275,7 +276,7 @@ class OneOverN:
             said = self._finding(n, delta, self.release(lever, delta, seed))
             claim, limit = _nothing_but(delta), min(1.0, 0.5 + many / 2)
             sides.append(Side(claim, limit, success, True, hits, count, *interval(hits, count), said, seen))
-        return tuple(sides)
+        return sides[0], sides[1]
 
     def _finding(self, n: int, delta: float, came_out: tuple[int, np.ndarray] | None) -> str:
         many = self.printed(n, delta)

@@ -86,11 +86,11 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
     told = [
         f"Somebody who knows every other row, and thinks two values of yours equally likely, guesses right "
         f"{bound} {_share(success)} of the time; a coin is right 50 % of the time.",
-        f"Who believes {_share(prior)} in a true thing about your row believes at most {_share(after)} in it "
-        f"afterwards, {luck}."
-        if math.isfinite(worst)
-        else f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
-        "then the belief is certainty.",
+        f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
+        "then the belief is certainty."
+        if isinstance(claim, ApproxDP) and not math.isfinite(worst)
+        else f"Who believes {_share(prior)} in a true thing about your row believes at most {_share(after)} in it "
+        f"afterwards, {luck}.",
         f"If one innocent in a hundred may be accused, at most {_share(float(power(claim, 0.01)))} of the guilty are "
         "found.",
     ]

@@ -14,6 +14,7 @@ import numpy as np
 
 from privcov import _private
 from privcov.audit.bounds import Claim, weaker
+from privcov.audit.broken import twice
 from privcov.dataset import Dataset
 from privcov.measurements.exact_moment import NoisySum, measure_exactly, planned_event
 from privcov.measurements.integer_gram import ANCHOR, UNIT
@@ -55,7 +56,7 @@ def seen(noisy: NoisySum) -> np.ndarray:
 
 def noiseless(table: Dataset, anchors: int, second_trace: bool, *, clip: bool = True) -> np.ndarray:
     """What `seen` is without noise, up to cutting to whole numbers: known to an attacker who knows every row."""
-    rows = table.rows / table.row_bound
+    rows = np.asarray(table.rows) / table.row_bound
     if clip:
         rows = rows / np.maximum(1.0, np.linalg.norm(rows, axis=1, keepdims=True))
     z = np.hstack([rows, np.full((len(rows), anchors), ANCHOR / UNIT)])
@@ -80,9 +81,7 @@ def sampler(method: str, table: Dataset, claim: Claim, *, hidden: bool, fault: s
     """
     event = _event(method, as_private(table, hidden).facts, claim)
     if fault == "wrong-n":
-        table = Dataset.from_rows(
-            np.repeat(table.rows, 2, axis=0), table.row_bound, name=table.name, provenance=table.provenance
-        )
+        table = twice(table)
     private = as_private(table, hidden)
     how = request(method, private.facts, weaker(claim, 2.0) if fault == "half-noise" else claim)
     shape = measure_exactly(private, **how)

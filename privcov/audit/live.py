@@ -193,7 +193,8 @@ def run(asked: Asked) -> Iterator[Cell]:
             part.append(_seen(asked, side.draw(size, asked.seed, "draws", number)))
         left, number = left - size, number + 1
         yield Cell([], False)
-    yield Cell([{"audit": _judge(asked, pair, claim, samplers, tuple(map(np.concatenate, parts)))}], False)
+    first, second = map(np.concatenate, parts)
+    yield Cell([{"audit": _judge(asked, pair, claim, samplers, (first, second))}], False)
 
 
 def _seen(asked: Asked, answers: np.ndarray) -> np.ndarray:
@@ -201,7 +202,8 @@ def _seen(asked: Asked, answers: np.ndarray) -> np.ndarray:
 
 
 def _samplers(made: Mechanism, pair: Pair, claim) -> tuple[Sampler, Sampler]:
-    return tuple(sampler(made, table, claim) for table in tables(pair, made.rows))
+    first, second = (sampler(made, table, claim) for table in tables(pair, made.rows))
+    return first, second
 
 
 def _centres(samplers: tuple[Sampler, Sampler]):
@@ -216,7 +218,8 @@ def _search(asked: Asked, made: Mechanism, claim):
     found = []
     for pair in tried:
         samplers = _samplers(made, pair, claim)
-        train = tuple(_seen(asked, s.draw(count, asked.seed, "search", pair.key)) for s in samplers)
+        one, two = (_seen(asked, s.draw(count, asked.seed, "search", pair.key)) for s in samplers)
+        train = one, two
         _, _, proved, difference = best_regions(train, statistics(train, _centres(samplers)), claim)
         found.append((proved / level(claim), difference))
         yield Cell([], False)
@@ -227,7 +230,8 @@ def _search(asked: Asked, made: Mechanism, claim):
 
 def _judge(asked: Asked, pair: Pair, claim, samplers, answers: tuple[np.ndarray, np.ndarray]) -> Audit:
     half = asked.draws // 2
-    train, test = tuple(a[:half] for a in answers), tuple(a[half:] for a in answers)
+    first, second = answers
+    train, test = (first[:half], second[:half]), (first[half:], second[half:])
     alpha = each(asked.error)
     regions = best_regions(train, statistics(train, _centres(samplers)), claim, alpha)[:2]
     tests = [_test(r, test, alpha) for r in regions]
@@ -239,7 +243,8 @@ def _judge(asked: Asked, pair: Pair, claim, samplers, answers: tuple[np.ndarray,
         pair,
         claim,
         len(test[0]),
-        *tests,
+        for_level=tests[0],
+        for_delta=tests[1],
         proved=max(0.0, float(level_low(claim, tests[0].p_low, tests[0].q_high))),
         difference=max(0.0, tests[1].p_low - tests[1].q_high),
         permitted=allowed_difference(claim),
@@ -251,7 +256,7 @@ def _judge(asked: Asked, pair: Pair, claim, samplers, answers: tuple[np.ndarray,
 
 
 def _test(region: Region, test: tuple[np.ndarray, np.ndarray], alpha: float) -> Test:
-    hits = tuple(region.hits(t) for t in test)
+    hits = region.hits(test[0]), region.hits(test[1])
     n = len(test[0])
     low, high = binomial_low(hits[region.favoured], n, alpha), binomial_high(hits[1 - region.favoured], n, alpha)
     return Test(region, hits, float(low), float(high))
@@ -280,6 +285,6 @@ def _histogram(label: str, values: list[np.ndarray], region: Region | None = Non
     edges = np.linspace(low, high, _BINS + 1)
     if region is None and low < 0 < high:  # zero is an edge: what lies below it is impossible
         edges = edges - edges[np.argmin(np.abs(edges))]
-    counts = [np.histogram(np.clip(v, edges[0], edges[-1]), edges)[0] for v in values]
+    first, second = (np.histogram(np.clip(v, edges[0], edges[-1]), edges)[0] for v in values)
     cut, above = (None, True) if region is None else (region.cut, region.above)
-    return Histogram(label, edges, *counts, cut, above)
+    return Histogram(label, edges, first, second, cut, above)

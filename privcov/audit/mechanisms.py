@@ -74,7 +74,8 @@ class Mechanism:
 
     def claim(self, epsilon: float, delta: float, rho: float = RHO) -> Claim:
         """The guarantee of this mechanism's kind at these levels."""
-        return {"pure": PureDP(epsilon), "approx": ApproxDP(epsilon, delta), "zcdp": ZCDP(rho)}[self.kind]
+        claims: dict[str, Claim] = {"pure": PureDP(epsilon), "approx": ApproxDP(epsilon, delta), "zcdp": ZCDP(rho)}
+        return claims[self.kind]
 
 
 @dataclass(frozen=True, eq=False)

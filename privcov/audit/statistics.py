@@ -96,7 +96,7 @@ def best_regions(
     train: tuple[np.ndarray, np.ndarray], tried: list[Statistic], claim: Claim, alpha: float = ALPHA
 ) -> tuple[Region, Region, float, float]:
     """(best set for the level of the claim, best for delta at epsilon 0, and their bounds on the training draws)."""
-    best = [(-np.inf, None), (-np.inf, None)]
+    best: list[tuple[float, Region | None]] = [(-np.inf, None), (-np.inf, None)]
     for statistic in tried:
         values = [np.sort(statistic.of(t)) for t in train]
         pooled = np.sort(np.concatenate(values))

@@ -20,7 +20,7 @@ from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.experiments import studies
-from privcov.experiments.answer import NORM_NAMES
+from privcov.experiments.answer import metric_name
 from privcov.experiments.plan import CLASSIFICATION, Plan
 from privcov.figures.errors import curves
 from privcov.figures.look import LIGHT, Picture, plain
@@ -244,24 +244,15 @@ def _study_curves(summary: pd.DataFrame) -> list[tuple[str, Picture]]:
             LIGHT,
             x=x,
             x_label=x.replace("_", " "),
-            y_label=_words(metric),
+            y_label=metric_name(metric),
             order=list(dict.fromkeys(part["method"])),
             labels={entry: _label(entry) for entry in part["method"]},
             references=[("zero matrix", 1.0)] if relative else [],
             log=bool((part[x] > 0).all()),
             log_error=metric not in CLASSIFICATION,
         )
-        found.append((_words(metric), drawn))
+        found.append((metric_name(metric), drawn))
     return found
-
-
-def _words(metric: str) -> str:
-    """ "relative-frobenius-to-truth" for people."""
-    if metric in CLASSIFICATION:
-        return metric.replace("-", " ").replace("lda", "LDA").capitalize()
-    name = metric.removeprefix("relative-")
-    norm, reference = name.split("-to-")
-    return f"{'Relative' if name != metric else 'Absolute'} {NORM_NAMES[norm]} error to {reference}"
 
 
 def _label(entry: str) -> str:

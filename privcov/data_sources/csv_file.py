@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privcov.table_files import csv_scan
 from privcov.table_files.facts import quote
 from privcov.table_files.numbers import number_of
 
@@ -24,13 +25,11 @@ if TYPE_CHECKING:
 MAX_BYTES = 50_000_000
 MAX_ROWS = 1_000_000
 MAX_COLUMNS = 200
-MAX_HEADER_BYTES = 65_536
+MAX_HEADER_BYTES = csv_scan.MOST_HEADER_BYTES
 
 _CHUNK_CELLS = 100_000
 _SPELT = {"": "nan", "NA": "nan", "N/A": "nan", "null": "nan", "NULL": "nan"}
-_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)+")
-_SAVE_AGAIN = "save it again as CSV UTF-8, separated by commas, with decimal points"
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,15 +167,15 @@ class _Column:
 def decode(raw: bytes, what: str) -> str:
     """The text, or ValueError with the line of the first byte that is not text."""
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise ValueError(f"{what} is UTF-16 text and only UTF-8 can be read: {_SAVE_AGAIN}.")
+        raise ValueError(f"{what} is UTF-16 text and only UTF-8 can be read: {csv_scan.SAVE_AGAIN}.")
     if (at := raw.find(b"\0")) >= 0:
         line = raw.count(b"\n", 0, at) + 1
-        raise ValueError(f"{what} holds a zero byte on line {line:,}, so it is not text: {_SAVE_AGAIN}.")
+        raise ValueError(f"{what} holds a zero byte on line {line:,}, so it is not text: {csv_scan.SAVE_AGAIN}.")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{what} is not UTF-8 text (first on line {line:,}): {_SAVE_AGAIN}.") from None
+        raise ValueError(f"{what} is not UTF-8 text (first on line {line:,}): {csv_scan.SAVE_AGAIN}.") from None
 
 
 def records_of(lines: io.TextIOBase):
@@ -226,9 +225,9 @@ def chunks(records, width: int):
 
 def _names(cells: list[str], show: bool) -> list[str]:
     """Checked column names. ``show``: messages may repeat what the file says."""
-    for mark, word in _OTHER_SEPARATORS.items():
+    for mark, word in csv_scan.SEPARATORS.items():
         if sum(cell.count(mark) for cell in cells) >= len(cells):
-            raise ValueError(f"The file is separated by {word} and only commas can be read: {_SAVE_AGAIN}.")
+            raise ValueError(f"The file is separated by {word} and only commas can be read: {csv_scan.SAVE_AGAIN}.")
     names = [" ".join(cell.split()) for cell in cells]
     if len(names) > MAX_COLUMNS:
         raise ValueError(f"The file has {len(names):,} columns and the limit is {MAX_COLUMNS}: keep fewer columns.")

@@ -31,7 +31,7 @@ _FAMILY: dict[str, Any] = {
     "label": "Law of the rows",
     "choices": ("normal", "t5"),
     "help": "t5 has heavy tails (five degrees of freedom) and a covariance 5/3 as large.",
-    "reference": "Paper 4, Section 5. Its t_5 errors look measured against the scale matrix, not the covariance.",
+    "reference": "Paper 4, Section 4.1. Its t_5 errors look measured against the scale matrix, not the covariance.",
 }
 _T = 5  # degrees of freedom; a t_5 vector with scale matrix Sigma has covariance 5 / (5 - 2) Sigma
 
@@ -75,7 +75,7 @@ class Gaussian(Source):
     group="Simulated",
     order=10,
     summary="Variables in a row; neighbours correlate, and the correlation fades like rho to the distance.",
-    reference="Paper 4, Section 5, Model 1 (rho = 0.6).",
+    reference="Paper 4, Section 4.1, Model 1 (rho = 0.6).",
 )
 @dataclass(frozen=True)
 class AR1Covariance(Gaussian):
@@ -94,7 +94,7 @@ class AR1Covariance(Gaussian):
     family: str = parameter("normal", **_FAMILY)
 
     def truth(self, seed: int) -> Truth:
-        return Truth(self.spread * _toeplitz(self.rho ** np.arange(self.d)))
+        return Truth(self.spread * toeplitz(self.rho ** np.arange(self.d)))
 
 
 @SOURCES.add(
@@ -103,7 +103,7 @@ class AR1Covariance(Gaussian):
     group="Simulated",
     order=20,
     summary="Ones on the diagonal, 0.6 and 0.3 beside it, zero elsewhere: a sparse covariance.",
-    reference="Paper 4, Section 5, Model 2.",
+    reference="Paper 4, Section 4.1, Model 2.",
 )
 @dataclass(frozen=True)
 class BandedCovariance(Gaussian):
@@ -119,7 +119,7 @@ class BandedCovariance(Gaussian):
     def truth(self, seed: int) -> Truth:
         row = np.zeros(self.d)
         row[:3] = (1.0, 0.6, 0.3)[: self.d]
-        return Truth(self.spread * _toeplitz(row))
+        return Truth(self.spread * toeplitz(row))
 
 
 @SOURCES.add(
@@ -152,7 +152,7 @@ class SparseCovariance(Gaussian):
         return Truth((u + lift * np.eye(self.d)) / 200)
 
 
-def _toeplitz(row: np.ndarray) -> np.ndarray:
+def toeplitz(row: np.ndarray) -> np.ndarray:
     """The symmetric matrix with row[|i - j|] at (i, j). scipy.linalg has it too, but the first picture need not wait
     for scipy."""
     at = np.arange(len(row))

@@ -33,7 +33,7 @@ class Ionosphere(PaperData):
 
     Limits: the autocorrelation of a pulse is normalised, so each part lies in [-1, 1]. Row bound: R = sqrt(34), the
     length of a row with every part at a limit; the paper divides by the longest row instead, which is a query of the
-    data that its budget does not count. No cell is clipped and no row scaled down.
+    data that its guarantee does not cover. No cell is clipped and no row scaled down.
     """
 
     title: ClassVar = "Ionosphere"

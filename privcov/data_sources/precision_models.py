@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.data_sources.base import SOURCES
-from privcov.data_sources.gaussian import COLUMNS, ROWS, Gaussian
+from privcov.data_sources.gaussian import COLUMNS, ROWS, Gaussian, toeplitz
 from privcov.dataset import Truth
 from privcov.parameters import parameter
 from privcov.randomness import stream
@@ -101,8 +101,6 @@ class PrecisionAR2(PrecisionModel):
     def theta(self, seed: int) -> np.ndarray:
         row = np.zeros(self.d)
         row[:3] = (1.0, 0.5, 0.25)[: self.d]
-        from scipy.linalg import toeplitz
-
         return toeplitz(row)
 
 

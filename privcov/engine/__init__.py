@@ -9,19 +9,20 @@ PRIVCOV_WORKERS limits the number of processes or threads here; the default is t
 A cluster is started with two lines, the second on every machine and in a folder where ``import privcov`` finds the
 same version (or with that folder in PYTHONPATH)::
 
-    dask scheduler --host 127.0.0.1 --port 8786
-    dask worker tcp://127.0.0.1:8786 --nworkers 2 --nthreads 1
+    python -m dask scheduler --host 127.0.0.1 --port 8786
+    python -m dask worker tcp://127.0.0.1:8786 --nworkers 2 --nthreads 1
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from threading import Event
+from typing import TypeVar
 
 from privcov import checks
-from privcov.engine.tasks import LOOK_SECONDS, ONE_BLAS_THREAD, EngineError, Pace, asked, inside
+from privcov.engine.tasks import LOOK_SECONDS, ONE_BLAS_THREAD, EngineError, Pace, Result, Results, asked, inside
 
 __all__ = [
     "ONE_BLAS_THREAD",
@@ -35,6 +36,8 @@ __all__ = [
     "remote",
     "workers",
 ]
+
+Task = TypeVar("Task")
 
 
 def remote() -> str:
@@ -78,14 +81,15 @@ def give_way() -> None:
 
 
 def each(
-    work: Callable,
-    tasks: Iterable,
+    work: Callable[[Task], Result],
+    tasks: Iterable[Task],
     *,
     threads: bool = False,
     workers: int | None = None,
     patience: float | None = None,
     stop: Event | None = None,
-) -> Iterator[tuple[int, object]]:
+    confidential: bool = False,
+) -> Results[Result]:
     """(position, work(task)) of every task, each exactly once, in the order in which they finish.
 
     work:     a function that other processes can import. tasks, results: picklable.
@@ -94,6 +98,8 @@ def each(
     patience: seconds of work done here, one task after the other, before processes are used; and only if about as
               much is left. Default `patience`. Threads and a cluster are used at once.
     stop:     when it is set the iterator ends, within a fraction of a second unless a task is computed right here.
+    confidential: tasks and results stay on this machine or on encrypted links. EngineError where a cluster would send
+              them over a network that others may read; its workers are looked at every two seconds.
 
     Closing the iterator drops what has not begun, and ends worker processes that nobody else uses. An exception of
     ``work`` is raised here and does the same. A worker that dies (killed, out of memory) costs nothing but time: its
@@ -107,7 +113,7 @@ def each(
     if address := remote():
         from privcov.engine import cluster
 
-        return cluster.run(work, tasks, address, stop)
+        return cluster.run(work, tasks, address, stop, confidential)
     if count == 1 or len(tasks) < 2:
         return _here(work, tasks, stop)
     if threads:
@@ -120,7 +126,7 @@ def each(
 _default_workers = workers  # the argument of `each` hides the name
 
 
-def _here(work: Callable, tasks: list, stop: Event | None) -> Iterator[tuple[int, object]]:
+def _here(work: Callable, tasks: list, stop: Event | None) -> Results:
     with ONE_BLAS_THREAD:
         for position, task in enumerate(tasks):
             if asked(stop):
@@ -128,10 +134,10 @@ def _here(work: Callable, tasks: list, stop: Event | None) -> Iterator[tuple[int
             yield position, work(task)
 
 
-def _threads(work: Callable, tasks: list, count: int, stop: Event | None) -> Iterator[tuple[int, object]]:
+def _threads(work: Callable, tasks: list, count: int, stop: Event | None) -> Results:
     """One task more than threads is under way, so that results nobody has taken yet do not pile up."""
     todo = iter(enumerate(tasks))
-    running = {}
+    running: dict[Future, int] = {}
     pool = ThreadPoolExecutor(count, thread_name_prefix="privcov")
     with ONE_BLAS_THREAD:
         try:

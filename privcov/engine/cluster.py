@@ -6,15 +6,20 @@ seconds: no scheduler, no worker, another version of the project on a worker.
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import queue
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from threading import Event
+from typing import TYPE_CHECKING, NoReturn
 
-from privcov.engine.tasks import LOOK_SECONDS, EngineError, OtherCode, Pace, asked, batch, code_hash
+from privcov.engine.tasks import LOOK_SECONDS, EngineError, OtherCode, Pace, Results, asked, batch, code_hash
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
 
 CONNECT_SECONDS = 5
 # A worker that died and is started again by its nanny is back within this time.
@@ -23,19 +28,37 @@ _STATUS_SECONDS = 2
 _HERE = "or unset PRIVCOV_SCHEDULER to compute on this machine. What is finished is kept."
 
 
-def run(work: Callable, tasks: list, address: str, stop: Event | None) -> Iterator[tuple[int, object]]:
+def run(work: Callable, tasks: list, address: str, stop: Event | None, confidential: bool) -> Results:
     """As `privcov.engine.each`, on the workers of the scheduler at ``address``."""
     if not tasks:
         return
+    if confidential:
+        check_closed("The scheduler", address)
     client = _connect(address)
-    session = _Session(client, address)
+    session = _Session(client, address, confidential)
     try:
         yield from session.results(work, tasks, stop)
     finally:
         session.close()
 
 
-def _connect(address: str):
+def check_closed(who: str, address: str) -> None:
+    """EngineError unless the address is of this machine or its links are encrypted."""
+    if address.startswith("tls://"):
+        return
+    host = address.partition("://")[2].rpartition(":")[0].strip("[]")
+    try:
+        here = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        here = False
+    if not here:
+        raise EngineError(
+            f"{who} {address} would get sums of private rows without noise over a network that others may read. Use a "
+            "tls:// address or one of this machine, or unset PRIVCOV_SCHEDULER."
+        )
+
+
+def _connect(address: str) -> Client:
     try:
         import distributed
     except ImportError:
@@ -50,7 +73,7 @@ def _connect(address: str):
     except (OSError, ValueError, TypeError) as problem:
         raise EngineError(
             f"The scheduler at {address} does not answer ({type(problem).__name__} after {CONNECT_SECONDS} s at most). "
-            f"Start it (dask scheduler), correct the address, {_HERE}"
+            f"Start it (python -m dask scheduler), correct the address, {_HERE}"
         ) from problem
     theirs = client.sync(client.scheduler.versions, callback_timeout=CONNECT_SECONDS)["packages"]["distributed"]
     if theirs != distributed.__version__:
@@ -65,15 +88,16 @@ def _connect(address: str):
 class _Session:
     """One call of `each`: a client of its own, and the batches under way."""
 
-    def __init__(self, client, address: str) -> None:
-        self.client, self.address = client, address
+    def __init__(self, client: Client, address: str, confidential: bool) -> None:
+        self.client, self.address, self.confidential = client, address, confidential
         self.name = uuid.uuid4().hex
-        self.running: dict[str, object] = {}
-        self.finished: queue.SimpleQueue = queue.SimpleQueue()
+        self.running: dict[str, Future] = {}
+        self.finished: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.pace, self.submitted = Pace(), 0
-        self.threads, self.looked, self.lonely_since = 0, 0.0, None
+        self.threads, self.looked = 0, 0.0
+        self.lonely_since: float | None = None
 
-    def results(self, work: Callable, tasks: list, stop: Event | None) -> Iterator[tuple[int, object]]:
+    def results(self, work: Callable, tasks: list, stop: Event | None) -> Results:
         waiting = deque(enumerate(tasks))
         while (waiting or self.running) and not asked(stop):
             self.look()
@@ -105,7 +129,7 @@ class _Session:
         self.running[key] = future
         future.add_done_callback(lambda done: self.finished.put(done.key))
 
-    def answer(self, future) -> tuple:
+    def answer(self, future: Future) -> tuple:
         from distributed import KilledWorker
 
         try:
@@ -137,6 +161,8 @@ class _Session:
             threads = self.client.sync(self.client.scheduler.ncores, callback_timeout=CONNECT_SECONDS)
         except Exception as problem:
             self.lost(problem)
+        for worker in threads if self.confidential else ():
+            check_closed("The worker", worker)
         self.threads = sum(threads.values())
         if self.threads:
             self.lonely_since = None
@@ -144,11 +170,11 @@ class _Session:
         self.lonely_since = self.lonely_since or now
         if now - self.lonely_since > NO_WORKER_SECONDS:
             raise EngineError(
-                f"The scheduler at {self.address} has had no worker for {NO_WORKER_SECONDS} s. Start one (dask worker "
-                f"{self.address}), {_HERE}"
+                f"The scheduler at {self.address} has had no worker for {NO_WORKER_SECONDS} s. Start one (python -m "
+                f"dask worker {self.address}), {_HERE}"
             )
 
-    def lost(self, problem: Exception | None) -> None:
+    def lost(self, problem: Exception | None) -> NoReturn:
         raise EngineError(
             f"The scheduler at {self.address} was lost in the middle of the work ({_words(problem)}). Start it again, "
             f"{_HERE}"

@@ -10,11 +10,15 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING
 
-from privcov.engine.tasks import LOOK_SECONDS, MOST_DEATHS, EngineError, Pace, asked, batch, working
+from privcov.engine.tasks import LOOK_SECONDS, MOST_DEATHS, EngineError, Pace, Results, asked, batch, working
+
+if TYPE_CHECKING:
+    from joblib.externals.loky import ProcessPoolExecutor
 
 PATIENCE, WARM_PATIENCE = 1.5, 0.2
 _IDLE_SECONDS = 20  # then a worker without work ends; the next sweep within that time starts at once
@@ -28,9 +32,7 @@ def patience() -> float:
     return WARM_PATIENCE if _POOL.warm else PATIENCE
 
 
-def run(
-    work: Callable, tasks: list, count: int, patience: float, stop: threading.Event | None
-) -> Iterator[tuple[int, object]]:
+def run(work: Callable, tasks: list, count: int, patience: float, stop: threading.Event | None) -> Results:
     """As `privcov.engine.each`, with ``count`` processes."""
     waiting, pace = deque(enumerate(tasks)), Pace()
     while waiting and not pace.worth_workers(len(waiting), patience):
@@ -50,9 +52,7 @@ def _one_here(work: Callable, waiting: deque, pace: Pace) -> tuple[int, object]:
     return position, result
 
 
-def _in_processes(
-    work: Callable, waiting: deque, pace: Pace, count: int, stop: threading.Event | None
-) -> Iterator[tuple[int, object]]:
+def _in_processes(work: Callable, waiting: deque, pace: Pace, count: int, stop: threading.Event | None) -> Results:
     running: dict[Future, list] = {}
     deaths, warm = 0, _POOL.warm
     _POOL.enter(count)
@@ -107,7 +107,8 @@ class _Pool:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._executor, self._size, self._users = None, 0, 0
+        self._executor: ProcessPoolExecutor | None = None
+        self._size, self._users = 0, 0
         self._left = 0.0
         self.niceness = 0
 

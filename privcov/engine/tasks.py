@@ -6,9 +6,16 @@ import contextlib
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from threadpoolctl import threadpool_limits
+
+Result = TypeVar("Result")
+Results = Generator[tuple[int, Result], None, None]  # (position, result); closing it drops what has not begun
 
 BATCH_SECONDS = 0.2  # short tasks are handed out together, so that handing them out costs nothing beside them
 MOST_DEATHS = 3
@@ -27,7 +34,8 @@ class _OneBlasThread:
     """
 
     def __init__(self) -> None:
-        self._lock, self._users, self._limit = threading.Lock(), 0, None
+        self._lock, self._users = threading.Lock(), 0
+        self._limit: threadpool_limits | None = None
 
     def __enter__(self) -> None:
         from threadpoolctl import threadpool_limits

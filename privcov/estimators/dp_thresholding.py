@@ -40,7 +40,7 @@ CENTRAL = {
     formula=r"\hat\Sigma=(T_\tau(S+N))_+,\quad T_\tau(s)_{ij}=s_{ij}\,1\{|s_{ij}|>\tau_{ij}\},\ i\ne j",
     avoid="When most pairs of columns are truly related: nothing is sparse, and auto-cov does better with the same "
     "noise.",
-    reference="Wang and Xu (2019), paper 1, Algorithm 1.",
+    reference="Wang, Xu and He (2019), paper 1, Algorithm 1.",
     differs="Sensitivity sqrt(2)/n and exact calibration; the least noisy shape; only off-diagonal entries are cut, by "
     "the noise they really carry; the diagonal is shrunk; gamma, which the paper leaves open, is replaced by free "
     "rules.",

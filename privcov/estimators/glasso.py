@@ -48,7 +48,6 @@ class Glasso(Method):
         "ebic",
         "Rule for lambda",
         choices=RULES,
-        group="Path",
         help="Free: all read the released matrix only. ebic aims at the likelihood, half-universal at the edges, "
         "fission at estimation error (exact for Gaussian noise only).",
     )
@@ -58,7 +57,6 @@ class Glasso(Method):
         low=0.001,
         high=1.0,
         log=True,
-        group="Path",
         help="Share of the smallest lambda that empties the graph; used when tuning is fixed or as published.",
         ends=("more edges", "fewer edges"),
     )
@@ -66,7 +64,6 @@ class Glasso(Method):
         "psd",
         "Repair of the spectrum",
         choices=tuple(REPAIRS),
-        group="Path",
         advanced=True,
         help="Free. psd: raise low eigenvalues. max-norm: nearest matrix in the largest entry. ridge: add to the "
         "diagonal. none: solve the noisy matrix as it is; small penalties may then have no solution.",
@@ -76,7 +73,6 @@ class Glasso(Method):
         "screen",
         "Accuracy",
         choices=tuple(GAPS),
-        group="Path",
         advanced=True,
         help="Certified gap per variable: screen 1e-6 nats, print 1e-7, where fewer edges hang on the solver.",
     )

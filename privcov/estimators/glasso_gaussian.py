@@ -64,7 +64,6 @@ class GlassoGaussian(Glasso):
         "ADMM iterations",
         low=1,
         high=20_000,
-        group="Path",
         advanced=True,
         help="As published by paper 2 only. The paper iterates until convergence, which an indefinite noisy matrix "
         "does not allow, and which rho = 100 makes slow on any: its answer depends on where it stopped.",

@@ -48,6 +48,7 @@ class Local:
 
     def printed_std(self, ask: Ask) -> float:
         """Of one user's report: papers 1 and 4 put this, not that of the average, into the threshold."""
+        assert isinstance(ask.guarantee, ApproxDP)
         epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta
         return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / epsilon
 

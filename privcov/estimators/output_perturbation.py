@@ -72,7 +72,6 @@ class OutputPerturbation(Method):
         high=10.0,
         log=True,
         unit="R squared",
-        group="Lasso",
         help="Fixed before the rows are seen: it enters the sensitivity.",
         ends=("more noise", "fewer edges"),
     )
@@ -83,7 +82,6 @@ class OutputPerturbation(Method):
         high=20.0,
         log=True,
         unit="1/rho",
-        group="Lasso",
         help="tau in units of 1/rho. The noise grows with its square; larger true eigenvalues are cut.",
         ends=("less noise", "cuts less"),
     )
@@ -91,7 +89,6 @@ class OutputPerturbation(Method):
         "universal",
         "Edges",
         choices=("universal", "none"),
-        group="Lasso",
         advanced=True,
         help="universal: entries that noise alone could have made become zero. none: keep every entry.",
     )

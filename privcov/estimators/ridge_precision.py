@@ -67,7 +67,6 @@ class RidgePrecision(Method):
         high=10.0,
         log=True,
         unit="R squared / d",
-        group="Ridge",
         help="sqrt(8 lambda): eigenvalues well below it are levelled. Used when tuning is fixed or as published.",
         ends=("noisier inverse", "smoother inverse"),
     )

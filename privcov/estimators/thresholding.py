@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from privcov import accounting
+from privcov.estimators import additive
 from privcov.estimators.base import Ask, Method, Outcome
 from privcov.estimators.threshold_noise import (
     diagonal_variance,
@@ -36,7 +37,7 @@ from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy
 TUNINGS = ("released", "raw-cv")
 FOLDS = 10
 CONSTANTS_TRIED = 41
-SOUND = "right sensitivity, exact calibration, rounded to the safe side; the diagonal is never cut"
+SOUND = additive.SOUND + "; the diagonal is never cut"
 RULES = ("hard-universal", "soft-sure", "fission", "paper")
 RULE_HELP = (
     "Free: reads the noisy matrix only. hard-universal: best when most pairs are truly zero. soft-sure: when many are "
@@ -53,7 +54,6 @@ def constant_parameter(
         label,
         low=low,
         high=high,
-        group="Threshold",
         advanced=True,
         shown_if={"rule": "paper"},
         help=help,
@@ -67,12 +67,11 @@ class Thresholding(Method):
 
     letter: ClassVar[str]  # of the constant, in the paper
     variance_factor: ClassVar[float]  # the printed noise variance is this times log(1.25 / delta) / (n epsilon)^2
-    rule: str = parameter("hard-universal", "Where to cut", choices=RULES, group="Threshold", help=RULE_HELP)
+    rule: str = parameter("hard-universal", "Where to cut", choices=RULES, help=RULE_HELP)
     diagonal: str = parameter(
         "shrink",
         "Variances",
         choices=("shrink", "keep"),
-        group="Threshold",
         advanced=True,
         help="Free: shrink pulls the variances to their mean by as much as the known noise has spread them out; keep "
         "leaves them as measured. They are never set to zero.",
@@ -122,6 +121,7 @@ class Thresholding(Method):
 
     def printed_std(self, ask: Ask) -> float:
         """sigma as printed, in unit-ball units: what the papers add to an entry and put into the threshold."""
+        assert isinstance(ask.guarantee, ApproxDP)
         epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta
         return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / (ask.dataset.n * epsilon)
 
@@ -132,11 +132,7 @@ class Thresholding(Method):
 
     def _printed_share(self, ask: Ask):
         """The share that makes the measurement use the printed sigma; its event says what that really gives."""
-        if ask.relation == "add-remove":
-            raise ValueError(
-                "The papers take the number of rows as public, so there is no published calibration for add-remove. "
-                "Use calibration='sound'."
-            )
+        additive.refuse_unknown_count(ask)
         if isinstance(ask.guarantee, NoPrivacy):
             return ask.guarantee
         if not isinstance(ask.guarantee, ApproxDP):

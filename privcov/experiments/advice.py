@@ -177,13 +177,14 @@ def advise(
 
 def _factor(asked: Question, evidence: Evidence, structure: str) -> float:
     lengths = 1.0 if asked.length_ratio is None else asked.length_ratio / evidence.ratios[structure]
-    told = {
-        "mean_known": asked.mean_known,
-        "add_remove": asked.add_remove,
-        "lengths": lengths,
-        "persons": asked.rows_per_person,
-    }
-    return noise_factor(asked.guarantee.kind, asked.d, **told)
+    return noise_factor(
+        asked.guarantee.kind,
+        asked.d,
+        mean_known=asked.mean_known,
+        add_remove=asked.add_remove,
+        lengths=lengths,
+        persons=asked.rows_per_person,
+    )
 
 
 def _allowed(asked: Question) -> set[str]:
@@ -241,4 +242,4 @@ def _value(asked: Question, factors, name: str, point: Point) -> float:
         return getattr(point, name)
     factor = next(iter(factors.values()))
     found = guarantee_from(point.kind, point.strength * factor, getattr(asked.guarantee, "delta", None))
-    return found.rho if point.kind == "zcdp" else found.epsilon
+    return found.rho if isinstance(found, ZCDP) else found.epsilon

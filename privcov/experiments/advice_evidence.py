@@ -100,7 +100,7 @@ def strength_of(guarantee: Guarantee) -> float:
     return guarantee.epsilon if isinstance(guarantee, PureDP) else accounting.mu_of(guarantee)
 
 
-def guarantee_from(kind: str, strength: float, delta: float | None) -> Guarantee:
+def guarantee_from(kind: str, strength: float, delta: float | None) -> PureDP | ApproxDP | ZCDP:
     """The other way round, for ``delta`` where the kind has one."""
     if kind == "pure":
         return PureDP(strength)

@@ -83,7 +83,8 @@ TARGETS = {
 
 def guarantee_of(kind: str, level: float) -> Guarantee:
     """The guarantee of a kind at a level of the grid."""
-    return {"zcdp": ZCDP, "pure": PureDP}[kind](level) if kind != "approx" else ApproxDP(level, DELTA)
+    made: dict[str, Guarantee] = {"zcdp": ZCDP(level), "pure": PureDP(level), "approx": ApproxDP(level, DELTA)}
+    return made[kind]
 
 
 def ranked(target: str) -> list[str]:

@@ -15,6 +15,10 @@ REFERENCE_NAMES = {
     "sample": "to the sample",
     "nonprivate": "to the same method without noise",
 }
+_CLASSIFIED = {
+    "lda-error": "Share of test rows classified wrongly (LDA)",
+    "majority-error": "Share wrong by always answering the commonest class",
+}
 LARGE = {"epsilon": 10.0, "rho": 5.0}
 
 
@@ -165,6 +169,15 @@ class Answer:
             if self.lever in LARGE and self.level > LARGE[self.lever]:
                 found.append(f"A {self.lever} of {self._level()} promises very little to a single person.")
         return tuple(found)
+
+
+def metric_name(metric: str) -> str:
+    """A metric of a plan, such as "relative-frobenius-to-truth", for people."""
+    if metric in _CLASSIFIED:
+        return _CLASSIFIED[metric]
+    name = metric.removeprefix("relative-")
+    norm, reference = name.split("-to-")
+    return f"{'Relative' if name != metric else 'Absolute'} {NORM_NAMES[norm]} error {REFERENCE_NAMES[reference]}"
 
 
 def shown(value: float, *, up: bool = False, whole: bool = False, digits: int = 3) -> str:

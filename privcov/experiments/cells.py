@@ -6,7 +6,7 @@ import bisect
 import dataclasses
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from threading import Event
 
 from privcov._running import build_method
@@ -42,7 +42,7 @@ class Cell(list):
     reused: they came from the store. plan, position: which of several plans, and where in its table.
     """
 
-    def __init__(self, rows: list[dict], reused: bool, position: int = 0, plan: int = 0) -> None:
+    def __init__(self, rows: list, reused: bool, position: int = 0, plan: int = 0) -> None:
         super().__init__(rows)
         self.reused, self.position, self.plan = reused, position, plan
 
@@ -54,7 +54,7 @@ class Cell(list):
 
 def cells(
     plans: Sequence, store: Store | None = None, *, workers: int | None = None, stop: Event | None = None
-) -> Iterator[Cell]:
+) -> Generator[Cell, None, None]:
     """The method runs of plans: first what the store has, then the others in the order in which they are finished.
 
     Rows are drawn when a cell first needs them, so what is all in the store costs no drawing. Small work is done here;
@@ -91,7 +91,8 @@ def count_known(plan, store: Store) -> int:
 
 def rows_of(plan, replicate: int) -> list[dict]:
     """The rows of the table that belong to one replicate, computed here."""
-    one, rows = _List(plan), []
+    one = _List(plan)
+    rows: list[dict] = []
     for draw in one.draws(0):
         if draw.replicate == replicate:
             for position, found in fill_draw(draw):
@@ -163,7 +164,7 @@ def _spots(plan) -> Iterator[tuple]:
 
 def cells_on(
     dataset: Dataset, methods: list, guarantees: list, metrics: list, *, replicates: int, seed: int, row_bounds=()
-) -> Iterator[Cell]:
+) -> Generator[Cell, None, None]:
     """The same for rows that no registered source can make again: replicates redraw the noise only; nothing is kept.
 
     These may be rows of an upload: they are never handed to another process nor to a cluster.

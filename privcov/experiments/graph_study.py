@@ -19,6 +19,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +84,7 @@ class GraphStudy:
 class Line:
     """What one curve is made of. entry: as in `GraphStudy.methods`; method: its label."""
 
-    entry: object
+    entry: Any
     method: str
     guarantee: Guarantee
 

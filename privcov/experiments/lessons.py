@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -70,11 +71,11 @@ def neighbours(way: float) -> Neighbours:
     rows[PERSON] = (1 - way) * own + way * first.row_bound * other / np.linalg.norm(other)
     second = Dataset.from_rows(rows, first.row_bound, columns=first.columns, provenance="simulated")
     r2 = first.row_bound**2
-    moments = tuple(r2 * clipped_moment(data, joint=0) for data in (first, second))
+    one, two = (r2 * clipped_moment(data, joint=0) for data in (first, second))
     return Neighbours(
-        (first.rows, second.rows),
-        moments,
-        matrix_norm(moments[1] - moments[0], "frobenius"),
+        (np.asarray(first.rows), np.asarray(second.rows)),
+        (one, two),
+        matrix_norm(two - one, "frobenius"),
         r2 * sensitivity(first.d, first.n, norm="l2", joint=0),
         first.row_bound,
     )
@@ -189,16 +190,17 @@ def of_width(d: int) -> Wide:
     """The same n and the same guarantee for every d; both methods start from the same noisy matrix."""
     data = _widened(made("banded-covariance", n=D_N, d=d))
     truth = data.truth.covariance
-    both = [release(method, data, ZCDP(D_RHO), seed=SEED) for method in (DENSE, SPARSE)]
-    errors = [error(rel, data, relative=True, against="truth") for rel in both]
+    dense, sparse = (release(method, data, ZCDP(D_RHO), seed=SEED) for method in (DENSE, SPARSE))
+    one, two = (error(rel, data, relative=True, against="truth") for rel in (dense, sparse))
     sample = matrix_norm(reference_matrix(data, "covariance", "sample") - truth, "frobenius")
-    return Wide(d, truth, *(rel.covariance for rel in both), (*errors, sample / matrix_norm(truth, "frobenius")))
+    own = sample / matrix_norm(truth, "frobenius")
+    return Wide(d, truth, dense.covariance, sparse.covariance, (one, two, own))
 
 
 # --- 5: the row bound ---------------------------------------------------------------------------------------
 
 CLIP_RHO = 0.02
-CLIP_DATA = {"n": 2_000, "d": 10, "family": "t5"}
+CLIP_DATA: dict[str, Any] = {"n": 2_000, "d": 10, "family": "t5"}
 
 
 @dataclass(frozen=True)

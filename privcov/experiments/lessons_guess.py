@@ -61,12 +61,13 @@ def tables() -> tuple[Dataset, Dataset]:
     for name, axis in zip(NAMES, np.eye(D)[:2], strict=True):
         rows[-1] = ROW_BOUND * axis
         found.append(Dataset.from_rows(rows, ROW_BOUND, name=f"table {name}", provenance="simulated"))
-    return tuple(found)
+    return found[0], found[1]
 
 
 def exact_moments() -> tuple[np.ndarray, np.ndarray]:
     """The two second moments that everybody in the class may see, d x d, in units of the row bound squared."""
-    return tuple(clipped_moment(table, joint=0) for table in tables())
+    first, second = (clipped_moment(table, joint=0) for table in tables())
+    return first, second
 
 
 def likelihood_ratio(measured: Measured, first: np.ndarray, second: np.ndarray) -> float:

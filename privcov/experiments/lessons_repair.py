@@ -82,8 +82,11 @@ def shrunk(rho: float) -> Shrunk:
     rel = release("gaussian-cov", data, ZCDP(rho), seed=SEED, repair="shrink")
     noisy, truth = noisy_matrix(rel), data.truth.covariance
     size = matrix_norm(truth, "frobenius")
+    before, after = (matrix_norm(m - truth, "frobenius") / size for m in (noisy, rel.covariance))
     return Shrunk(
-        *(np.linalg.eigvalsh(m) for m in (truth, noisy, rel.covariance)),
+        np.linalg.eigvalsh(truth),
+        np.linalg.eigvalsh(noisy),
+        np.linalg.eigvalsh(rel.covariance),
         rel.raw.law.edge * rel.row_bound**2,
-        tuple(matrix_norm(m - truth, "frobenius") / size for m in (noisy, rel.covariance)),
+        (before, after),
     )

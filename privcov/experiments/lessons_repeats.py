@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from privcov.privacy import ZCDP
 # --- 8: graphs from noise -----------------------------------------------------------------------------------
 
 GRAPH_RHO = 0.1
-GRAPH_DATA = {"n": 2_000, "d": 16, "rho": 0.0}
+GRAPH_DATA: dict[str, Any] = {"n": 2_000, "d": 16, "rho": 0.0}
 GRAPH_METHOD = "glasso-gaussian"
 
 

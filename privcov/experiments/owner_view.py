@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.experiments.preview import planned_law
-from privcov.measurements.moment import ANCHOR_SQUARED
-from privcov.postprocess.answers import Noisy, derive
+from privcov.experiments.preview import measured, planned_law
+from privcov.postprocess.answers import derive
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
 
@@ -57,23 +56,8 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, shape: str, rng: n
     inside = np.clip(y, low, high)
     raw, kept = (np.cov(x, rowvar=False, bias=True).reshape(facts.d, facts.d) for x in (y, inside))
     n, mean = len(y), inside.mean(axis=0)
-    r, s = facts.row_bound, math.sqrt(ANCHOR_SQUARED)
     law = planned_law(facts, guarantee, shape, n)
-    whole = np.empty((facts.d + 1, facts.d + 1))
-    whole[:-1, :-1] = (kept + np.outer(mean, mean)) / r**2
-    whole[-1, :-1] = whole[:-1, -1] = s * mean / r
-    whole[-1, -1] = ANCHOR_SQUARED
-    noisy = Noisy(
-        whole + law.draw(rng),
-        True,
-        r,
-        np.ones(facts.d),
-        np.zeros(facts.d),
-        n,
-        law.off_diagonal_std,
-        law.diagonal_std,
-        law.off_diagonal_std,
-    )
+    noisy = measured(kept, mean, n, facts.row_bound, law, rng)
     drawn = derive(noisy)
     return Look(
         _correlation(raw),

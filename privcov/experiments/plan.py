@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -234,7 +234,7 @@ def run_on(
     return pd.DataFrame([row for cell in collect(found, total, progress) for row in cell])
 
 
-def collect(found: Iterator[Cell], total: int, progress) -> list[Cell]:
+def collect(found: Generator[Cell, None, None], total: int, progress) -> list[Cell]:
     """All cells in the order of the table, whatever the order in which they were finished."""
     kept = []
     with contextlib.closing(found):

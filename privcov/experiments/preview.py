@@ -23,7 +23,7 @@ from privcov.postprocess.answers import Noisy
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
-from privcov.privacy import Guarantee
+from privcov.privacy import Guarantee, NoPrivacy, ZCDP
 from privcov.private_dataset import Facts
 from privcov.randomness import stream
 
@@ -186,23 +186,29 @@ def noisy_twin(twin: Twin, law: NoiseLaw, seed: int, repeat: int = 0) -> tuple[N
     root = np.linalg.cholesky(covariance + 1e-12 * np.eye(twin.d))
     sample = root @ _wishart(twin.d, twin.n, rows) @ root.T / twin.n
     mean = root @ rows.standard_normal(twin.d) / math.sqrt(twin.n)
-    second = sample + np.outer(mean, mean)
-    r = twin.row_bound
-    whole = second / r**2
-    edge = _anchor(twin) * mean[:, None] / r
-    whole = np.block([[whole, edge], [edge.T, np.array([[_anchor(twin) ** 2]])]])
-    noisy = Noisy(
-        whole + law.draw(noise),
-        True,
-        r,
-        np.ones(twin.d),
-        np.zeros(twin.d),
-        twin.n,
-        law.off_diagonal_std,
-        law.diagonal_std,
-        float(law.scale * law.edge_std),
-    )
-    return noisy, sample
+    return measured(sample, mean, twin.n, twin.row_bound, law, noise, anchor=_anchor(twin)), sample
+
+
+def measured(
+    covariance: np.ndarray,
+    mean: np.ndarray,
+    n: int,
+    row_bound: float,
+    law: NoiseLaw,
+    rng: np.random.Generator,
+    *,
+    anchor: float = math.sqrt(ANCHOR_SQUARED),
+) -> Noisy:
+    """One draw of the joint measurement of n rows with this mean and covariance, working units.
+
+    anchor: the constant beside each row, in unit-ball units.
+    """
+    d = len(mean)
+    edge = anchor * mean[:, None] / row_bound
+    block = (covariance + np.outer(mean, mean)) / row_bound**2
+    whole = np.block([[block, edge], [edge.T, np.array([[anchor**2]])]])
+    std = law.off_diagonal_std
+    return Noisy(whole + law.draw(rng), True, row_bound, np.ones(d), np.zeros(d), n, std, law.diagonal_std, std)
 
 
 def _anchor(twin: Twin) -> float:
@@ -236,5 +242,9 @@ def _share_clipped(twin: Twin, seed: int, rows: int = 4000) -> float:
 
 
 def with_level(guarantee: Guarantee, level: float) -> Guarantee:
-    """The same kind of guarantee at another epsilon or rho."""
-    return dataclasses.replace(guarantee, **{"rho" if hasattr(guarantee, "rho") else "epsilon": level})
+    """The same kind of guarantee at another epsilon or rho. TypeError for NoPrivacy, which has neither."""
+    if isinstance(guarantee, NoPrivacy):
+        raise TypeError("NoPrivacy has no level. Give PureDP, ApproxDP or ZCDP.")
+    if isinstance(guarantee, ZCDP):
+        return dataclasses.replace(guarantee, rho=level)
+    return dataclasses.replace(guarantee, epsilon=level)

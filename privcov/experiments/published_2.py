@@ -22,6 +22,7 @@ from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
 from privcov.measurements.noise import NoiseLaw
 from privcov.metrics.errors import matrix_norm, without_noise
+from privcov.metrics.graphs import NORMS, losses
 from privcov.postprocess.admm import published_admm
 from privcov.postprocess.glasso import empties, solve_path
 from privcov.postprocess.ridge import ridge_path
@@ -32,7 +33,6 @@ MODELS = {"1": "precision-wishart", "2": "precision-full", "3": "precision-ar2",
 D, SIZES, EPSILONS = 100, ("100", "200", "400"), ("0.1", "0.3", "0.5", "0.8", "1.2", "2")
 STOP = 2000  # ADMM iterations; the paper prints none
 STOPS = (250, 500, 1000, 2000, 4000)
-NORMS = ("l1", "frobenius", "spectral")
 OVER_FROBENIUS = "spectral over frobenius"
 
 
@@ -44,9 +44,8 @@ def draw(model: str, n: str, seed: int, replicate: int) -> Dataset:
 
 def distances(found: np.ndarray, base: np.ndarray) -> dict[str, float]:
     """Relative errors in the paper's norms, and the spectral one over the Frobenius norm of the reference."""
-    apart = found - base
-    made = {norm: matrix_norm(apart, norm) / matrix_norm(base, norm) for norm in NORMS}
-    return made | {OVER_FROBENIUS: matrix_norm(apart, "spectral") / matrix_norm(base, "frobenius")}
+    over = matrix_norm(found - base, "spectral") / matrix_norm(base, "frobenius")
+    return losses(found, base) | {OVER_FROBENIUS: over}
 
 
 def _numbers(keys: dict, found: np.ndarray, base: np.ndarray) -> list[Number]:

@@ -99,7 +99,8 @@ def graphs(seed: int, replicate: int) -> list[Number]:
 def sound_graphs(seed: int, replicate: int) -> list[Number]:
     """The same lambdas, in the data's units, on a sound and repaired release."""
     data, _, size = _cells(seed)
-    found, base = [], {}
+    found: list[Number] = []
+    base: dict[str, np.ndarray] = {}
     for epsilon in ("", *LEVELS):
         level = ApproxDP(float(epsilon), DELTA) if epsilon else NoPrivacy()
         rel = run_method(GlassoGaussian(), data, level, seed=seed, repeat=replicate)

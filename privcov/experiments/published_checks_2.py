@@ -60,7 +60,7 @@ def _denominators(found, folder: Path) -> dict[str, float]:
 
 def _over_frobenius(found, folder: Path) -> list[float]:
     """Our spectral distance over the Frobenius norm, for every row; NaN where it was not computed."""
-    known = {}
+    known: dict[tuple, float] = {}
     for table in BOTH:
         rows = literal(table, folder)
         rows = rows[rows["metric"] == OVER_FROBENIUS]
@@ -171,7 +171,7 @@ def spread(folder: Path) -> Check:
     """The printed standard errors beside our standard deviations: sd / sqrt(50) is what they should be near."""
     question = "Are the printed standard errors standard deviations?"
     found = cells(*BOTH, folder=folder)
-    sds = {}
+    sds: dict[tuple, float] = {}
     for table in BOTH:
         sds |= {(table, r.model, r.n, r.epsilon, r.metric): r.sd for r in literal(table, folder).itertuples()}
     found["sd"] = [sds.get((r.table, r.model, r.n, r.epsilon, r.metric), np.nan) for r in found.itertuples()]

@@ -66,7 +66,7 @@ def no_solution(folder: Path) -> Check:
     if rows.empty:
         return Check("3-no-solution", BOTH, question, None, "Not computed yet.", {})
     tried = int((rows["replicates"] + rows["failed"]).sum())
-    numbers = {"runs": tried, "without a solution": int(rows["failed"].sum())}
+    numbers: dict[str, float] = {"runs": tried, "without a solution": int(rows["failed"].sum())}
     loop = literal("3-stopped", folder)
     loop = loop[loop["method"] == "Laplace"]
     told = ""

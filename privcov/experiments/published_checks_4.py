@@ -113,8 +113,8 @@ def heavy_tails(folder: Path) -> Check:
     rows["floor"] = [0.4 * trivial(r.model, "t5", r.d, r.metric) for r in rows.itertuples()]  # 2/3 of 3/5
     frobenius = rows[rows["metric"] == "frobenius"]
     below = frobenius["value"] + 2 * frobenius["se"] < frobenius["floor"]
-    numbers = {"cells": len(frobenius), "below the floor of errors against Sigma": int(below.sum())}
-    other = {}
+    numbers: dict[str, float] = {"cells": len(frobenius), "below the floor of errors against Sigma": int(below.sum())}
+    other: dict[tuple, float] = {}
     for table in tables:
         found = literal(table, folder)
         found = found[found["metric"].str.endswith(TO_SCALE)]

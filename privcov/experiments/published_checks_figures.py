@@ -123,7 +123,7 @@ def crossing(folder: Path) -> Check:
 def adaptive(folder: Path) -> Check:
     """AdaptiveCov over the better of the other two."""
     question = "Does AdaptiveCov come close to the better of the two?"
-    numbers = {}
+    numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):
         found = pd.concat([curves(key, folder, variant) for key in ("5-figure-2", "5-figure-3")])
         if found.empty:

@@ -42,7 +42,8 @@ def _wins(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _never_better(key: str, keys: tuple[str, ...], question: str, folder: Path) -> Check:
-    numbers, outside = {}, 0
+    numbers: dict[str, float] = {}
+    outside = 0
     for variant in (LITERAL, SOUND):
         found = cells(keys, folder, variant) if _there(keys, folder, variant) else pd.DataFrame()
         if found.empty:
@@ -145,7 +146,7 @@ def zero_real(folder: Path) -> Check:
 def slopes(folder: Path) -> Check:
     """Errors along rho in logarithms, between the ends of each panel."""
     question = "Our question: do errors fall with rho as the bounds say, to the power -1/2 and, at most, -1/4?"
-    numbers = {}
+    numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):
         if not _there(REAL, folder, variant):
             return _nothing("5-slopes", REAL, question)
@@ -174,7 +175,7 @@ def digits_same(folder: Path) -> Check:
 def pure_lesser(folder: Path) -> Check:
     """Additive noise over SeparateCov at the setting of Figure 3, pure DP against zCDP at rho = epsilon^2/2."""
     question = "Is there a similar improvement under pure DP, and a lesser one?"
-    numbers = {}
+    numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):
         pure, mixed = curves("5-pure", folder, variant, "pure epsilon"), curves("5-figure-3", folder, variant, "3-d")
         if pure.empty or mixed.empty:

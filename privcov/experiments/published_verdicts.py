@@ -39,7 +39,6 @@ class Verdict:
     table: str
     word: str
     cells: int
-    compared: int
     within: float
     close: float
     order: float
@@ -124,7 +123,6 @@ def verdict(table: Table, folder: Path = REPRODUCED) -> Verdict:
         table.key,
         word,
         len(counted),
-        len(both),
         float((counted["agreement"] == "within error").mean()),
         float(near.mean()),
         float(counted["agreement"].isin(("within error", "same order")).mean()),

@@ -63,23 +63,24 @@ def smallest(
     replicates: >= 2. seed: the same as in a Plan, so the errors are those of the trade-off curves.
     progress(done, about): after each level.
     """
+    goal = checks.positive("target", target, "A relative error of 0.1 is 10 %.")
     search = _Search(
-        method, guarantee, source, source_params, dataset, lever, norm, against, replicates, seed, row_bound
+        method, guarantee, goal, source, source_params, dataset, lever, norm, against, replicates, seed, row_bound
     )
-    search.target = checks.positive("target", target, "A relative error of 0.1 is 10 %.")
     low, high = within or RANGES[search.lever]
     checks.positive("within[0]", low)
     checks.in_range("within[1]", high, low, math.inf) if math.isfinite(high) else checks.number("within[1]", high)
-    search.progress = progress
-    return search.answer(low, high)
+    return search.answer(low, high, progress)
 
 
 class _Search:
     """One question: its rows, and the errors found so far, by level."""
 
-    def __init__(self, method, guarantee, source, params, dataset, lever, norm, against, replicates, seed, row_bound):
+    def __init__(
+        self, method, guarantee, target, source, params, dataset, lever, norm, against, replicates, seed, row_bound
+    ):
         self.label, self.method, self.options = build_entry(method)
-        self.guarantee, self.seed, self.bound = guarantee, seed, row_bound
+        self.guarantee, self.target, self.seed, self.bound = guarantee, target, seed, row_bound
         self.norm = checks.one_of("norm", norm, NORMS)
         self.against = checks.one_of("against", against, REFERENCES)
         self.replicates = checks.whole("replicates", replicates, 2, remedy="One replicate has no interval.")
@@ -98,7 +99,8 @@ class _Search:
                 raise ValueError("Only a simulated source can be drawn with another n; this table has the one it has.")
         self.kept: dict[tuple, Dataset] = {}
         self.seen: dict[float, np.ndarray] = {}
-        self.problem, self.progress = "", None
+        self.problem = ""
+        self.progress: Callable[[int, int], None] | None = None
 
     # --- rows and errors -------------------------------------------------------------------------------------------
 
@@ -147,8 +149,8 @@ class _Search:
 
     # --- the search ------------------------------------------------------------------------------------------------
 
-    def answer(self, low: float, high: float) -> Answer:
-        grid = grid_of(low, high, whole=self.lever == "n")
+    def answer(self, low: float, high: float, progress: Callable[[int, int], None] | None) -> Answer:
+        grid, self.progress = grid_of(low, high, whole=self.lever == "n"), progress
         self.about = len(grid) + 12
         for level in grid:
             self.errors(level)

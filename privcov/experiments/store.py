@@ -111,7 +111,8 @@ class Store:
 def place_part(source: Source, row_bound: float, seed: int) -> str:
     """The part of a cell's key that says which rows."""
     parameters = dataclasses.asdict(source)
-    parts = [source.card.key, parameters, float(row_bound), seed, source.state(), code_of(type(source))]
+    cls: type = type(source)
+    parts = [source.card.key, parameters, float(row_bound), seed, source.state(), code_of(cls)]
     return json.dumps(parts, sort_keys=True)
 
 
@@ -119,13 +120,14 @@ def method_part(method: Method, options: dict) -> str:
     """The part that says which method, with everything that can change its numbers."""
     parameters = dataclasses.asdict(method)
     card = method.card
+    cls: type = type(method)
     return json.dumps(
         [
             card.key,
             parameters,
             {"calibration": card.default_calibration} | _DEFAULTS | options,
             card.version,
-            code_of(type(method)),
+            code_of(cls),
         ],
         sort_keys=True,
         default=str,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 import numpy as np
 import pandas as pd
@@ -79,7 +79,7 @@ def dimension(plan: Plan) -> int:
     return plan.source_params.get("d", default)
 
 
-def map_cells(plans: list[Plan], store: Store | None = None, **how) -> Iterator[Cell]:
+def map_cells(plans: list[Plan], store: Store | None = None, **how) -> Generator[Cell, None, None]:
     """The method runs of all plans, each row with the column d. how: workers and stop, as for `cells`."""
     ds = [dimension(plan) for plan in plans]
     with contextlib.closing(cells(plans, store, **how)) as found:

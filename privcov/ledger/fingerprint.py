@@ -21,6 +21,7 @@ import secrets
 
 import numpy as np
 
+from privcov.dataset import FileRows
 from privcov.measurements.file_moment import sums_of
 from privcov.measurements.sketch import ROWS, VALUES, sketch_of
 from privcov.private_dataset import PrivateDataset
@@ -31,7 +32,8 @@ ROWS_ALIKE, COLUMNS_ALIKE = 0.1, 0.5
 def fingerprint(private: PrivateDataset, key: bytes) -> str:
     """The fingerprint of a table under the secret key, as JSON text. Of files, it comes from their one pass."""
     numbers = _secrets(key)
-    found = sketch_of(private._rows, numbers) if private.files is None else sums_of(private, numbers).sketch
+    rows = private._rows
+    found = sums_of(private, numbers).sketch if isinstance(rows, FileRows) else sketch_of(rows, numbers)
     written = [_sealed(key, [("row", int(h)) for h in found.rows], ROWS)]
     written += [_sealed(key, _values_with_counts(*column), VALUES) for column in found.columns]
     same = _sealed(key, [("table", found.whole)], 1)

@@ -26,7 +26,7 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     counts = [int(t) / ANCHOR**2 for t in np.diag(noisy.total)[d:]]
     count = None if facts.n is not None else max(math.fsum(counts), 1.0)
     rows = facts.n if count is None else count
-    joint = {"none": 0, "zero": 0, "joint": 1}.get(centre, len(facts.classes) or math.inf)
+    joint = {"none": 0, "zero": 0, "joint": 1}.get(centre, len(facts.classes) or k + 1)
     if joint > k:
         raise ValueError(f"centre={centre!r} was not measured: the sum has {k} anchored rows. Use centre='none'.")
     block = _over(_freed(noisy), (d + 1) * UNIT**2, rows)

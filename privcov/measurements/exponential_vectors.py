@@ -6,7 +6,7 @@ u'Su (McSherry and Talwar 2007), epsilon_i-DP and (epsilon_i^2/8)-zCDP. The earl
 
 Score sensitivity Delta (replace one row, n public): |u'Gu| / n with G = zz' - ww' has eigenvalues between -|w|^2 and
 |z|^2, so Delta = 1/n alone and (1 + s^2)/n with the anchor s of a joint mean; both attained by orthogonal z, w along u.
-The paper and its public code write epsilon_i/4 in place of epsilon_i/2: the same noise as for half the budget.
+The paper and its public code write epsilon_i/4 in place of epsilon_i/2: the noise of half the epsilon.
 """
 
 from __future__ import annotations

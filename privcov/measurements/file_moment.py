@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from privcov.dataset import Dataset
+from privcov.dataset import Dataset, FileRows
 from privcov.measurements.integer_gram import UNIT
 from privcov.measurements.table_pass import add_up
 from privcov.measurements.table_sums import Ask, Sums
@@ -19,10 +19,11 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None) -> 
     fingerprint call it; the fingerprint comes first, so a release reads the files once.
     """
     memo, facts = private.files.memo, private.facts
-    if "sums" not in memo or (numbers is not None and memo["numbers"] != numbers):
+    same = "sums" in memo and memo["facts"] is facts  # sums under another bound would have another sensitivity
+    if not same or (numbers is not None and memo["numbers"] != numbers):
         drop = facts.missing == "drop-row"
         memo["sums"] = add_up(private.files, _ask(private.files, facts, facts.classes, True, drop, numbers))
-        memo["numbers"] = numbers
+        memo["facts"], memo["numbers"] = facts, numbers
     return memo["sums"]
 
 
@@ -32,9 +33,10 @@ def public_sums(dataset: Dataset) -> Sums:
     Raises ValueError for missing cells, unless their rows are to be left out, and for labels outside the list.
     """
     files, key = dataset.rows, ("sums", dataset.row_bound)
+    assert isinstance(files, FileRows), "rows in memory have their moments from themselves"
     if key not in files.memo:
         found = add_up(files, _ask(files, dataset, dataset.classes, False, files.missing == "drop-row", None))
-        _check_public(found, dataset)
+        _check_public(found, dataset, files.missing)
         files.memo[key] = found
     return files.memo[key]
 
@@ -65,9 +67,9 @@ def _ask(files, units, classes: tuple[str, ...], private: bool, drop: bool, numb
     return Ask(**told, label=files.table.label, classes=classes, private=private, drop=drop, secrets=numbers)
 
 
-def _check_public(found: Sums, dataset: Dataset) -> None:
+def _check_public(found: Sums, dataset: Dataset, missing: str) -> None:
     holes = dict(zip(dataset.columns, found.holes.tolist(), strict=True))
-    if any(holes.values()) and dataset.rows.missing != "drop-row":
+    if any(holes.values()) and missing != "drop-row":
         worst = max(holes, key=holes.get)
         raise ValueError(
             f"Column {worst!r} of {dataset.name!r} has {holes[worst]:,} missing or infinite cells. "

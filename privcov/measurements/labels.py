@@ -12,26 +12,20 @@ import numpy as np
 
 from privcov import checks
 from privcov.dataset import Dataset
+from privcov.private_facts import MOST_CLASSES, label_text
 
 CLASSES = "classes"
-MOST_CLASSES = 100
 
 
 def names_of(labels: np.ndarray) -> np.ndarray:
     """Every label as text, without blanks at its ends. Raises ValueError where a label is missing or blank."""
-    values = np.asarray(labels).ravel()
-    names = np.array(["" if v is None or v != v else _text(v) for v in values.tolist()])
+    names = np.array([label_text(v) for v in np.asarray(labels).ravel().tolist()])
     if missing := int((names == "").sum()):
         raise ValueError(
             f"labels must name a class in every row, but {missing} of {len(names)} are missing or blank. "
             "Leave those rows out, or give them a class of their own."
         )
     return names
-
-
-def _text(value) -> str:
-    whole = isinstance(value, float) and value == int(value) if np.isreal(value) and np.isfinite(value) else False
-    return str(int(value)) if whole else str(value).strip()
 
 
 def class_list(dataset: Dataset) -> tuple[str, ...]:

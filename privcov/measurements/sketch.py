@@ -44,7 +44,7 @@ class Mixer:
         return x
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sketch:
     """whole: sum of all row hashes modulo 2^64. rows: the lowest, ascending. columns: (values, counts) of each."""
 

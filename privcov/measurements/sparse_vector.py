@@ -24,9 +24,8 @@ from privcov.dataset import Dataset
 from privcov.measurements.clipping import blocks, clip_rows
 from privcov.privacy import Event
 
-HALVINGS = (
-    40  # the paper's grid of d n halvings is theoretical: 2^-40 of the public bound is below any rounding of data
-)
+# The paper's grid of d n halvings is theoretical: 2^-40 of the public bound is below any rounding of data.
+HALVINGS = 40
 _PROOF = "privcov/measurements/sparse_vector.py"
 
 

@@ -6,6 +6,9 @@ numbers are not negative and rounding is monotone, so once a partial sum is abov
 not, every partial sum is a whole number up to 2^40, which float64 holds. A row that is too long, or too large for
 floating point, shows a sum above 2^40 (or infinite), and is left to `whole_rows`.
 
+Public rows are judged by their own length, before they are rounded: rounding makes half of the rows that lie on the
+bound longer, and none of them was shortened in memory.
+
 `hash_cells` is `sketch.Mixer` and the search for the lowest hashes of each column.
 """
 
@@ -33,6 +36,8 @@ def whole_cells(
 ) -> None:
     """Fills ``whole`` (d x b), the float64 sum of squares of every row, and which rows have a missing cell.
 
+    squares: of the whole numbers; for public rows of the numbers that are rounded to them.
+
     factor: UNIT / row_bound. nearest: rounds, for public rows; private rows are cut towards zero.
     holes: missing or infinite cells by column, added to what is there.
     """
@@ -52,8 +57,8 @@ def whole_cells(
             if bounded:
                 x = (min(max(x, lowest), highest) - middle) / size
             t = x * factor if here else 0.0
-            t = np.rint(t) if nearest else np.trunc(t)
-            out[i] = t
+            t = t if nearest else np.trunc(t)
+            out[i] = np.rint(t)
             squares[i] += t * t
         holes[j] += missing
 

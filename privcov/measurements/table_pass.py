@@ -1,14 +1,14 @@
 """The pass over the files of a table: parts to workers, progress by the block, and an end when it is asked for.
 
 A worker never raises what might carry a cell: it sends back a sentence. Nothing is written anywhere, so a pass that is
-interrupted, or whose cluster is lost, leaves nothing behind.
+interrupted, or whose cluster is lost, leaves nothing behind. A worker of a cluster may write results to its disk when
+its memory runs short: sums of private rows come back sealed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import ipaddress
 import secrets
 import signal
 import threading
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from privcov import engine
 from privcov.dataset import FileRows, Progress
+from privcov.measurements.sealing import KEY_BYTES, opened, sealed
 from privcov.measurements.table_sums import BLOCK_ROWS, PUBLIC_BLOCK_ROWS, Adding, Ask, Sums
 from privcov.private_facts import MOST_FILE_ROWS
 from privcov.table_files import Part, TableFileError, blocks_of, parts_of
@@ -37,8 +38,11 @@ class PassError(RuntimeError):
     """A pass over a table failed; one sentence that says nothing about what the cells hold."""
 
 
-def sum_part(task: tuple[Part, Ask]) -> Sums | Refused:
-    """The sums of one part, in whatever process or thread it is. Never raises what might carry a cell."""
+def sum_part(task: tuple[Part, Ask]) -> Sums | bytes | Refused:
+    """The sums of one part, in whatever process or thread it is; as bytes where they are asked for under a seal.
+
+    Never raises what might carry a cell.
+    """
     part, ask = task
     pulse = _PULSES.get(ask.run)
     try:
@@ -50,7 +54,7 @@ def sum_part(task: tuple[Part, Ask]) -> Sums | Refused:
             adding.take(block)
             if pulse and not pulse.beat(block.cells.shape[1]):
                 return Refused("The pass was interrupted.")
-        return adding.sums()
+        return sealed(adding.sums(), ask.seal) if ask.seal else adding.sums()
     except TableFileError as problem:
         return Refused(str(problem), of_file=True)
     except MemoryError:
@@ -111,18 +115,19 @@ def add_up(files: FileRows, ask: Ask) -> Sums:
     Raises TableFileError (also where there are more or fewer rows than before), EngineError or PassError, each with one
     sentence that says nothing of the cells of private rows.
     """
-    if ask.private:
-        _refuse_open_network(engine.remote())
-    total, ask = files.table.n, dataclasses.replace(ask, run=secrets.randbits(63))
+    key = secrets.token_bytes(KEY_BYTES) if ask.private and engine.remote() else b""
+    total, ask = files.table.n, dataclasses.replace(ask, run=secrets.randbits(63), seal=key)
     whole, pulse = None, _Pulse(files.progress, total)
-    found = engine.each(sum_part, [(part, ask) for part in parts_of(files.table)], threads=True)
+    tasks = [(part, ask) for part in parts_of(files.table)]
+    found = engine.each(sum_part, tasks, threads=True, confidential=ask.private)
     _PULSES[ask.run] = pulse
     try:
         with pulse.ended_by_interrupts():
             for _, made in found:
                 if isinstance(made, Refused):
                     raise (TableFileError if made.of_file else PassError)(made.sentence)
-                whole = made if whole is None else whole.plus(made)
+                sums = opened(made, key) if isinstance(made, bytes) else made
+                whole = sums if whole is None else whole.plus(sums)
                 pulse.reach(whole.seen)
     finally:
         pulse.going = False
@@ -136,19 +141,3 @@ def add_up(files: FileRows, ask: Ask) -> Sums:
             "Open them again once nobody writes to them."
         )
     return whole
-
-
-def _refuse_open_network(address: str) -> None:
-    """Sums of private rows without noise go to workers of this machine, or over encrypted links."""
-    if not address or address.startswith("tls://"):
-        return
-    host = address.partition("://")[2].rpartition(":")[0].strip("[]")
-    try:
-        here = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        here = False
-    if not here:
-        raise engine.EngineError(
-            f"The scheduler {address} would get sums of private rows without noise over a network that others may "
-            "read. Use a tls:// address or one of this machine, or unset PRIVCOV_SCHEDULER."
-        )

@@ -6,15 +6,15 @@ come, for public rows, how many rows the bound shortened and which cells are mis
 its fingerprint. A block of at most 8,192 rows is summed in float64, where every product and partial sum is a whole
 number up to 2^53; blocks are added up in two 64-bit limbs, enough for 10^10 rows.
 
-Public rows are rounded to the nearest whole numbers instead of cut towards zero: nothing has to be proved of their
-length, and the sums are then without the bias of 2^-21 that cutting gives every entry of a row.
+Public rows are shortened as numbers of their own and then rounded to the nearest whole ones instead of cut towards
+zero: nothing has to be proved of their length, which rounding moves by up to sqrt(d) / 2 steps, and the sums are then
+without the bias of 2^-21 that cutting gives every entry of a row.
 
 None of this is private: only the exact measurement and the ledger's fingerprint ask for the sums of private rows.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,18 +29,19 @@ PUBLIC_BLOCK_ROWS = 8000  # rounded rows may be longer than UNIT by sqrt(d) / 2
 _LIMB = 32
 # Below it UNIT / row_bound is too large for the compiled loop, and `whole_rows` divides twice.
 _SMALLEST_BOUND = 1e-90
-_USUAL_SQUARES = 2.0**100  # longer rows may have overflowed
+_USUAL_SQUARES = 2.0**1000  # longer rows may have overflowed
 
 assert MOST_FILE_ROWS * UNIT < 2**63, "the sum of a column over the largest table must fit into 64 bits"
 assert MOST_FILE_ROWS * UNIT**2 < 2 ** (63 + _LIMB), "a sum of squares over the largest table must fit into two limbs"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)  # logs of a cluster repeat what a task and a result look like
 class Ask:
     """What a worker needs to know: public facts, and for a sketch the four secret numbers of `sketch.Mixer`.
 
     drop: a row with a missing or infinite cell is left out (else the cell counts as the origin). run: the number of the
-    pass, by which workers that are threads of its process find its pulse in `table_pass`.
+    pass, by which workers that are threads of its process find its pulse in `table_pass`. seal: the key under which the
+    sums come back, b"" for as they are.
     """
 
     columns: tuple[str, ...]
@@ -54,9 +55,10 @@ class Ask:
     drop: bool
     secrets: tuple[int, ...] | None = None
     run: int = 0
+    seal: bytes = b""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sums:
     """Exact sums over rows.
 
@@ -81,7 +83,11 @@ class Sums:
         """The sums of both together; associative and commutative, bit for bit."""
         low = self.low + other.low
         return Sums(
-            *(getattr(self, name) + getattr(other, name) for name in ("seen", "dropped", "unlisted", "long", "holes")),
+            self.seen + other.seen,
+            self.dropped + other.dropped,
+            self.unlisted + other.unlisted,
+            self.long + other.long,
+            self.holes + other.holes,
             self.high + other.high + (low >> _LIMB),
             low & (2**_LIMB - 1),
             self.lines + other.lines,
@@ -119,8 +125,9 @@ class Adding:
         self.sketching = None if ask.secrets is None else Sketching(ask.secrets, d, compiled)
 
     def take(self, block: Block) -> None:
-        """Add the rows of one block."""
+        """Add the rows of one block, at most `BLOCK_ROWS`."""
         cells = block.cells
+        assert cells.shape[1] <= BLOCK_ROWS, "more rows of the largest length add up beyond 2^53"
         if self.sketching:
             self.sketching.take(cells)
         whole, hole = self._whole(cells)
@@ -151,8 +158,9 @@ class Adding:
             whole, squares, hole = np.empty((d, b)), np.empty(b), np.empty(b, np.uint8)
             units = not ask.private, ask.bounds is not None, *self.limits, ask.origin, ask.scale
             self.kernel.whole_cells(cells, UNIT / ask.row_bound, *units, whole, squares, hole, self.holes)
-        longest = UNIT if ask.private else UNIT + math.sqrt(d)
-        long = np.flatnonzero(squares > longest**2)
+        # A public row on the bound is not shortened for the last digits of its length.
+        longest = UNIT**2 if ask.private else UNIT**2 * (1 + (d + 16) * 2**-52)
+        long = np.flatnonzero(squares > longest)
         if len(long):
             self.long += len(long)
             self._shorten(cells, whole, squares, long)
@@ -162,7 +170,7 @@ class Adding:
         """Brings the long rows of ``whole`` to the bound."""
         if not self.ask.private:
             usual = long[squares[long] < _USUAL_SQUARES]
-            whole[:, usual] = np.rint(whole[:, usual] * (UNIT / np.sqrt(squares[usual])))
+            whole[:, usual] = np.rint(self._steps(cells[:, usual]) * (UNIT / np.sqrt(squares[usual])))
             long = long[squares[long] >= _USUAL_SQUARES]
         if len(long):
             whole[:, long] = whole_rows(to_working(self.ask, cells[:, long].T), self.ask.row_bound).T
@@ -171,12 +179,20 @@ class Adding:
         """What the kernel finds, by numpy."""
         missing = ~np.isfinite(cells)
         self.holes += missing.sum(axis=1)
+        steps, squares = self._steps(cells), np.zeros(cells.shape[1])
+        with np.errstate(over="ignore"):
+            for line in steps:  # in the order of the kernel: the squares of public rows are not whole
+                squares += line * line
+        return np.rint(steps), squares, missing.any(axis=0)
+
+    def _steps(self, cells: np.ndarray) -> np.ndarray:
+        """d x b, the rows in steps of row_bound / UNIT: those of private rows cut to whole numbers."""
         bound = self.ask.row_bound
         with np.errstate(over="ignore"):
             y = to_working(self.ask, cells.T).T
             y = y * (UNIT / bound) if bound >= _SMALLEST_BOUND else y / bound * UNIT
-            whole = (np.trunc if self.ask.private else np.rint)(np.where(missing, 0.0, y))
-            return whole, (whole * whole).sum(axis=0), missing.any(axis=0)
+        y = np.where(np.isfinite(cells), y, 0.0)
+        return np.trunc(y) if self.ask.private else y
 
     def _codes(self, block: Block) -> np.ndarray:
         """Position of every row's class in the list, -1 for none; 0 without classes."""

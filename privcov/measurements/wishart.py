@@ -34,7 +34,7 @@ from privcov.dataset import Dataset
 from privcov.measurements.labels import anchors
 from privcov.measurements.moment import ANCHOR_SQUARED, STATISTICS, Measured, clipped_moment, rounded_up
 from privcov.measurements.noise import NoiseLaw
-from privcov.privacy import Event, Guarantee, NoPrivacy
+from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP
 from privcov.wishart_curve import LARGEST_EPSILON, LARGEST_FREEDOM, wishart_freedom
 
 UNIT_RATIO = 0.5  # C = |z|^2 / n
@@ -44,6 +44,7 @@ def pure_noise_as_published(guarantee: Guarantee) -> dict:
     """Paper 3: W_d(d + 1, 3/(2 n epsilon) I). As arguments of `measure_wishart`. guarantee: PureDP or NoPrivacy."""
     if isinstance(guarantee, NoPrivacy):
         return {"freedom": 0, "ratio": UNIT_RATIO}
+    assert isinstance(guarantee, PureDP)
     return {"freedom": 2, "ratio": guarantee.epsilon / 3}
 
 
@@ -51,6 +52,7 @@ def approx_noise_as_published(guarantee: Guarantee) -> dict:
     """Paper 3: W_d(m, I/n), m = d + 14 ln(4/delta) / epsilon^2, rounded up. guarantee: ApproxDP or NoPrivacy."""
     if isinstance(guarantee, NoPrivacy):
         return {"freedom": 0, "ratio": UNIT_RATIO}
+    assert isinstance(guarantee, ApproxDP)
     more = 14 * math.log(4 / guarantee.delta) / guarantee.epsilon**2
     if more > LARGEST_FREEDOM:
         raise ValueError(
@@ -64,6 +66,7 @@ def approx_noise_sound(guarantee: Guarantee) -> dict:
     """The fewest degrees of freedom that keep the guarantee when a row is replaced, with the published C."""
     if isinstance(guarantee, NoPrivacy):
         return {"freedom": 0, "ratio": UNIT_RATIO}
+    assert isinstance(guarantee, ApproxDP)
     epsilon = min(guarantee.epsilon, LARGEST_EPSILON)
     return {"freedom": wishart_freedom(epsilon, guarantee.delta, UNIT_RATIO), "ratio": UNIT_RATIO}
 

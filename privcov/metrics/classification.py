@@ -151,7 +151,9 @@ def classification_error(rel: Release, dataset: Dataset) -> float:
     """
     if rel.columns != dataset.columns:
         raise ValueError("The release and the rows to classify differ in their columns.")
-    rows = dataset.rows if dataset.bounds is None else np.clip(dataset.rows, *dataset.bounds.T)
+    rows = np.asarray(dataset.rows)
+    if dataset.bounds is not None:
+        rows = np.clip(rows, *dataset.bounds.T)
     if tuple(rel.classes) != class_list(dataset):
         raise ValueError(
             f"The release knows the classes {', '.join(rel.classes)}, the rows {', '.join(class_list(dataset))}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from privcov import checks
@@ -15,6 +17,7 @@ from privcov.postprocess.joint import unpack
 from privcov.privacy import NoPrivacy
 
 NORMS = ("frobenius", "spectral", "l1", "max")
+_ORDERS: dict[str, Literal["fro", 1, 2]] = {"frobenius": "fro", "spectral": 2, "l1": 1}  # as numpy names them
 REFERENCES = ("truth", "sample", "nonprivate")
 
 
@@ -23,7 +26,7 @@ def matrix_norm(matrix: np.ndarray, norm: str) -> float:
     checks.one_of("norm", norm, NORMS)
     if norm == "max":
         return float(np.abs(matrix).max())
-    return float(np.linalg.norm(matrix, {"frobenius": "fro", "spectral": 2, "l1": 1}[norm]))
+    return float(np.linalg.norm(matrix, _ORDERS[norm]))
 
 
 def working(matrix: np.ndarray, scale: np.ndarray, target: str) -> np.ndarray:

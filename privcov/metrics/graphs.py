@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from privcov import checks
 from privcov._release import Release
 from privcov.dataset import Dataset
 from privcov.estimators.precision import noise_on_target, target
-from privcov.metrics.errors import without_noise
+from privcov.metrics.errors import matrix_norm, without_noise
 from privcov.postprocess.edges import EdgeStates, edge_states
 from privcov.postprocess.fit import Fit
 from privcov.postprocess.glasso import solve
@@ -204,13 +203,10 @@ def _rising(rates: Rates) -> tuple[np.ndarray, np.ndarray]:
 def losses(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
     """Norm of (estimate - reference) over that of the reference, for each of `NORMS` (paper 2, Section 5.1).
 
-    l1: largest absolute column sum. spectral: largest singular value.
+    The norms are those of `matrix_norm`.
     """
-    sizes: dict[str, Any] = {"l1": 1, "frobenius": "fro", "spectral": 2}
-    return {
-        name: float(np.linalg.norm(estimate - reference, sizes[name]) / np.linalg.norm(reference, sizes[name]))
-        for name in NORMS
-    }
+    apart = estimate - reference
+    return {name: matrix_norm(apart, name) / matrix_norm(reference, name) for name in NORMS}
 
 
 def noisy_matrix(rel: Release) -> np.ndarray:

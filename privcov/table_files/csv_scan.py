@@ -16,8 +16,8 @@ MOST_RECORD_BYTES = 16_000_000
 MOST_HEADER_BYTES = 65_536
 
 _WINDOW = 1 << 18  # bytes looked at together: temporaries stay in the cache of one core
-_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_SAVE_AGAIN = "save it again as CSV UTF-8, separated by commas, with decimal points"
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+SAVE_AGAIN = "save it again as CSV UTF-8, separated by commas, with decimal points"
 _BEFORE_QUOTE = np.frombuffer(b',\n\r"', np.uint8)
 
 
@@ -33,7 +33,7 @@ def header(path: str, kind: str) -> tuple[tuple[str, ...], int]:
     if not raw:
         raise TableFileError(f"The file {path} is empty: it needs column names and at least one row.")
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise TableFileError(f"The file {path} is UTF-16 text and only UTF-8 can be read: {_SAVE_AGAIN}.")
+        raise TableFileError(f"The file {path} is UTF-16 text and only UTF-8 can be read: {SAVE_AGAIN}.")
     at = 3 if raw.startswith(b"\xef\xbb\xbf") else 0
     lines, used = raw[at:].splitlines(keepends=True), [at]
     cells, problem = _first_record(lines, used)
@@ -45,9 +45,9 @@ def header(path: str, kind: str) -> tuple[tuple[str, ...], int]:
     names = tuple(" ".join(cell.split()) for cell in cells)
     if not any(names):
         raise TableFileError(f"The first line of {path} is blank, but it must hold the column names: put them there.")
-    for mark, word in _SEPARATORS.items():
+    for mark, word in SEPARATORS.items():
         if sum(cell.count(mark) for cell in cells) >= len(cells):
-            raise TableFileError(f"The file {path} is separated by {word} and only commas can be read: {_SAVE_AGAIN}.")
+            raise TableFileError(f"The file {path} is separated by {word} and only commas can be read: {SAVE_AGAIN}.")
     if all(number_of(name) is not None for name in names):
         raise TableFileError(
             f"The first line of {path} holds numbers only, but it must hold the column names: put them above the rows."
@@ -96,7 +96,7 @@ def pieces(file: FileFacts, private: bool) -> Iterator[tuple[Piece, memoryview]]
 
 def _cut_or_refuse(file: FileFacts, data: bytearray, last: bool, offset: int, private: bool) -> tuple[int, int, bool]:
     if b"\0" in data:
-        raise TableFileError(f"The file {file.path} holds a zero byte, so it is not text: {_SAVE_AGAIN}.")
+        raise TableFileError(f"The file {file.path} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
     found = _cut(data, last, len(file.names))
     if isinstance(found, str):
         where = "" if private else f" (on line {line_at(file, offset):,} or later)"

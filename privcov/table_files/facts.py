@@ -25,15 +25,16 @@ class Piece:
 class FileFacts:
     """One file as it was when it was described.
 
-    format: "csv", "csv.gz", "parquet" or "arrow". size in bytes, modified_ns since 1970. rows: None until counted.
-    names: every column, in the order of the file. pieces: of a counted CSV, otherwise ().
+    format: "csv", "csv.gz", "parquet" or "arrow". size in bytes, modified_ns since 1970. rows: None until counted;
+    their number may be private, so no repr shows it. names: every column, in the order of the file. pieces: of a
+    counted CSV, otherwise ().
     """
 
     path: str
     format: str
     size: int
     modified_ns: int
-    rows: int | None
+    rows: int | None = field(repr=False)
     names: tuple[str, ...] = field(default=(), repr=False)
     pieces: tuple[Piece, ...] = field(default=(), repr=False)
 
@@ -42,8 +43,7 @@ class FileFacts:
         size, modified_ns = size_and_time(self.path)
         if (size, modified_ns) != (self.size, self.modified_ns):
             raise TableFileError(
-                f"The file {self.path} changed while it was in use (it had {self.size:,} bytes and has {size:,}): "
-                "wait until it is written, then begin again."
+                f"The file {self.path} changed while it was in use: wait until it is written, then begin again."
             )
 
 
@@ -68,7 +68,7 @@ class Part:
     CSV, or (``pieces`` empty) a whole compressed CSV. rows: None where only reading it tells."""
 
     file: FileFacts
-    rows: int | None
+    rows: int | None = field(repr=False)
     first: int = 0
     last: int = 0
     pieces: tuple[Piece, ...] = field(default=(), repr=False)

@@ -96,10 +96,9 @@ def _checked_blocks(part: Part, columns: tuple[str, ...], label: str, rows: int,
         seen += block.cells.shape[1]
         yield block
     part.file.check()
-    if part.rows not in (None, seen):
+    if part.rows not in (None, seen):  # which numbers is not said: they may be private
         raise TableFileError(
-            f"The file {part.file.path} gave another number of rows than it announced ({seen:,} for {part.rows:,}): "
-            "write it again."
+            f"The file {part.file.path} gave another number of rows than it announced: write it again."
         )
 
 
@@ -117,10 +116,10 @@ def _plainly(path: str, file: FileFacts | None, act: Callable, *args):
     except MemoryError:
         raise
     except (OSError, EOFError, ValueError, TypeError, LookupError, pa.ArrowException, zlib.error) as error:
-        known = isinstance(error, OSError) and error.errno and not isinstance(error, pa.ArrowException)
+        number = error.errno if isinstance(error, OSError) and not isinstance(error, pa.ArrowException) else None
         problem = (
-            f"The file {path} cannot be read ({os.strerror(error.errno)}): see that it may be opened, then begin again."
-            if known
+            f"The file {path} cannot be read ({os.strerror(number)}): see that it may be opened, then begin again."
+            if number
             else f"The file {path} is damaged or cut short: copy or write it again."
         )
     if file is not None:

@@ -6,22 +6,18 @@ console or a request to another host.
 """
 
 import contextlib
-import http.client
 import os
 import re
-import socket
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 60
+from tests.serving import ROOT, serving
+
 SETTLE_SECONDS = 60
 QUIET_MS = 300  # charts are drawn a moment after the script has ended
 
@@ -67,63 +63,18 @@ def without_browser(reason: str) -> None:
     pytest.skip(reason)
 
 
-def free_port() -> int:
-    with contextlib.closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def healthy(port: int) -> bool:
-    """Whether the server answers. http.client, unlike urllib, never asks a proxy for a loopback address."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-    try:
-        connection.request("GET", "/_stcore/health")
-        return connection.getresponse().status == 200
-    except OSError:
-        return False
-    finally:
-        connection.close()
-
-
-@contextlib.contextmanager
-def serving() -> Iterator[str]:
-    """Run the workbench on a free port for the length of a `with`, and give its address."""
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-    options = [f"--server.port={port}", "--server.address=127.0.0.1", "--server.fileWatcherType=none"]
-    with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen(
-            command + options, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
-        )
-        try:
-            deadline = time.monotonic() + START_SECONDS
-            while not healthy(port):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    log.seek(0)
-                    pytest.fail(f"no server within {START_SECONDS} s:\n{log.read()}", pytrace=False)
-                time.sleep(0.1)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
 @pytest.fixture(scope="session")
-def server(chromium) -> Iterator[str]:
+def server(chromium, tmp_path_factory) -> Iterator[str]:
     """The address of one running workbench; without a browser none is started."""
-    with serving() as address:
-        yield address
+    with serving(tmp_path_factory.mktemp("server")) as found:
+        yield found.address
 
 
 @pytest.fixture
-def cold_server(chromium) -> Iterator[Callable[[], str]]:
+def cold_server(chromium, tmp_path_factory) -> Iterator[Callable[[], str]]:
     """A function that starts a server nobody has visited, as a deep link from outside finds it."""
     with contextlib.ExitStack() as servers:
-        yield lambda: servers.enter_context(serving())
+        yield lambda: servers.enter_context(serving(tmp_path_factory.mktemp("cold"))).address
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -10,7 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,8 +20,8 @@ from privcov._private import release_private
 from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.ledger import Ledger, LedgerError
 from privcov.privacy import ZCDP
+from tests.serving import ROOT, serving
 
-ROOT = Path(__file__).resolve().parents[2]
 CANARY = "41.8231967"  # stands in the rows, and must stand nowhere else
 NAMES = ("age", "weight", "marrow_quotient")
 FILE = "ward-seventeen.csv"
@@ -42,38 +41,6 @@ def declared(name: str = "ward", columns: tuple[Column, ...] | None = None) -> D
     limits = ((0.0, 120.0), (30.0, 200.0), (0.0, 10.0))
     known = tuple(Column(c, low, high, None, "known before") for c, (low, high) in zip(NAMES, limits, strict=True))
     return Declaration(name=name, row_stands_for="one patient", columns=columns or known)
-
-
-@contextmanager
-def server(folder: Path):
-    """A workbench whose ledger, temporary files, cache and log are in one folder; yields (address, process)."""
-    from tests.browser.conftest import free_port, healthy
-
-    for kind in ("tmp", "cache"):
-        (folder / kind).mkdir(exist_ok=True)
-    port = free_port()
-    places = {"PRIVCOV_LEDGER": "ledger.sqlite", "PRIVCOV_CACHE_DIR": "cache", "TMPDIR": "tmp"}
-    environment = os.environ | {name: str(folder / place) for name, place in places.items()}
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
-    with (folder / "log").open("ab") as log:
-        process = subprocess.Popen(
-            [*command, "--server.fileWatcherType=none"],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            end = time.monotonic() + 60
-            while not healthy(port):
-                assert process.poll() is None, (folder / "log").read_text()
-                assert time.monotonic() < end
-                time.sleep(0.05)
-            yield f"http://127.0.0.1:{port}", process
-        finally:
-            process.kill()
-            process.wait()
 
 
 # --- what a person does -------------------------------------------------------------------------------------
@@ -166,8 +133,8 @@ def holds(raw: bytes) -> bool:
 
 def test_from_a_file_to_a_checked_bundle_and_no_further(visit, settle, tmp_path):
     raw, book = rows_of(), lambda: Ledger(tmp_path / "ledger.sqlite").entries()
-    with server(tmp_path) as (address, _):
-        page = visit("/Your_data", base=address, height=1500)
+    with serving(tmp_path) as server:
+        page = visit("/Your_data", base=server.address, height=1500)
         bring(page, settle, raw, declared())
         type_highest(page, settle, 2, "110")
         press(page, settle, "Declare")
@@ -177,7 +144,7 @@ def test_from_a_file_to_a_checked_bundle_and_no_further(visit, settle, tmp_path)
         assert book() == ()
 
         # a second tab asks for another draw while the first one has not confirmed yet: both would fit
-        other = visit("/Your_data", base=address, height=1500)
+        other = visit("/Your_data", base=server.address, height=1500)
         bring(other, settle, raw, declared())
         type_highest(other, settle, 2, "110")
         press(other, settle, "Declare")
@@ -235,6 +202,9 @@ def test_from_a_file_to_a_checked_bundle_and_no_further(visit, settle, tmp_path)
         assert not [f for f in [*left, tmp_path / "log", *tmp_path.glob("ledger*")] if holds(f.read_bytes())]
         assert not [f for f in left if kind_of_upload(f.read_bytes())]
         assert not kind_of_upload((tmp_path / "log").read_bytes())
+        for seen in (page, other):  # before the server ends: a page that cannot reach it complains
+            assert not seen.locator("[data-testid=stException]").count()
+            seen.close()
 
 
 def kind_of_upload(raw: bytes) -> bool:
@@ -268,18 +238,18 @@ def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(tab, settle, tm
     raw, what = wide(45, 1500)
     path, hosts = tmp_path / "ledger.sqlite", set()
 
-    with server(tmp_path) as (address, process):
+    with serving(tmp_path) as server:
         page = tab(height=1500)
         page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname))
-        page.goto(f"{address}/Your_data")
+        page.goto(f"{server.address}/Your_data")
         wait_until_still(page)
         bring(page, settle, raw, what)
         press(page, settle, "Declare")
         plan_and_ask(page, settle, limit="0.15")
         page.get_by_role("button", name="Confirm and release").click()
         wait_for_state(path, "committed")
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        server.process.send_signal(signal.SIGKILL)
+        server.process.wait()
         page.close()
 
     (entry,) = Ledger(path).entries()

@@ -1,6 +1,5 @@
 """Behind nginx with TLS and a base path, as DEPLOYMENT.md describes it, in a real Chromium."""
 
-import contextlib
 import os
 import re
 import shutil
@@ -17,9 +16,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import FLAGS, IS_STILL, PROBE, QUIET_MS, WATCH_CHANGES, free_port
+from tests.browser.conftest import FLAGS, IS_STILL, PROBE, QUIET_MS, WATCH_CHANGES
+from tests.serving import ROOT, free_port, running, serving
 
-ROOT = Path(__file__).resolve().parents[2]
 NAME, BASE = "workbench.example", "privcov"
 NGINX = shutil.which("nginx", path=f"{os.defpath}:/usr/sbin:/usr/local/sbin")
 OPENSSL = shutil.which("openssl")
@@ -44,27 +43,6 @@ def configuration(folder: Path, outside: int, inside: int) -> str:
     user = "user root;" if os.geteuid() == 0 else ""
     top = f"daemon off; {user} pid {folder}/pid; error_log {folder}/log warn; events {{}}"
     return f"{top}\nhttp {{ access_log off; {temporary}\n{told}}}\n"
-
-
-@contextlib.contextmanager
-def running(command: list, ready, log: Path, **where) -> Iterator[None]:
-    """A process until the end of the `with`; it counts as started when ``ready()`` is true."""
-    with log.open("w") as out:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, **where)
-    try:
-        end = time.monotonic() + SECONDS
-        while not ready():
-            if process.poll() is not None or time.monotonic() > end:
-                pytest.fail(f"{command[0]} does not start:\n{log.read_text()}", pytrace=False)
-            time.sleep(0.1)
-        yield
-    finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 def health(port: int) -> bool:
@@ -93,18 +71,10 @@ def proxied(chromium) -> Iterator[str]:
         settings = {
             "STREAMLIT_SERVER_BASE_URL_PATH": BASE,
             "STREAMLIT_SERVER_ALLOWED_HOSTS": f"other.example {NAME}",
-            "PRIVCOV_LEDGER": str(folder / "ledger.sqlite"),
         }
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={inside}"]
         with (
             running([NGINX, "-p", folder, "-c", folder / "nginx.conf"], lambda: True, folder / "nginx.log"),
-            running(
-                [*command, "--server.fileWatcherType=none"],
-                lambda: health(outside),
-                folder / "app.log",
-                cwd=ROOT,
-                env=os.environ | settings,
-            ),
+            serving(folder, port=inside, ready=lambda: health(outside), **settings),
         ):
             yield f"https://{NAME}:{outside}/{BASE}/"
         assert not (folder / "ledger.sqlite").exists()

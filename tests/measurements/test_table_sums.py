@@ -1,7 +1,10 @@
 """The one pass over files: exact whole numbers, the same bits however the table lies in files and whoever reads it."""
 
+import dataclasses
 import gzip
 import math
+import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -12,9 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import privcov
-from privcov import Dataset, PrivateDataset, engine
+from privcov import Dataset, PrivateDataset, engine, table_files
 from privcov.dataset import RowsInFiles
-from privcov.measurements import exact_moment, exact_noise, file_moment, table_pass, table_sums
+from privcov.engine import cluster
+from privcov.measurements import exact_moment, exact_noise, file_moment, sealing, table_pass, table_sums
+from privcov.measurements.clipping import clip_rows
 from privcov.measurements.exact_moment import NoisySum, measure_exactly
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.file_moment import sums_of
@@ -136,6 +141,22 @@ def test_merging_is_associative_and_commutative_beyond_64_bits(tmp_path):
     assert big.tolist() == [[v * 2**23 for v in line] for line in found.gram(2).tolist()]
 
 
+@pytest.mark.parametrize("long", [(1.0, 0.0), (-1.0, 0.0), (1 - 2**-20, 2**-20), (math.sqrt(0.5), -math.sqrt(0.5))])
+def test_full_blocks_of_the_longest_rows_are_summed_exactly(long):
+    """8,192 rows of length 2^20 fill the 53 bits of float64 to the last; one row more in a block is refused."""
+    asked = dataclasses.replace(_ask_of_one(), columns=("x", "y"), origin=np.zeros(2), scale=np.ones(2))
+    adding = table_sums.Adding(asked)
+    cells = np.repeat(np.array([long]).T, table_sums.BLOCK_ROWS, axis=1)
+    for _ in range(3):
+        adding.take(table_files.Block(cells, None))
+    k = [int(x * UNIT) for x in long]
+    n = 3 * table_sums.BLOCK_ROWS
+    assert adding.sums().second().tolist() == [[n * a * b for b in k] for a in k]
+    assert adding.sums().lines.tolist() == [[n * a] for a in k]
+    with pytest.raises(AssertionError, match=r"beyond 2\^53"):
+        adding.take(table_files.Block(np.zeros((2, table_sums.BLOCK_ROWS + 1)), None))
+
+
 def test_blocks_are_carried_before_a_limb_is_full(monkeypatch):
     """As if 2^14 largest blocks came: each adds 2^53, and 512 of them fill no limb."""
     adding = table_sums.Adding(_ask_of_one())
@@ -233,6 +254,31 @@ def test_public_moments_agree_with_floating_point(tmp_path, how):
         assert np.abs(found - expected).mean() < 1e-7
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_public_rows_just_beyond_the_bound_are_brought_to_it(compiled):
+    """Every entry of k k' is within 2^-20 of the clipped row's, but for the 2^-42 of two roundings."""
+    d, rng = 200, np.random.default_rng(0)
+    rows = np.vstack([np.eye(d)[:3], np.full((1, d), d**-0.5), rng.normal(size=(4, d))])
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = np.vstack([rows * f for f in (1 - 1e-5, 1.0, 1 + 1e-6, 1 + 1e-5, 1 + 1e-4, 3.0, 1e100)])
+    adding = table_sums.Adding(
+        table_sums.Ask(("x",) * d, "", (), 1.0, None, np.zeros(d), np.ones(d), private=False, drop=False), compiled
+    )
+    whole = adding._whole(np.ascontiguousarray(rows.T))[0].T / UNIT
+    assert adding.long == 5 * 8
+    for k, row in zip(whole, clip_rows(rows, 1.0), strict=True):
+        assert np.abs(np.outer(k, k) - np.outer(row, row)).max() <= 2**-20 + 2**-42
+    assert np.linalg.norm(whole, axis=1).max() <= 1 + np.sqrt(d) / 2 / UNIT
+
+
+def test_public_rows_at_every_bound_are_none_that_were_shortened(tmp_path):
+    """Answers of yes and no lie on the bound exactly; rounding to whole numbers makes them longer or shorter."""
+    rows = np.random.default_rng(0).integers(0, 2, (50, 7)).astype(float)
+    pq.write_table(pa.table({f"x{j}": rows[:, j] for j in range(7)}), tmp_path / "t.parquet")
+    files = Dataset.from_files(tmp_path / "t.parquet", bounds=[(0.0, 1.0)] * 7)
+    assert file_moment.rows_shortened(files) == 0
+
+
 def test_a_release_from_public_files_is_that_of_the_rows(tmp_path):
     rows, labels = rows_of(holes=False)
     told = {"bounds": BOUNDS, "name": "one name, one stream of noise"}
@@ -314,9 +360,45 @@ def test_sums_of_private_rows_do_not_go_over_an_open_network(tmp_path, monkeypat
         sums_of(table)
 
 
-@pytest.mark.parametrize("address", ["", "tcp://127.0.0.1:1", "tcp://[::1]:1", "tcp://localhost:1", "tls://10.0.0.7:1"])
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "tcp://[::1]:1", "tcp://localhost:1", "tls://10.0.0.7:1"])
 def test_they_may_go_to_this_machine_and_over_encrypted_links(address):
-    table_pass._refuse_open_network(address)
+    cluster.check_closed("The scheduler", address)
+
+
+def test_a_worker_on_another_machine_gets_none_though_the_scheduler_is_on_this_one():
+    client = SimpleNamespace(status="running", scheduler=SimpleNamespace(ncores=None))
+    client.sync = lambda *_, **__: {"tcp://127.0.0.1:4": 1, "tcp://10.0.0.7:4": 1}
+    with pytest.raises(engine.EngineError, match=r"The worker tcp://10\.0\.0\.7:4 would get"):
+        cluster._Session(client, "tcp://127.0.0.1:1", confidential=True).look()
+    cluster._Session(client, "tcp://127.0.0.1:1", confidential=False).look()
+
+
+def test_what_a_cluster_may_write_or_log_tells_nothing(tmp_path):
+    """A worker's spill file would hold the pickled result, and its log the repr of a task or a result."""
+    rows, labels = rows_of()
+    files = private(write(tmp_path / "t.csv", rows, labels)).files
+    (part,) = table_files.parts_of(files.table)
+    open_ask = dataclasses.replace(_ask_of_one(), columns=("x1",), secrets=SECRETS)
+    ask = dataclasses.replace(open_ask, seal=b"k" * 32)
+    plain, found = table_pass.sum_part((part, open_ask)), table_pass.sum_part((part, ask))
+    assert numbers(sealing.opened(found, ask.seal)) == numbers(plain)
+    assert plain.low.tobytes() in pickle.dumps(plain)
+    assert plain.low.tobytes() not in found
+    assert found[:16] != table_pass.sum_part((part, ask))[:16]  # a stream is used once
+    assert "rows" not in repr(part).replace(str(tmp_path), "")
+    shown = repr((ask, plain, plain.sketch))
+    assert str(SECRETS[0]) not in shown
+    assert "array" not in shown
+    assert "kkk" not in shown
+
+
+def test_sums_serve_the_declaration_they_were_made_for(tmp_path):
+    rows, labels = rows_of()
+    one = private(write(tmp_path / "t.csv", rows, labels))
+    two = private(tmp_path / "t.csv", bounds=None, row_bound=0.1)
+    sums_of(one)
+    moved = dataclasses.replace(one, facts=two.facts)
+    assert numbers(sums_of(moved)) == numbers(sums_of(two))
 
 
 def test_a_file_that_changed_is_one_sentence_and_spends_nothing(tmp_path):
@@ -369,8 +451,6 @@ def test_a_limit_is_missed_before_anything_is_read(tmp_path):
 
 
 def test_a_private_table_in_files_is_not_written_out_and_not_looked_at(tmp_path):
-    import pickle
-
     from privcov.experiments.owner_view import owner_look
 
     rows, labels = rows_of()

@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from pages.parts import frame, path
+from pages.parts import frame, hosted, path
 from pages.parts.home_doors import PAGES as DESCRIBED
 from pages.parts.study import from_query, to_query
 from tests.pages.test_pages import open_page
@@ -35,6 +35,7 @@ def test_the_demonstration_comes_first_and_the_doors_below(home):
     assert headings == ["Where do you want to go?", "Every page"]
     for found in path.PATHS:
         assert any(m.value.startswith(f"### {found.title}") for m in home.markdown)
+    assert path.ELSEWHERE not in {c.value for c in home.caption}, "on the owner's machine every path is open"
 
 
 def test_every_page_has_its_line(home):
@@ -97,6 +98,17 @@ def test_elsewhere_the_bar_says_where_its_step_is_and_leaving_ends_it():
     assert "path" not in at.query_params
     assert at.session_state["study"].rho == 0.05
     assert all("path" not in query for query in links(at.sidebar).values())
+
+
+def test_on_a_server_that_others_reach_the_private_path_says_where_it_is_walked(monkeypatch):
+    monkeypatch.setenv(hosted.HOSTED, "1")
+    doors = {c.value for c in open_page("app.py").main.caption}
+    assert path.ELSEWHERE in doors
+    steps = next(p for p in path.PATHS if p.key == "release").steps
+    at = open_page("pages/5_Your_data.py", path="release-1")
+    assert bar(at) == f"**Release, step 1 of {len(steps)}.** {path.ELSEWHERE} There: {steps[0].do}"
+    assert path.ELSEWHERE not in bar(open_page("app.py", path="release-5")), "the questions are asked everywhere"
+    assert path.ELSEWHERE not in bar(open_page("pages/1_Estimate.py", path="explore-1"))
 
 
 @pytest.mark.parametrize("word", ["teach-0", "teach-99", "teach", "-1", "teach-1x", "<script>-1", "teach-²"])

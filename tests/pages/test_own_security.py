@@ -391,13 +391,13 @@ def test_the_page_shows_the_security_text_and_its_limits_are_the_codes():
     assert text.partition("\n")[2].strip() in [
         m.value.strip() for m in press(session(), "Security and limits").markdown
     ]
-    from privcov import private_dataset
+    from privcov import private_dataset, private_facts
 
     for limit in (
         csv_file.MAX_COLUMNS,
         private_dataset.MOST_ROWS,
         csv_file.MAX_HEADER_BYTES,
-        private_dataset.MOST_CLASSES,
+        private_facts.MOST_CLASSES,
     ):
         assert f"{limit:,}" in text
     assert f"{csv_file.MAX_BYTES / 1e6:.0f} MB" in text

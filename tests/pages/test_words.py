@@ -86,7 +86,7 @@ def test_every_parameter_that_slides_has_words_for_both_ends(card):
 
 # Where one `ends` serves two calls: a slider of a field is either linear or logarithmic; the shared slider's caller
 # writes the words; a lesson's words are two buttons that move its lever.
-SHARED = {("controls.py", "field"): 1, ("controls.py", "slider"): 1, ("lesson_view.py", "_lever"): 1}
+SHARED = {("fields.py", "field"): 1, ("controls.py", "slider"): 1, ("lesson_view.py", "_lever"): 1}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
@@ -282,7 +282,7 @@ def test_wherever_a_method_is_chosen_it_says_when_not_to():
                 and any(word in ast.unparse(node) for word in ("selectbox", "multiselect"))
             ):
                 choosing.add(path.name)
-    assert {"controls.py", "tradeoffs_form.py", "which_epsilon.py", "roc_form.py"} <= choosing
+    assert {"method_form.py", "tradeoffs_form.py", "which_epsilon.py", "roc_form.py"} <= choosing
     for path in FILES:
         assert path.name not in choosing or "when_not(" in path.read_text(encoding="utf-8"), path.name
 
