@@ -76,6 +76,7 @@ SECTIONS = {
     ),
     "ingest": Section("tests.bench_ingest", "ingest", "One pass over a big table, over reading and multiplying alone"),
     "sweep": Section("tests.bench_sweep", "sweep", "A table of paper 4 on two workers"),
+    "scale": Section("tests.bench_scale", "scale", "Time of a size over that of a smaller one"),
     "load": Section("tests.bench_load", "load", "Twenty visits that change a control every second, over one"),
     "beside": Section("tests.bench_load", "sweep", "A change while another visit sweeps, over one without"),
     "soak": Section("tests.bench_load", "soak", "Visitors of many pages for twenty minutes", default=False),

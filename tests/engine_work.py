@@ -1,5 +1,6 @@
 """Work for the tests of `privcov.engine`: functions that other processes can import."""
 
+import contextlib
 import os
 import signal
 import time
@@ -63,3 +64,20 @@ def nested(x: int) -> tuple[int, list]:
 
 def boxed(x: int) -> list[int]:
     return [x] * 1000
+
+
+def affinity(task: int) -> list[int]:
+    """The cores that the process of the task may use."""
+    return sorted(os.sched_getaffinity(0))
+
+
+def computing(pid: int) -> list:
+    """The processes under ``pid`` that compute. One that has ended in this very moment is none of them."""
+    import psutil
+
+    found = []
+    for child in psutil.Process(pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # also a zombie
+            if "resource_tracker" not in " ".join(child.cmdline()):
+                found.append(child)
+    return found

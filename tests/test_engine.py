@@ -29,8 +29,7 @@ def _no_workers_left():
 
 
 def _workers() -> list[psutil.Process]:
-    found = psutil.Process().children(recursive=True)
-    return [child for child in found if "resource_tracker" not in " ".join(child.cmdline())]
+    return work.computing(os.getpid())
 
 
 @pytest.mark.parametrize("how", [{"workers": 1}, {}, {"patience": 0}, {"patience": 0, "workers": 3}, {"threads": True}])

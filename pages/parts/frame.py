@@ -22,6 +22,7 @@ from pages.parts.show import as_text
 from pages.parts.study import CSV, Study, from_query, to_query
 from pages.parts.style import STYLE
 from pages.parts.turns import Turns
+from privcov.engine import cores
 from privcov.figures.look import DARK, LIGHT, Palette
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ICON = "data:image/png;base64," + base64.b64encode((ROOT / "pages" / "parts" / "icon.png").read_bytes()).decode()
 PATIENCE = 4.0  # seconds after the first page begins: the page itself comes first
 SWITCH = 0.0005  # seconds
-ON_THE_WAY = 1.0  # seconds that a new address may take to the browser
+ON_THE_WAY = 0.25  # seconds that a new address may take to the browser
 LATER = ("pandas", "scipy.optimize", "privcov.experiments.plan")  # not needed for the first picture
 HOME = "Home"  # makes no plotly figure: the browser need not load its script before the first picture
 A_LIBRARY = 50  # modules
@@ -90,6 +91,14 @@ def _share_the_interpreter() -> bool:
     return True
 
 
+@st.cache_resource(show_spinner=False)
+def _one_core() -> bool:
+    """Once per process, and only in a server: see `privcov.engine.cores.tie`."""
+    if isinstance(st.runtime.get_instance(), st.runtime.Runtime):
+        cores.tie()
+    return True
+
+
 @st.cache_resource(show_spinner=False, max_entries=1)
 def _freeze_imports(libraries: int) -> bool:
     """Put what is loaded out of the collector's sight, once more whenever libraries have come.
@@ -125,11 +134,13 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
 
     keeps: names of settings of this page alone (which lesson, which axis) that belong in its address; see `own`.
     """
+    begun = time.monotonic()
     # Before the first word to the browser: a run that is overtaken while it waits ends at that word.
     _turns().take(st.session_state.setdefault("visit", uuid.uuid4().hex))
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=ICON, layout="wide")
     _one_thread()
     _share_the_interpreter()
+    _one_core()
     if title != HOME:  # plotly looks for a loaded pandas and would take one that another thread is still loading
         importlib.import_module("pandas")
     _freeze_imports(len(sys.modules) // A_LIBRARY)
@@ -139,7 +150,7 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     st.session_state["fresh_page"] = st.session_state.get("page") != title
     st.session_state["page"] = title
     st.session_state["page_keeps"] = keeps
-    _follow_address(keeps)
+    _follow_address(keeps, begun)
     with st.sidebar:
         _menu()
         export.door(palette())
@@ -212,12 +223,12 @@ def _write_address(*, surely: bool = False) -> None:
     st.session_state["address"] = wanted
 
 
-def _unheard(query: dict[str, str]) -> bool:
+def _unheard(query: dict[str, str], begun: float) -> bool:
     """Whether the browser says its last address again because ours is still on the way to it, as on a busy server:
-    following that one would take the last change back."""
+    following that one would take the last change back. begun: when this run did, before it waited for its turn."""
     state = st.session_state
     before, state["told"] = state.get("told"), query
-    return query == before and time.monotonic() - state.get("address_since", -ON_THE_WAY) < ON_THE_WAY
+    return query == before and begun - state.get("address_since", -ON_THE_WAY) < ON_THE_WAY
 
 
 def leave_path() -> None:
@@ -236,13 +247,13 @@ def file_of(label: str) -> str:
     return next(file for _, entries in MENU for file, name in entries if name == label)
 
 
-def _follow_address(keeps: tuple[str, ...]) -> None:
+def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
     """Keep study and address the same. The address wins when it changed and no control did (link, back button)."""
     state = st.session_state
     mine = _mine()
     query = {k: v for k, v in st.query_params.items() if isinstance(v, str)}
     touched = state.pop("study_changed", False)
-    unheard = _unheard(query)
+    unheard = _unheard(query, begun)
     arrived = query != state.get("address") and not touched and not unheard
     if "study" not in state or arrived:
         before = state.get("study")

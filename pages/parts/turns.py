@@ -13,7 +13,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 PLACES = 2  # one long computation then holds nobody up
-PATIENCE = 2.0  # seconds; no run waits longer, whatever those ahead are doing
+# Seconds that a run may hold its place. To let those go that have waited long would start all of them at once, each
+# too slow to end before its visitor's next change: the crowd would never come out of it.
+PATIENCE = 1.0
 STEP = 0.01  # seconds between two looks at those ahead
 
 
@@ -22,6 +24,7 @@ class _Ticket:
     visit: Hashable
     run: threading.Thread
     waiting: bool = True
+    since: float = 0.0  # when its turn came
 
 
 class Turns:
@@ -33,9 +36,9 @@ class Turns:
         self._queue: list[_Ticket] = []
 
     def take(self, visit: Hashable) -> None:
-        """Wait until fewer than `places` of those who came before are still there, or another run of this visit has
-        taken the place over."""
-        me, end = threading.current_thread(), time.monotonic() + self._patience
+        """Wait until fewer than `places` of those who came before wait or hold a place, or another run of this visit
+        has taken this one's over."""
+        me = threading.current_thread()
         with self._moved:
             self._queue = [t for t in self._queue if t.run.is_alive() and t.run is not me]
             ticket = next((t for t in self._queue if t.visit == visit and t.waiting), None)
@@ -44,17 +47,18 @@ class Turns:
                 self._queue.append(ticket)
             ticket.run = me
             self._moved.notify_all()
-            while not self._served(ticket, me, late=time.monotonic() > end):
+            while not self._served(ticket, me):
                 # Nobody says when a thread has ended. The first in line looks, and tells the others when it goes:
                 # twenty that all look would keep a busy interpreter from its work.
                 first = next(t for t in self._queue if t.waiting) is ticket
-                self._moved.wait(STEP if first else max(STEP, end - time.monotonic()))
+                self._moved.wait(STEP if first else self._patience)
             self._moved.notify_all()
 
-    def _served(self, ticket: _Ticket, me: threading.Thread, *, late: bool) -> bool:
+    def _served(self, ticket: _Ticket, me: threading.Thread) -> bool:
         if ticket.run is not me:
             return True
-        ahead = self._queue[: self._queue.index(ticket)]
-        if late or sum(t.run.is_alive() for t in ahead) < self._places:
-            ticket.waiting = False
+        now = time.monotonic()
+        ahead = [t for t in self._queue[: self._queue.index(ticket)] if t.run.is_alive()]
+        if sum(t.waiting or now - t.since < self._patience for t in ahead) < self._places:
+            ticket.waiting, ticket.since = False, now
         return not ticket.waiting

@@ -61,9 +61,9 @@ def workers() -> int:
                 "every core."
             )
         return int(given)
-    from joblib import cpu_count
+    from privcov.engine import cores
 
-    return cpu_count()
+    return cores.number()
 
 
 def patience() -> float:

@@ -15,6 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
+from privcov.engine import cores
 from privcov.engine.tasks import LOOK_SECONDS, MOST_DEATHS, EngineError, Pace, Results, asked, batch, working
 
 if TYPE_CHECKING:
@@ -154,7 +155,11 @@ class _Pool:
 
         self._size = size
         self._executor = ProcessPoolExecutor(
-            size, timeout=_IDLE_SECONDS, initializer=_begin, initargs=(os.getpid(), self.niceness), env=_ONE_THREAD
+            size,
+            timeout=_IDLE_SECONDS,
+            initializer=_begin,
+            initargs=(os.getpid(), self.niceness, cores.untied()),
+            env=_ONE_THREAD,
         )
         # Without this a program that ends in the middle of a sweep would wait for the tasks that run.
         threading.Thread(target=_end_with_main, args=(self._executor,), daemon=True, name="privcov-end").start()
@@ -178,10 +183,12 @@ def give_way() -> None:
     _POOL.niceness = 10
 
 
-def _begin(parent: int, niceness: int) -> None:
+def _begin(parent: int, niceness: int, every_core: set[int]) -> None:
     """In a worker, first of all: Ctrl-C is the parent's business, and without a parent there is nothing to do."""
     if niceness and hasattr(os, "nice"):
         os.nice(niceness)
+    if every_core:  # the parent is tied to one, and a new process inherits that
+        os.sched_setaffinity(0, every_core)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_without, args=(parent,), daemon=True, name="privcov-parent").start()
 

@@ -9,6 +9,7 @@ import pytest
 
 from pages.parts.frame import MENU
 from tests.browser import test_own_data as own_data
+from tests.serving import serving
 
 axe_playwright = pytest.importorskip("axe_playwright_python.sync_playwright", reason="make test installs it")
 
@@ -110,8 +111,8 @@ def test_axe_finds_nothing_in_the_states_that_work_leads_to(visit, settle):
 
 def test_axe_finds_nothing_on_the_way_of_a_release(visit, settle, tmp_path):
     """Declared, planned, asked and answered, with a ledger of its own."""
-    with own_data.server(tmp_path) as (address, _):
-        page = visit("/Your_data", base=address, dark=True)
+    with serving(tmp_path) as server:
+        page = visit("/Your_data", base=server.address, dark=True)
         own_data.press(page, settle, "Use the practice table")
         own_data.press(page, settle, "Declare")
         assert violations(page) == []
@@ -135,3 +136,4 @@ def test_axe_finds_nothing_on_the_way_of_a_release(visit, settle, tmp_path):
         page.get_by_role("radio", name="Matrices", exact=True).hover()
         settle(page)
         assert violations(page) == []
+        page.close()  # before its server goes: a page that loses it complains

@@ -164,6 +164,7 @@ def test_from_a_file_to_a_checked_bundle_and_no_further(visit, settle, tmp_path)
         (entry,) = book()
         assert (entry.state, entry.request["facts"]["bounds"][0]) == ("stored", [0.0, 110.0])
         press(other, settle, "Confirm and release")
+        other.get_by_text("more than is left").first.wait_for()
         assert "more than is left" in said(other)
         assert book() == (entry,)
 

@@ -15,6 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.engine_work import computing
+
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 40
 
@@ -34,8 +36,7 @@ class Cluster:
 
     def worker_processes(self) -> list[psutil.Process]:
         """The two that compute; a nanny starts each again when it dies."""
-        found = psutil.Process(self.workers.pid).children(recursive=True)
-        return [one for one in found if "resource_tracker" not in " ".join(one.cmdline())]
+        return computing(self.workers.pid)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Runs of pages wait for their turn: in order, one place per visit, and never too long."""
+"""Runs of pages wait for their turn: in order, one place per visit, and no run holds its place for long."""
 
 import threading
 import time
@@ -76,15 +76,25 @@ def test_a_run_that_overtakes_a_waiting_one_keeps_the_place():
     behind.end()
 
 
-def test_nobody_waits_longer_than_the_patience():
+def test_a_long_run_holds_its_place_no_longer_than_the_patience():
     turns, began = Turns(places=1, patience=0.3), []
-    first = Run(turns, "a", began)
-    until(lambda: began == ["a"])
     begun = time.monotonic()
-    second = Run(turns, "b", began)
+    first, second, third = line_up(turns, began, "a", "b", "c")
     until(lambda: began == ["a", "b"])
     assert time.monotonic() - begun >= 0.3
-    first.end(), second.end()
+    until(lambda: began == ["a", "b", "c"])
+    assert time.monotonic() - begun >= 0.6
+    first.end(), second.end(), third.end()
+
+
+def test_a_long_wait_lets_nobody_run_beside_those_in_place():
+    turns, began = Turns(places=1, patience=1.0), []
+    runs = line_up(turns, began, "a", "b", "c", "d")
+    for place, run in enumerate(runs):  # d has waited for longer than the patience when its turn comes
+        until(lambda place=place: len(began) > place)
+        time.sleep(0.4)
+        assert began == ["a", "b", "c", "d"][: place + 1]
+        run.end()
 
 
 def test_a_thread_that_runs_twice_does_not_wait_for_itself():
