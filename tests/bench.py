@@ -211,6 +211,9 @@ def summary(rows: Sequence[Row]) -> str:
         days = sorted(day for where, day in places if where == place)
         span = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
         lines.append(f"Measured on {place}; {span}.")
+    absent = [name for name, section in SECTIONS.items() if section.default and name not in {r.section for r in rows}]
+    if absent:
+        lines.append(f"Not in the stored copy yet: {', '.join(absent)}.")
     return "\n".join(lines) + "\n"
 
 
