@@ -92,12 +92,13 @@ def picture(study: Study, name: str, palette: Palette, make: Callable[[], Pictur
     if in_session(study):
         return make()
     source = study.source_key()
-    return _picture(source, study.data, study.rows, SOURCES.get(source).cls.state(), study.bound, name, palette, make)
+    state = SOURCES.get(source).cls.state()
+    return _picture(source, study.data, study.rows, state, study.bound, name, palette.dark, make)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _picture(
-    source: str, data: tuple, rows: int, state: str, bound: float, name: str, palette: Palette, _make: Callable
+    source: str, data: tuple, rows: int, state: str, bound: float, name: str, dark: bool, _make: Callable
 ) -> Picture:
     return _make()
 
