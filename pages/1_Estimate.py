@@ -44,15 +44,15 @@ with show.problems():
     card = METHODS.get(rel.method)
     show.made_from(data, rel, card.label)
 
-    shares = st.container(key="estimate-cards").columns(5)
-    shares[0].metric(
+    cards = st.container(key="estimate-cards", horizontal=True)  # columns would be six more messages at every run
+    cards.metric(
         f"Frobenius error to {against}",
         show.percent(wrong),
         border=True,
         height="stretch",
         help="Relative: 100 % is as bad as the zero matrix.",
     )
-    shares[1].metric(
+    cards.metric(
         f"Spectral error to {against}",
         show.percent(error(rel, data, "spectral", relative=True, against=against)),
         border=True,
@@ -60,7 +60,7 @@ with show.problems():
         help="Largest eigenvalue of the error, relative.",
     )
     noise = rel.raw.law.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
-    shares[2].metric(
+    cards.metric(
         "Noise per entry (std)",
         plain(noise),
         border=True,
@@ -68,14 +68,14 @@ with show.problems():
         help="Standard deviation of the privacy noise on one off-diagonal entry, before repairs, in the "
         "unit of the heatmaps.",
     )
-    shares[3].metric(
+    cards.metric(
         "Rows clipped",
         f"{share_clipped(data.with_row_bound(rel.row_bound)):.1%}",
         border=True,
         height="stretch",
         help="Share of rows longer than R. They are shortened, which biases the matrix.",
     )
-    shares[4].metric(
+    cards.metric(
         "Attacker's best chance",
         f"{rel.attacker_success:.3f}",
         border=True,

@@ -67,36 +67,34 @@ def _turns() -> Turns:
 
 
 @st.cache_resource(show_spinner=False)
-def _one_thread() -> bool:
-    """Once per process: BLAS gets one thread, also where it is loaded later.
-
-    At the sizes of a page a second one gains little, and on a busy machine threads that wait for each other cost ten
-    times the work.
-    """
+def _set_up() -> bool:
+    """Once per process: how its threads share the machine, and what is loaded behind the first page."""
     from threadpoolctl import threadpool_limits
 
+    # BLAS gets one thread, also where it is loaded later: at the sizes of a page a second one gains little, and on a
+    # busy machine threads that wait for each other cost ten times the work.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     threadpool_limits(1, user_api="blas")
-    return True
-
-
-@st.cache_resource(show_spinner=False)
-def _share_the_interpreter() -> bool:
-    """Once per process: a thread that computes hands the interpreter over after half a millisecond, not after five.
-
-    The thread that talks to the browsers lets go of it at every message, a hundred a run; five milliseconds until it
-    has it back, each time, are what makes a busy server slow.
-    """
+    # A thread that computes hands the interpreter over after half a millisecond, not after five. The thread that talks
+    # to the browsers lets go of it at every message, a hundred a run; five milliseconds until it has it back, each
+    # time, are what makes a busy server slow.
     sys.setswitchinterval(SWITCH)
-    return True
-
-
-@st.cache_resource(show_spinner=False)
-def _one_core() -> bool:
-    """Once per process, and only in a server: see `privcov.engine.cores.tie`."""
-    if isinstance(st.runtime.get_instance(), st.runtime.Runtime):
+    if isinstance(st.runtime.get_instance(), st.runtime.Runtime):  # a server, not a test of a page
         cores.tie()
+    timer = threading.Timer(PATIENCE, _load_ahead)
+    timer.daemon = True
+    timer.start()
     return True
+
+
+def _load_ahead() -> None:
+    """Behind the first page: nobody's click waits for the libraries of the other pages or for the compiler of the
+    graphical lasso."""
+    for library in LATER:
+        importlib.import_module(library)
+    from privcov.postprocess.glasso import warm_up
+
+    warm_up()
 
 
 @st.cache_resource(show_spinner=False, max_entries=1)
@@ -111,24 +109,6 @@ def _freeze_imports(libraries: int) -> bool:
     return True
 
 
-@st.cache_resource(show_spinner=False)
-def _load_ahead() -> bool:
-    """Once per process, behind the first page: nobody's click waits for the libraries of the other pages or for the
-    compiler of the graphical lasso."""
-
-    def load() -> None:
-        for library in LATER:
-            importlib.import_module(library)
-        from privcov.postprocess.glasso import warm_up
-
-        warm_up()
-
-    timer = threading.Timer(PATIENCE, load)
-    timer.daemon = True
-    timer.start()
-    return True
-
-
 def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     """Set up the page and return the current study. Call it first.
 
@@ -138,13 +118,10 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     # Before the first word to the browser: a run that is overtaken while it waits ends at that word.
     _turns().take(st.session_state.setdefault("visit", uuid.uuid4().hex))
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=ICON, layout="wide")
-    _one_thread()
-    _share_the_interpreter()
-    _one_core()
+    _set_up()
     if title != HOME:  # plotly looks for a loaded pandas and would take one that another thread is still loading
         importlib.import_module("pandas")
     _freeze_imports(len(sys.modules) // A_LIBRARY)
-    _load_ahead()
     st.html(STYLE)
     # A widget on another page is a new widget, even under the same key: it has to be told the study again.
     st.session_state["fresh_page"] = st.session_state.get("page") != title

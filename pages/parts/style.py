@@ -52,6 +52,9 @@ STYLE = """
   [data-testid="stMain"] [data-testid="stColumn"] {min-width: min(11.5rem, 100%);}
   [data-testid="stMain"] [data-testid="stColumn"]:has(.stPlotlyChart):not(:has([class*="st-key-square-"])) {
     min-width: min(22rem, 100%);}
+  /* Matrices side by side go two by two, and one that is left over is no larger than the others. */
+  [data-testid="stMain"] [data-testid="stColumn"]:has(> * > [class*="st-key-square-"]) {
+    min-width: calc(50% - 1rem); max-width: calc(50% - .5rem);}
 }
 /* Captions fade by colour, not by opacity, which would fade badges and links in them too. */
 [data-testid="stCaptionContainer"] {opacity: 1; color: light-dark(#6B6459, #A39D91);}

@@ -20,20 +20,21 @@ def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: s
     levels = np.array([level for _, level in stages])
     steps = np.diff(levels, prepend=0.0)
     top = max(levels.max(), 1e-12)
-    trace = go.Waterfall(
-        x=[*names, "Total"],
-        y=[*steps, levels[-1]],
-        measure=["relative"] * len(steps) + ["total"],
-        text=[f"{s:+.1%}".replace("+0.0%", "0.0%").replace("-0.0%", "0.0%") for s in steps] + [f"{levels[-1]:.1%}"],
-        textposition="outside",
-        textfont={"color": palette.ink},
-        cliponaxis=False,
-        connector={"line": {"color": palette.grid}},
-        increasing={"marker": {"color": palette.bad}},
-        decreasing={"marker": {"color": palette.good}},
-        totals={"marker": {"color": palette.quiet}},
-        hovertemplate="%{x}: %{y:.2%}<extra></extra>",
-    )
+    trace = {
+        "type": "waterfall",
+        "x": [*names, "Total"],
+        "y": [*steps, levels[-1]],
+        "measure": ["relative"] * len(steps) + ["total"],
+        "text": [f"{s:+.1%}".replace("+0.0%", "0.0%").replace("-0.0%", "0.0%") for s in steps] + [f"{levels[-1]:.1%}"],
+        "textposition": "outside",
+        "textfont": {"color": palette.ink},
+        "cliponaxis": False,
+        "connector": {"line": {"color": palette.grid}},
+        "increasing": {"marker": {"color": palette.bad}},
+        "decreasing": {"marker": {"color": palette.good}},
+        "totals": {"marker": {"color": palette.quiet}},
+        "hovertemplate": "%{x}: %{y:.2%}<extra></extra>",
+    }
     figure = draw(
         [trace],
         palette,

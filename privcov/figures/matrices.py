@@ -6,7 +6,6 @@ from html import unescape
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from privcov.figures.look import Palette, Picture, draw, plain, safe
 from privcov.figures.pixels import Still, colours_of, png
@@ -53,16 +52,17 @@ def heatmap(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette:
     """
     shown, block = thin_out(np.asarray(matrix, dtype=np.float64))
     names = [safe(c) for c in columns[::block]]
-    trace = go.Heatmap(
-        z=shown.astype(np.float32),
-        x=names,
-        y=names,
-        zmin=-limit,
-        zmax=limit,
-        colorscale=palette.diverging,
-        showscale=False,
-        hovertemplate="%{y} x %{x}: %{z:.3g}<extra></extra>",
-    )
+    trace = {
+        "type": "heatmap",
+        "z": shown.astype(np.float32),
+        "x": names,
+        "y": names,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": palette.diverging,
+        "showscale": False,
+        "hovertemplate": "%{y} x %{x}: %{z:.3g}<extra></extra>",
+    }
     figure = draw(
         [trace],
         palette,

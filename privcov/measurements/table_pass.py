@@ -60,7 +60,8 @@ def sum_part(task: tuple[Part, Ask]) -> Sums | bytes | Refused:
     except MemoryError:
         return Refused("The memory did not suffice for a block of the table. Use fewer workers (PRIVCOV_WORKERS).")
     except Exception as problem:
-        return Refused(f"A part of the table could not be summed ({type(problem).__name__}).")
+        why = "" if ask.private else f" ({type(problem).__name__})"  # even the kind of a fault may tell of a row
+        return Refused(f"A part of the table could not be summed{why}.")
 
 
 class _Pulse:

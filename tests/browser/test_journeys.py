@@ -78,11 +78,14 @@ def test_from_home_to_breast_cancer_and_on(visit, settle):
 def test_error_curves_and_roc_curves(visit, settle):
     page = visit("/Trade_offs?data.n=2000&data.d=8")
     assert "Error curves" in chart_words(page, "trade-offs")
-    field = page.get_by_role("spinbutton", name="Replicates")
-    field.fill("21")
-    field.press("Enter")
+    page.get_by_role("button", name="CSV").wait_for()  # the curves that the first visit drew unasked are whole
     settle(page)
-    page.get_by_role("button", name="Draw the curves").click()  # one more replicate than the first visit drew unasked
+    field = page.get_by_role("spinbutton", name="Replicates")
+    field.fill("21")  # one more
+    field.press("Enter")
+    page.wait_for_function("new URLSearchParams(location.search).get('replicates') === '21'")
+    settle(page)
+    page.get_by_role("button", name="Draw the curves").click()
     page.get_by_text("21 replicates").first.wait_for(timeout=60_000)
     settle(page)
     assert "Error curves" in chart_words(page, "trade-offs")
