@@ -51,6 +51,26 @@ def test_the_same_change_sent_again_at_once_is_not_taken_back(server):
     assert parse_qs(query)["rho"] == [wanted]
 
 
+# Graph recovery is opened so by a browser, see tests/browser/test_journeys.py.
+@pytest.mark.parametrize(
+    "page", ["Estimate", "Trade_offs", "Spectra", "Your_data", "Lessons", "Methods", "Published_results"]
+)
+def test_a_deep_link_works_on_a_server_nobody_has_visited(page, tmp_path):
+    """What a page needs is loaded by it, whichever page comes first in the life of a server."""
+
+    async def arrive(port: int) -> tuple[Visitor, str]:
+        async with Visitor(port) as visitor:
+            await visitor.open(page, "kind=approx&epsilon=0.5&data.n=2000")
+            return visitor, visitor.value() if page in ("Estimate", "Trade_offs", "Spectra") else ""
+
+    with serving(tmp_path) as cold:
+        visitor, shown = run(arrive(cold.port))
+    assert visitor.seen.errors == []
+    assert visitor.seen.received > 10_000
+    assert parse_qs(visitor.query) == {"kind": ["approx"], "epsilon": ["0.5"], "data.n": ["2000"]}
+    assert shown in ("", "0.5")
+
+
 def test_a_visitor_sees_what_goes_wrong(server):
     async def nowhere() -> Seen:
         async with Visitor(server.port) as visitor:
