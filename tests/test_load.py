@@ -52,9 +52,7 @@ def test_the_same_change_sent_again_at_once_is_not_taken_back(server):
 
 
 # Graph recovery is opened so by a browser, see tests/browser/test_journeys.py.
-@pytest.mark.parametrize(
-    "page", ["Estimate", "Trade_offs", "Spectra", "Your_data", "Lessons", "Methods", "Published_results"]
-)
+@pytest.mark.parametrize("page", ["Estimate", "Trade_offs", "Spectra", "Your_data", "Methods"])
 def test_a_deep_link_works_on_a_server_nobody_has_visited(page, tmp_path):
     """What a page needs is loaded by it, whichever page comes first in the life of a server."""
 
