@@ -37,7 +37,8 @@ STYLE = """
 .st-key-menu-words a {background: transparent;}
 .st-key-menu-words a span {font-weight: inherit !important;}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
-/* Numbers side by side stand on one line, whether or not their labels wrap. */
+/* Numbers side by side are equally wide and stand on one line, whether or not their labels wrap. */
+.st-key-estimate-cards > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 9.2rem;}
 .st-key-estimate-cards [data-testid="stMetric"] > div {
   height: 100%; display: flex; flex-direction: column; justify-content: space-between;}
 /* The accent that bears white labels is too dark to be read on a dark ground: its text takes the colour of links. */

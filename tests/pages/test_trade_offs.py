@@ -316,6 +316,7 @@ def test_the_page_shows_what_there_is_and_stops(monkeypatch):
     assert job.progress.state == "stopped"
     assert "Stopped after" in " ".join(c.value for c in at.caption)
     assert chart(at, "Error curves")
+    monkeypatch.setattr(draws_module, "run_method", real)
     button(at, "Go on").click().run()
     settle(at)
     (job,) = at.session_state["sweeps"].values()
