@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.load import Visitor, run
+from tests.serving import ROOT, serving
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux ties a process to a core")
 TIED = """
 import os, threading
 from privcov import engine
@@ -29,7 +31,36 @@ print("tied")
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux ties a process to a core")
 def test_a_tied_process_is_on_one_core_and_its_workers_are_on_all():
     done = subprocess.run([sys.executable, "-c", TIED], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stdout == "tied\n", done.stderr
+
+
+PAGE = """
+import os
+from streamlit.testing.v1 import AppTest
+from privcov.engine import cores
+before = os.sched_getaffinity(0)
+at = AppTest.from_file("app.py", default_timeout=60).run()
+assert not at.exception and at.markdown
+assert os.sched_getaffinity(0) == before and cores.untied() == set()
+print("free")
+"""
+
+
+def test_a_page_that_runs_without_a_server_leaves_its_process_on_every_core():
+    """As in every test of a page: all that such a process starts later, browsers too, would share the one core."""
+    done = subprocess.run([sys.executable, "-c", PAGE], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "free\n", done.stderr
+
+
+def test_a_server_is_tied(tmp_path):
+    with serving(tmp_path) as server:
+
+        async def look() -> list[str]:
+            async with Visitor(server.port) as visitor:
+                await visitor.open("")
+                return visitor.seen.errors
+
+        assert run(look()) == []
+        assert len(os.sched_getaffinity(server.process.pid)) == 1
