@@ -376,6 +376,27 @@ def test_a_worker_on_another_machine_gets_none_though_the_scheduler_is_on_this_o
     cluster._Session(client, "tcp://127.0.0.1:1", confidential=False).look()
 
 
+@pytest.mark.parametrize("of_private_rows", [True, False])
+def test_a_private_pass_on_a_cluster_asks_for_trusted_workers_and_for_a_seal(tmp_path, monkeypatch, of_private_rows):
+    rows, labels = rows_of(holes=False)
+    path, asked = write(tmp_path / "t.csv", rows, labels), []
+
+    def each(work, tasks, *, confidential, **_):
+        for k, (part, ask) in enumerate(tasks):
+            made = work((part, ask))
+            asked.append((confidential, len(ask.seal), isinstance(made, bytes)))
+            yield k, made
+
+    monkeypatch.setattr(engine, "remote", lambda: True)
+    monkeypatch.setattr(engine, "each", each)
+    if of_private_rows:
+        assert sums_of(private(path)).seen == len(rows)
+    else:
+        open_rows = Dataset.from_files(path, columns=["x1", "x2", "x3"], row_bound=1.0)
+        clipped_moment(open_rows, joint=0)
+    assert set(asked) == {(True, sealing.KEY_BYTES, True) if of_private_rows else (False, 0, False)}
+
+
 def test_what_a_cluster_may_write_or_log_tells_nothing(tmp_path):
     """A worker's spill file would hold the pickled result, and its log the repr of a task or a result."""
     rows, labels = rows_of()
