@@ -51,6 +51,23 @@ def test_the_same_change_sent_again_at_once_is_not_taken_back(server):
     assert parse_qs(query)["rho"] == [wanted]
 
 
+def test_a_link_followed_right_after_a_change_is_not_taken_for_the_old_address(server):
+    """Only the address from before the change is held back while the new one may still be on its way."""
+
+    async def at_once() -> tuple[Visitor, str]:
+        async with Visitor(server.port) as visitor:
+            await visitor.open("Estimate", "seed=5")
+            await visitor.press(visitor.values()[-5])
+            await visitor.done()
+            await visitor.open("Estimate", "seed=6")
+            return visitor, visitor.value()
+
+    visitor, shown = run(at_once())
+    assert visitor.seen.errors == []
+    assert parse_qs(visitor.query) == {"seed": ["6"]}
+    assert shown == "0.1"  # as a visit begins
+
+
 # Graph recovery is opened so by a browser, see tests/browser/test_journeys.py.
 @pytest.mark.parametrize("page", ["Estimate", "Trade_offs", "Spectra", "Your_data", "Methods"])
 def test_a_deep_link_works_on_a_server_nobody_has_visited(page, tmp_path):

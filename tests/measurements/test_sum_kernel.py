@@ -115,3 +115,17 @@ def test_sketches_of_parts_are_the_sketch_of_the_whole_in_whatever_order(cuts, r
         at = random.randrange(len(made))
         made[at] = made[at].plus(one)
     assert content(made[0]) == literal(rows)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("beyond", [2.0**-39, 1e-9, 1e-6, 1e-4, 1e-3, 0.1])
+def test_a_private_row_a_little_longer_than_the_bound_is_brought_inside(beyond, compiled):
+    """The sensitivity rests on this: no row adds more than UNIT squared, however little too long it came."""
+    rng = np.random.default_rng(5)
+    for d in (1, 2, 7, 50):
+        rows = rng.normal(size=(200, d))
+        rows *= (1 + beyond) / np.sqrt((rows**2).sum(axis=1, keepdims=True))
+        asked = ask(d)
+        whole, _ = Adding(asked, compiled)._whole(np.ascontiguousarray(rows.T))
+        assert (whole**2).sum(axis=0).max() <= UNIT**2
+        assert np.array_equal(whole.T, whole_rows(rows, 1.0))

@@ -174,6 +174,19 @@ def _ask_of_one() -> table_sums.Ask:
     return table_sums.Ask(("x",), "", (), 1.0, None, zero, one, private=True, drop=False)
 
 
+def test_the_longest_rows_add_up_exactly_over_many_blocks():
+    """Each adds 2^40 to the sum: a thousand full blocks are more than one word of 64 bits holds."""
+    adding, blocks = table_sums.Adding(_ask_of_one()), 1_100
+    block = SimpleNamespace(cells=np.ones((1, table_sums.BLOCK_ROWS)), labels=None)
+    for _ in range(blocks):
+        adding.take(block)
+    found, n = adding.sums(), blocks * table_sums.BLOCK_ROWS
+    assert n * UNIT**2 > 2**63
+    assert found.second()[0, 0] == n * UNIT**2
+    assert found.gram(0)[0, 0] == n * UNIT**2  # Python's integers, where 64 bits do not do
+    assert (found.lines[0, 0], found.counts[0], found.long) == (n * UNIT, n, 0)
+
+
 # --- the measurement ----------------------------------------------------------------------------------------
 
 
@@ -334,6 +347,17 @@ def test_a_label_outside_the_list_is_refused_where_rows_are_public(tmp_path):
 
 
 # --- what goes wrong ----------------------------------------------------------------------------------------
+
+
+def test_other_rows_than_were_counted_are_refused(tmp_path):
+    rows, labels = rows_of()
+    files = private(write(tmp_path / "t.parquet", rows, labels)).files
+    (file,) = files.table.files
+    counted = dataclasses.replace(files.table, files=(dataclasses.replace(file, rows=len(rows) - 1),))
+    ask = dataclasses.replace(_ask_of_one(), columns=("x1",))
+    assert table_pass.add_up(files, ask).seen == len(rows)
+    with pytest.raises(TableFileError, match="do not hold the rows that they held"):
+        table_pass.add_up(type(files)(counted, files.shape), ask)
 
 
 @pytest.mark.parametrize("of_private_rows", [True, False])
