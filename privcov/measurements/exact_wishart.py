@@ -11,22 +11,22 @@ Accepting or rejecting looks at a few digits only; digits that no comparison has
 whatever the outcome, so they are drawn when they are needed.
 
 **Rounding.** With w digits of b bits each deviate is (x + e) / 2^(bw + 1), x a known whole number and |e| <= 1. For
-A - B = (scale / 2) X D X', D = +1 on the first p + 1 columns and -1 on the rest, S = X D X' of the known parts is off by
-at most sum_l |x_il| + sum_l |x_jl| + 2 (p + 1). If both ends of that interval have the same floor, it is the floor; if
-not, every deviate gets another digit. That ends almost surely.
+A - B = (scale / 2) X D X', D = +1 on the first p + 1 columns and -1 on the rest, S = X D X' of the known parts is off
+by at most sum_l |x_il| + sum_l |x_jl| + 2 (p + 1). If both ends of that interval have the same floor, it is the floor;
+if not, every deviate gets another digit. That ends almost surely.
 
 **The coupled law.** Let (A, B) have the density proportional to exp(-max(tr A, tr B) / t) on pairs of positive
-semi-definite matrices. A change of T is G = G+ - G-, its positive and negative part. Moving A by G+ and B by G- stays on
-the cone and raises the maximum by at most max(tr G+, tr G-) =: |G|, so with f the density of A - B
-    f(W + G) = integral p(A + G+, A - W + G-) dA >= exp(-|G| / t) f(W),
-and |-G| = |G| gives the other direction: pure DP with epsilon = max |G| / t. |G| is the larger of the two values of
-max tr(PG), 0 <= P <= 1, for G and for -G, so it is subadditive: k rows of a person cost k times one row. Replacing a row
-has G = zz' - ww' with tr G+ <= |z|^2 and tr G- <= |w|^2 (P = projections; zz' and ww' are positive), so |G| <= b, where
-the nuclear norm needs 2 b.
-Sampler: max(a, b) = (a + b)/2 + |a - b|/2, so independent A, B of the density exp(-tr / (2t)), which are W_p(p + 1, t I),
-are accepted with probability exp(-|tr A - tr B| / (2t)) = exp(-|sum D g^2| / 2), g the 2p(p + 1) deviates: accepted iff
-E > |sum D g^2| / 2 for E ~ Exp(1) with digits of its own (von Neumann), decided by the same interval arithmetic. On
-rejection all digits are thrown away. At p = 1 the law is Laplace(t).
+semi-definite matrices. A change of T is G = G+ - G-, its positive and negative part. Moving A by G+ and B by G- stays
+on the cone and raises the maximum by at most max(tr G+, tr G-) =: |G|, so with f the density of A - B
+    f(W + G) >= integral p(A + G+, A - W + G-) dA >= exp(-|G| / t) f(W),
+the integral running over the A with A and A - W positive semi-definite. |-G| = |G| gives the other direction: pure DP
+with epsilon = max |G| / t. tr G+ is the largest tr(PG) over 0 <= P <= 1, and tr G- that of -G, so |G| is subadditive: k
+rows of a person cost k times one row. Replacing a row has G = zz' - ww', and tr(PG) <= z'Pz <= |z|^2, so |G| <= b,
+where the nuclear norm needs 2 b.
+Sampler: max(a, b) = (a + b)/2 + |a - b|/2, so independent A, B of density exp(-tr / (2t)), which are W_p(p + 1, t I),
+are accepted with probability exp(-|tr A - tr B| / (2t)) = exp(-|sum D g^2| / 2), g the 2p(p + 1) deviates: accepted
+iff E > |sum D g^2| / 2 for E ~ Exp(1) with digits of its own (von Neumann), decided by the same interval arithmetic.
+On rejection all digits are thrown away; on acceptance the rounding goes on with them. At p = 1 the law is Laplace(t).
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class _Deviates:
 
 
 def _half_normals(count: int, digits: Digits) -> tuple[np.ndarray, _Uniforms]:
-    """(k, fraction) of count deviates |N(0, 1)| = k + fraction; Karney (2016), Algorithm N, all of them side by side."""
+    """(k, fraction) of count deviates |N(0, 1)| = k + fraction; Karney (2016), Algorithm N, all side by side."""
     whole, fraction = np.zeros(count, dtype=np.int64), _Uniforms(count, digits)
     todo = np.arange(count)
     while len(todo):
