@@ -42,7 +42,8 @@ class Release:
 
     covariance, precision, second_moment: d x d float64, or None when not measured. second_moment is about the
         public origin (zero without column bounds); covariance about the measured or publicly zero mean.
-    mean: length d or None. count: noisy number of rows where n is not public (n is None then).
+    mean: length d or None. count: noisy number of rows where n is not public (n is None then); of rows with a listed
+        class where private rows have classes.
     class_means (k x d, in the data's units), class_counts (k, >= 0, adding up to the number of rows) and classes (their
         k names): with centre "classes", else None and (). The covariance is then the pooled one within classes.
     raw: the unbiased noisy matrix (unit-ball units) and its noise law, or None when nothing was measured.
@@ -164,7 +165,7 @@ class Release:
                 raw["centre"],
                 fields["n"],
                 fields["row_bound"],
-                fields["count"] if fields["n"] is None else None,
+                fields["count"],
             )
         if fields["path"] is not None:
             fields["path"] = tuple(

@@ -163,7 +163,7 @@ LOCAL = Neighbours(
 )
 RELATIONS = {r.key: r for r in (REPLACE_ONE, ZERO_OUT, ADD_REMOVE)}
 
-PURE_MECHANISMS = ("laplace", "wishart-difference", "sparse-vector", "exponential")
+PURE_MECHANISMS = ("laplace", "wishart-difference", "coupled-wishart", "sparse-vector", "exponential")
 MECHANISMS = ("gaussian", "discrete-gaussian", *PURE_MECHANISMS, "wishart")
 
 
@@ -175,7 +175,8 @@ class Event:
     mechanism:   "gaussian" (noise of standard deviation ``scale`` along every direction in which the norm
                  measures ``sensitivity``); "discrete-gaussian", the same in whole numbers, (sensitivity / scale)^2 / 2
                  zCDP and no other curve; pure mechanisms, epsilon = sensitivity / scale: "laplace" (l1),
-                 "wishart-difference" (nuclear norm), "sparse-vector" and "exponential" (scores); "wishart", a sum with
+                 "wishart-difference" (nuclear norm), "coupled-wishart" (larger trace of the positive and the negative
+                 part), "sparse-vector" and "exponential" (scores); "wishart", a sum with
                  W_d(m, C I), C = scale / 2, with ``freedom`` = m - d + 1 and sensitivity the largest |x|^2 / n.
     sensitivity: largest change of the statistic between neighbours, in the named ``norm``.
     scale:       noise scale in the same unit as the sensitivity.

@@ -39,8 +39,8 @@ def repair(measured: Measured, how: str) -> np.ndarray:
     if how == "box":
         # z = (u, s) has norm at most sqrt(1 + s^2) when the mean is measured too.
         return clip_box(measured.matrix, 1 + ANCHOR_SQUARED if measured.law.joint else 1.0)
-    if measured.law.shape == "wishart-difference":
-        return shrink_wishart_difference(measured.matrix, measured.law.scale / 2)
+    if measured.law.shape in ("wishart-difference", "coupled-wishart"):
+        return shrink_wishart_difference(measured.matrix, measured.law.wishart_scale / 2)
     return shrink_spectrum(measured.matrix, measured.law.off_diagonal_std)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from privcov import checks
-from privcov.measurements.exact_moment import planned_event, settle_shape
-from privcov.measurements.integer_gram import UNIT
+from privcov.measurements.exact_moment import anchored_rows, planned_event, settle_shape
+from privcov.measurements.exact_reading import law_of
 from privcov.measurements.moment import ANCHOR_SQUARED
 from privcov.measurements.noise import NoiseLaw
 from privcov.postprocess.answers import Noisy
@@ -117,8 +117,9 @@ def planned_law(facts: Facts, guarantee: Guarantee, shape: str, rows: int) -> No
     facts: as declared; rows: the public n, or the owner's guess of it. shape: as a method asks for it, "isotropic"
     (Gaussian), "laplace" or "wishart-difference". The scale is that of the exact measurement, in its whole numbers.
     """
+    anchors = anchored_rows(facts, "joint")
     event = planned_event(facts, guarantee, centre="joint", shape=shape)
-    return NoiseLaw(settle_shape(facts, shape), event.scale / UNIT**2 / rows, facts.d, 1)
+    return law_of(facts, settle_shape(facts, shape, anchors), event.scale, anchors, 1, rows)
 
 
 def preview(

@@ -20,8 +20,10 @@ looks are then averaged with weights 1 : d (their variances are d sigma^2 and si
 whole numbers (a whole number below a bound is below its whole part):
   replace-one  d m^2 / sqrt(2) + m^2 (d = 1: m^2); + 2 a m sqrt(d) with anchors; + 2 a^2 with classes.
   add-remove   (|z|_1^2 + |z|^2) / 2, |z|_1 <= sqrt(d) m + a.
-**Wishart difference**, see wishart.py: epsilon = ||G||_* / scale; replace-one 2 b (d = 1, no anchors: m^2), add-remove
-b. A row of zeros (no listed class, or dropped) only makes G smaller in every one of these.
+**Wishart difference**, see wishart.py: epsilon = ||G||_* / scale; replace-one 2 b, add-remove b. Under replace-one, and
+for at most 10 columns and anchors together, the **coupled** law of exact_wishart.py takes its place: epsilon =
+max(tr G+, tr G-) / scale, at most b / scale. Both are drawn exactly, at any scale. A row of zeros (no listed class, or
+dropped) only makes G smaller in every one of these.
 
 **Several rows of one person**: k rows change by k matrices G, so every norm by at most k times as much, and the
 sensitivity of the event is k times that of one row. The guarantee is then for the person.
@@ -38,13 +40,16 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.measurements import exact_noise
+from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
 from privcov.measurements.file_moment import sums_of
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
 from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import Facts, PrivateDataset
+from privcov.private_facts import MOST_FILE_ROWS, MOST_ROWS
 
 GAUSSIAN = ("upper-triangle", "isotropic", "free-trace")
-PURE = ("laplace", "wishart-difference")
+PURE = ("laplace", "wishart-difference", "coupled-wishart")
+EXACT_AT_ANY_SCALE = ("wishart-difference", "coupled-wishart")
 GRID = f"steps of R^2 / 2^{2 * BITS}"
 _WHAT = {0: "second moment", 1: "mean and second moment, jointly", 2: "class sums, counts and second moment, jointly"}
 _NORMS = {
@@ -52,13 +57,16 @@ _NORMS = {
     "free-trace": "Frobenius norm and trace, jointly",
     "laplace": "l1 norm of the upper triangle",
     "wishart-difference": "nuclear norm",
+    "coupled-wishart": "larger trace of the two parts",
 }
 _LAWS = {
     "isotropic": "exact, off-diagonal scale / sqrt(2)",
     "free-trace": "exact, off-diagonal scale / sqrt(2), the trace measured twice",
     "laplace": "discrete, exact",
-    "wishart-difference": "rounded to whole numbers, floating-point sampler",
+    "wishart-difference": "rounded exactly",
+    "coupled-wishart": "rounded exactly",
 }
+_PROOFS = {"coupled-wishart": "privcov/measurements/exact_wishart.py"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +75,8 @@ class NoisySum:
 
     total: p x p int64, symmetric; p = d + anchors; Python integers where 64 bits do not suffice.
     trace: a second noisy trace of its first d entries, or None.
-    shape: law of the noise; scale: of a diagonal entry, in steps of R^2 / 2^40 (sigma, b or 2 C).
-    Where n is public nothing else is known of the rows; where it is not, the anchors' diagonal holds the noisy count.
+    shape: law of the noise; scale: of a diagonal entry, in steps of R^2 / 2^40 (sigma, b, 2 C or t).
+    With classes, or where n is not public, the anchors' diagonal holds noisy counts of rows.
     """
 
     facts: Facts
@@ -110,6 +118,8 @@ def _whole(lines: list[list[int]]) -> np.ndarray:
 def norm_bound(facts: Facts, shape: str, anchors: int) -> int:
     """Square of the largest change of T between neighbours in the norm of the shape; for a person, in whole numbers.
 
+    "coupled-wishart" is for replace-one only; KeyError under add-remove.
+
     The Frobenius norm need not be whole, but its square is; the other norms are whole or bounded by whole numbers.
     """
     d, k, m2 = facts.d, facts.rows_per_person, UNIT**2
@@ -126,13 +136,16 @@ def norm_bound(facts: Facts, shape: str, anchors: int) -> int:
         l1 = m2 if d == 1 else math.isqrt(d * d * m2 * m2 // 2) + m2
         square = (l1 + edge + (2 * a2 if anchors > 1 else 0)) ** 2
     else:
-        square = (m2 if single else 2 * b) ** 2
+        square = {"wishart-difference": 2 * b, "coupled-wishart": b}[shape] ** 2
     return k * k * square
 
 
-def settle_shape(facts: Facts, shape: str) -> str:
-    """The shape that is drawn for the one a method asks for: of the Gaussian ones, the least noisy that is proved."""
+def settle_shape(facts: Facts, shape: str, anchors: int) -> str:
+    """The shape that is drawn for the one a method asks for: of one kind, the least noisy that is proved."""
     checks.one_of("shape", shape, (*GAUSSIAN, *PURE))
+    if shape in ("wishart-difference", "coupled-wishart"):
+        coupled = facts.n is not None and facts.d + anchors <= LARGEST_COUPLED
+        return "coupled-wishart" if coupled else "wishart-difference"
     if shape not in GAUSSIAN:
         return shape
     return "free-trace" if facts.n is not None and facts.d > 1 else "isotropic"
@@ -142,17 +155,18 @@ def measure_exactly(private: PrivateDataset, share, *, centre: str, shape: str, 
     """Clip, cut to whole numbers, sum, add exact noise. Guarantee: the share, for a person's rows together.
 
     share:  ZCDP or ApproxDP for the Gaussian shapes (an ApproxDP share is opened into the largest rho that implies it);
-            PureDP or ZCDP for "laplace" and "wishart-difference". Anything else is a TypeError.
+            PureDP or ZCDP for "laplace" and "wishart-difference" (coupled where that is less noise). Anything else is
+            a TypeError.
     centre: "none" for the second moment alone; otherwise jointly with the mean, and with the class sums where classes
             are declared. Where n is not public the anchors are always there: they carry the count.
+    Raises ValueError, before a row is read, for discrete noise of a scale above 2^54.
     """
     facts = private.facts
     event = planned_event(facts, share, centre=centre, shape=shape, name=name)
-    shape, anchors = settle_shape(facts, shape), anchored_rows(facts, centre)
-    if private.files is not None:
-        exact_noise.check_scale(event.scale)
+    anchors = anchored_rows(facts, centre)
+    shape = settle_shape(facts, shape, anchors)
     gram = noiseless_gram(private, anchors) if private.files is None else sums_of(private).gram(anchors)
-    total, trace = _noisy(gram, facts.d, anchors, shape, event.scale)
+    total, trace = _noisy(gram, facts, anchors, shape, event.scale, largest_sum(facts, private.files is not None))
     return NoisySum(facts, total, trace, anchors, shape, event.scale, event)
 
 
@@ -162,9 +176,12 @@ def anchored_rows(facts: Facts, centre: str) -> int:
 
 
 def planned_event(facts: Facts, share, *, centre: str, shape: str, name: str = "matrix") -> Event:
-    """What `measure_exactly` would do, from public facts alone."""
-    shape, anchors = settle_shape(facts, shape), anchored_rows(facts, centre)
+    """What `measure_exactly` would do, from public facts alone. ValueError for noise that cannot be drawn exactly."""
+    anchors = anchored_rows(facts, centre)
+    shape = settle_shape(facts, shape, anchors)
     bound, scale = _scale(facts, shape, anchors, share)
+    if shape not in EXACT_AT_ANY_SCALE:
+        exact_noise.check_scale(scale)
     return Event(
         share=name,
         statistic=f"sum of {_WHAT[min(anchors, 2)]}" + ("" if facts.n is not None else ", with the count of rows"),
@@ -172,7 +189,7 @@ def planned_event(facts: Facts, share, *, centre: str, shape: str, name: str = "
         norm=_NORMS[shape],
         sensitivity=bound,
         scale=scale,
-        proof="privcov/measurements/exact_moment.py",
+        proof=_PROOFS.get(shape, "privcov/measurements/exact_moment.py"),
         law=_LAWS[shape],
         unit=GRID,
     )
@@ -218,33 +235,45 @@ def _root_up(square: Fraction) -> float:
     return root
 
 
-def _noisy(gram: np.ndarray, d: int, anchors: int, shape: str, scale: float) -> tuple[np.ndarray, int | None]:
+def largest_sum(facts: Facts, in_files: bool) -> int:
+    """A bound on every number of the sum, from public facts alone."""
+    rows = facts.n if facts.n is not None else MOST_FILE_ROWS if in_files else MOST_ROWS
+    return rows * (UNIT**2 + ANCHOR**2)
+
+
+def _noisy(
+    gram: np.ndarray, facts: Facts, anchors: int, shape: str, scale: float, largest: int
+) -> tuple[np.ndarray, int | None]:
     """(noisy sum, second noisy trace). What is zero in every table (two classes of one row) needs no noise."""
+    d = facts.d
     if shape == "wishart-difference":
-        return _structured(exact_noise.add_wishart_difference(gram, scale), d, anchors), None
+        return _structured(exact_noise.add_wishart_difference(gram, scale), d), None
+    if shape == "coupled-wishart":
+        return _structured(exact_noise.add_coupled_wishart(gram, scale), d), None
     rows, columns = np.triu_indices(len(gram))
     used = (rows == columns) | (rows < d)
     rows, columns = rows[used], columns[used]
     diagonal = rows == columns
     values, trace = gram[rows, columns], None
     if shape == "laplace":
-        values = exact_noise.add_discrete_laplace(values, scale)
+        values = exact_noise.add_discrete_laplace(values, scale, largest)
     else:
         looks = values[diagonal]
         if shape == "free-trace":
             looks = np.append(looks, np.trace(gram[:d, :d]))
-        looks = exact_noise.add_discrete_gaussian(looks, scale)
+        looks = exact_noise.add_discrete_gaussian(looks, scale, largest)
         if shape == "free-trace":
             looks, trace = looks[:-1], int(looks[-1])
-        values[diagonal] = looks
-        values[~diagonal] = exact_noise.add_discrete_gaussian(values[~diagonal], off_diagonal_scale(scale))
-    total = np.zeros_like(gram)
+        off = exact_noise.add_discrete_gaussian(values[~diagonal], off_diagonal_scale(scale), largest)
+        values = values.astype(object)
+        values[diagonal], values[~diagonal] = looks, off
+    total = np.zeros(gram.shape, dtype=object)
     total[rows, columns] = values
     total[columns, rows] = values
-    return _structured(total, d, anchors), trace
+    return _structured(small(total), d), trace
 
 
-def _structured(total: np.ndarray, d: int, anchors: int) -> np.ndarray:
+def _structured(total: np.ndarray, d: int) -> np.ndarray:
     """The sum without what is publicly zero."""
     total[d:, d:] = np.diag(np.diag(total)[d:])
     return total

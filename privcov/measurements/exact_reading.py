@@ -12,7 +12,8 @@ import numpy as np
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.integer_gram import ANCHOR, UNIT
 from privcov.measurements.moment import ANCHOR_SQUARED, Measured
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import COUPLED, NoiseLaw
+from privcov.private_dataset import Facts
 
 
 def read_sum(noisy: NoisySum, centre: str) -> Measured:
@@ -24,12 +25,13 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     """
     facts, d, k = noisy.facts, noisy.facts.d, noisy.anchors
     counts = [int(t) / ANCHOR**2 for t in np.diag(noisy.total)[d:]]
-    count = None if facts.n is not None else max(math.fsum(counts), 1.0)
+    # With classes a row whose label is not in the list counts as no row, so how many rows do is known from the counts.
+    count = None if facts.n is not None and not facts.classes else max(math.fsum(counts), 1.0)
     rows = facts.n if count is None else count
     joint = {"none": 0, "zero": 0, "joint": 1}.get(centre, len(facts.classes) or k + 1)
     if joint > k:
         raise ValueError(f"centre={centre!r} was not measured: the sum has {k} anchored rows. Use centre='none'.")
-    block = _over(_freed(noisy), (d + 1) * UNIT**2, rows)
+    block = _over(*_freed(noisy), rows)
     matrix = np.zeros((d + joint, d + joint))
     matrix[:d, :d] = block
     if joint:
@@ -40,26 +42,38 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
             corner = np.array([[ANCHOR_SQUARED / k]])
         else:
             edge = s * _over(sums, ANCHOR * UNIT, rows)
-            shares = np.array(counts) / rows
-            if count is None:  # the counts add up to the public n
-                shares += (1 - shares.sum()) / k
-            corner = np.diag(ANCHOR_SQUARED * shares)
+            corner = np.diag(ANCHOR_SQUARED * np.array(counts) / rows)
         matrix[:d, d:], matrix[d:, :d], matrix[d:, d:] = edge, edge.T, corner
-    scale = noisy.scale / UNIT**2 / rows
-    if noisy.shape == "wishart-difference":
-        # A block of a Wishart matrix keeps the degrees of freedom of the whole, d + k + 1, when fewer anchors are read.
-        scale *= math.sqrt((d + k + 1) / (d + joint + 1))
-    law = NoiseLaw(noisy.shape, scale, d, joint)
+    law = law_of(facts, noisy.shape, noisy.scale, k, joint, rows)
     return Measured(matrix, law, noisy.event, centre, facts.n, facts.row_bound, count)
 
 
-def _freed(noisy: NoisySum) -> np.ndarray:
-    """(d + 1) times the block of columns, as whole numbers, both looks at its trace taken together."""
-    d = noisy.facts.d
-    block = noisy.total[:d, :d].astype(object) * (d + 1)
+def law_of(facts: Facts, shape: str, scale: float, anchors: int, joint: int, rows: float) -> NoiseLaw:
+    """The noise of what `read_sum` gives: scale in steps, anchors measured, joint of them read, over so many rows."""
+    d, unit = facts.d, scale / UNIT**2 / rows
+    if shape == COUPLED:
+        return NoiseLaw(shape, unit, d, joint, measured=anchors)
+    if shape == "wishart-difference":
+        # A block of a Wishart matrix keeps the degrees of freedom of the whole, d + k + 1, when fewer anchors are read.
+        unit *= math.sqrt((d + anchors + 1) / (d + joint + 1))
+    return NoiseLaw(shape, unit, d, joint)
+
+
+def _freed(noisy: NoisySum) -> tuple[np.ndarray, int]:
+    """(block of columns, what it is to be divided by to be in units of R^2), in whole numbers.
+
+    Two looks at the trace are taken together. Coupled noise has a far quieter trace as a whole than in any block, so
+    with one anchor, whose corner is public (n a^2), the trace of the block is that of the whole less the corner.
+    """
+    facts, d = noisy.facts, noisy.facts.d
+    block, times, more = noisy.total[:d, :d].astype(object), 1, 0
     if noisy.trace is not None:
-        block[np.diag_indices(d)] += noisy.trace - sum(int(t) for t in np.diag(noisy.total)[:d])
-    return block
+        times, more = d + 1, noisy.trace - sum(int(t) for t in np.diag(noisy.total)[:d])
+    elif noisy.shape == COUPLED and noisy.anchors == 1:
+        times, more = d, int(noisy.total[d, d]) - facts.n * ANCHOR**2
+    block = block * times
+    block[np.diag_indices(d)] += more
+    return block, times * UNIT**2
 
 
 def _over(whole: np.ndarray, divisor: int, rows: int | float) -> np.ndarray:

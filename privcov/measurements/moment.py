@@ -85,7 +85,8 @@ class Measured:
     matrix: d x d (centre "none" or "zero"), (d+1) x (d+1) ("joint") or (d+k) x (d+k) ("classes"); unbiased for the
             clipped moment, or, where n is not public, the unbiased sum divided by ``count``.
     event:  None when no noise was asked for (a non-private reference).
-    n:      number of rows, None when it is not public; then ``count`` is the noisy count.
+    n:      number of rows, None when it is not public. count: noisy count of the rows that the matrix is divided by, or
+            None where that is n: given where n is not public, and for private rows with classes.
     """
 
     matrix: np.ndarray
@@ -98,8 +99,8 @@ class Measured:
 
     @property
     def rows(self) -> float:
-        """The number of rows, public or noisy."""
-        return self.n if self.n is not None else self.count
+        """The number of rows that the matrix was divided by, public or noisy."""
+        return self.n if self.count is None else self.count
 
     @property
     def class_counts(self) -> np.ndarray | None:

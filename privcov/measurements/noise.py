@@ -13,13 +13,14 @@ from privcov import checks
 
 SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace")  # independent entries, up to the trace
 WISHART = ("wishart-difference", "wishart")
+COUPLED = "coupled-wishart"
 
 
 @dataclass(frozen=True)
 class NoiseLaw:
     """Law of a symmetric d x d noise block, with ``joint`` anchored extra rows: one for the mean, or one per class.
 
-    scale: sigma (Gaussian), b (Laplace) or 2C (Wishart), in the unit of the noisy matrix; 0 means no noise.
+    scale: sigma (Gaussian), b (Laplace), 2C (Wishart) or t (coupled), in the unit of the noisy matrix; 0 is no noise.
 
     upper-triangle  entries on and above the diagonal i.i.d. N(0, sigma^2): the shape in all five papers.
     isotropic       the same density in every direction of Frobenius norm 1: off-diagonal variance sigma^2/2.
@@ -31,6 +32,9 @@ class NoiseLaw:
     laplace         entries on and above the diagonal i.i.d. Laplace(b).
     wishart-difference  A - B, independent W_p(p + 1, C I); p the size of the whole matrix, the mean included.
     wishart         W_p(m, C I) less its mean m C I, m = freedom + p - 1.
+    coupled-wishart  A - B, (A, B) of density proportional to exp(-max(tr A, tr B) / t), as a private release reads it:
+                    p = dimension + measured; see exact_wishart.py. With one anchor and n public the corner is known, so
+                    the trace of the block is taken from the whole: its noise is that of tr(A - B).
 
     joint: number of anchored rows and columns at the end: 0, 1 (they carry the mean), or the number of classes (they
     carry the class sums). Their noise has the off-diagonal law of the shape. Of the corner, where they meet, the
@@ -45,15 +49,18 @@ class NoiseLaw:
     joint: int = 0
     corner: bool = False
     freedom: float = 0.0
+    measured: int = 0
 
     def __post_init__(self) -> None:
-        checks.one_of("shape", self.shape, SHAPES + WISHART)
+        checks.one_of("shape", self.shape, (*SHAPES, *WISHART, COUPLED))
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """One noise matrix, symmetric, of size d + joint."""
         d = self.dimension
         if self.shape in WISHART:
             return self.scale * self._wishart(rng)
+        if self.shape == COUPLED:
+            return self.scale * self._coupled(rng)
         if self.shape in ("isotropic", "free-trace"):
             a = rng.standard_normal((d, d))
             block = (a + a.T) / 2
@@ -99,6 +106,28 @@ class NoiseLaw:
             whole[d:, d:] = self._corner(np.diag(whole)[d:])
         return whole
 
+    def _coupled(self, rng: np.random.Generator) -> np.ndarray:
+        """At t = 1. The larger trace is Gamma(2D), the smaller one its product with a Beta(D, 1) number, D = p(p + 1)/2,
+        and the matrices of trace one are Wishart matrices over their traces."""
+        d, k = self.dimension, self.measured
+        p = d + k
+        freedom = p * (p + 1) / 2
+        plus, minus = (a @ a.T for a in rng.standard_normal((2, p, p + 1)))
+        larger = rng.gamma(2 * freedom)
+        traces = rng.permutation([larger, larger * rng.random() ** (1 / freedom)])
+        whole = traces[0] * plus / np.trace(plus) - traces[1] * minus / np.trace(minus)
+        whole = np.triu(whole) + np.triu(whole, 1).T
+        if k == 1 and not self.corner:
+            whole[np.diag_indices(d)] += whole[d, d] / d
+        read = np.zeros((self.size, self.size))
+        read[:d, :d] = whole[:d, :d]
+        if self.joint:
+            edge = whole[:d, d:] if self.joint > 1 else whole[:d, d:].sum(axis=1, keepdims=True) / np.sqrt(k)
+            read[:d, d:], read[d:, :d] = edge, edge.T
+            if self.joint > 1:
+                read[d:, d:] = self._corner(np.diag(whole)[d:])
+        return read
+
     @property
     def size(self) -> int:
         """Rows of the noise matrix."""
@@ -122,6 +151,8 @@ class NoiseLaw:
     @property
     def edge_std(self) -> float:
         """Standard deviation of an off-diagonal entry at scale 1."""
+        if self.shape == COUPLED:
+            return float(np.sqrt(coupled_moments(self.dimension + self.measured)[0] / 2))
         if self.shape in WISHART:
             return float(np.sqrt(self.degrees * (2 if self.shape == "wishart-difference" else 1)) / 2)
         return {"upper-triangle": 1.0, "laplace": np.sqrt(2.0)}.get(self.shape, np.sqrt(0.5))
@@ -139,7 +170,16 @@ class NoiseLaw:
             return float(self.scale * np.sqrt(1 - 1 / d + 1 / (d * (d + 1))))
         if self.shape in WISHART:
             return float(np.sqrt(2) * self.off_diagonal_std)
+        if self.shape == COUPLED:
+            flat, trace = coupled_moments(d + self.measured)
+            moved = 1 / d if self.measured == 1 and not self.corner else 0.0
+            return float(self.scale * np.sqrt(flat * (1 + moved**2) + trace * (1 + moved) ** 2))
         return float(self.scale * self.std_of_one_draw)
+
+    @property
+    def wishart_scale(self) -> float:
+        """2C of the independent Wishart difference of this size whose off-diagonal entries vary as much."""
+        return float(self.off_diagonal_std * np.sqrt(2 / (self.size + 1)))
 
     @property
     def edge(self) -> float:
@@ -150,9 +190,25 @@ class NoiseLaw:
         """
         if self.shape == "wishart":
             return float(self.scale / 2 * (self.size + 2 * np.sqrt(self.degrees * self.size)))
-        if self.shape == "wishart-difference":
-            return float(self.scale / 2 * self.size * np.sqrt((11 + 5 * np.sqrt(5)) / 2))
+        if self.shape in ("wishart-difference", COUPLED):
+            return float(self.wishart_scale / 2 * self.size * np.sqrt((11 + 5 * np.sqrt(5)) / 2))
         return 2 * float(np.sqrt(self.size)) * self.off_diagonal_std
+
+
+def coupled_moments(p: int) -> tuple[float, float]:
+    """(alpha, beta): <N, H> of coupled p x p noise at t = 1 has variance alpha |H|^2 + beta (tr H)^2, H symmetric.
+
+    The law is the same in every basis, so the variance has that form. With D = p(p + 1)/2, a >= b the two traces:
+    E a^2 = 2D (2D + 1), E (b/a)^2 = D / (D + 2), E b/a = D / (D + 1); a matrix of trace one has mean I/p and mean square
+    norm u2 = 2 (p + 1) / (p^2 + p + 2). Summed over a basis the form is alpha D + beta p = E |N|^2, and at H = I it is
+    alpha p + beta p^2 = E (tr N)^2.
+    """
+    d = p * (p + 1) / 2
+    larger, ratio, square = 2 * d * (2 * d + 1), d / (d + 1), 1 + d / (d + 2)
+    norm = larger * (square * 2 * (p + 1) / (p * p + p + 2) - 2 * ratio / p)
+    trace = larger * (square - 2 * ratio)
+    alpha = norm if p == 1 else (norm - trace / p) / (d - 1)
+    return alpha, (trace - alpha * p) / p**2
 
 
 def _laplace(rng: np.random.Generator):
