@@ -34,6 +34,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from privcov.measurements import exact_noise
+
 LIMIT = 40.0
 FLAT = 64  # |theta| s from which a theta is looked at
 FEWEST = 80
@@ -67,7 +69,7 @@ class Look:
 @dataclass(frozen=True)
 class Evenness:
     """What `examine` found. numbers: how many were looked at, of all draws together. repeated: how many of them are not
-    alone, where all should be; corank: the largest of the parities of a draw."""
+    alone, where all should be; corank: the largest of the parities of a draw, 0 where only diagonals were looked at."""
 
     scale: float
     numbers: int
@@ -87,6 +89,31 @@ class Evenness:
         found += [f"{self.repeated:,} of {self.numbers:,} numbers occur more than once"] if self.repeated else []
         found += [f"parities have corank {self.corank}"] if self.corank > MOST_CORANK else []
         return tuple(found)
+
+
+def private_samplers() -> dict[str, Sampler]:
+    """Every noise that private rows are ever covered with, by the name of the function that adds it."""
+    return {
+        "add_discrete_gaussian": _triangle(exact_noise.add_discrete_gaussian),
+        "add_discrete_laplace": _triangle(exact_noise.add_discrete_laplace),
+        "add_wishart_difference": lambda p, scale: exact_noise.add_wishart_difference(_zeros((p, p)), scale),
+        "add_coupled_wishart": lambda p, scale: exact_noise.add_coupled_wishart(_zeros((p, p)), scale),
+    }
+
+
+def _zeros(shape: tuple[int, ...]) -> np.ndarray:
+    return np.zeros(shape, dtype=np.int64)
+
+
+def _triangle(add: Callable[[np.ndarray, float], np.ndarray]) -> Sampler:
+    def sampler(p: int, scale: float) -> np.ndarray:
+        rows, columns = np.triu_indices(p)
+        values = add(_zeros((len(rows),)), scale)
+        noise = np.zeros((p, p), dtype=values.dtype)
+        noise[rows, columns] = noise[columns, rows] = values
+        return noise
+
+    return sampler
 
 
 def draw(sampler: Sampler, p: int, scale: float, draws: int) -> list[np.ndarray]:
@@ -111,7 +138,7 @@ def examine(drawn: Sequence[np.ndarray], scale: float, *, diagonal_only: bool = 
     repeated = 0
     if scale >= len(numbers) ** 2 * 2.0**31:
         repeated = sum(count for count in Counter(numbers).values() if count > 1)
-    corank = max(parity_corank(noise) for noise in drawn)
+    corank = 0 if diagonal_only else max(parity_corank(noise) for noise in drawn)
     return Evenness(scale, len(numbers), tuple(_looks(numbers, groups, scale)), repeated, corank)
 
 
@@ -171,7 +198,7 @@ def _fraction(words: list[np.ndarray], shift: int) -> np.ndarray:
 
 def parity_corank(noise: np.ndarray) -> int:
     """Rows less rank over GF(2) of the last bits of a matrix of whole numbers."""
-    lines = [int("".join("1" if v else "0" for v in line), 2) for line in (noise & 1).astype(bool)]
+    lines = [int.from_bytes(line.tobytes()) for line in np.packbits((noise & 1).astype(bool), axis=1)]
     rank = 0
     while lines:
         pivot = lines.pop()
