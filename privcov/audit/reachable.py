@@ -1,0 +1,88 @@
+"""An attack on noise drawn in floating point: count the ways in which each answer can have come about.
+
+A diagonal entry of the difference of two Wishart matrices is scale / 2 times the difference of two doubles A_ii and
+B_ii, so a multiple of the last place of the smaller one, 2^(e - 52) for a value in [2^e, 2^(e + 1)). Which whole numbers
+such a product rounds to, and how often, is known to everybody. An attacker who knows two candidate tables subtracts
+the diagonal of either from the answer, and believes the one from which more ways lead to what is left. A_ii and B_ii are
+chi-squared with p + 1 degrees of freedom, which weighs the exponents e.
+
+Pure DP allows no attacker to be right with a probability above e^epsilon / (1 + e^epsilon) when either table is as
+likely as the other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.audit.bounds import binomial_low
+from privcov.audit.lattice import Sampler
+from privcov.measurements.integer_gram import UNIT, whole_rows
+
+SURE = 1e-6  # probability of accusing noise whose attacker is right as often as its claim allows
+_NEVER = 1e-3  # likelihood, beside 1 on average, of a number that no way leads to: the model of the doubles is not exact
+
+
+@dataclass(frozen=True)
+class Attack:
+    """right: how often the attacker named the right one of two neighbouring tables. most: the expected number that the
+    claimed epsilon allows at most."""
+
+    releases: int
+    right: int
+    most: float
+
+    @property
+    def caught(self) -> bool:
+        """Right so often that epsilon is refuted, up to a probability of SURE."""
+        return bool(binomial_low(self.right, self.releases, SURE) > self.most / self.releases)
+
+
+def tell_apart(
+    sampler: Sampler,
+    *,
+    d: int,
+    epsilon: float,
+    rows_per_person: int = 1,
+    releases: int = 60,
+    seed: int = 0,
+) -> Attack:
+    """Release the second moment of one of two tables again and again, and guess which it was.
+
+    The tables differ in one person's rows: random directions of full length, or zeros. sampler(p, scale) gives the
+    noise of a pure epsilon release under replace-one, where the nuclear norm changes by at most twice rows_per_person
+    squared row bounds. seed: of the rows and of the coin that chooses the table; the noise has no seed here.
+    """
+    rng = np.random.default_rng(seed)
+    directions = rng.standard_normal((rows_per_person, d))
+    rows = whole_rows(directions / np.linalg.norm(directions, axis=1, keepdims=True), 1.0)
+    change = np.diag(rows.T @ rows)
+    scale = rows_per_person * 2 * UNIT**2 / epsilon
+    right = 0
+    for second in rng.integers(2, size=releases):
+        answer = np.diag(sampler(d, scale)) + second * change
+        belief = log_likelihood(answer - change, scale) - log_likelihood(answer, scale)
+        right += bool(belief > 0) == bool(second)
+    return Attack(releases, right, releases / (1 + math.exp(-epsilon)))
+
+
+def log_likelihood(diagonal: np.ndarray, scale: float) -> float:
+    """Sum over the entries (p whole numbers) of the logarithm of how many ways lead to each, beside the average."""
+    from scipy.special import gammaincc
+
+    p = len(diagonal)
+    found = np.zeros(p)
+    usual = int(math.log2(p + 1))
+    for exponent in range(usual - 3, usual + 3):
+        # The smaller of the two doubles has this exponent.
+        above = [gammaincc((p + 1) / 2, 2.0**e / 2) ** 2 for e in (exponent, exponent + 1)]
+        weight, last = above[0] - above[1], 2.0 ** (exponent - 52)
+        step = scale / 2 * last
+        if weight < 1e-6 or step < 1e-3:  # a lattice so fine is even
+            continue
+        near = np.rint(diagonal / step)[:, None] + np.arange(-math.ceil(1 / step) - 1, math.ceil(1 / step) + 2)
+        ways = np.floor(scale / 2 * (near * last) + 0.5) == diagonal[:, None]
+        found += weight * step * ways.sum(axis=1)
+    return float(np.log(found + _NEVER).sum())
