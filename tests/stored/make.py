@@ -33,7 +33,6 @@ from privcov.experiments.store import Store
 from privcov.ledger import Ledger
 from privcov.ledger import book as ledger_book
 from privcov.measurements.exact_reading import read_sum
-from privcov.privacy import to_dict
 
 CHECKOUT = Path.cwd()
 NAMES = ("age", "weight", "dose")
