@@ -83,7 +83,6 @@ def release_private(
     if not isinstance(ledger, Ledger):
         raise TypeError("ledger must be a privcov.Ledger: private rows are released on the record only.")
     chosen, options = _prepared(method, private.facts, guarantee, centre, parameters)
-    event = planned_event_of(chosen, private.facts, guarantee, options)
     request = {
         "method": chosen.card.key,
         "version": chosen.card.version,
@@ -97,6 +96,7 @@ def release_private(
     go = settle(ledger, private.name, request, token, again, defaults=defaults, cost=str(guarantee))
     if go.answer is not None:
         return read_release(go.answer)
+    event = planned_event_of(chosen, private.facts, guarantee, options)
     if private.files is not None:  # what would be refused after a long reading, or even paid for, is refused now
         check_scale(event.scale)
         ledger.check(private.name, guarantee, go.request, go.token)

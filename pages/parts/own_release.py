@@ -238,6 +238,10 @@ def _made(ledger: Ledger, name: str, method: str, guarantee: Guarantee, draw: in
 
 def _token(ledger: Ledger, method: str, guarantee: Guarantee, draw: int, facts: dict, name: str) -> str:
     """The ledger row of this request."""
-    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw, "facts": facts}
-    found = [e for e in ledger.entries(name) if all(e.request.get(k) == v for k, v in wanted.items())]
+    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw}
+    found = [
+        e
+        for e in ledger.entries(name)
+        if all(e.request.get(k) == v for k, v in wanted.items()) and facts_in(e.request) == facts
+    ]
     return found[-1].token if found else ""

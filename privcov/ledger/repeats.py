@@ -77,6 +77,8 @@ def settle(
         paid = [e.request for e in good if "instead_of" in e.request]  # an answer that is not good was paid for anew
         if paid:
             return Settled(paid[-1], None)
+    elif not token and (alike := [e for e in good if e.token == ledger.token_of(name, e.request)]):
+        return Settled(alike[-1].request, None)  # the same in this version, written in another form
     doubtful = [e for e in same if doubts[e.token]]
     if doubtful and again == ASK:
         entry = _best(ledger, [e for e in doubtful if e.state == "stored"] or doubtful)
@@ -122,6 +124,8 @@ def _asked(request: Mapping, defaults: Mapping) -> dict:
 
 
 def facts_of(request: Mapping) -> dict | None:
-    """The public facts of a request in today's form, whatever version wrote them; None where it has none."""
-    facts = request.get("facts")
-    return facts and Facts.from_dict({k: v for k, v in facts.items() if k in _FACTS}).to_dict()
+    """The public facts of a request in today's form, whatever version wrote them; None where there are none."""
+    try:
+        return Facts.from_dict({k: v for k, v in request["facts"].items() if k in _FACTS}).to_dict()
+    except (KeyError, TypeError, AttributeError):  # of something else than a private release
+        return None
