@@ -20,6 +20,7 @@ from privcov.engine import EngineError
 from privcov.estimators.base import METHODS, Method, MethodCard
 from privcov.ledger import Ledger
 from privcov.ledger.fingerprint import fingerprint
+from privcov.ledger.repeats import settle
 from privcov.measurements.exact_moment import NoisySum, measure_exactly, planned_event
 from privcov.measurements.exact_noise import check_scale
 from privcov.measurements.exact_reading import read_sum
@@ -59,6 +60,7 @@ def release_private(
     draw: int = 1,
     token: str | None = None,
     different_from: tuple[str, ...] = (),
+    again: str = "ask",
     **parameters,
 ) -> Release:
     """Release once, from private rows, on the record.
@@ -70,6 +72,8 @@ def release_private(
                however many places; draw=2 asks for another one, and pays again. token: another name for the request,
                for example one per confirmation dialogue.
     different_from: names in the ledger that look like this table and hold other people.
+    again:     where this request was answered by another version of the method, or the answer is not good: "ask" raises
+               `VersionChanged`, "stored" returns that answer (free; rows are not compared), "pay" releases again.
     The parameters are the method's own. Calibration is always sound, tuning never raw.
     Returns the stored `Release`. Raises ValueError (also `LedgerError`) with the reason where nothing was spent or
     where a release was lost, and MeasurementError, with an identifier and no detail, if the measurement itself fails.
@@ -79,7 +83,6 @@ def release_private(
     if not isinstance(ledger, Ledger):
         raise TypeError("ledger must be a privcov.Ledger: private rows are released on the record only.")
     chosen, options = _prepared(method, private.facts, guarantee, centre, parameters)
-    event = planned_event_of(chosen, private.facts, guarantee, options)
     request = {
         "method": chosen.card.key,
         "version": chosen.card.version,
@@ -89,26 +92,24 @@ def release_private(
         "draw": draw,
         **options,
     }
+    defaults = {s.name: s.default for s in chosen.card.parameters}
+    go = settle(ledger, private.name, request, token, again, defaults=defaults, cost=str(guarantee))
+    if go.answer is not None:
+        return read_release(go.answer)
+    event = planned_event_of(chosen, private.facts, guarantee, options)
     if private.files is not None:  # what would be refused after a long reading, or even paid for, is refused now
         check_scale(event.scale)
-        ledger.check(private.name, guarantee, request, token)
+        ledger.check(private.name, guarantee, go.request, go.token)
 
     def made() -> str:
         noisy, release, problem = _measure_and_run(chosen, private, guarantee, options)
         written = None if release is None else json.loads(release.to_json())
-        return json.dumps(
-            {"format": FORMAT, "measurement": noisy.to_dict(), "release": written, "problem": problem},
-            allow_nan=False,
-        )
+        kept = {"format": FORMAT, "measurement": noisy.to_dict(), "release": written, "problem": problem}
+        return json.dumps(kept, allow_nan=False)
 
+    mark, others = _recognised(private, ledger.key), tuple(different_from)
     answer = ledger.transact(
-        private.name,
-        guarantee,
-        request,
-        made,
-        fingerprint=_recognised(private, ledger.key),
-        token=token,
-        different_from=tuple(different_from),
+        private.name, guarantee, go.request, made, fingerprint=mark, token=go.token, different_from=others
     )
     return read_release(answer)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import accounting
+from privcov.measurements.exposed import exposed
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseLaw
 from privcov.postprocess.fit import Fit
@@ -101,13 +102,21 @@ class Release:
         return accounting.really(self.events, self.guarantee)
 
     @property
+    def exposed(self) -> str:
+        """Why the guarantee is not established though the events would give it, in one sentence; "" where it is."""
+        return next(filter(None, map(exposed, self.events)), "")
+
+    @property
     def claim_is_false(self) -> bool:
-        """True when the events give less than was asked: only with a published calibration or raw tuning."""
-        return self.parameters["tuning"] == "raw-cv" or not accounting.covers(self.guarantee, self.given)
+        """True when less is given than was asked: with a published calibration, raw tuning, or where `exposed` says."""
+        raw = self.parameters["tuning"] == "raw-cv"
+        return raw or bool(self.exposed) or not accounting.covers(self.guarantee, self.given)
 
     @property
     def attacker_success(self) -> float:
         """Best possible probability of guessing whether a given row is in the data; 0.5 is no information."""
+        if self.exposed:
+            return 1.0
         return accounting.attacker_on_events(self.events, self.guarantee)
 
     @property
@@ -231,6 +240,8 @@ def _state(rel: Release) -> Statement:
 
 
 def _verdict(rel: Release) -> str:
+    if rel.exposed:
+        return f"not established: {rel.guarantee} was asked for, but {rel.exposed}"
     if rel.parameters["tuning"] == "raw-cv":
         return f"no end-to-end guarantee: tuned on the raw rows; the noise alone would give {rel.given}"
     if rel.as_asked:

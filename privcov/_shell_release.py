@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -27,13 +28,24 @@ def add_commands(commands) -> None:
     release.add_argument(
         "--different-from", action="append", default=[], metavar="NAME", help="a table of other people"
     )
+    repeat = release.add_mutually_exclusive_group()
+    repeat.add_argument(
+        "--stored",
+        dest="again",
+        action="store_const",
+        const="stored",
+        help="where another version answered this request: that answer, free",
+    )
+    repeat.add_argument(
+        "--pay-again", dest="again", action="store_const", const="pay", help="the same: release again, and pay again"
+    )
     release.add_argument(
         "--public", action="store_true", help="rows that need no protection: simulated noise, no ledger, nothing spent"
     )
     release.add_argument("--seed", type=int, help="of the simulated noise; with --public only (default 0)")
     release.add_argument("--out", type=Path, help="JSON file; standard output when left out")
     release.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
-    release.set_defaults(act=_release)
+    release.set_defaults(act=_release, again="ask")
     ledger = commands.add_parser("ledger", help="what has been spent on private tables, and their limits")
     ledger.add_argument("what", nargs="?", choices=("list", "show", "limit"), default="list")
     ledger.add_argument("name", nargs="?", help="the declared name of a table")
@@ -63,6 +75,7 @@ def guarantee_of(options) -> privcov.PureDP | privcov.ApproxDP | privcov.ZCDP:
 
 def _release(options) -> None:
     from privcov.data_sources.private_file import Declaration
+    from privcov.ledger import VersionChanged
 
     guarantee = guarantee_of(options)
     declaration = Declaration.from_json(options.declaration.read_text(encoding="utf-8"))
@@ -77,15 +90,19 @@ def _release(options) -> None:
         _progress(show_rows=declaration.n_public) as progress,
         _told_when_interrupted(ledger, declaration.name.strip()),
     ):
-        made = privcov.release_private(
-            options.method,
-            declaration.on_files(options.data, progress),
-            guarantee,
-            ledger=ledger,
-            draw=options.draw,
-            different_from=tuple(options.different_from),
-            **parameters_of(options),
-        )
+        try:
+            made = privcov.release_private(
+                options.method,
+                declaration.on_files(options.data, progress),
+                guarantee,
+                ledger=ledger,
+                draw=options.draw,
+                different_from=tuple(options.different_from),
+                again=options.again,
+                **parameters_of(options),
+            )
+        except VersionChanged as asked:
+            raise asked.instead("--stored", "--pay-again") from None
     _write(
         made.to_json(),
         options.out,
@@ -98,8 +115,10 @@ def _release(options) -> None:
 
 def _simulate(options, declaration, guarantee) -> None:
     """A seeded release from rows that need no protection: the same bits wherever the sums are made."""
-    if options.different_from or options.ledger or options.draw != 1:
-        raise ValueError("--public keeps no record: leave --ledger, --draw and --different-from out.")
+    if options.different_from or options.ledger or options.draw != 1 or options.again != "ask":
+        raise ValueError(
+            "--public keeps no record: leave --ledger, --draw, --different-from, --stored and --pay-again out."
+        )
     with _progress(show_rows=True) as progress:
         made = privcov.release(
             options.method,
@@ -233,6 +252,8 @@ def clock(seconds: float) -> str:
 
 
 def _ledger(options) -> None:
+    from privcov.measurements.exposed import exposed_answer
+
     ledger = privcov.Ledger(options.ledger)
     if options.what != "list" and not options.name:
         raise ValueError(f"ledger {options.what} needs the name of a table.")
@@ -240,11 +261,25 @@ def _ledger(options) -> None:
         print(f"{options.name}: {ledger.limit(options.name, guarantee_of(options)).sentence}")
         return
     for name in [options.name] if options.name else ledger.names():
-        print(f"{name}: {ledger.account(name).sentence}")
+        entries = ledger.entries(name)
+        marks = {e.number: exposed_answer(ledger.answer(e.token)) for e in entries}
+        print(f"{name}: {ledger.account(name).sentence}" + _marked(name, sum(map(bool, marks.values()))))
         if options.what == "show":
-            for entry in ledger.entries(name):
+            for entry in entries:
                 unit = "epsilon" if entry.cost.kind == "pure" else "rho"
                 what = entry.request.get("method", "")
                 print(
                     f"  {entry.number} {entry.reserved_at} {entry.state} {what} {unit} {float(entry.cost.amount):.9g}"
                 )
+                if marks[entry.number]:
+                    print(f"    guarantee not established: {marks[entry.number]}")
+
+
+def _marked(name: str, count: int) -> str:
+    """What the list says of releases whose guarantee is not established."""
+    if not count:
+        return ""
+    releases = "1 release has" if count == 1 else f"{count} releases have"
+    return (
+        f" {releases} no established guarantee: see python -m privcov ledger show {shlex.quote(name)}, and SECURITY.md."
+    )

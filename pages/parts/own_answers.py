@@ -10,6 +10,7 @@ from pages.parts import frame, own_models, own_take_home, own_views, show
 from pages.parts.own_state import keep, open_ledger, own
 from privcov.bundle.opened import Opened, open_answer
 from privcov.ledger import Entry, Ledger
+from privcov.measurements.exposed import REMEDY
 from privcov.privacy import from_dict
 
 VIEWS = {
@@ -45,7 +46,10 @@ def section() -> None:
     opened = _open(ledger, entry)
     facts = opened.total.facts
     rows = f"{facts.n:,} rows" if facts.n is not None else f"about {opened.measured.rows:,.0f} rows (a noisy count)"
-    show.tag("Released", f"{entry.name}: {rows}, {facts.d} columns, {opened.release.given}")
+    given = "guarantee not established" if opened.release.exposed else opened.release.given
+    show.tag("Released", f"{entry.name}: {rows}, {facts.d} columns, {given}")
+    if opened.release.exposed:
+        st.error(show.as_text(f"Guarantee: {opened.release.statement['Guarantee']}. {REMEDY}"))
     st.caption(
         "All of this is made from one noisy measurement. Looking at it, in any way and as often as you like, is free."
     )

@@ -13,7 +13,9 @@ from privcov import accounting
 from privcov._private import MeasurementError, release_private
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.estimators.base import METHODS
-from privcov.ledger import Account, Entry, Ledger, LedgerError, cost_of
+from privcov.ledger import Account, Entry, Ledger, LedgerError, VersionChanged, cost_of
+from privcov.ledger.repeats import ASK, PAY, STORED, doubt
+from privcov.ledger.repeats import facts_of as facts_in
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
 from privcov.private_dataset import Facts
 
@@ -63,7 +65,10 @@ def section() -> None:
             else []
         )
     made = _made(ledger, account.name, method, guarantee, int(draw), facts)
-    if made is not None:
+    unsure = "" if made is None else doubt(ledger, made, METHODS.get(method).version)
+    if unsure:
+        st.warning(show.as_text(unsure))
+    elif made is not None:
         st.info(
             show.as_text(
                 f"This release is in the ledger already, as number {made.number}. Asked for again, of the same table, "
@@ -80,8 +85,13 @@ def section() -> None:
                 "what was released before stays on Answers, and looking at it spends nothing."
             )
         )
-    if st.button("Release ...", type="primary", key="own-ask"):
-        _confirm(method, guarantee, account, after, int(draw), tuple(different), made is not None)
+    if unsure:
+        if made.state == "stored":
+            st.button("Open the stored answer, free", on_click=_open, args=(made.token,), key="own-open-stored")
+        if st.button(show.as_text(f"Release again, costs {guarantee} ..."), key="own-pay-again"):
+            _confirm(method, guarantee, account, after, int(draw), tuple(different), again=PAY)
+    elif st.button("Release ...", type="primary", key="own-ask"):
+        _confirm(method, guarantee, account, after, int(draw), tuple(different), again=STORED if made else ASK)
     if mine.problem:
         st.error(show.as_text(mine.problem))
         mine.problem = ""
@@ -135,9 +145,10 @@ def _confirm(
     after: Account,
     draw: int,
     different: tuple[str, ...],
-    again: bool,
+    again: str,
 ) -> None:
-    if again:
+    """again: ASK for a new release, STORED for one that the ledger has, PAY for one that it has in another version."""
+    if again == STORED:
         st.markdown(
             show.as_text(
                 f"Asks again for a release of {account.name!r} with {guarantee}. Of the same table it spends nothing "
@@ -148,7 +159,7 @@ def _confirm(
     else:
         st.markdown(show.as_text(f"Spends {guarantee} on the people of {account.name!r}."))
     st.markdown(show.as_text(f"Now, {account.left}."))
-    if not again:
+    if again != STORED:
         refused = "That is too little: it will be refused, and nothing is spent."
         st.markdown(show.as_text(f"Then, {after.left}." if account.affords(guarantee) else refused))
     st.markdown(
@@ -165,9 +176,14 @@ def _confirm(
         type="primary",
         key="own-confirm",
         on_click=_agree,
-        args=((method, guarantee, draw, different),),
+        args=((method, guarantee, draw, different, PAY if again == PAY else ASK),),
     )
     _carry_out()
+
+
+def _open(token: str) -> None:
+    own().released = token
+    go_on("answers")
 
 
 def _agree(request: tuple) -> None:
@@ -184,14 +200,16 @@ def _carry_out() -> None:
     st.rerun()
 
 
-def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str, ...]) -> None:
+def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str, ...], again: str) -> None:
     """Run once; whatever goes wrong is one sentence that says nothing about the rows."""
     mine = own()
     try:
         ledger, private = open_ledger(), rows()
-        release_private(method, private, guarantee, ledger=ledger, draw=draw, different_from=different)
+        release_private(method, private, guarantee, ledger=ledger, draw=draw, different_from=different, again=again)
         mine.released = _token(ledger, method, guarantee, draw, private.facts.to_dict(), private.name)
         go_on("answers")
+    except VersionChanged as asked:  # the two ways on are buttons on the page
+        mine.problem = f"{asked.what} Nothing was spent."
     except (LedgerError, PrivateFileError, MeasurementError) as problem:
         mine.problem = str(problem)
     except ValueError as problem:  # from the declaration or the method, before anything was drawn
@@ -203,22 +221,27 @@ def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str,
 
 
 def _made(ledger: Ledger, name: str, method: str, guarantee: Guarantee, draw: int, facts: Facts) -> Entry | None:
-    """A finished release with this declaration. Whether the rows are the same is for the ledger to find, not for here:
-    a public number of rows is not known before the file is read, so it is not compared."""
+    """A release with this declaration, finished, or begun by another version. Whether the rows are the same is for
+    the ledger to find: a public number of rows is not known before the file is read, so it is not compared."""
     wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw}
-    known = {k: v for k, v in facts.to_dict().items() if k != "n"}
+    known, version = facts.to_dict() | {"n": None}, METHODS.get(method).version
     found = [
         e
         for e in ledger.entries(name)
-        if e.state == "stored"
+        if (e.state == "stored" or e.request.get("version") != version)
         and all(e.request.get(k) == v for k, v in wanted.items())
-        and {k: v for k, v in e.request["facts"].items() if k != "n"} == known
+        and (facts_in(e.request) or {}) | {"n": None} == known
     ]
-    return found[-1] if found else None
+    rank = {e.token: (e.state == "stored", not doubt(ledger, e, version), e.number) for e in found}
+    return max(found, key=lambda e: rank[e.token], default=None)
 
 
 def _token(ledger: Ledger, method: str, guarantee: Guarantee, draw: int, facts: dict, name: str) -> str:
     """The ledger row of this request."""
-    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw, "facts": facts}
-    found = [e for e in ledger.entries(name) if all(e.request.get(k) == v for k, v in wanted.items())]
+    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw}
+    found = [
+        e
+        for e in ledger.entries(name)
+        if all(e.request.get(k) == v for k, v in wanted.items()) and facts_in(e.request) == facts
+    ]
     return found[-1].token if found else ""

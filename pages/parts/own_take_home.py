@@ -38,6 +38,8 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
         on_click="ignore",
         key="own-bundle",
         type="primary",
+        disabled=bool(opened.release.exposed),
+        help="A release whose guarantee is not established is not handed on." if opened.release.exposed else None,
     )
     st.header("Statement")
     for title, text in opened.release.statement.lines:

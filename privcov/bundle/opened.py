@@ -16,6 +16,7 @@ from privcov.estimators.base import METHODS
 from privcov.figures.look import Picture, plain
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import read_sum
+from privcov.measurements.exposed import REMEDY
 from privcov.measurements.moment import Measured
 from privcov.postprocess.answers import Answers, Noisy, derive, plain_correlation
 from privcov.postprocess.intervals import privacy_noise
@@ -77,8 +78,10 @@ def strongest(correlation: np.ndarray, count: int) -> list[tuple[int, int]]:
 def bundle_of(
     opened: Opened, entry: dict, declaration: dict, pictures: Mapping[str, tuple[str, Picture]], name: str
 ) -> bytes:
-    """The zip of a stored release."""
+    """The zip of a stored release. Raises ValueError for one whose guarantee is not established: none is handed on."""
     release, columns = opened.release, opened.columns
+    if release.exposed:
+        raise ValueError(f"No bundle is made of this release. Guarantee: {release.statement['Guarantee']}. {REMEDY}")
     low, high = correlations(opened, np.random.default_rng(0))
     pairs = [
         (columns[i], columns[j], *(plain(float(m[i, j])) for m in (opened.answers.correlation, low, high)))

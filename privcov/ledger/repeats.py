@@ -1,0 +1,131 @@
+"""A request that the ledger knows in another version, or whose answer is not good: the owner is asked, nothing is paid.
+
+The token of a request contains the version of its method and the form of its public facts, so the ledger itself never
+takes a new version for the old one. Without this question a repeat would be a new release, paid without a word.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from privcov import checks
+from privcov.ledger.book import Entry, Ledger
+from privcov.ledger.file import LedgerError
+from privcov.measurements.exposed import exposed_answer
+from privcov.private_facts import Facts
+
+ASK, STORED, PAY = AGAIN = ("ask", "stored", "pay")
+_COMPARED = ("method", "guarantee", "draw", "centre", "tuning")
+_FACTS = {f.name for f in dataclasses.fields(Facts)}
+
+
+class VersionChanged(LedgerError):
+    """The ledger has this release in another version, or its answer is not good; nothing was read and nothing spent.
+
+    entry: the release that is offered. what: the sentence without the ways on. cost: what releasing again would spend.
+    """
+
+    def __init__(
+        self, entry: Entry, what: str, cost: str, stored: str = "again='stored'", pay: str = "again='pay'"
+    ) -> None:
+        free = f"{stored} for the stored answer, free, or " if entry.state == "stored" else ""
+        super().__init__(f"{what} Nothing was read or spent. Pass {free}{pay} to release again, which costs {cost}.")
+        self.entry, self.what, self.cost = entry, what, cost
+
+    def instead(self, stored: str, pay: str) -> VersionChanged:
+        """The same with the words in which another way in says "stored" and "pay"."""
+        return VersionChanged(self.entry, self.what, self.cost, stored, pay)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How a request goes on: with this request and token to the ledger, or with an answer that is there already."""
+
+    request: dict
+    token: str | None
+    answer: str | None = None
+
+
+def settle(
+    ledger: Ledger, name: str, request: dict, token: str | None, again: str, *, defaults: Mapping, cost: str
+) -> Settled:
+    """What a request comes to, from the ledger alone; no row is touched.
+
+    again: "ask" raises `VersionChanged` where a release for the same was made by another version or is not good;
+    "stored" takes its answer, "pay" makes a new release. The same request in the same version is free in each case.
+    defaults: those of the method's parameters. cost: of a new release, in words.
+    """
+    checks.one_of("again", again, AGAIN)
+    request = json.loads(json.dumps(request))
+    known = token or ledger.token_of(name, request)
+    same = earlier(ledger, name, request, defaults)
+    doubts = {e.token: doubt(ledger, e, request["version"]) for e in same}
+    good = [e for e in same if not doubts[e.token]]
+    if again == STORED:
+        stored = [e for e in same if e.state == "stored"]
+        if not stored:
+            raise LedgerError(
+                f"again='stored', and the ledger has no stored answer to this request of {name!r}. Leave again out."
+            )
+        return Settled(request, token, ledger.answer(_best(ledger, stored).token))
+    if known in doubts:
+        if not doubts[known]:
+            return Settled(request, token)
+        paid = [e.request for e in good if "instead_of" in e.request]  # an answer that is not good was paid for anew
+        if paid:
+            return Settled(paid[-1], None)
+    elif not token and (alike := [e for e in good if e.token == ledger.token_of(name, e.request)]):
+        return Settled(alike[-1].request, None)  # the same in this version, written in another form
+    doubtful = [e for e in same if doubts[e.token]]
+    if doubtful and again == ASK:
+        entry = _best(ledger, [e for e in doubtful if e.state == "stored"] or doubtful)
+        raise VersionChanged(entry, doubts[entry.token], cost)
+    if known in doubts:  # its token is taken
+        return Settled({**request, "instead_of": doubtful[-1].number}, None)
+    return Settled(request, token)
+
+
+def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping) -> list[Entry]:
+    """The entries of a table that asked for the same, in this version or another, the oldest first.
+
+    A parameter or a fact that one version knows and the other does not counts as its default.
+    """
+    asked = _asked(request, defaults)
+    return [e for e in ledger.entries(name) if _asked(e.request, defaults) == asked]
+
+
+def doubt(ledger: Ledger, entry: Entry, version: int) -> str:
+    """Why an entry does not simply answer a request of this version, in one sentence; "" where it does."""
+    number = f"Release {entry.number} of {entry.name!r}"
+    if entry.state == "stored" and (why := exposed_answer(ledger.answer(entry.token))):
+        return f"{number} answers this request, but its guarantee is not established: {why}."
+    if (made := entry.request.get("version")) == version:
+        return ""
+    state = "answers this request" if entry.state == "stored" else "was begun for this request and did not finish;"
+    return f"{number} {state} by version {made} of {entry.request['method']}, and this is version {version}."
+
+
+def _best(ledger: Ledger, entries: list[Entry]) -> Entry:
+    """The newest whose guarantee stands, else the newest."""
+    return max(entries, key=lambda e: (not exposed_answer(ledger.answer(e.token)), e.number))
+
+
+def _asked(request: Mapping, defaults: Mapping) -> dict:
+    """What a request asks for, without what only says in which version."""
+    given = request.get("parameters", {})
+    found = {name: request.get(name) for name in _COMPARED}
+    return found | {
+        "facts": facts_of(request),
+        "parameters": {name: given.get(name, value) for name, value in defaults.items()},
+    }
+
+
+def facts_of(request: Mapping) -> dict | None:
+    """The public facts of a request in today's form, whatever version wrote them; None where there are none."""
+    try:
+        return Facts.from_dict({k: v for k, v in request["facts"].items() if k in _FACTS}).to_dict()
+    except (KeyError, TypeError, AttributeError):  # of something else than a private release
+        return None

@@ -1,0 +1,38 @@
+"""Answers whose stated guarantee is not good: drawn by a sampler that has since been replaced.
+
+Wishart noise was once drawn in floating point and then rounded. At large scales its entries ended at +-2^61, where the
+exact sum can be read from the noisy one; at ordinary scales its diagonal lies on a lattice that tells neighbouring
+tables apart. That holds for every number of columns, one included, with and without the mean. Which answers were drawn
+so is told by the law of their event: it is the one thing that a stored answer says about its sampler.
+"""
+
+from __future__ import annotations
+
+import json
+
+from privcov.privacy import Event
+
+FLOATING = "rounded to whole numbers, floating-point sampler"
+WHY = "the noise was drawn by a floating-point sampler, which may disclose exact sums of the rows (see SECURITY.md)"
+REMEDY = (
+    "Do not hand it on, withdraw it where that is possible, tell the data protection officer, and count the people in "
+    "the table as exposed. A new release has to be paid."
+)
+
+
+def exposed(event: Event) -> str:
+    """Why the guarantee that an event states is not established; "" where nothing is known against it."""
+    return _judged(event.mechanism, event.law)
+
+
+def exposed_answer(answer: str | None) -> str:
+    """The same of an answer as the ledger stores it; "" for a text that is no private release."""
+    try:
+        event = json.loads(answer or "")["measurement"]["event"]
+        return _judged(event["mechanism"], event["law"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _judged(mechanism: str, law: str) -> str:
+    return WHY if (mechanism, law) == ("wishart-difference", FLOATING) else ""
