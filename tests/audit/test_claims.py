@@ -94,7 +94,7 @@ def test_laplace_claims_are_true_and_loose(d):
         ("Paper 5", "Laplace noise, scale sqrt(2) d/(n epsilon)", math.sqrt(2) * d),
     ):
         row = line(found, paper, name)
-        assert row["Noise / needed"] == pytest.approx(used / (d / math.sqrt(2) + 1), rel=1e-9)
+        assert row["Noise / needed"] == pytest.approx(used / math.sqrt(d**2 / 2 + d + 1), rel=1e-9)
         assert row["Verdict"] == LOOSE
         assert row["True delta at epsilon"] == 0
 
