@@ -4,8 +4,8 @@ x, y: the two rows, in the unit ball. a = x + y, b = x - y, c = <a,b> = |x|^2 - 
 so 2 ||G||_F^2 = |a|^2 |b|^2 + c^2. L^2 = ((d + 1)^2 + 1) / 2.
 
 **Lemma**: V = sum_{i<=j} |G_ij| <= L ||G||_F / sqrt(2). A coordinate that changes its sign in both rows changes no
-|G_ij|, so let a >= 0. P: the p coordinates with b >= 0, N: the other m = d - p; e = |b|; k, l: the sums of a_i e_i over P
-and over N. Within P and within N no terms cancel, so
+|G_ij|, so let a >= 0. P: the p coordinates with b >= 0, N: the other m = d - p; e = |b|; k, l: the sums of a_i e_i over
+P and over N. Within P and within N no terms cancel, so
   2 V = (sum_P a)(sum_P e) + (sum_N a)(sum_N e) + sum_{PxN} |a_i e_j - e_i a_j| + k + l.
 With u = |a_P| |e_P| >= k, v = |a_N| |e_N| >= l and w^2 = sum_{PxN} (a_i e_j - e_i a_j)^2 the first product is at most
 p (u + k) / 2 (p times the top eigenvalue of the symmetric product of a_P and e_P), the second m (v + l) / 2, the third
@@ -17,7 +17,7 @@ root is that of |a|^2 |b|^2 + (k - l)^2 = 2 ||G||_F^2.
 **Alone**: ||G||_F^2 <= 2, so V <= L. Attained for even d: x = r cos t, y = r sin t on one half of the coordinates,
 x = -r sin t, y = r cos t on the other, r^2 = 2 / d, tan 2t = d / (d + 2). d = 1: 1.
 
-**With the mean** (an anchor s): V + s |b|_1 <= V + s sqrt(d) |b|. Both rows in the ball means |a|^2 + |b|^2 + 2 |c| <= 4.
+**With the mean** (an anchor s): V + s |b|_1 <= V + s sqrt(d) |b|. Both rows in the ball: |a|^2 + |b|^2 + 2 |c| <= 4.
 For a given |b| = B that allows |c| <= B (2 - B), and |a|^2 |b|^2 + c^2, convex in |c|, is largest at c = 0 or there:
 2 ||G||_F^2 is at most B^2 (4 - B^2) or 2 B^2 (2 - B)^2. The second is larger for B < 2/3 only, and then smaller than
 the first at B^2 = 2, where the mean adds more. So the change is at most the largest L A B / 2 + s sqrt(d) B with
@@ -39,7 +39,7 @@ def l1_change(d: int, m: int, anchor: int, anchors: int) -> int:
     """Upper bound of the change of the triangle of zz' in the l1 norm, for whole rows of length at most m.
 
     d: columns. anchor: length of the anchor, a whole number in the steps of m. anchors: 0 alone, 1 with the mean, else
-    the number of classes. A change is a whole number, so a part of the bound is rounded down where it bounds a whole part.
+    the number of classes. A change is a whole number, so a part of the bound that bounds a whole part is rounded down.
     """
     if d == 1:
         alone = (2 * m + anchor) ** 2 // 4 if anchors else m * m
