@@ -186,8 +186,11 @@ def _owner(study: Study, data: Dataset, rel: Release, at: int, found, place, str
     edge, undecided, none = states.counts
     picture = network(
         by_state(states.state), place, data.columns, frame.palette(), strength=strength,
-        rest=f"{none} pairs have no edge.", height=480,
+        rest=f"{none} pairs are linked in at most 5 %.", height=480,
     )  # fmt: skip
     show.picture(picture, "network")
-    st.markdown(f"**{edge}** edges, **{undecided}** undecided, **{none}** pairs without an edge, under {rel.given}.")
+    st.markdown(
+        f"**{edge}** pairs linked in at least 95 % of {graph_states.COPIES} redraws, **{none}** in at most 5 %, "
+        f"**{undecided}** undecided, under {rel.given}."
+    )
     st.caption(why)

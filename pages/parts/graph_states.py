@@ -1,4 +1,4 @@
-"""Edge, no edge or undecided at one lambda: what the known noise leaves open, without knowing the graph."""
+"""The share of redraws that link each pair at one lambda: what the known noise leaves open of a graph."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pages.parts import cached, graph_set
 from pages.parts.study import Study
 from privcov._release import Release
 from privcov.metrics.graphs import decided_edges
-from privcov.postprocess.edges import EdgeStates
+from privcov.postprocess.edges import LACKED, EdgeStates
 from privcov.privacy import NoPrivacy
 
 MOST = 60  # columns; more would make the slider wait
@@ -24,13 +24,14 @@ def at(study: Study, rel: Release, position: int) -> tuple[EdgeStates | None, st
         return None, "Which edges are undecided is computed for the sound calibration only."
     if len(rel.columns) > MOST:
         return None, (
-            f"With more than {MOST} columns the three states edge, no edge and undecided are left out here, because "
-            "they take many solves at each lambda."
+            f"With more than {MOST} columns the share of redraws that link a pair is left out here, because it takes "
+            "many solves at each lambda."
         )
     told = (
-        f"{COPIES} further draws of the known noise are added to the released matrix and solved at the same lambda: a "
-        "pair that 95 % of them link is an edge, one that 95 % leave apart is none, the rest is undecided. It covers "
-        "the privacy noise, not the sampling of the rows, and each pair by itself. Free: only the release is read."
+        f"The known noise is drawn {COPIES} times more, added to the released matrix, and solved at the same lambda. "
+        "Pairs are marked by the share of these redraws that link them: at least 95 %, at most 5 %, or undecided. "
+        f"{LACKED} The redraws cover the privacy noise, not the sampling of the rows. Free: only the release is "
+        "read."
     )
     if cached.in_session(study, graph_set.SOURCE):  # what came from a file is not kept
         return decided_edges(rel, position, COPIES), told

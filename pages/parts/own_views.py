@@ -18,7 +18,7 @@ from privcov.figures.look import Palette, plain
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.own import brief, intervals
 from privcov.postprocess.answers import unrepaired
-from privcov.postprocess.edges import EDGE, NO_EDGE, UNDECIDED, edge_states
+from privcov.postprocess.edges import EDGE, LACKED, NO_EDGE, UNDECIDED, edge_states
 from privcov.postprocess.intervals import (
     Z95,
     largest_noise,
@@ -187,7 +187,7 @@ def spectrum(opened: Opened, palette: Palette) -> None:
 
 
 def graph(opened: Opened, palette: Palette) -> None:
-    """The graph of the release: edges, undecided pairs, no edges."""
+    """The graph of the release, each pair by the share of redraws that link it."""
     d = len(opened.columns)
     if d < 2:
         st.info("A single column has no graph.")
@@ -220,7 +220,7 @@ def graph(opened: Opened, palette: Palette) -> None:
             lambda: edge_states(here / units, moved, lam, rng=rng_of_views(), copies=_EDGE_COPIES),
         )
     edges, undecided, none = states.counts
-    drawn, rest = states.state, f"{none} pairs have no edge."
+    drawn, rest = states.state, f"{none} pairs are linked in at most 5 %."
     if undecided > _MOST_DASHES:  # a ball of wool says nothing
         drawn = np.where(states.state == UNDECIDED, NO_EDGE, states.state)
         rest += f" {undecided} undecided pairs are not drawn."
@@ -237,25 +237,26 @@ def graph(opened: Opened, palette: Palette) -> None:
         "own-network",
     )
     st.markdown(
-        f"**{edges}** edges and **{none}** absences hold for at least 95 % of the noise draws; **{undecided}** pairs "
-        "are **undecided** at this guarantee"
+        f"**{edges}** pairs linked in at least 95 % of {_EDGE_COPIES} redraws of the noise, **{none}** in at most 5 %; "
+        f"**{undecided}** pairs are **undecided** at this guarantee"
         + (" and not drawn, being so many" if undecided > _MOST_DASHES else "")
-        + ". About the privacy noise only; each pair by itself."
+        + ". About the privacy noise only."
     )
+    st.caption(LACKED)
     i, j = np.triu_indices(d, 1)
     found = [
         f"{opened.columns[a]} and {opened.columns[b]}" for a, b in zip(i, j, strict=True) if states.state[a, b] == EDGE
     ]
     if found:
         more = f", and {len(found) - _EDGES_NAMED} more" if len(found) > _EDGES_NAMED else ""
-        st.markdown(show.as_text(f"Edges: {'; '.join(found[:_EDGES_NAMED])}{more}."))
-    words = {EDGE: "edge", UNDECIDED: "undecided"}
+        st.markdown(show.as_text(f"Linked in at least 95 % of the redraws: {'; '.join(found[:_EDGES_NAMED])}{more}."))
+    words = {EDGE: "linked in at least 95 %", UNDECIDED: "undecided", NO_EDGE: "linked in at most 5 %"}
     lines = pd.DataFrame(
         {
             "column": [cell(opened.columns[a]) for a in i],
             "other": [cell(opened.columns[b]) for b in j],
-            "state": [words.get(int(s), "no edge") for s in states.state[i, j]],
-            "share of draws with the edge": states.share[i, j],
+            "state": [words[int(s)] for s in states.state[i, j]],
+            "share of redraws that link the pair": states.share[i, j],
         }
     )
     show.download("Edges as CSV", lambda: lines.to_csv(index=False), "edges.csv", "own-csv-edges")

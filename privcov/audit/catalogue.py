@@ -45,7 +45,8 @@ CLAIMS = (
           "gaussian-cov", "as-published-3", _one, _ONE_OVER_N),
     Claim("3-laplace", _NAMES[3], "Covariance perturbation, Laplace", "Laplace noise, scale 2d/(n epsilon)", "pure",
           "laplace-cov", "as-published-3", lambda d: 2.0 * d,
-          "One triangle changes by at most d/sqrt(2) + 1 in the sum of absolute values; 2d is up to 2.8 times that."),
+          "One triangle changes by at most sqrt(d^2/2 + d + 1) in the sum of absolute values; 2d is up to 2.8 times "
+          "that."),
     Claim("3-wishart-pure", _NAMES[3], "Covariance perturbation, Wishart, pure", "Wishart noise, m = d + 1", "pure",
           "wishart-pure", "as-published", None, _SUPPORT),
     Claim("3-wishart-approx", _NAMES[3], "Covariance perturbation, Wishart",

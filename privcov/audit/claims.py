@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -82,17 +83,31 @@ def events_of(method: str, calibration: str, guarantee: Guarantee, d: int, n: in
 
 
 def true_delta(events: tuple[Event, ...], epsilon: float) -> float:
-    """Delta that the events really have at epsilon, 0 for pure mechanisms of at most epsilon. Rounded up.
+    """Smallest delta at epsilon that follows from the events, 0 for pure mechanisms of at most epsilon. Rounded up.
 
-    Mixed events (Gaussian and pure steps): pure part first, then the Gaussian curve.
+    Pure steps of E in sum: an event with probability p under one table and q under its neighbour has p <= e^E q and
+    1 - q <= e^E (1 - p), and over these p - e^epsilon q is linear, largest at p = e^E / (1 + e^E), q = 1 - p. So
+        delta = (e^E - e^epsilon) / (1 + e^E) for epsilon < E, attained by randomised response.
+    With Gaussian steps of mu besides: E-DP is computed from randomised response (Kairouz, Oh and Viswanath 2015),
+    whose two answers, of probabilities p and 1 - p, shift the loss by E and by -E:
+        delta = p g(epsilon - E) + (1 - p) g(epsilon + E), g the Gaussian curve; without Gaussian steps the line above.
     """
     if events[0].mechanism == "wishart":
         return accounting.delta_of_wishart_event(events[0], epsilon)
-    left = epsilon - float(accounting.pure_sum(events))
-    mu2 = float(accounting.gaussian_square(events))
-    if left < -1e-9 * epsilon:
-        return 1.0
-    return accounting.delta_of_gaussian(max(left, 0.0), math.sqrt(mu2)) if mu2 else 0.0
+    pure, mu2 = accounting.pure_sum(events), float(accounting.gaussian_square(events))
+    low, high = Fraction(epsilon) - pure, Fraction(epsilon) + pure
+    other = math.exp(-float(pure)) / (1 + math.exp(-float(pure)))
+    delta = (1 - other) * _gaussian_curve(float(low), math.sqrt(mu2)) + other * _gaussian_curve(
+        float(high), math.sqrt(mu2)
+    )
+    return min(delta * (1 + 1e-14), 1.0)
+
+
+def _gaussian_curve(epsilon: float, mu: float) -> float:
+    """Delta of mu-GDP at any real epsilon; below zero by delta(e) = 1 - e^e + e^e delta(-e), P and Q exchanged."""
+    if epsilon < 0:
+        return -math.expm1(epsilon) + math.exp(epsilon) * _gaussian_curve(-epsilon, mu)
+    return accounting.delta_of_gaussian(epsilon, mu) if mu else 0.0
 
 
 def true_epsilon(events: tuple[Event, ...], delta: float) -> float:

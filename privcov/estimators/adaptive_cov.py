@@ -82,6 +82,7 @@ class ExpectedNoise:
     guarantees=ALL_KINDS,
     standing="proved",
     order=41,
+    version=2,
     summary="Spends a part on a clipping norm that balances the rows it shortens against the noise it saves, then "
     "releases with Gaussian noise or SeparateCov, whichever should err less.",
     formula=r"\hat\Sigma=\tau^2\,\mathcal M\big(\mathrm{Clip}(X,\tau)/\tau\big),\quad \tau:\ "
@@ -180,7 +181,7 @@ class AdaptiveCov(Method):
         """ClipGaussCov (Laplace under pure DP) in the unit ball of the clipping norm."""
         published = ask.calibration == PUBLISHED
         shape = matrix_shape(share, ask.calibration)
-        share = published_share(share, clipped.d) if published else share
+        share = published_share(share, clipped.d, ask.centre == "joint") if published else share
         shape = "free-trace" if shape == "isotropic" else shape
         measured = measure_moment(clipped, share, centre=ask.centre, shape=shape, rng=ask.rng)
         if published:
@@ -199,7 +200,7 @@ class AdaptiveCov(Method):
         halves = accounting.split(share, values=1, vectors=1)
 
         def of(part) -> float:
-            return _matrix_scale(published_share(part, d) if published else part, d, n, shape, joint)
+            return _matrix_scale(published_share(part, d, joint) if published else part, d, n, shape, joint)
 
         return ExpectedNoise(
             frobenius=of(share) * whole.frobenius,

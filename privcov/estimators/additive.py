@@ -173,11 +173,13 @@ class GaussianCov(_Additive):
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
     order=30,
+    version=2,
     summary="Adds Laplace noise to every entry on and above the diagonal: pure differential privacy.",
-    formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathrm{Lap}(b),\quad b=\frac{(d/\sqrt2+1)\,R^2}{n\,\epsilon}",
+    formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathrm{Lap}(b),\quad b=\frac{\sqrt{d^2/2+d+1}\,R^2}{n\,\epsilon}",
     avoid="Beyond a handful of columns: its noise per entry grows with d.",
     reference="Dwork, McSherry, Nissim and Smith (2006); papers 3 and 5.",
-    differs="Tight l1 sensitivity d/sqrt(2) + 1 of the upper triangle; paper 3 uses 2d, paper 5 sqrt(2) d.",
+    differs="l1 sensitivity sqrt(d^2/2 + d + 1) of the upper triangle, attained for even d; paper 3 uses 2d, paper 5 "
+    "sqrt(2) d.",
     calibrations={
         "sound": SOUND,
         "as-published-3": "paper 3: b = 2 d R^2/(n epsilon), valid and up to 2.8 times too much",

@@ -22,15 +22,17 @@ from privcov.privacy import RELATIONS, PureDP
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
     order=64,
+    version=2,
     tunings=TUNINGS,
     summary="Adds Laplace noise to every entry on and above the diagonal, repairs the spectrum, then finds a sparse "
     "precision matrix: pure differential privacy.",
     formula=r"\hat\Theta_\lambda=\arg\min_{\Theta\succ0}-\log|\Theta|+\mathrm{tr}((S+N)_+\Theta)"
-    r"+\lambda\sum_{i\ne j}|\Theta_{ij}|,\quad N_{ij}\sim\mathrm{Lap}\Big(\tfrac{(d/\sqrt2+1)R^2}{n\,\epsilon}\Big)",
+    r"+\lambda\sum_{i\ne j}|\Theta_{ij}|,\quad "
+    r"N_{ij}\sim\mathrm{Lap}\Big(\tfrac{\sqrt{d^2/2+d+1}\,R^2}{n\,\epsilon}\Big)",
     avoid="Beyond a handful of columns: its noise per entry grows with d, and auto-precision needs less for pure DP.",
     reference="Paper 3, Algorithm 2 with symmetric Laplace noise.",
-    differs="Tight l1 sensitivity d/sqrt(2) + 1 of the upper triangle instead of 2 d; PSD repair; the diagonal is not "
-    "penalised; lambda from the noisy matrix.",
+    differs="l1 sensitivity sqrt(d^2/2 + d + 1) of the upper triangle, attained for even d, instead of 2 d; PSD "
+    "repair; the diagonal is not penalised; lambda from the noisy matrix.",
     calibrations={
         "sound": SOUND,
         "as-published": "paper 3: b = 2 d R^2/(n epsilon), valid and up to 2.8 times too much; every entry penalised, "

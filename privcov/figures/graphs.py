@@ -6,8 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from privcov.figures.look import Palette, Picture, draw, plain, safe, wash
-from privcov.postprocess.edges import EDGE, UNDECIDED
+from privcov.postprocess.edges import EDGE, LEVEL, UNDECIDED
 
+LINKED = f"Linked in at least {LEVEL:.0%} of redraws".replace("%", " %")
 _NAMED = 40  # nodes; beyond this names would lie on top of each other
 _HUBS = 12  # nodes named where not all can be: those with the most edges
 _SHORT = 5  # letters of a name that fits into its node
@@ -20,8 +21,8 @@ def against_reference(found: np.ndarray, true: np.ndarray) -> list[tuple[str, np
 
 
 def by_state(states: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """(name, d x d bool) without a known graph; states as of `privcov.postprocess.edges`."""
-    return [("Undecided", states == UNDECIDED), ("Edge", states == EDGE)]
+    """(name, d x d bool) without a known graph; states as of `privcov.postprocess.edges` at its `LEVEL`."""
+    return [("Undecided", states == UNDECIDED), (LINKED, states == EDGE)]
 
 
 def network(
@@ -45,7 +46,7 @@ def network(
         "Missed": (palette.quiet, "dash", 1.5),
         "False": (palette.bad, "dot", 2.0),
         "Found": (palette.good, "solid", 2.8),
-        "Edge": (palette.good, "solid", 2.8),
+        LINKED: (palette.good, "solid", 2.8),
         "Drawn": (palette.good, "solid", 2.4),
         "Undecided": (wash(palette.quiet, 0.6), "dash", 1.1),
     }
@@ -94,7 +95,7 @@ def network(
             "itemwidth": 40,
         },
     )
-    told_all = f"Recovered network of {d} variables: " + ", ".join(counts) + " edges."
+    told_all = f"Recovered network of {d} variables, by pairs: " + ", ".join(counts) + "."
     return Picture(figure, told_all + (f" {rest}" if rest else ""))
 
 

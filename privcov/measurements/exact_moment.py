@@ -16,9 +16,9 @@ is (|x|^2 + A)^2 + (|y|^2 + B)^2 + (|x|^2 - |y|^2)^2, convex, and its vertices a
 (m^2, 0) gives 2 m^4 + 2 m^2 a^2 + 2 a^4 <= 2 (m^2 + a^2)^2. So the second look at the trace costs nothing. The two
 looks are then averaged with weights 1 : d (their variances are d sigma^2 and sigma^2), and the diagonal moved evenly by
 (t - tr T) / (d + 1): the law "free-trace" of noise.py.
-**Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s, bounded as in moment.py, in
-whole numbers (a whole number below a bound is below its whole part):
-  replace-one  d m^2 / sqrt(2) + m^2 (d = 1: m^2); + 2 a m sqrt(d) with anchors; + 2 a^2 with classes.
+**Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s, bounded in whole numbers (a
+whole number below a bound is below its whole part):
+  replace-one  `l1_change`, proved in triangle_l1.py.
   add-remove   (|z|_1^2 + |z|^2) / 2, |z|_1 <= sqrt(d) m + a.
 **Wishart difference**, see wishart.py: epsilon = ||G||_* / scale; replace-one 2 b, add-remove b. Under replace-one, and
 for at most 10 columns and anchors together, the **coupled** law of exact_wishart.py takes its place: epsilon =
@@ -43,6 +43,7 @@ from privcov.measurements import exact_noise
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
 from privcov.measurements.file_moment import sums_of
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
+from privcov.measurements.triangle_l1 import l1_change
 from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import Facts, PrivateDataset
 from privcov.private_facts import MOST_FILE_ROWS, MOST_ROWS
@@ -125,16 +126,14 @@ def norm_bound(facts: Facts, shape: str, anchors: int) -> int:
     d, k, m2 = facts.d, facts.rows_per_person, UNIT**2
     a2 = ANCHOR**2 if anchors else 0
     b = m2 + a2
-    edge = math.isqrt(4 * d * a2 * m2)
     single = d == 1 and not anchors
     if facts.n is None:
-        l1 = (d * m2 + edge + a2 + b) // 2
+        l1 = (d * m2 + math.isqrt(4 * d * a2 * m2) + a2 + b) // 2
         square = {"isotropic": b**2, "laplace": l1**2, "wishart-difference": b**2}[shape]
     elif shape in ("isotropic", "free-trace"):
         square = m2**2 if single else 2 * b**2
     elif shape == "laplace":
-        l1 = m2 if d == 1 else math.isqrt(d * d * m2 * m2 // 2) + m2
-        square = (l1 + edge + (2 * a2 if anchors > 1 else 0)) ** 2
+        square = l1_change(d, UNIT, ANCHOR, anchors) ** 2
     else:
         square = {"wishart-difference": 2 * b, "coupled-wishart": b}[shape] ** 2
     return k * k * square

@@ -23,10 +23,8 @@ Sensitivities (unit ball; G = the difference of two neighbours, times n):
                                grows with the norms and is 2 + 2s^2 - 2c^2 - 2s^2 c on the sphere, at most
                                2 + 2s^2 + s^4/2 (c = -s^2/2), attained by x = (cos t, sin t), y = (sin t, cos t) with
                                sin 2t = c, because xx' - yy' is diagonal then; d = 1: 4 s^2, attained by 1 and -1.
-  l1 of the upper triangle, alone   d/sqrt(2) + 1  (d = 1: 1): half of (||G||_1 + ||diag G||_1), with
-                               ||G||_1 <= d ||G||_F and ||diag G||_1 <= the nuclear norm, 2.
-  l1, joint   + 2 s sqrt(d)    the mean part adds s |x - y|_1 <= 2 s sqrt(d). d = 1: 1 - r^2 + s (1 + r) for 1 and -r
-                               is largest at r = s/2, (1 + s/2)^2.
+  l1 of the upper triangle     alone sqrt(d^2/2 + d + 1), attained for even d (d = 1: 1); joint and classes: see
+                               triangle_l1.py.
 
 Classes, replace-one. Two rows of one class differ as in the joint form. Two rows of different classes have <z,w> =
 <x,y>, and G has the entries s x and -s y in two columns and s^2, -s^2 on the diagonal of the corner:
@@ -35,7 +33,7 @@ Classes, replace-one. Two rows of one class differ as in the joint form. Two row
             -2<z,w>^2 out.
   triangle  |x|^4 + |y|^4 - 2<x,y>^2 + s^2 (|x|^2 + |y|^2) + 2 s^4 <= 2 + 2s^2 + 2s^4, attained by two axes;
             d = 1: (a-b)^2 + s^2 (a+b) + 2 s^4 in a = x^2, b = y^2 is convex, largest at (1,0): 1 + s^2 + 2 s^4.
-  l1        alone + s (|x|_1 + |y|_1) + 2 s^2 <= alone + 2 s sqrt(d) + 2 s^2; d = 1: the joint form's + 2 s^2.
+  l1        alone + 2 s sqrt(d) + 2 s^2, see triangle_l1.py.
   nuclear   sqrt((a+b+2s^2)^2 - 4<x,y>^2) <= 2(1+s^2); d = 1: sqrt(8s^2 + 4s^4), less than one class has (4s).
 
 Zero-out (y = 0, n public): l2 alone 1; joint sqrt(1 + 2s^2); l2 of the triangle alone 1, joint sqrt(1 + s^2); l1 of the
@@ -64,6 +62,7 @@ from privcov.measurements.clipping import blocks, clip_rows
 from privcov.measurements.file_moment import class_moments, moments
 from privcov.measurements.labels import CLASSES, anchors, class_index, class_list
 from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.triangle_l1 import l1_change
 from privcov.privacy import RELATIONS, Event
 from privcov.private_dataset import Sealed
 
@@ -133,18 +132,24 @@ def sensitivity(d: int, n: int, *, norm: str, joint: int, relation: str = "repla
             both = {"l2": root((1 + s2) ** 2 + s2**2), "triangle": root(1 + s2 + 2 * s2**2), "l1": both["l1"] + 2 * s2}
             both["nuclear"] = 1 + 2 * s2
     else:
-        alone = {"l2": root(2) if d > 1 else 1.0, "l1": d / root(2) + 1 if d > 1 else 1.0}
-        alone |= {"triangle": alone["l2"], "nuclear": 2.0 if d > 1 else 1.0}
+        alone = {"l2": root(2) if d > 1 else 1.0, "l1": _l1(d, 0), "nuclear": 2.0 if d > 1 else 1.0}
+        alone["triangle"] = alone["l2"]
         both = {
             "l2": root(2) * (1 + s2),
             "triangle": root(2 + 2 * s2 + s2**2 / 2) if d > 1 else 2 * root(s2),
-            "l1": alone["l1"] + 2 * root(s2 * d) if d > 1 else (1 + root(s2) / 2) ** 2,
+            "l1": _l1(d, joint),
             "nuclear": 2 * (1 + s2) if d > 1 else 4 * root(s2),
         }
         if joint > 1:
             both["triangle"] = root(2 + 2 * s2 + 2 * s2**2) if d > 1 else root(max(4 * s2, 1 + s2 + 2 * s2**2))
-            both["l1"] += 2 * s2
     return rounded_up((both if joint else alone)[norm], d, n)
+
+
+def _l1(d: int, anchors: int) -> float:
+    """`l1_change` in units of the ball: its whole steps are finer than a float's last digit."""
+    unit = 2**60
+    anchor = math.isqrt(int(ANCHOR_SQUARED * unit**2)) + 1
+    return (l1_change(d, unit, anchor, anchors) + 1) / unit**2
 
 
 def rounded_up(base: float, d: int, n: int) -> float:

@@ -232,7 +232,7 @@ def without_noise_at(rel: Release, dataset: Dataset, lam: float) -> np.ndarray:
 
 
 def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
-    """Edge, undecided or no edge at one lambda of the path, by redrawing the known noise; see `edge_states`.
+    """The share of redraws of the known noise that link each pair at one lambda of the path; see `edge_states`.
 
     Reads the release only, so it is free. The draws depend on the method and the position alone: the same release gives
     the same answer. For sound releases; a published form solves another problem.

@@ -9,7 +9,8 @@ from scipy.stats import norm
 
 from privcov.audit import claims, counterexamples
 from privcov.audit.catalogue import CLAIMS
-from privcov.audit.claims import EMPTY, FALSE, LOOSE, LUCKY, NONE, TRUE, holds_below, table
+from privcov.audit.claims import EMPTY, FALSE, LOOSE, LUCKY, NONE, TRUE, holds_below, table, true_delta
+from privcov.privacy import Event
 
 BY_KEY = {c.key: c for c in CLAIMS}
 
@@ -53,6 +54,53 @@ def test_true_delta_of_the_printed_gaussian_noise(strict):
     assert right["Sensitivity used"] == pytest.approx(right["True sensitivity"])
 
 
+def pure_event(epsilon: float, mechanism: str = "laplace") -> Event:
+    return Event("x", "statistic", mechanism, "norm", epsilon, 1.0, "here")
+
+
+def test_no_pure_mechanism_has_more_delta_than_randomised_response_and_that_one_has_it():
+    """2,000 pairs of discrete laws with ratios within e^+-E, many at the ends: the hockey-stick divergence, summed."""
+    rng = np.random.default_rng(0)
+    closest = 0.0
+    for _ in range(2000):
+        pure, epsilon = rng.uniform(0.05, 4), rng.uniform(0, 4.5)
+        size = int(rng.integers(2, 7))
+        q = rng.dirichlet(np.ones(size) * rng.choice([0.3, 3.0]))
+        ratio = np.exp(pure * np.clip(rng.uniform(-2, 2, size), -1, 1))
+        p = q * ratio
+        # what is missing to 1 is moved between outcomes within the allowed ratios
+        room = q * math.exp(pure) - p if p.sum() < 1 else p - q * math.exp(-pure)
+        p = p + (1 - p.sum()) * room / room.sum()
+        assert (np.abs(np.log(p / q)) <= pure * (1 + 1e-9)).all()
+        found = np.maximum(p - math.exp(epsilon) * q, 0).sum()
+        bound = true_delta((pure_event(pure),), epsilon)
+        assert found <= bound + 1e-12
+        closest = max(closest, found / bound if bound > 1e-3 else 0.0)
+        yes = math.exp(pure) / (1 + math.exp(pure))
+        response = max(yes - math.exp(epsilon) * (1 - yes), 0.0)
+        assert bound == pytest.approx(response, rel=1e-12, abs=1e-15)
+        assert bound == 0 if epsilon >= pure else 0 < bound < 1
+    assert closest > 0.95
+
+
+@pytest.mark.parametrize(
+    ("pure", "mu", "epsilon"), [(1.0, 0.5, 0.3), (1.0, 0.5, 1.0), (0.4, 1.5, 2.0), (3.0, 0.1, 0.5)]
+)
+def test_pure_and_gaussian_steps_together_against_an_integral(pure, mu, epsilon):
+    """Randomised response beside a Gaussian, summed over a fine grid: what is told, and never below."""
+    x = np.linspace(-12, 14, 400_001)
+    yes = math.exp(pure) / (1 + math.exp(pure))
+    found = sum(
+        np.maximum(p * norm.pdf(x - mu) - math.exp(epsilon) * q * norm.pdf(x), 0).sum() * (x[1] - x[0])
+        for p, q in ((yes, 1 - yes), (1 - yes, yes))
+    )
+    events = (pure_event(pure), pure_event(mu, "gaussian"))
+    assert true_delta(events, epsilon) == pytest.approx(found, rel=1e-6)
+    assert true_delta(events, epsilon) <= gaussian_delta(max(epsilon - pure, 0), mu) + (
+        1 - math.exp(epsilon - pure)
+    ) * (epsilon < pure)
+
+
 def test_at_the_papers_delta_the_same_claim_is_true_with_a_wrong_proof():
     found = table(1.0, 1e-3, 1000, 20).set_index(["Paper", "Mechanism"])
     assert line(found, "Paper 1", "Gaussian noise, sensitivity 1/n")["Verdict"] == LUCKY
@@ -94,7 +142,7 @@ def test_laplace_claims_are_true_and_loose(d):
         ("Paper 5", "Laplace noise, scale sqrt(2) d/(n epsilon)", math.sqrt(2) * d),
     ):
         row = line(found, paper, name)
-        assert row["Noise / needed"] == pytest.approx(used / (d / math.sqrt(2) + 1), rel=1e-9)
+        assert row["Noise / needed"] == pytest.approx(used / math.sqrt(d**2 / 2 + d + 1), rel=1e-9)
         assert row["Verdict"] == LOOSE
         assert row["True delta at epsilon"] == 0
 

@@ -93,7 +93,7 @@ def test_the_scale_of_paper_4_holds_until_the_classical_constant_breaks(delta):
 @pytest.mark.parametrize("centre", ["none", "joint"])
 @pytest.mark.parametrize("d", [1, 2, 5, 30])
 def test_the_printed_laplace_scales_are_valid_and_too_large(d, centre):
-    """2d/(n epsilon) in paper 3 and sqrt(2) d/(n epsilon) in paper 5, against d/sqrt(2) + 1 (d = 1: 1)."""
+    """2d/(n epsilon) in paper 3 and sqrt(2) d/(n epsilon) in paper 5, against sqrt(d^2/2 + d + 1) (d = 1: 1)."""
     asked, p = PureDP(0.7), d + (centre == "joint")
     size = 1 + ANCHOR_SQUARED * (centre == "joint")
     for paper, factor in [(3, 2), (5, math.sqrt(2))]:
@@ -102,7 +102,7 @@ def test_the_printed_laplace_scales_are_valid_and_too_large(d, centre):
         assert not rel.claim_is_false
         assert rel.given.epsilon <= 0.7
         if centre == "none":
-            needed = d / math.sqrt(2) + 1 if d > 1 else 1
+            needed = math.sqrt(d**2 / 2 + d + 1) if d > 1 else 1
             assert rel.given.epsilon == pytest.approx(0.7 * needed / (factor * d))
 
 

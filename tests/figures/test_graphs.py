@@ -10,7 +10,7 @@ import privcov
 from privcov.experiments.graph_curves import GRID, average
 from privcov.experiments.graph_study import Line, Run
 from privcov.figures.feasible import falling, lambda_line, objective
-from privcov.figures.graphs import against_reference, by_state, network
+from privcov.figures.graphs import LINKED, against_reference, by_state, network
 from privcov.figures.layout import MOST, positions, steps_between
 from privcov.figures.look import DARK, LIGHT
 from privcov.figures.roc import pens, point_at, precision_recall, roc
@@ -85,7 +85,7 @@ def test_a_network_says_what_it_draws():
     traces = {t.name: t for t in picture.figure.data if t.name}
     assert list(traces) == ["Missed: 1", "False: 1", "Found: 1"]
     assert len({t.line.color for t in traces.values()}) == len({t.line.dash for t in traces.values()}) == 3
-    assert "1 missed, 1 false, 1 found edges" in picture.alt
+    assert "1 missed, 1 false, 1 found." in picture.alt
 
 
 def test_lines_join_the_nodes_of_their_pair():
@@ -108,9 +108,9 @@ def test_three_states_are_drawn_apart():
     states = np.full((4, 4), NO_EDGE, dtype=np.int8)
     states[0, 1] = states[1, 0] = EDGE
     states[2, 3] = states[3, 2] = states[0, 2] = states[2, 0] = UNDECIDED
-    picture = network(by_state(states), positions(None, 4), NAMES, DARK, rest="3 pairs have no edge.")
-    assert [t.name for t in picture.figure.data if t.name] == ["Undecided: 2", "Edge: 1"]
-    assert picture.alt.endswith("2 undecided, 1 edge edges. 3 pairs have no edge.")
+    picture = network(by_state(states), positions(None, 4), NAMES, DARK, rest="3 are linked in few.")
+    assert [t.name for t in picture.figure.data if t.name] == ["Undecided: 2", f"{LINKED}: 1"]
+    assert picture.alt.endswith("by pairs: 2 undecided, 1 linked in at least 95 % of redraws. 3 are linked in few.")
     nodes = picture.figure.data[-1]
     assert [int(k) for _, k in nodes.customdata] == [1, 1, 0, 0]  # undecided pairs are no edges of a node
 

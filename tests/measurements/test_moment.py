@@ -155,7 +155,7 @@ L1_FOUND = {2: 2.236, 3: 2.872, 5: 4.272, 10: 7.810, 20: 14.87, 30: 21.93}
 
 
 @pytest.mark.parametrize(("d", "printed"), L1_FOUND.items())
-def test_l1_bound_is_within_eight_percent(d, printed):
+def test_l1_bound_is_attained_for_even_d_and_within_two_percent_otherwise(d, printed):
     """Ascent from random starts: with the signs of G fixed, the best x and y are the extreme eigenvectors."""
     rng = np.random.default_rng(0)
     best = 0.0
@@ -168,17 +168,15 @@ def test_l1_bound_is_within_eight_percent(d, printed):
             x, y = vectors[:, -1], vectors[:, 0]
         best = max(best, upper_l1((np.outer(x, x) - np.outer(y, y))[None])[0])
     bound = sensitivity(d, 1, norm="l1", joint=False)
-    assert bound * 0.92 <= best <= bound
+    assert bound * (0.98 if d % 2 else 1 - 1e-9) <= best <= bound
     assert best == pytest.approx(printed, rel=2e-3)
 
 
 def test_sensitivity_falls_like_one_over_n_and_is_rounded_up():
-    l1 = 5 / math.sqrt(2) + 1
     exact = {
         ("l2", False): math.sqrt(2),
         ("l2", True): 1.5 * math.sqrt(2),
-        ("l1", False): l1,
-        ("l1", True): l1 + math.sqrt(10),
+        ("l1", False): math.sqrt(18.5),
     }
     for (norm, joint), n in itertools.product(exact, (1, 3, 1000)):
         ours = sensitivity(5, n, norm=norm, joint=joint)

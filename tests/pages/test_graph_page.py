@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 import privcov
 from pages.parts import graph_set
 from pages.parts.study import from_query, to_query
+from privcov.figures.graphs import LINKED
 from privcov.metrics.graphs import decided_edges, losses, without_noise_at
 from tests.pages.test_pages import chart
 
@@ -45,7 +46,7 @@ def press(at: AppTest, label: str) -> AppTest:
 
 def counts(at: AppTest) -> dict[str, int]:
     spec, _ = chart(at, "Recovered network")
-    return {k: int(v) for k, v in re.findall(r"(\w+): (\d+)", " ".join(t.get("name", "") for t in spec["data"]))}
+    return {k: int(v) for k, v in re.findall(r"(\w[\w %]*): (\d+)", "; ".join(t.get("name", "") for t in spec["data"]))}
 
 
 def words(at: AppTest) -> str:
@@ -199,15 +200,17 @@ def test_the_owner_s_view_has_three_states():
     rel = privcov.release("auto-precision", data, privcov.ZCDP(0.1), seed=1)
     at_chosen = next(i for i, fit in enumerate(rel.path) if np.array_equal(fit.precision, rel.precision))
     edge, undecided, none = decided_edges(rel, at_chosen).counts
-    assert counts(at) == {"Undecided": undecided, "Edge": edge}
-    assert f"**{edge}** edges, **{undecided}** undecided, **{none}** pairs without an edge" in words(at)
+    assert counts(at) == {"Undecided": undecided, LINKED: edge}
+    assert f"**{edge}** pairs linked in at least 95 % of 60 redraws, **{none}** in at most 5 %" in words(at)
+    assert "not the chance that an edge is there" in words(at)
+    assert "lacked 1 % of the pairs" in words(at)
     assert any("Owner" in h.proto.body for h in at.get("html"))
 
 
 def test_without_a_known_graph_only_the_owner_s_view_is_there():
     at = open_page(source="wine")
     assert not at.error
-    assert "Edge" in counts(at)
+    assert LINKED in counts(at)
     assert "A ROC curve needs a graph to compare with" in at.info[0].value
     assert not [s for s in at.segmented_control if s.key == "graph.view"]
 
