@@ -13,7 +13,7 @@ import json
 import secrets
 from functools import cache
 
-from privcov import accounting
+from privcov import accounting, checks
 from privcov._release import Release
 from privcov._running import build_method, run_method
 from privcov.engine import EngineError
@@ -21,12 +21,13 @@ from privcov.estimators.base import METHODS, Method, MethodCard
 from privcov.ledger import Ledger
 from privcov.ledger.fingerprint import fingerprint
 from privcov.ledger.repeats import settle
-from privcov.measurements.exact_moment import NoisySum, measure_exactly, planned_event
-from privcov.measurements.exact_noise import check_scale
+from privcov.measurements.exact_moment import NoisySum, anchored_rows, measure_exactly, planned_event
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.table_pass import PassError
+from privcov.measurements.useful import reason_useless
 from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP, to_dict
 from privcov.private_dataset import Facts, PrivateDataset, Sealed, SealedError
+from privcov.private_facts import MOST_FILE_ROWS, MOST_ROWS
 from privcov.table_files import TableFileError
 
 FORMAT = "privcov-private-release-1"
@@ -61,6 +62,7 @@ def release_private(
     token: str | None = None,
     different_from: tuple[str, ...] = (),
     again: str = "ask",
+    expected_rows: int | None = None,
     **parameters,
 ) -> Release:
     """Release once, from private rows, on the record.
@@ -74,6 +76,9 @@ def release_private(
     different_from: names in the ledger that look like this table and hold other people.
     again:     where this request was answered by another version of the method, or the answer is not good: "ask" raises
                `VersionChanged`, "stored" returns that answer (free; rows are not compared), "pay" releases again.
+    expected_rows: a public guess of the number of rows where it is not public; only to refuse, before anything is read
+               or spent, a release whose noise would exceed all that so many rows can add up to. Without it, the noisy
+               count of the table's last release stands in, or the most rows a table may have.
     The parameters are the method's own. Calibration is always sound, tuning never raw.
     Returns the stored `Release`. Raises ValueError (also `LedgerError`) with the reason where nothing was spent or
     where a release was lost, and MeasurementError, with an identifier and no detail, if the measurement itself fails.
@@ -96,10 +101,13 @@ def release_private(
     go = settle(ledger, private.name, request, token, again, defaults=defaults, cost=str(guarantee))
     if go.answer is not None:
         return read_release(go.answer)
-    event = planned_event_of(chosen, private.facts, guarantee, options)
-    if private.files is not None:  # what would be refused after a long reading, or even paid for, is refused now
-        check_scale(event.scale)
-        ledger.check(private.name, guarantee, go.request, go.token)
+    if ledger.answer(go.token or ledger.token_of(private.name, go.request)) is None:
+        event = planned_event_of(chosen, private.facts, guarantee, options)
+        anchors = anchored_rows(private.facts, options["centre"])
+        if useless := reason_useless(private.facts, event, anchors, *_rows_of(private, ledger, expected_rows)):
+            raise ValueError(useless)
+        if private.files is not None:  # what would be refused after a long reading is refused now
+            ledger.check(private.name, guarantee, go.request, go.token)
 
     def made() -> str:
         noisy, release, problem = _measure_and_run(chosen, private, guarantee, options)
@@ -112,6 +120,19 @@ def release_private(
         private.name, guarantee, go.request, made, fingerprint=mark, token=go.token, different_from=others
     )
     return read_release(answer)
+
+
+def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> tuple[float, str]:
+    """(number of rows to judge the noise by, where it comes from): nothing that the rows alone know."""
+    if private.facts.n is not None:
+        return private.facts.n, "public"
+    if expected is not None:
+        return checks.whole("expected_rows", expected, 1, MOST_FILE_ROWS), "as expected"
+    for entry in reversed(ledger.entries(private.name)):
+        stored = ledger.answer(entry.token)
+        if stored and (noisy := read_measurement(stored)).facts.n is None:
+            return read_sum(noisy, "none").rows, f"the noisy count of release {entry.number}"
+    return (MOST_FILE_ROWS if private.files is not None else MOST_ROWS), "the most a table may have"
 
 
 def read_release(answer: str) -> Release:

@@ -94,7 +94,7 @@ def test_imports_point_left(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_files_stay_short(path):
     lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= 300 or path.relative_to(ROOT).as_posix() in LONG, f"{lines} lines: which second room hides inside?"
+    assert lines <= 600 or path.relative_to(ROOT).as_posix() in LONG, f"{lines} lines: which second room hides inside?"
 
 
 def test_no_module_shares_its_name_with_a_public_name():

@@ -1,5 +1,6 @@
 """`release_private`: one measurement, on the record, the same bytes again; and what private rows refuse."""
 
+import dataclasses
 import inspect
 import json
 import re
@@ -115,7 +116,8 @@ def test_class_means_come_with_the_release(ledger):
     assert made.parameters["centre"] == "classes"
     for i, name in enumerate(["low", "high"]):
         np.testing.assert_allclose(made.class_means[i], rows()[labels == name].mean(axis=0), atol=0.1)
-    assert made.class_counts.sum() == pytest.approx(800)
+    assert made.class_counts.sum() == pytest.approx(made.count) == pytest.approx(800, abs=5)
+    assert made.n == 800
 
 
 # --- what is refused ----------------------------------------------------------------------------------------
@@ -337,3 +339,69 @@ def test_the_shell_releases_once_and_shares_the_ledger(tmp_path):
     shown = shell("ledger", "show", "clinic", where=tmp_path).stdout
     assert "stored auto-cov rho 0.3" in shown
     assert "remains rho 0.2 in zCDP" in shown
+
+
+# --- what says nothing is refused before it costs anything ----------------------------------------------------
+
+
+def many(k: int, *, n_public: bool = True, **more) -> PrivateDataset:
+    return PrivateDataset.from_rows(rows(), row_bound=1.0, rows_per_person=k, n_public=n_public, name="t", **more)
+
+
+@pytest.mark.parametrize(
+    ("method", "guarantee", "k", "kwargs"),
+    [
+        ("wishart-difference", privcov.PureDP(0.5), 500, {}),
+        ("laplace-cov", privcov.PureDP(0.5), 500, {}),
+        ("auto-cov", privcov.ZCDP(1e-3), 50, {}),
+        ("auto-cov", privcov.PureDP(0.5), 500, {"labels": ["a", "b"] * 400, "classes": ["a", "b"]}),
+    ],
+)
+def test_noise_beyond_all_that_the_rows_add_up_to_is_refused_from_public_facts(method, guarantee, k, kwargs, ledger):
+    """800 rows. The same request with one row per person goes through, so nothing else is refused."""
+    ledger.limit("t", privcov.ApproxDP(100.0, 1e-6))
+    with pytest.raises(ValueError, match=r"would say nothing: .* 800 rows \(public\) .*weaker guarantee, or"):
+        privcov.release_private(method, many(k, **kwargs), guarantee, ledger=ledger)
+    assert not ledger.entries("t")
+    assert privcov.release_private(method, many(1, **kwargs), guarantee, ledger=ledger).n == 800
+
+
+def test_a_scale_that_cannot_be_drawn_exactly_is_refused_before_it_is_paid(ledger):
+    """The largest tables would let it pass as useful; OpenDP's 64 bits would not hold it."""
+    with pytest.raises(ValueError, match=r"at most 2\^54 steps"):
+        privcov.release_private(
+            "gaussian-cov", many(10**6, n_public=False), privcov.ZCDP(1e-6), ledger=ledger, expected_rows=10**10
+        )
+    assert not ledger.entries("t")
+
+
+def test_with_a_hidden_number_of_rows_the_noise_is_judged_by_public_counts_only(ledger):
+    """The most a table may have; the owner's guess; or the noisy count of the last release, and it says which."""
+    asked = ("auto-cov", privcov.ZCDP(1e-4))
+    twin = many(20, n_public=False)
+    with pytest.raises(ValueError, match=r"900 rows \(as expected\)"):
+        privcov.release_private(asked[0], twin, asked[1], ledger=ledger, expected_rows=900)
+    with pytest.raises(ValueError, match="expected_rows must be"):
+        privcov.release_private(asked[0], twin, asked[1], ledger=ledger, expected_rows=0)
+    assert not ledger.entries("t")
+    first = privcov.release_private("auto-cov", twin, privcov.ZCDP(50.0), ledger=ledger)
+    with pytest.raises(ValueError, match=rf"{first.count:,.0f} rows \(the noisy count of release 1\)"):
+        privcov.release_private(asked[0], twin, asked[1], ledger=ledger)
+    with pytest.raises(ValueError, match=r"4,000,000 rows \(the most a table may have\)"):
+        privcov.release_private(
+            "wishart-difference",
+            other := dataclasses.replace(many(10**6, n_public=False), name="u"),
+            privcov.PureDP(0.1),
+            ledger=ledger,
+        )
+    assert not ledger.entries(other.name)
+    assert len(ledger.entries("t")) == 1
+
+
+def test_an_answer_that_was_paid_for_is_returned_even_if_it_would_be_refused_today(ledger, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(_private, "reason_useless", lambda *a: "")
+        made = privcov.release_private("auto-cov", many(200), privcov.ZCDP(0.01), ledger=ledger)
+    again = privcov.release_private("auto-cov", many(200), privcov.ZCDP(0.01), ledger=ledger)
+    assert again.to_json() == made.to_json()
+    assert len(ledger.entries("t")) == 1

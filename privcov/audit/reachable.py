@@ -22,7 +22,9 @@ from privcov.audit.lattice import Sampler
 from privcov.measurements.integer_gram import UNIT, whole_rows
 
 SURE = 1e-6  # probability of accusing noise whose attacker is right as often as its claim allows
-_NEVER = 1e-3  # likelihood, beside 1 on average, of a number that no way leads to: the model of the doubles is not exact
+_NEVER = (
+    1e-3  # likelihood, beside 1 on average, of a number that no way leads to: the model of the doubles is not exact
+)
 
 
 @dataclass(frozen=True)

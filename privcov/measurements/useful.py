@@ -1,0 +1,29 @@
+"""Whether a private release can say anything, from public facts alone: asked before anything is spent."""
+
+from __future__ import annotations
+
+from privcov.measurements.exact_moment import PURE
+from privcov.measurements.exact_reading import law_of
+from privcov.privacy import Event
+from privcov.private_dataset import Facts
+
+
+def reason_useless(facts: Facts, event: Event, anchors: int, rows: float, source: str) -> str:
+    """Why the release of this event would say nothing, in one sentence; "" when it may.
+
+    No entry of the sum can exceed the number of rows, in units of R^2. Where the standard deviation of the noise on an
+    entry does, the answer is noise.
+
+    event: planned, of the exact measurement. anchors: how many it measures. rows: as public, declared or noisy, and
+    source says which, in words that follow the number.
+    """
+    shape = event.mechanism if event.mechanism in PURE else "isotropic"
+    law = law_of(facts, shape, event.scale, anchors, anchors, 1)
+    std = law.diagonal_std if facts.d == 1 else law.off_diagonal_std
+    if std <= rows:
+        return ""
+    return (
+        f"This release would say nothing: the noise on an entry has a standard deviation of {std:.3g} R^2, and "
+        f"{rows:,.0f} rows ({source}) add up to {rows:,.0f} R^2 at most. Nothing was read or spent. Ask for a weaker "
+        "guarantee, or declare fewer rows per person."
+    )
