@@ -67,17 +67,19 @@ def verdict(done: subprocess.CompletedProcess) -> list[str]:
         last = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
         return [f"The list of known vulnerabilities could not be asked, so nothing was checked ({last[-200:]})."]
     checked = [package for package in packages if "version" in package]
+    skipped = [package["name"] for package in packages if "version" not in package]
+    if not checked:
+        return ["The registry offers no list of known vulnerabilities, so nothing was checked."]
+    more = [f"Not checked, because the registry knows nothing of them: {', '.join(skipped)}."] if skipped else []
     lines = []
     for package in checked:
         for found in package["vulns"]:
             mended = f"mended in {', '.join(found['fix_versions'])}" if found["fix_versions"] else "not mended yet"
-            lines.append(f"{package['name']} {package['version']}: {found['id']}, {mended}")
-    skipped = [package["name"] for package in packages if "version" not in package]
-    more = f" Not checked: {', '.join(skipped)}." if skipped else ""
-    if lines:
-        remedy = "raise the pins, then `make lock ARGS='--upgrade-package NAME'`."
-        return [*lines, f"{len(lines)} known vulnerabilities in {len(checked)} packages; {remedy}{more}"]
-    return [f"No known vulnerability in {len(checked)} packages.{more}"]
+            lines.append(f"{package['name']} {package['version']}: {found['id']}, {mended}.")
+    if not lines:
+        return [f"No known vulnerability in {len(checked)} packages.", *more]
+    remedy = "raise the pins, then `make lock ARGS='--upgrade-package NAME'`"
+    return [*lines, f"Known vulnerabilities: {len(lines)} in {len(checked)} packages; {remedy}.", *more]
 
 
 def audit(python: Path) -> list[str]:

@@ -87,13 +87,16 @@ def serving(
 ) -> Iterator[Server]:
     """A Streamlit script whose log, ledger, cache and temporary files are in ``folder``, from when it answers.
 
+    It asks for no token, unless ``settings`` say so.
+
     settings: more environment variables. ready: what stands for its answer where something lies before it.
     """
     port = port or free_port()
     places = {"PRIVCOV_LEDGER": "ledger.sqlite", "PRIVCOV_CACHE_DIR": "cache", "TMPDIR": "tmp"}
     for kind in ("cache", "tmp"):
         (folder / kind).mkdir(exist_ok=True)
-    environment = os.environ | {name: str(folder / place) for name, place in places.items()} | settings
+    here = {name: str(folder / place) for name, place in places.items()} | {"PRIVCOV_TOKEN": "off"}
+    environment = os.environ | here | settings
     command = [sys.executable, "-m", "streamlit", "run", script.name, f"--server.port={port}"]
     options = ["--server.address=127.0.0.1", "--server.fileWatcherType=none"]
     answers = ready or (lambda: healthy(port))
