@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patient
+
 ROOT = Path(__file__).resolve().parents[1]
 SH = shutil.which("sh")
 CONFIG_TEXT = (ROOT / ".streamlit" / "config.toml").read_text()
@@ -68,7 +70,7 @@ def set_up(checkout):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=patient(30),
         )
 
     return run
@@ -321,7 +323,7 @@ def test_no_other_target_and_no_check_runs_the_audit():
 
 def port_check(port: object) -> subprocess.CompletedProcess:
     command = [sys.executable, ROOT / ".ci" / "port.py", str(port)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30)
+    return subprocess.run(command, capture_output=True, text=True, timeout=patient(30))
 
 
 def test_a_busy_port_is_named_with_the_way_out():
@@ -343,7 +345,7 @@ def test_a_port_that_is_none_is_refused(port):
 def test_a_browser_that_does_not_start_is_no_browser():
     command = [sys.executable, ROOT / ".ci" / "chromium.py", "--install"]
     env = {**os.environ, "CHROMIUM": "/nowhere/chromium"}
-    result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=patient(60))
     assert result.returncode == 1
     assert result.stderr == "CHROMIUM=/nowhere/chromium is not a browser that starts\n"
 

@@ -15,6 +15,7 @@ from pages.parts import hosted, own_state, owner_token, practice
 from privcov.ledger import Ledger
 from privcov.privacy import ZCDP
 from tests.pages.sent import everything, plain
+from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[2]
 APP = str(ROOT / "app.py")
@@ -54,7 +55,7 @@ def announced(monkeypatch):
 
 
 def visit(**query: str) -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=patient(60))
     for name, value in query.items():
         at.query_params[name] = value
     return calm(at.switch_page(PAGE).run())
@@ -122,7 +123,7 @@ def test_the_token_is_in_no_message_address_or_state():
 
 
 def test_other_pages_ask_for_none():
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=patient(60))
     for page in ("pages/1_Estimate.py", "pages/7_Methods.py"):
         at.switch_page(page).run()
         assert "Token" not in [field.label for field in calm(at).text_input]
