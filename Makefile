@@ -2,6 +2,9 @@
 # make test   every test; ARGS="-k ledger" is handed to pytest
 # make bench  one table of ratios; ARGS="speed --store" measures a section and keeps it
 # make reproduce  the papers' tables again (minutes; ARGS="--preset full" overnight); it goes on where it was stopped
+# make lock   the locks again, after a change of the requirements files; ARGS=--upgrade for newer versions of what they
+#             pull in
+# make audit  what is publicly known to be vulnerable among the packages; it informs and never fails
 #
 # PY=python3.12 chooses the Python that .venv is built with. Written for GNU make 3.81, which macOS ships.
 
@@ -10,7 +13,7 @@ ARGS ?=
 
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: run test bench reproduce rebuild
+.PHONY: run test bench reproduce lock audit rebuild
 
 run: .venv/.stamp-run
 	@$(VENV_PYTHON) .ci/port.py "$(PORT)"
@@ -27,14 +30,23 @@ bench: .venv/.stamp-dev
 reproduce: .venv/.stamp-run
 	@$(VENV_PYTHON) -m privcov reproduce $(ARGS)
 
+# Both work in an environment of their own, also where no .venv is built yet.
+TOOLS := "$$(command -v $(VENV_PYTHON) || command -v "$${PY:-python3}")" .ci/tools.py
+
+lock:
+	@$(TOOLS) lock $(ARGS)
+
+audit:
+	@$(TOOLS) audit || echo "PrivCov: the audit did not run, so nothing was checked."
+
 # A Python that no longer starts (upgraded away, copied from elsewhere) counts as no .venv at all.
 ifneq ($(shell $(VENV_PYTHON) -c 'print("starts")' 2>/dev/null),starts)
 REBUILD := rebuild
 endif
 
 # Two stamps for one .venv: somebody who only runs the workbench never installs the test tools.
-.venv/.stamp-run: requirements.txt $(REBUILD)
+.venv/.stamp-run: requirements.txt requirements.lock .ci/uv.lock $(REBUILD)
 	@sh .ci/setup.sh run
 
-.venv/.stamp-dev: requirements.txt requirements-cluster.txt requirements-dev.txt $(REBUILD)
+.venv/.stamp-dev: requirements.txt requirements-cluster.txt requirements-dev.txt requirements-dev.lock .ci/uv.lock $(REBUILD)
 	@sh .ci/setup.sh dev

@@ -2,7 +2,7 @@
 
     .venv/bin/python .ci/deployment.py [PAGE ...]
 
-A clean virtual environment from requirements.txt alone, the files that are copied and the settings that are set, in a
+A clean virtual environment from requirements.lock alone, the files that are copied and the settings that are set, in a
 folder that cannot be written, as another user when root runs this. It starts the server on a free loopback port, opens
 pages as a visitor without a browser, and prints what it measured. Exit 1 and a sentence for the first thing that is
 wrong. It needs the test tools, and takes a minute or two.
@@ -129,13 +129,14 @@ def install(folder: Path) -> Path:
     """A virtual environment of the run-time requirements; returns its Python."""
     python = folder / "bin" / "python"
     quiet = {"check": True, "stdin": subprocess.DEVNULL}
+    locked = ["--require-hashes", "-r", ROOT / "requirements.lock"]
     uv = [sys.executable, "-m", "uv"]
     if subprocess.run([*uv, "--version"], capture_output=True).returncode == 0:
         subprocess.run([*uv, "venv", "-q", "--python", reachable_python(), folder], **quiet)
-        subprocess.run([*uv, "pip", "install", "-q", "--python", python, "-r", ROOT / "requirements.txt"], **quiet)
+        subprocess.run([*uv, "pip", "install", "-q", "--python", python, *locked], **quiet)
     else:
         subprocess.run([reachable_python(), "-m", "venv", folder], **quiet)
-        subprocess.run([python, "-m", "pip", "install", "-q", "-r", ROOT / "requirements.txt"], **quiet)
+        subprocess.run([python, "-m", "pip", "install", "-q", *locked], **quiet)
     subprocess.run([python, "-m", "compileall", "-q", folder / "lib"], stdin=subprocess.DEVNULL, capture_output=True)
     return python
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Builds .venv or brings it up to date. "run" installs what the workbench needs, "dev" the test tools as well.
-# The Makefile calls it when a requirements file is newer than the stamp. PY names the Python to build with.
+# The Makefile calls it when a requirements file or a lock is newer than the stamp. PY names the Python to build with.
+# Every file that is installed has a hash in a lock; one with another content is refused.
 set -eu
 trap 'exit 130' INT TERM
 
 oldest=311
 newest=313 # the pinned packages have ready-made builds up to here
-uv=uv==0.13.8
 
 python=.venv/bin/python
 stamp=.venv/.stamp
@@ -55,14 +55,24 @@ make_venv() {
     "$py" -m venv .venv || stop "$py could not build .venv."
 }
 
+# A pin that was changed by hand is not in the lock yet. $1: the readable file, $2: its lock.
+agrees() {
+    while read -r line || [ -n "$line" ]; do
+        case $line in
+        -r*) agrees "${line#-r }" "$2" ;;
+        *==*) grep -q "^$line[ ;]" "$2" || stop "$1 asks for $line, and $2 has no such version; run: make lock" ;;
+        esac
+    done <"$1"
+}
+
 # uv is many times faster; plain pip is the fallback and the one whose complaints are shown.
 install() {
-    if "$python" -m pip install -q --disable-pip-version-check $uv >/dev/null 2>&1 &&
-        "$python" -m uv pip install -q --python "$python" -r "$1" >/dev/null 2>&1; then
+    if "$python" -m pip install -q --disable-pip-version-check --require-hashes -r .ci/uv.lock >/dev/null 2>&1 &&
+        "$python" -m uv pip install -q --python "$python" --require-hashes -r "$1" >/dev/null 2>&1; then
         return
     fi
     echo "PrivCov: installing with pip, which takes a few minutes."
-    "$python" -m pip install -q --disable-pip-version-check -r "$1" && return
+    "$python" -m pip install -q --disable-pip-version-check --require-hashes -r "$1" && return
     found=$(version "$python")
     supported "$found" ||
         stop "the pinned packages could not be installed on Python $(dotted "$found"); try PY=python3.13."
@@ -70,17 +80,18 @@ install() {
 }
 
 case ${1:-} in
-run) requirements=requirements.txt ;;
-dev) requirements=requirements-dev.txt ;;
+run) requirements=requirements ;;
+dev) requirements=requirements-dev ;;
 *) stop "usage: sh .ci/setup.sh run|dev" ;;
 esac
+agrees $requirements.txt $requirements.lock
 
 # A .venv that works and was not left half-built is kept: somebody may have made it by hand.
 if [ -e $unfinished ] || ! "$python" -m pip --version >/dev/null 2>&1 || [ "$(version "$python")" -lt $oldest ]; then
     make_venv
 fi
 : >$unfinished
-install "$requirements"
+install $requirements.lock
 touch $stamp-run
 [ "$1" = run ] || touch $stamp-dev
 rm -f $unfinished

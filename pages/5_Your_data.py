@@ -14,6 +14,7 @@ from pages.parts import (
     own_plan,
     own_release,
     own_view,
+    owner_token,
     show,
 )
 from pages.parts.glossary import term
@@ -29,6 +30,9 @@ st.caption(
 
 if reason := hosted.refusal():
     own_elsewhere.section(reason)
+    st.stop()
+if not owner_token.opened():
+    owner_token.ask()
     st.stop()
 
 sections = {

@@ -22,7 +22,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-PATIENCE = 60.0  # seconds for a page to come, or for the last change to be drawn
+from tests.patience import patient
+
+PATIENCE = 60.0  # seconds, on a quiet machine, for a page to come, or for the last change to be drawn
 REMEMBERED = 2  # runs for which a browser keeps a message it has seen: Streamlit's global.maxCachedMessageAge
 LEVERS = ("Rho", "Epsilon")
 PICTURE = 'class="pc-still"'  # Home draws plain images
@@ -70,7 +72,7 @@ class Visitor:
     async def __aenter__(self) -> Visitor:
         # No pings of its own: a browser sends none, and the server's are answered.
         told = {"origin": self._origin, "subprotocols": ["streamlit"], "proxy": None}
-        limits = {"max_size": None, "open_timeout": PATIENCE, "close_timeout": 5}
+        limits = {"max_size": None, "open_timeout": patient(PATIENCE), "close_timeout": 5}
         self._socket = await connect(self._address, **told, **limits, ping_interval=None)
         self._reader = asyncio.create_task(self._read())
         return self
@@ -116,7 +118,8 @@ class Visitor:
         await self._wait(lambda: not self._pending)
 
     async def _wait(self, enough) -> None:
-        end = time.monotonic() + PATIENCE
+        longest = patient(PATIENCE)
+        end = time.monotonic() + longest
         while self._runs == 0 or self._running or not enough():
             if self.closed:
                 return
@@ -124,7 +127,7 @@ class Visitor:
             try:
                 await asyncio.wait_for(self._ended.wait(), max(0.0, end - time.monotonic()))
             except TimeoutError:
-                self.seen.errors.append(f"{self._page or 'Home'}: nothing ended within {PATIENCE:.0f} s")
+                self.seen.errors.append(f"{self._page or 'Home'}: nothing ended within {longest:.0f} s")
                 return
 
     async def _send(self, value: str | None = None, button: str = "") -> None:

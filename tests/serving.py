@@ -8,10 +8,11 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.patience import patient, until
 
 ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 60
@@ -42,7 +43,7 @@ def free_port() -> int:
 
 def healthy(port: int) -> bool:
     """Whether the server answers. http.client, unlike urllib, never asks a proxy for a loopback address."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=patient(5))
     try:
         connection.request("GET", "/_stcore/health")
         return connection.getresponse().status == 200
@@ -53,24 +54,26 @@ def healthy(port: int) -> bool:
 
 
 @contextlib.contextmanager
-def running(command: list, ready: Callable[[], bool], log: Path, **where) -> Iterator[subprocess.Popen]:
+def running(
+    command: list, ready: Callable[[], bool], log: Path, terminal: int | None = None, **where
+) -> Iterator[subprocess.Popen]:
     """A process until the end of the `with`, begun when ``ready()`` is true. where: as for `subprocess.Popen`.
 
-    RuntimeError with its own words from ``log`` where it does not come up.
+    terminal: its standard output, in place of ``log``. RuntimeError with its own words from ``log`` where it ends
+    before that, AssertionError where it does neither.
     """
     with log.open("ab") as out:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, **where)
+        said = out if terminal is None else terminal
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=out, **where)
     try:
-        end = time.monotonic() + START_SECONDS
-        while not ready():
-            if process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"{command[0]} is not up within {START_SECONDS} s:\n{log.read_text()}")
-            time.sleep(0.02)
+        until(lambda: ready() or process.poll() is not None, START_SECONDS, what=f"{command[0]} answers")
+        if process.poll() is not None:
+            raise RuntimeError(f"{command[0]} ended with {process.returncode}:\n{log.read_text()}")
         yield process
     finally:
         process.terminate()
         try:
-            process.wait(10)
+            process.wait(patient(10))
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -83,19 +86,24 @@ def serving(
     *,
     port: int | None = None,
     ready: Callable[[], bool] | None = None,
+    terminal: int | None = None,
     **settings: str,
 ) -> Iterator[Server]:
     """A Streamlit script whose log, ledger, cache and temporary files are in ``folder``, from when it answers.
 
-    settings: more environment variables. ready: what stands for its answer where something lies before it.
+    settings: more environment variables; no token is asked for, unless they say so. ready: what stands for its answer
+    where something lies before it.
     """
     port = port or free_port()
     places = {"PRIVCOV_LEDGER": "ledger.sqlite", "PRIVCOV_CACHE_DIR": "cache", "TMPDIR": "tmp"}
     for kind in ("cache", "tmp"):
         (folder / kind).mkdir(exist_ok=True)
-    environment = os.environ | {name: str(folder / place) for name, place in places.items()} | settings
+    here = {name: str(folder / place) for name, place in places.items()} | {"PRIVCOV_TOKEN": "off"}
+    environment = os.environ | here | settings
     command = [sys.executable, "-m", "streamlit", "run", script.name, f"--server.port={port}"]
     options = ["--server.address=127.0.0.1", "--server.fileWatcherType=none"]
     answers = ready or (lambda: healthy(port))
-    with running([*command, *options], answers, folder / "log", cwd=script.parent, env=environment) as process:
+    with running(
+        [*command, *options], answers, folder / "log", terminal, cwd=script.parent, env=environment
+    ) as process:
         yield Server(port, process)

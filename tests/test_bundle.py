@@ -23,6 +23,7 @@ from privcov.figures.matrices import heatmap
 from privcov.ledger import Ledger
 from privcov.privacy import ApproxDP, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
+from tests.patience import patient
 from tests.privacy.checkers import replayed
 
 NAMES = ["=cmd|'/c calc'!A0", "<script>alert(1)</script>", "weight", "height"]
@@ -70,7 +71,12 @@ def unpacked(raw: bytes, folder: Path) -> Path:
 def checked(folder: Path) -> subprocess.CompletedProcess:
     """As at home: another folder, no privcov on the path, no user site."""
     return subprocess.run(
-        [sys.executable, "-I", "verify.py"], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-I", "verify.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=patient(60),
+        check=False,
     )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import privcov
+from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,7 +21,7 @@ def shell(*words) -> subprocess.CompletedProcess:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(60),
     )
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patient
+
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 # Each block of Python follows the sentence that says where it is saved.
@@ -40,7 +42,7 @@ SHOWN = """
 from streamlit.testing.v1 import AppTest
 
 def texts(file, **query):
-    at = AppTest.from_file("app.py", default_timeout=60)
+    at = AppTest.from_file("app.py", default_timeout=patient(60))
     for name, value in query.items():
         at.query_params[name] = value
     at.switch_page(file)
@@ -72,7 +74,7 @@ def shell(folder: Path, *words: str) -> str:
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "PRIVCOV"))}
     env |= {"PYTHONPATH": str(folder), "PRIVCOV_CACHE_DIR": str(folder / "out"), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [sys.executable, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, *words], cwd=folder, env=env, capture_output=True, text=True, timeout=patient(300), check=False
     )
     assert done.returncode == 0, f"{words}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
     return done.stdout

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tests.load import Visitor, run
+from tests.patience import patient
 from tests.serving import ROOT, serving
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="only Linux ties a process to a core")
@@ -32,7 +33,7 @@ print("tied")
 
 
 def test_a_tied_process_is_on_one_core_and_its_workers_are_on_all():
-    done = subprocess.run([sys.executable, "-c", TIED], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", TIED], cwd=ROOT, capture_output=True, text=True, timeout=patient(60))
     assert done.stdout == "tied\n", done.stderr
 
 
@@ -50,7 +51,7 @@ print("free")
 
 def test_a_page_that_runs_without_a_server_leaves_its_process_on_every_core():
     """As in every test of a page: all that such a process starts later, browsers too, would share the one core."""
-    done = subprocess.run([sys.executable, "-c", PAGE], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", PAGE], cwd=ROOT, capture_output=True, text=True, timeout=patient(60))
     assert done.stdout == "free\n", done.stderr
 
 

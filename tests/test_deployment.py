@@ -21,6 +21,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import hosted, own_state, practice, session_file
+from tests.patience import patient
 from tests.serving import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,7 +74,7 @@ def headers(monkeypatch):
 
 
 def page(file: str) -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=patient(60))
     at.switch_page(file).run()
     assert not at.exception, at.exception
     return at
@@ -218,7 +219,7 @@ def test_a_confidential_file_does_not_even_travel_for_its_header(monkeypatch):
 
 def test_visitors_do_not_fill_the_servers_disk(monkeypatch, tmp_path):
     monkeypatch.setenv("PRIVCOV_DATA_DIR", str(tmp_path / "nothing"))
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=patient(60))
     at.query_params["source"] = "ionosphere"
     at.switch_page("pages/1_Estimate.py").run()
     assert [b for b in at.button if b.label.startswith("Download (about")]
@@ -322,7 +323,7 @@ def checked(port: int, base: str) -> subprocess.CompletedProcess:
     # A proxy named in the environment must not be asked for this machine's own port.
     env = {"STREAMLIT_SERVER_PORT": str(port), "STREAMLIT_SERVER_BASE_URL_PATH": base}
     env |= {"PATH": os.defpath, "http_proxy": "http://127.0.0.1:9"}
-    return subprocess.run(HEALTH, env=env, capture_output=True, text=True, timeout=20)
+    return subprocess.run(HEALTH, env=env, capture_output=True, text=True, timeout=patient(20))
 
 
 def test_the_health_check_follows_port_and_base_path(answering):

@@ -15,6 +15,7 @@ import pytest
 from privcov import engine
 from privcov.engine import processes, tasks
 from tests import engine_work as work
+from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
 
@@ -103,7 +104,7 @@ def test_closing_drops_what_has_not_begun(tmp_path, threads):
         next(found)
     begun = time.monotonic()
     found.close()
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < patient(5)
     assert not _workers()
     done = len(list(tmp_path.iterdir()))
     time.sleep(0.3)
@@ -158,7 +159,7 @@ def test_a_script_without_a_main_guard_runs_once(tmp_path):
         "import privcov\n", "import privcov\nfrom tests.engine_work import square\n", 1
     )
     with _script(tmp_path, text) as script:
-        out, err = script.communicate(timeout=60)
+        out, err = script.communicate(timeout=patient(60))
     assert out.split() == ["once", str(sum(x * x for x in range(40))), "40"], err
 
 
@@ -178,8 +179,8 @@ def test_an_interrupted_program_leaves_no_process(tmp_path, signals):
             for one in signals:
                 # As a terminal does it: the whole group gets the signal of Ctrl-C. A kill hits the program alone.
                 os.killpg(script.pid, one) if one == signal.SIGINT else script.send_signal(one)
-            script.wait(20)
-            _, alive = psutil.wait_procs(family, timeout=20)
+            script.wait(patient(20))
+            _, alive = psutil.wait_procs(family, timeout=patient(20))
             assert not alive
         finally:
             for process in family:

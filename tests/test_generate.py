@@ -16,6 +16,7 @@ from privcov import _generate
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.private_file import Declaration
 from privcov.table_files import blocks_of, count_rows, describe, parts_of
+from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
 
@@ -177,7 +178,7 @@ def test_no_space_left(tmp_path):
     )
     names = [f"rows{kind}" for kind in (".csv", ".csv.gz", ".parquet", ".arrow")]
     words = [sys.executable, "-c", program, *(tmp_path / name for name in names)]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=patient(60))
     assert done.stderr == ""
     assert done.stdout.splitlines() == [
         f"{name} could not be written (File too large). Nothing is left of it: make room, or choose another place."

@@ -19,6 +19,7 @@ from privcov.ledger import book as ledger_book
 from privcov.ledger.fingerprint import _sealed, _secrets, alike, fingerprint
 from privcov.measurements.sketch import Mixer
 from privcov.private_dataset import PrivateDataset
+from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
 RHO = privcov.ZCDP(0.125)
@@ -75,7 +76,7 @@ def test_eight_processes_never_overspend_and_share_one_draw(tmp_path):
     """64 releases fit; 8 x 12 + 1 are asked for, the one by all eight at once."""
     book = ledger(tmp_path)
     racing = child(RACE, book.path)
-    _, problem = racing.communicate(timeout=100)
+    _, problem = racing.communicate(timeout=patient(100))
     assert racing.returncode == 0, problem
     said = [Path(f"{book.path}.{me}").read_text().rsplit(" ", 1) for me in "abcdefgh"]
     assert [answer for answer, _ in said] == ["the one answer"] * 8
@@ -136,7 +137,7 @@ STEPS = {
 def test_a_kill_at_any_step_loses_no_record_and_lets_no_draw_out(tmp_path):
     book = ledger(tmp_path)
     done = child(KILL, book.path, *STEPS)
-    out, problem = done.communicate(timeout=60)
+    out, problem = done.communicate(timeout=patient(60))
     assert done.returncode == 0, problem
     assert out == "", "an answer left a process that was killed before it was stored"
     found = {e.request["m"]: e for e in book.entries()}

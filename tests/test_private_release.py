@@ -17,6 +17,7 @@ from privcov.data_sources.private_file import Column, Declaration, PrivateFileEr
 from privcov.ledger import Ledger, LedgerError
 from privcov.measurements import exact_moment
 from privcov.private_dataset import PrivateDataset
+from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
 GUARANTEES = {"pure": privcov.PureDP(0.5), "approx": privcov.ApproxDP(0.5, 1e-6), "zcdp": privcov.ZCDP(0.02)}
@@ -316,7 +317,7 @@ def shell(*words, where) -> subprocess.CompletedProcess:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(60),
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import privcov
+from tests.patience import patient
 
 SOURCE_OF = re.compile(r"\b(18|19|20)\d\d\b|[Pp]apers? \d|[Oo]wn |scikit-learn")
 NAMES = [
@@ -174,7 +175,7 @@ def test_importing_is_light():
         cwd=Path(__file__).parents[1],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(60),
     )
     assert done.returncode == 0, done.stderr
 

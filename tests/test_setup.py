@@ -1,5 +1,8 @@
 """The two commands, as somebody on a new machine meets them, and what the configuration promises."""
 
+import hashlib
+import importlib.util
+import json
 import os
 import re
 import shutil
@@ -7,14 +10,21 @@ import socket
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[1]
 SH = shutil.which("sh")
 CONFIG_TEXT = (ROOT / ".streamlit" / "config.toml").read_text()
 CONFIG = tomllib.loads(CONFIG_TEXT)
+
+_spec = importlib.util.spec_from_file_location("tools", ROOT / ".ci" / "tools.py")
+tools = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(tools)
 
 # A Python as setup.sh meets it: it tells its version, and has no venv module.
 STAND_IN = """#!{sh}
@@ -36,8 +46,8 @@ def checkout(tmp_path):
     folder = tmp_path / "my checkout"
     folder.mkdir()
     shutil.copytree(ROOT / ".ci", folder / ".ci")
-    for name in ("Makefile", "requirements.txt", "requirements-cluster.txt", "requirements-dev.txt"):
-        shutil.copy(ROOT / name, folder)
+    for path in (ROOT / "Makefile", *ROOT.glob("requirements*.*")):
+        shutil.copy(path, folder)
     return folder
 
 
@@ -46,7 +56,7 @@ def set_up(checkout):
     """Run setup.sh where the only Pythons on PATH are the stand-ins given as name=version."""
     tools = checkout.parent / "bin"
     tools.mkdir()
-    for tool in ("rm", "mkdir", "touch"):
+    for tool in ("grep", "rm", "mkdir", "touch"):
         (tools / tool).symlink_to(shutil.which(tool))
 
     def run(pythons: dict[str, int], **settings: str) -> subprocess.CompletedProcess:
@@ -60,7 +70,7 @@ def set_up(checkout):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=patient(30),
         )
 
     return run
@@ -133,14 +143,187 @@ def test_set_up_happens_once_and_again_when_a_pin_changes(checkout, target, stam
     python.symlink_to(sys.executable)
     (checkout / ".venv" / f".stamp-{stamp}").touch()
     assert "setup.sh" not in plan()
-    later = (checkout / ".venv" / f".stamp-{stamp}").stat().st_mtime + 10
-    os.utime(checkout / "requirements.txt", (later, later))
-    assert f"setup.sh {stamp}" in plan()
+    later = (checkout / ".venv" / f".stamp-{stamp}").stat().st_mtime
+    lock = {"run": "requirements.lock", "dev": "requirements-dev.lock"}[stamp]
+    for name in ("requirements.txt", lock, ".ci/uv.lock"):
+        os.utime(checkout / name, (later + 10, later + 10))
+        assert f"setup.sh {stamp}" in plan(), name
+        os.utime(checkout / name, (later - 10, later - 10))
+        assert "setup.sh" not in plan()
+
+
+# --- the locks ----------------------------------------------------------------------------------------------
+
+LOCKS = [f"{name}.lock" for name in tools.LOCKED]
+ENTRY = re.compile(r"([a-z0-9.-]+)==([0-9][0-9a-z.]*)(?: ; (.+))?")
+HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
+
+
+def entries(lock: str) -> dict[tuple[str, str, str], list[str]]:
+    """(name, version, marker): hashes. Fails for a line that is neither an entry nor a remark."""
+    found, hashes = {}, []
+    for line in map(str.strip, (ROOT / lock).read_text().replace(" \\\n", " \n").splitlines()):
+        if entry := ENTRY.fullmatch(line):
+            hashes = found[entry[1], entry[2], entry[3] or ""] = []
+        elif HASH.fullmatch(line):
+            hashes.append(line)
+        else:
+            assert line.startswith("#"), line
+    return found
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_has_everything_its_requirements_name_with_hashes(lock):
+    locked = entries(lock)
+    assert all(locked.values())
+    assert all(len(set(hashes)) == len(hashes) for hashes in locked.values())
+    every = {(name, version) for name, version, _ in locked}
+
+    def asked(name: str) -> list[str]:
+        lines = requirement_lines(name)
+        more = [pin for line in lines if line.startswith("-r ") for pin in asked(line[3:])]
+        return more + [line for line in lines if not line.startswith("-r ")]
+
+    pins = {tuple(pin.split("==")) for pin in asked(lock.replace(".lock", ".txt"))}
+    assert pins
+    assert pins <= every
+    for name, version, marker in locked:  # one version of each, unless markers say where which one is meant
+        assert marker or not [v for n, v, _ in locked if n == name and v != version], name
+    opened = [marker for *_, marker in locked if marker]
+    assert all(
+        re.fullmatch(r"(python_full_version|sys_platform|platform_\w+|implementation_name).*", m) for m in opened
+    )
+
+
+def test_what_is_run_is_what_is_tested():
+    tested = entries("requirements-dev.lock")
+    for lock in ("requirements.lock", "requirements-cluster.lock"):
+        assert entries(lock).items() <= tested.items()
+    assert not {"pytest", "hypothesis", "ruff", "mypy"} & {name for name, *_ in entries("requirements.lock")}
+
+
+def test_what_is_compiled_comes_for_every_supported_machine():
+    """Builds for another Python or system are other files with other hashes; one would be this machine's alone."""
+    for name in ("numpy", "numba", "opendp", "orjson", "pyarrow", "scipy"):
+        (hashes,) = [h for (n, *_), h in entries("requirements.lock").items() if n == name]
+        assert len(hashes) >= 3, name
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_host_and_no_folder(lock):
+    text = (ROOT / lock).read_text()
+    assert "//" not in text
+    assert not re.search(r"\b(index|find-links|trusted|file:|home/|tmp/)", text)
+    assert text.splitlines()[1].strip() == "#    make lock"
+
+
+def test_a_changed_pin_is_told_before_anything_is_built(set_up, checkout):
+    path = checkout / "requirements.txt"
+    path.write_text(path.read_text().replace("numpy==", "numpy==9."))
+    sentence = one_sentence(set_up({"python3": 311}))
+    assert "requirements.txt asks for numpy==9." in sentence
+    assert "make lock" in sentence
+    assert not (checkout / ".venv").exists()
+
+
+PIP = """#!{sh}
+case $* in *version_info*) echo 311 ;; *) echo "$*" >>told ;; esac
+case $* in *"{fails}"*) exit 1 ;; esac
+"""
+
+
+@pytest.mark.parametrize("fails", ["uv pip install", "-r .ci/uv.lock", "nothing"])
+def test_nothing_is_installed_without_its_hash(set_up, checkout, fails):
+    """With uv, and with pip where uv fails or cannot be had."""
+    python = checkout / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(PIP.format(sh=SH, fails=fails))
+    python.chmod(0o755)
+    done = set_up({"python3": 311})
+    assert done.returncode == 0, done.stderr
+    installs = [line for line in (checkout / "told").read_text().splitlines() if " install " in line]
+    assert len(installs) >= 2
+    assert all(re.search(r"--require-hashes -r (requirements|\.ci/uv)\.lock$", line) for line in installs), installs
+    assert installs[-1].endswith("requirements.lock")
+
+
+def test_pip_refuses_a_file_with_another_content(tmp_path):
+    """What a lock is for, shown with a package made here."""
+    wheel, about = tmp_path / "harmless-1.0-py3-none-any.whl", "harmless-1.0.dist-info"
+    files = {
+        "harmless.py": "",
+        f"{about}/METADATA": "Metadata-Version: 2.1\nName: harmless\nVersion: 1.0\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    files[f"{about}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{about}/RECORD"])
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    right = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    lock = tmp_path / "requirements.lock"
+    words = ["install", "-q", "--isolated", "--no-index", "--find-links", tmp_path, "--require-hashes"]
+    for digest, result in ((right, 0), ("0" * 64, 1)):
+        lock.write_text(f"harmless==1.0 --hash=sha256:{digest}\n")
+        command = [sys.executable, "-m", "pip", *words, "--target", tmp_path / digest[:4], "-r", lock]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == result, done.stderr
+        assert (tmp_path / digest[:4] / "harmless.py").exists() is (result == 0)
+    assert "DO NOT MATCH THE HASHES" in done.stderr
+
+
+# --- the audit ----------------------------------------------------------------------------------------------
+
+
+def audited(answer: object, problem: str = "", code: int = 1) -> list[str]:
+    text = answer if isinstance(answer, str) else json.dumps({"dependencies": answer})
+    return tools.verdict(subprocess.CompletedProcess([], code, stdout=text, stderr=problem))
+
+
+def test_the_audit_says_what_it_found_and_what_it_could_not_ask():
+    clean = {"name": "numpy", "version": "2.4.6", "vulns": []}
+    hole = {"name": "tornado", "version": "6.6.1", "vulns": [{"id": "CVE-1", "fix_versions": ["6.7"]}]}
+    open_hole = {"name": "zict", "version": "3.0.0", "vulns": [{"id": "CVE-2", "fix_versions": []}]}
+    unknown = {"name": "opendp", "skip_reason": "not found"}
+    assert audited([clean], code=0) == ["No known vulnerability in 1 packages."]
+    assert audited([clean, hole, open_hole])[:2] == [
+        "tornado 6.6.1: CVE-1, mended in 6.7.",
+        "zict 3.0.0: CVE-2, not mended yet.",
+    ]
+    assert "Known vulnerabilities: 2 in 3 packages" in audited([clean, hole, open_hole])[2]
+    assert audited([clean, unknown])[-1].endswith("opendp.")
+    assert audited([unknown]) == ["The registry offers no list of known vulnerabilities, so nothing was checked."]
+    for broken in ("", "not JSON", "[]", "{}"):
+        (line,) = audited(broken, "Traceback\n  File x\nConnectionError: refused")
+        assert "could not be asked, so nothing was checked" in line
+        assert "ConnectionError: refused" in line
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
+@pytest.mark.parametrize("python", ["refusing", "missing"])
+def test_the_audit_never_fails_a_build(checkout, python):
+    """Where nothing can be installed, and where there is no Python at all."""
+    env = {key: value for key, value in os.environ.items() if key not in {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}}
+    env |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1"}
+    env |= {"PY": sys.executable if python == "refusing" else "/nowhere/python"}
+    done = subprocess.run(["make", "audit"], cwd=checkout, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("PrivCov: ")
+    assert "nothing was checked" in done.stdout
+
+
+def test_no_other_target_and_no_check_runs_the_audit():
+    for name in ("Makefile", ".ci/run", ".ci/setup.sh"):
+        text = (ROOT / name).read_text()
+        assert text.count("audit ||") == (1 if name == "Makefile" else 0)
+        assert not re.search(r"^\w+:.*\baudit\b", text, re.MULTILINE)
+
+
+# --- the port, the browser, CI ------------------------------------------------------------------------------
 
 
 def port_check(port: object) -> subprocess.CompletedProcess:
     command = [sys.executable, ROOT / ".ci" / "port.py", str(port)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30)
+    return subprocess.run(command, capture_output=True, text=True, timeout=patient(30))
 
 
 def test_a_busy_port_is_named_with_the_way_out():
@@ -162,7 +345,7 @@ def test_a_port_that_is_none_is_refused(port):
 def test_a_browser_that_does_not_start_is_no_browser():
     command = [sys.executable, ROOT / ".ci" / "chromium.py", "--install"]
     env = {**os.environ, "CHROMIUM": "/nowhere/chromium"}
-    result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=patient(60))
     assert result.returncode == 1
     assert result.stderr == "CHROMIUM=/nowhere/chromium is not a browser that starts\n"
 

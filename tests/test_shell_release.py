@@ -17,6 +17,7 @@ import pytest
 from privcov import Ledger, ZCDP
 from privcov._shell_release import Bar, clock, line
 from privcov.data_sources.private_file import Column, Declaration
+from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
 DECLARED = Declaration("clinic", "one patient", (Column("age", 0, 100), Column("bmi", 10, 60)))
@@ -73,7 +74,7 @@ def environment(place: Path, **more) -> dict:
 def run(place: Path, *more, start=("-m", "privcov"), env=None, **how) -> subprocess.CompletedProcess:
     command = [sys.executable, *start, *words(place, *more, **how)]
     return subprocess.run(
-        command, cwd=ROOT, env=environment(place, **env or {}), capture_output=True, text=True, timeout=90
+        command, cwd=ROOT, env=environment(place, **env or {}), capture_output=True, text=True, timeout=patient(90)
     )
 
 
@@ -115,7 +116,7 @@ def test_an_interruption_in_the_middle_of_the_pass_spends_nothing(place):
         try:
             begun = process.stdout.readline()
             process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=60)
+            _, said = process.communicate(timeout=patient(60))
         finally:
             process.kill()
     assert begun.startswith("begun"), said

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patient
+
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]
 
@@ -22,7 +24,7 @@ def test_the_types_are_right():
     env = os.environ | {"PYTHONPATH": ""}
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--no-error-summary", "--hide-error-context"],
-        cwd=ROOT, env=env, capture_output=True, text=True, timeout=600, check=False,
+        cwd=ROOT, env=env, capture_output=True, text=True, timeout=patient(600), check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts import export, path
+from pages.parts import export, owner_token, path
 from pages.parts.show import as_text
 from pages.parts.study import CSV, Study, from_query, to_query
 from pages.parts.style import STYLE
@@ -84,6 +84,7 @@ def _set_up() -> bool:
     timer = threading.Timer(PATIENCE, _load_ahead)
     timer.daemon = True
     timer.start()
+    owner_token.announce()
     return True
 
 

@@ -45,6 +45,11 @@ def reached() -> bool:
     return not all(loopback(_host(text)) for text in given)
 
 
+def shut() -> bool:
+    """Whether this server takes no private file from any visit, whatever that comes with."""
+    return for_everybody() or (not loopback(st.get_option("server.address")) and os.environ.get(EXCEPTION) != "allow")
+
+
 def refusal() -> str:
     """Why this server takes no private file and opens no ledger, or "".
 

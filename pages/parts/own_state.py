@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 import streamlit as st
 
-from pages.parts import hosted, path, session_file
+from pages.parts import owner_token, path, session_file
 from privcov.data_sources.private_file import Declaration, read_private
 from privcov.experiments.owner_view import Look
 from privcov.ledger import Ledger
@@ -73,25 +73,26 @@ def take(file, header: tuple[str, ...]) -> None:
 
 
 def hold(file_id: str, name: str, raw: bytes, header: tuple[str, ...]) -> None:
-    """Instead of whatever was held. Raises `hosted.Hosted` on a server that other people reach."""
-    hosted.guard()
+    """Instead of whatever was held. Raises `hosted.Hosted` on a server that other people reach, `Locked` for a visit
+    that has not entered the token."""
+    owner_token.guard()
     forget()
     mine = own()
     mine.file_id, mine.file_name, mine.raw, mine.header = file_id, name, raw, header
 
 
 def open_ledger() -> Ledger:
-    """The owner's ledger; raises `hosted.Hosted` on a server that other people reach."""
-    hosted.guard()
+    """The owner's ledger; raises as `hold` does."""
+    owner_token.guard()
     return Ledger()
 
 
 def rows() -> PrivateDataset:
     """The declared table, parsed; whoever asks lets go of it at once.
 
-    Raises `hosted.Hosted` as `open_ledger` does, and PrivateFileError.
+    Raises as `hold` does, and PrivateFileError.
     """
-    hosted.guard()
+    owner_token.guard()
     return read_private(own().raw, own().declared)
 
 

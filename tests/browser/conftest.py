@@ -16,9 +16,11 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
+from tests.patience import patient
 from tests.serving import ROOT, serving
 
 SETTLE_SECONDS = 60
+ACTION_SECONDS = 30  # for a click to find its button, or a word to appear
 QUIET_MS = 300  # charts are drawn a moment after the script has ended
 
 FLAGS = [
@@ -116,6 +118,7 @@ def tab(profile) -> Iterator[Callable]:
     def new(width: int = 1280, height: int = 900, dark: bool = False):
         page = profile.new_page()
         pages.append(page)
+        page.set_default_timeout(patient(ACTION_SECONDS) * 1000)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")
         return page
@@ -127,7 +130,7 @@ def tab(profile) -> Iterator[Callable]:
 
 def wait_until_still(page) -> None:
     """Wait until the script has ended and nothing on the page has changed for a moment."""
-    page.wait_for_function(IS_STILL, arg=QUIET_MS, timeout=SETTLE_SECONDS * 1000)
+    page.wait_for_function(IS_STILL, arg=QUIET_MS, timeout=patient(SETTLE_SECONDS) * 1000)
 
 
 @pytest.fixture

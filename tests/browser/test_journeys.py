@@ -5,6 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.patience import patient
+
 
 def chart_words(page, key: str) -> str:
     """The text alternative of a chart, as a screen reader would find it."""
@@ -84,7 +86,7 @@ def test_error_curves_and_roc_curves(visit, settle):
     page.wait_for_function("new URLSearchParams(location.search).get('replicates') === '21'")
     settle(page)
     page.get_by_role("button", name="Draw the curves").click()
-    page.get_by_text("21 replicates").first.wait_for(timeout=60_000)
+    page.get_by_text("21 replicates").first.wait_for(timeout=patient(60) * 1000)
     settle(page)
     assert "Error curves" in chart_words(page, "trade-offs")
     menu(page, "Graph recovery")
@@ -98,7 +100,7 @@ def test_error_curves_and_roc_curves(visit, settle):
 def test_paper_2_s_roc_in_one_click_and_lambda_under_the_hand(visit, settle):
     page = visit("/Graph_recovery")
     page.get_by_role("button", name="Paper 2, figure 1: AR(2)").click()
-    page.get_by_text("mean over 50 replicates").wait_for(timeout=60_000)
+    page.get_by_text("mean over 50 replicates").wait_for(timeout=patient(60) * 1000)
     settle(page)
     words = chart_words(page, "roc")
     assert "epsilon = 2 finds" in words
@@ -113,14 +115,16 @@ def test_paper_2_s_roc_in_one_click_and_lambda_under_the_hand(visit, settle):
     assert "falls without end" in chart_words(page, "falling")
     page.get_by_role("button", name="Raise eigenvalues").click()
     # The curves tick once a second, so "still" may be said between the click and its run: wait for what must come.
-    page.locator(".st-key-lambda-line [aria-label*='20 usable, 0 infeasible']").first.wait_for(timeout=20_000)
+    page.locator(".st-key-lambda-line [aria-label*='20 usable, 0 infeasible']").first.wait_for(
+        timeout=patient(20) * 1000
+    )
 
 
 def test_a_class_is_guessed_from_one_release(visit, settle):
     page = visit("/Trade_offs")
     page.get_by_role("button", name="Classification").click()
     page.get_by_role("button", name=re.compile("Wine: LDA")).click()
-    page.get_by_text("better than guessing the commonest class").first.wait_for(timeout=90_000)
+    page.get_by_text("better than guessing the commonest class").first.wait_for(timeout=patient(90) * 1000)
     settle(page)
     assert page.get_by_role("button", name=re.compile("Wine: LDA")).count() == 0  # the menu has closed
     assert "guessing the commonest class" in chart_words(page, "trade-offs")

@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 import zipfile
 from contextlib import closing, suppress
 from pathlib import Path
@@ -20,6 +19,7 @@ from privcov._private import release_private
 from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.ledger import Ledger, LedgerError
 from privcov.privacy import ZCDP
+from tests.patience import patient, until
 from tests.serving import ROOT, serving
 
 CANARY = "41.8231967"  # stands in the rows, and must stand nowhere else
@@ -121,7 +121,7 @@ def bundle(page, settle) -> dict[str, bytes]:
 
 def shell(folder: Path, *words: object) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "privcov", *map(str, words), "--ledger", str(folder / "ledger.sqlite")]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=patient(60))
 
 
 def holds(raw: bytes) -> bool:
@@ -226,11 +226,9 @@ def wide(d: int, n: int) -> tuple[bytes, Declaration]:
 
 
 def wait_for_state(path: Path, state: str) -> None:
-    with closing(sqlite3.connect(path, timeout=10)) as link:
-        end = time.monotonic() + 60
-        while link.execute("SELECT count(*) FROM transactions WHERE state = ?", (state,)).fetchone() == (0,):
-            assert time.monotonic() < end
-            time.sleep(0.002)
+    with closing(sqlite3.connect(path, timeout=patient(10))) as link:
+        query = "SELECT count(*) FROM transactions WHERE state = ?"
+        until(lambda: link.execute(query, (state,)).fetchone() != (0,), 60, every=0.002, what=state)
 
 
 def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(tab, settle, tmp_path):

@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import FLAGS, IS_STILL, PROBE, QUIET_MS, WATCH_CHANGES
+from tests.patience import patient
 from tests.serving import ROOT, free_port, running, serving
 
 NAME, BASE = "workbench.example", "privcov"
@@ -99,6 +100,7 @@ def page(visitor, proxied):
     """A page that fails the test for an error in the console or a request that leaves the base path."""
     context = visitor.new_context(ignore_https_errors=True, viewport={"width": 1280, "height": 900})
     context.add_init_script(WATCH_CHANGES)
+    context.set_default_timeout(patient(SECONDS) * 1000)
     opened, wrong = context.new_page(), []
     start = urlsplit(proxied)
 
@@ -123,7 +125,7 @@ def _bad(answer) -> bool:
 
 def still(page) -> None:
     page.wait_for_timeout(100)
-    page.wait_for_function(IS_STILL, arg=QUIET_MS, timeout=SECONDS * 1000)
+    page.wait_for_function(IS_STILL, arg=QUIET_MS, timeout=patient(SECONDS) * 1000)
 
 
 def test_links_shared_addresses_images_and_exports_work_under_the_base_path(page, proxied):
@@ -146,7 +148,7 @@ def test_links_shared_addresses_images_and_exports_work_under_the_base_path(page
     # Figures for papers are drawn by plotly's script, which the server hands out.
     page.get_by_role("button", name="Export a figure").click()
     frame = page.frame_locator("iframe").first
-    expect(frame.get_by_role("button", name="SVG")).to_be_enabled(timeout=SECONDS * 1000)
+    expect(frame.get_by_role("button", name="SVG")).to_be_enabled(timeout=patient(SECONDS) * 1000)
     with page.expect_download() as saved:
         frame.get_by_role("button", name="SVG").click()
     assert b"<svg" in Path(saved.value.path()).read_bytes()[:500]
@@ -164,7 +166,7 @@ def test_a_public_file_travels_with_the_protection_against_other_sites_on(page, 
     file = {"name": "ages.csv", "mimeType": "text/csv", "buffer": f"age,dose\n{rows}".encode()}
     page.locator("input[type=file]").first.set_input_files(file)
     still(page)
-    expect(page.get_by_text("40 rows, 2 numeric columns")).to_be_visible(timeout=SECONDS * 1000)
+    expect(page.get_by_text("40 rows, 2 numeric columns")).to_be_visible(timeout=patient(SECONDS) * 1000)
 
 
 def test_the_private_path_is_shut_though_the_server_listens_on_loopback(page, proxied):
@@ -181,9 +183,17 @@ def test_another_name_gets_no_content(visitor, proxied):
     refused = []
     opened.on("websocket", lambda found: found.on("close", lambda *_: refused.append(found.url)))
     opened.goto(proxied.replace(NAME, "stranger.example"))
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + patient(SECONDS)
     while not refused and time.monotonic() < end:
-        opened.wait_for_timeout(200)
+        opened.wait_for_timeout(200)  # hands the browser's events over, as no other sleep does
     assert refused
     assert not opened.get_by_text("What does privacy cost").count()
     context.close()
+
+
+def test_no_other_site_may_frame_the_workbench(page, proxied):
+    answer = page.goto(f"{proxied}Your_data")
+    still(page)
+    assert answer.headers["x-frame-options"] == "SAMEORIGIN"
+    assert "frame-ancestors 'self'" in answer.headers["content-security-policy"]
+    assert answer.headers["x-content-type-options"] == "nosniff"

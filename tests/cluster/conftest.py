@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from privcov.engine import cluster as cluster_module
 from tests.engine_work import computing
+from tests.patience import patient, until
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 40
@@ -53,11 +54,9 @@ def started(folder: Path) -> Iterator[Cluster]:
         return begun[-1]
 
     def wait_for(ready, process: subprocess.Popen, log: Path) -> None:
-        until = time.monotonic() + START_SECONDS
-        while not ready():
-            if process.poll() is not None or time.monotonic() > until:
-                pytest.fail(f"it did not start: {log.read_text()}")
-            time.sleep(0.1)
+        until(lambda: ready() or process.poll() is not None, START_SECONDS, every=0.1, what=f"{log.name} says so")
+        if process.poll() is not None:
+            pytest.fail(f"it did not start: {log.read_text()}")
 
     try:
         scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
@@ -65,8 +64,8 @@ def started(folder: Path) -> Iterator[Cluster]:
         address = json.loads(file.read_text())["address"]
         assert address.startswith("tcp://127.0.0.1:")
         workers = start(
-            "worker", address, "--nworkers", "2", "--nthreads", "1", "--host", "127.0.0.1", "--death-timeout", "20",
-            "--local-directory", str(folder),
+            "worker", address, "--nworkers", "2", "--nthreads", "1", "--host", "127.0.0.1",
+            "--death-timeout", str(patient(20)), "--local-directory", str(folder),
         )  # fmt: skip
         log = folder / "worker.log"
         wait_for(lambda: log.read_text().count("Registered to") >= 2, workers, log)
@@ -77,14 +76,21 @@ def started(folder: Path) -> Iterator[Cluster]:
             with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
                 process.send_signal(signal.SIGKILL)
         for one in begun:
-            one.wait(10)
-        psutil.wait_procs(family, timeout=10)
+            one.wait(patient(10))
+        psutil.wait_procs(family, timeout=patient(10))
 
 
 def _children(process: subprocess.Popen) -> list[psutil.Process]:
     with contextlib.suppress(psutil.NoSuchProcess):
         return psutil.Process(process.pid).children(recursive=True)
     return []
+
+
+@pytest.fixture(autouse=True)
+def slow_answers(monkeypatch) -> None:
+    """What the engine allows a scheduler to answer in, on a machine as slow as this one."""
+    for name in ("CONNECT_SECONDS", "NO_WORKER_SECONDS"):
+        monkeypatch.setattr(cluster_module, name, patient(getattr(cluster_module, name)))
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +102,7 @@ def shared(tmp_path_factory) -> Iterator[Cluster]:
 @pytest.fixture
 def cluster(shared, monkeypatch) -> Cluster:
     """The setting is in place; whoever kills a worker finds two again."""
-    until = time.monotonic() + START_SECONDS
-    while len(shared.worker_processes()) < 2 and time.monotonic() < until:
-        time.sleep(0.1)
+    until(lambda: len(shared.worker_processes()) >= 2, START_SECONDS, every=0.1, what="two workers")
     monkeypatch.setenv("PRIVCOV_SCHEDULER", shared.address)
     return shared
 

@@ -16,6 +16,7 @@ from privcov.engine import cluster as cluster_module
 from privcov.experiments.cells import cells, count_known
 from privcov.experiments.store import Store
 from tests import engine_work as work
+from tests.patience import patient, steady
 
 
 def plan(**changes) -> privcov.Plan:
@@ -92,10 +93,7 @@ def test_closing_and_stopping_drop_what_has_not_begun(cluster, tmp_path):
     next(found)
     stop.set()
     assert len(list(found)) < 20
-    time.sleep(0.5)
-    done = len(list(tmp_path.iterdir()))
-    time.sleep(0.5)
-    assert len(list(tmp_path.iterdir())) == done < 60
+    assert steady(lambda: len(list(tmp_path.iterdir()))) < 60
 
 
 def test_a_worker_with_other_code_is_refused(cluster, monkeypatch):
@@ -117,11 +115,12 @@ def test_a_lost_scheduler_is_an_error_within_seconds_and_the_cells_stay(own_clus
     running = cells([wanted], store)
     for _ in range(3):
         next(running)
+    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 5)  # what nobody answers takes all of it
     own_cluster.scheduler.kill()
     lost, rest = time.monotonic(), []
     with pytest.raises(engine.EngineError, match=f"{own_cluster.address} was lost") as caught:
         rest.extend(running)
-    assert time.monotonic() - lost < 12
+    assert time.monotonic() - lost < patient(12)
     arrived = len(store)
     assert "unset PRIVCOV_SCHEDULER" in str(caught.value)
     assert 3 <= arrived < wanted.steps
@@ -148,7 +147,7 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
     begun = time.monotonic()
     with pytest.raises(engine.EngineError, match=r"127\.0\.0\.1:9 does not answer"):
         privcov.run(plan())
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < patient(10)
 
 
 def test_without_distributed_the_setting_is_a_sentence(monkeypatch):
@@ -161,5 +160,5 @@ def test_without_distributed_the_setting_is_a_sentence(monkeypatch):
 def test_the_project_without_a_setting_never_imports_distributed():
     code = "import sys; from privcov import engine; list(engine.each(abs, [1])); print('distributed' in sys.modules)"
     env = {k: v for k, v in os.environ.items() if k != "PRIVCOV_SCHEDULER"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=env)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=patient(60), env=env)
     assert done.stdout.split() == ["False"], done.stderr

@@ -19,6 +19,7 @@ from privcov.experiments.cells import _List, cells, count_known
 from privcov.experiments.plan import run_on
 from privcov.experiments.store import Store
 from privcov.experiments.winners import map_plans, run_map
+from tests.patience import patient
 
 ROOT = Path(__file__).parents[2]
 
@@ -180,7 +181,7 @@ def test_a_full_disk_costs_the_store_and_not_the_sweep(tmp_path):
     path = tmp_path / "cells.sqlite"
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, timeout=60, env=env
+        [sys.executable, "-c", FULL_DISK, str(path)], capture_output=True, text=True, timeout=patient(60), env=env
     )
     assert done.stdout.split() == ["same", "table"], done.stderr
     again = Store(path)  # what was kept before is still there

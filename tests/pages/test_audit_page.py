@@ -10,13 +10,14 @@ from streamlit.testing.v1 import AppTest
 from privcov.audit import claims, disclosure
 from privcov.audit.live import Asked, audit
 from privcov.privacy import PureDP
+from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 TABS = ("Live audit", "Claims", "What an attacker learns")
 
 
 def open_page(tab: str = TABS[0], query: dict | None = None) -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=patient(60))
     at.switch_page("pages/9_Privacy_audit.py")
     at.session_state["audit.tab"] = tab
     for name, value in (query or {}).items():

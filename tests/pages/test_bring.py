@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts import cached
 from tests.pages.test_pages import settle
+from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 ABSENT = "The Ionosphere set (351 rows, 34 columns and a label) is not on this machine"
@@ -39,7 +40,7 @@ def text(table: list[list]) -> bytes:
 
 
 def open_page(file: str = "pages/1_Estimate.py", **query: str) -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=patient(60))
     at.switch_page(file)
     for name, value in {"source": "ionosphere", "method": "gaussian-cov", **query}.items():
         at.query_params[name] = value

@@ -8,13 +8,14 @@ from streamlit.testing.v1 import AppTest
 from pages.parts import demos
 from privcov.audit import demonstrations
 from privcov.audit.demonstrations import DEMONSTRATIONS
+from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 TITLES = [d.title for d in DEMONSTRATIONS]
 
 
 def open_page(**query: str) -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=patient(60))
     at.switch_page("pages/6_Lessons.py")
     at.query_params["part"] = "demos"
     for name, value in query.items():

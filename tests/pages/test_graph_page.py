@@ -1,7 +1,6 @@
 """Graph recovery: what is drawn is what privcov computes; presets, the slider, the states and the certificate."""
 
 import re
-import time
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +13,14 @@ from pages.parts.study import from_query, to_query
 from privcov.figures.graphs import LINKED
 from privcov.metrics.graphs import decided_edges, losses, without_noise_at
 from tests.pages.test_pages import chart
+from tests.patience import patient, until
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"data.n": "600", "data.d": "8"}
 
 
 def open_page(**query: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=patient(120))
     at.switch_page("pages/3_Graph_recovery.py")
     for name, value in query.items():
         at.query_params[name] = value
@@ -30,12 +30,9 @@ def open_page(**query: str) -> AppTest:
 
 def settle(at: AppTest) -> AppTest:
     """Run the page until its curves are complete."""
-    for _ in range(600):
-        assert not at.exception, at.exception
-        jobs = at.session_state["roc"].values() if "roc" in at.session_state else ()
-        if not any(job.progress.alive for job in jobs):
-            break
-        time.sleep(0.05)
+    assert not at.exception, at.exception
+    jobs = at.session_state["roc"].values() if "roc" in at.session_state else ()
+    until(lambda: not any(job.progress.alive for job in jobs), 60, what="complete curves")
     return at.run()
 
 

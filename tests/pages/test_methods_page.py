@@ -12,13 +12,14 @@ from pages.parts import converter
 from pages.parts.converter import shown
 from privcov import accounting
 from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
+from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 CARDS = privcov.methods()
 
 
 def open_page(page: str = "pages/7_Methods.py", **query: str) -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=30)
+    at = AppTest.from_file(APP, default_timeout=patient(30))
     at.switch_page(page)
     for name, value in query.items():
         at.query_params[name] = value

@@ -11,6 +11,7 @@ from pages.parts import hosted, own_state
 from privcov.accounting import attacker_success
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
+from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 PAGE = "pages/5_Your_data.py"
@@ -45,7 +46,7 @@ def ledger(tmp_path, monkeypatch) -> Path:
 
 
 def opened() -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=patient(60))
     at.switch_page(PAGE).run()
     return calm(at)
 
@@ -255,7 +256,7 @@ def test_the_plan_says_in_words_what_was_picked(kind):
 
 
 def test_the_path_walks_along_with_the_pages_own_buttons():
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=patient(60))
     at.query_params["path"] = "release-1"
     at.switch_page(PAGE).run()
     press(press(at, "Use the practice table"), "Declare")

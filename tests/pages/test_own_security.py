@@ -18,6 +18,7 @@ from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.figures.own import brief
 from privcov.ledger import Ledger
 from tests.pages.sent import everything, plain
+from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 CANARY = "8765432199"  # nothing that an escape would break up
@@ -66,7 +67,7 @@ def ledger(tmp_path, monkeypatch) -> Path:
 
 
 def session(raw: bytes | None = None) -> AppTest:
-    at = AppTest.from_file(APP, default_timeout=60)
+    at = AppTest.from_file(APP, default_timeout=patient(60))
     at.switch_page("pages/5_Your_data.py").run()
     if raw is not None:
         at.file_uploader[0].set_value(("ward17.csv", raw, "text/csv")).run()

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from html import unescape
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from pages.parts import frame
 from pages.parts.frame import MENU
 from pages.parts.study import DEFAULT_METHOD, Study
 from privcov.metrics.errors import error, waterfall
+from tests.patience import patient, until
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["app.py", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "pages").glob("*.py"))]
@@ -22,10 +22,10 @@ SMALL = {"data.n": "2000", "data.d": "6"}
 
 
 def open_page(file: str, **query: str) -> AppTest:
-    at = AppTest.from_file(str(ROOT / file), default_timeout=120)
+    at = AppTest.from_file(str(ROOT / file), default_timeout=patient(120))
     # AppTest takes the file it is given for the whole app; the menu needs the real one.
     if file != "app.py":
-        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+        at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=patient(120))
         at.switch_page(file)
     for name, value in query.items():
         at.query_params[name] = value
@@ -36,14 +36,13 @@ def open_page(file: str, **query: str) -> AppTest:
 
 def settle(at: AppTest) -> None:
     """Run the page until no sweep of it runs in the background."""
-    for _ in range(600):
+    while True:
         assert not at.exception, at.exception
         found = [j for kept in ("sweeps", "roc") if kept in at.session_state for j in at.session_state[kept].values()]
         if not any(job.progress.alive for job in found):
-            break
-        time.sleep(0.1)
-        if not any(job.progress.alive for job in found):
-            at.run()
+            return
+        until(lambda found=found: not any(job.progress.alive for job in found), 60, what="the sweeps end")
+        at.run()
 
 
 def alts(at: AppTest) -> dict[str, str]:
@@ -281,7 +280,7 @@ def a_page_of_its_own():
 
 def test_a_page_keeps_settings_of_its_own_in_its_address(monkeypatch):
     monkeypatch.setattr(frame, "_menu", lambda: None)  # a script made from a function has no pages beside it
-    at = AppTest.from_function(a_page_of_its_own, default_timeout=30)
+    at = AppTest.from_function(a_page_of_its_own, default_timeout=patient(30))
     at.query_params["lesson"], at.query_params["seed"], at.query_params["other"] = "7", "3", "x"
     at.run()
     assert at.text[0].value == "7 3"

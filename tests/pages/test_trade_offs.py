@@ -20,6 +20,7 @@ from privcov.experiments import draws as draws_module
 from privcov.experiments.cells import Cell
 from privcov.experiments.presets import PRESETS
 from tests.pages.test_pages import ROOT, chart, open_page, settle
+from tests.patience import patient, until
 
 PAGE = "pages/2_Trade_offs.py"
 STUDY = Study(data=(("d", 3), ("n", 60)))
@@ -186,7 +187,7 @@ def slow(n: int, gate: threading.Event | None = None):
     def cells():
         for k in range(n):
             if gate is not None:
-                gate.wait(5)
+                gate.wait(patient(30))
             else:
                 time.sleep(0.01)
             yield Cell([{"k": k}], reused=k % 2 == 0)
@@ -196,7 +197,7 @@ def slow(n: int, gate: threading.Event | None = None):
 
 def test_a_job_counts_computed_and_reused():
     job = Job(slow(6), 6)
-    assert job.wait(5)
+    assert job.wait(patient(5))
     found = job.progress
     assert (found.state, found.computed, found.reused, len(found.rows)) == ("finished", 3, 3, 6)
 
@@ -206,7 +207,7 @@ def test_a_job_stops_and_keeps_what_it_has():
     while job.progress.done < 3:
         time.sleep(0.005)
     job.stop()
-    assert job.wait(5)
+    assert job.wait(patient(5))
     assert job.progress.state == "stopped"
     assert 3 <= len(job.progress.rows) == job.progress.done < 500
 
@@ -217,7 +218,7 @@ def test_a_job_that_nobody_holds_stops():
     while not progress.done:
         time.sleep(0.005)
     del job
-    thread.join(5)
+    thread.join(patient(5))
     assert progress.state == "stopped"
 
 
@@ -228,7 +229,7 @@ def test_a_failure_is_a_sentence(problem):
         raise problem
 
     job = Job(cells, 2)
-    assert job.wait(5)
+    assert job.wait(patient(5))
     assert job.progress.state == "failed"
     assert job.progress.problem
     assert len(job.progress.rows) == 1
@@ -237,15 +238,14 @@ def test_a_failure_is_a_sentence(problem):
 def test_a_crowd_waits_its_turn():
     gate = threading.Event()
     many = [Job(slow(2, gate), 2) for _ in range(4)]
-    time.sleep(0.1)
-    assert sum(j.progress.state == "waiting" for j in many) >= 2
+    until(lambda: sum(j.progress.state == "waiting" for j in many) >= 2, 5)
     many[-1].stop()
-    assert many[-1].wait(5)
+    assert many[-1].wait(patient(5))
     gate.set()
     for job in many:
-        assert job.wait(5)
+        assert job.wait(patient(5))
     assert [j.progress.state for j in many[:3]] == ["finished"] * 3
-    assert jobs._PLACES.acquire(timeout=1)
+    assert jobs._PLACES.acquire(timeout=patient(1))
     jobs._PLACES.release()
 
 
@@ -257,7 +257,7 @@ def runs(monkeypatch):
     """Method runs of sweeps, counted; those that time a method for the estimate are not."""
     for thread in threading.enumerate():  # a sweep that an earlier test left behind must not be counted here
         if thread.name == "sweep":
-            thread.join(60)
+            thread.join(patient(60))
     monkeypatch.setenv("PRIVCOV_WORKERS", "1")  # what other processes run is not counted here
     seen = []
     real = draws_module.run_method
@@ -299,7 +299,7 @@ def test_the_page_shows_what_there_is_and_stops(monkeypatch):
 
     monkeypatch.setattr(draws_module, "run_method", slowly)
     monkeypatch.setenv("PRIVCOV_WORKERS", "1")  # other processes are not slow
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=patient(120))
     at.switch_page(PAGE)
     at.query_params["data.n"], at.query_params["data.d"] = "62", "4"
     at.run()
@@ -307,11 +307,10 @@ def test_the_page_shows_what_there_is_and_stops(monkeypatch):
     at.switch_page("pages/4_Spectra.py").run()
     (job,) = at.session_state["sweeps"].values()
     here = job.progress.done
-    time.sleep(0.5)
-    assert job.progress.done > here
+    until(lambda: job.progress.done > here, 5)
     at.switch_page(PAGE).run()
     button(at, "Stop").click().run()
-    assert job.wait(5)
+    assert job.wait(patient(5))
     at.run()
     assert job.progress.state == "stopped"
     assert "Stopped after" in " ".join(c.value for c in at.caption)

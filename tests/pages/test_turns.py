@@ -4,8 +4,10 @@ import threading
 import time
 
 from pages.parts.turns import Turns
+from tests import patience
+from tests.patience import patient
 
-SOON = 5.0  # seconds within which a thread has to do what it is waited for; never waited in full when it works
+SOON = patient(5.0)  # seconds within which a thread has to do what it is waited for; never waited in full when it works
 
 
 class Run(threading.Thread):
@@ -28,10 +30,7 @@ class Run(threading.Thread):
 
 
 def until(condition) -> None:
-    end = time.monotonic() + SOON
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
+    patience.until(condition, 5.0, every=0.005)
 
 
 def in_queue(turns: Turns, name: str) -> bool:
@@ -88,11 +87,12 @@ def test_a_long_run_holds_its_place_no_longer_than_the_patience():
 
 
 def test_a_long_wait_lets_nobody_run_beside_those_in_place():
-    turns, began = Turns(places=1, patience=1.0), []
+    longest = patient(0.5)
+    turns, began = Turns(places=1, patience=longest), []
     runs = line_up(turns, began, "a", "b", "c", "d")
     for place, run in enumerate(runs):  # d has waited for longer than the patience when its turn comes
         until(lambda place=place: len(began) > place)
-        time.sleep(0.4)
+        time.sleep(0.4 * longest)
         assert began == ["a", "b", "c", "d"][: place + 1]
         run.end()
 

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.parts.show import as_text
 from pages.parts.study import CSV
 from tests.pages.sent import everything, plain
+from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
 YES, NO = "yes", "no"
@@ -20,7 +21,7 @@ LIMITS = {0: {"low": 0, "high": 120}, 1: {"low": 140, "high": 210}}
 
 def estimate() -> AppTest:
     """Estimate with "Your own CSV" chosen in the sidebar."""
-    at = AppTest.from_file(APP, default_timeout=30)
+    at = AppTest.from_file(APP, default_timeout=patient(30))
     at.switch_page("pages/1_Estimate.py").run()
     at.selectbox(key="w.source").set_value(CSV).run()
     assert not at.exception
@@ -81,7 +82,7 @@ def test_nothing_can_be_chosen_before_the_question_is_answered():
 
 
 def test_other_data_sets_do_not_ask():
-    at = AppTest.from_file(APP, default_timeout=30)
+    at = AppTest.from_file(APP, default_timeout=patient(30))
     at.switch_page("pages/1_Estimate.py").run()
     assert not at.radio
 

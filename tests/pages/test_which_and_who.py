@@ -5,6 +5,8 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.patience import patient
+
 
 def which_page():
     import streamlit as st
@@ -32,7 +34,7 @@ SMALL = {"data": (("d", 4), ("n", 500))}
 
 
 def open_page(page, **asked) -> AppTest:
-    at = AppTest.from_function(page, default_timeout=120)
+    at = AppTest.from_function(page, default_timeout=patient(120))
     at.session_state["asked"] = {**SMALL, **asked}
     at.run()
     assert not at.exception, at.exception

@@ -1,0 +1,308 @@
+"""The guard before the data owner's page: what a visit without the token gets, which is nothing, and how it enters."""
+
+import hmac
+import io
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.testing.v1 import AppTest
+
+from pages.parts import hosted, own_state, owner_token, practice
+from privcov.ledger import Ledger
+from privcov.privacy import ZCDP
+from tests.pages.sent import everything, plain
+from tests.patience import patient
+
+ROOT = Path(__file__).resolve().parents[2]
+APP = str(ROOT / "app.py")
+PAGE = "pages/5_Your_data.py"
+SECRET = "a heron in the reeds"
+CANARY = "kohort77"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def ledger(tmp_path, monkeypatch) -> Path:
+    """Also a secret of the owner's own, and a line without anybody in it."""
+    monkeypatch.setenv("PRIVCOV_LEDGER", str(tmp_path / "ledger.sqlite"))
+    monkeypatch.setenv(owner_token.SETTING, SECRET)
+    monkeypatch.setattr(owner_token, "_line", owner_token._Line())
+    monkeypatch.setattr(owner_token, "PACE", 0.0)
+    return tmp_path / "ledger.sqlite"
+
+
+@pytest.fixture
+def announced(monkeypatch):
+    """`announced(terminal)`: what a server prints that starts now, to its terminal and to standard error."""
+
+    def start(terminal: io.StringIO | None) -> tuple[str, str]:
+        errors = io.StringIO()
+        monkeypatch.setattr(sys, "stdout", terminal or io.StringIO())
+        monkeypatch.setattr(sys, "stderr", errors)
+        monkeypatch.setattr(owner_token, "_announced", threading.Event())
+        owner_token.announce()
+        return sys.stdout.getvalue(), errors.getvalue()
+
+    return start
+
+
+def visit(**query: str) -> AppTest:
+    at = AppTest.from_file(APP, default_timeout=patient(60))
+    for name, value in query.items():
+        at.query_params[name] = value
+    return calm(at.switch_page(PAGE).run())
+
+
+def calm(at: AppTest) -> AppTest:
+    assert not at.exception, [e.value for e in at.exception]
+    return at
+
+
+def enter(at: AppTest, text: str) -> AppTest:
+    at.text_input(key="token-entry").set_value(text)
+    next(b for b in at.button if b.label == "Open").click()
+    return calm(at.run())
+
+
+def shut(at: AppTest) -> bool:
+    """Whether the page shows the field and nothing of what lies behind it."""
+    if at.file_uploader or at.get("segmented_control") or at.get("page_link")[0] is None:
+        return False
+    fields = [(field.label, field.proto.type) for field in at.text_input]
+    return fields == [("Token", 1)] and "own" not in at.session_state
+
+
+# --- entering -----------------------------------------------------------------------------------------------
+
+
+def test_one_sentence_one_field_one_button(ledger):
+    at = visit()
+    assert shut(at)
+    assert [b.label for b in at.main.button] == ["Open"]
+    assert [plain(m.value) for m in at.main.markdown] == ["Enter the token that `PRIVCOV_TOKEN` was set to."]
+    assert not ledger.exists()
+
+
+def test_a_wrong_entry_is_told_and_the_right_one_opens_this_visit_alone():
+    at, other = visit(), visit()
+    for wrong in ("", "x", SECRET[:-1], SECRET + "x", SECRET.upper(), "\u2603" * 300, "off"):
+        assert shut(enter(at, wrong)), wrong
+        assert [e.value for e in at.error] == ["This is not the token of this server."]
+    assert not calm(at.run()).error  # told once
+    enter(at, f"  {SECRET}\n")  # as copied from a terminal
+    assert at.file_uploader
+    assert not at.error
+    assert shut(calm(other.run()))
+    at.switch_page("pages/1_Estimate.py").run()
+    at.switch_page(PAGE).run()
+    assert calm(at).file_uploader  # once per visit
+
+
+def test_forget_this_file_is_no_way_out_and_no_way_in():
+    at = enter(visit(), SECRET)
+    next(b for b in at.button if b.label == "Use the practice table").click().run()
+    next(b for b in at.button if b.label == "Forget this file").click().run()
+    assert calm(at).file_uploader
+
+
+def test_the_token_is_in_no_message_address_or_state():
+    at = visit()
+    for text in ("wrong", SECRET):
+        enter(at, text)
+        kept = repr([at.session_state[key] for key in at.session_state])
+        assert SECRET not in everything(at) + str(dict(at.query_params)) + kept + str(at.session_state["address"])
+    assert at.file_uploader
+
+
+def test_other_pages_ask_for_none():
+    at = AppTest.from_file(APP, default_timeout=patient(60))
+    for page in ("pages/1_Estimate.py", "pages/7_Methods.py"):
+        at.switch_page(page).run()
+        assert "Token" not in [field.label for field in calm(at).text_input]
+
+
+# --- going past it ------------------------------------------------------------------------------------------
+
+
+def test_no_state_that_a_visit_could_carry_opens_it(ledger):
+    at = visit()
+    for step in ("declare", "plan", "view", "release", "answers"):
+        for claim in (True, SECRET, object()):
+            at.session_state["token-opened"] = claim
+            at.session_state["own-agreed"] = ("gaussian-cov", None, 1, ())
+            at.session_state["own-next"] = at.session_state["own-step"] = step
+            assert shut(calm(at.run())), (step, claim)
+    assert not ledger.exists()
+
+
+def test_no_address_opens_it():
+    words = {"token": SECRET, "token-entry": SECRET, "PRIVCOV_TOKEN": "off"}
+    assert shut(visit(**words, **{"token-opened": "1", "own-step": "answers", "path": "release-4"}))
+
+
+def test_no_widget_event_reaches_what_lies_behind(ledger):
+    """The ids of every widget of an open visit, sent from one that is shut."""
+    inside = enter(visit(), SECRET)
+    ids = {element.proto.id for element in (*inside.button, *inside.file_uploader, *inside.get("segmented_control"))}
+    ids |= {button.proto.id for button in enter(visit(), SECRET).main.button}
+    assert any("own-practice" in name for name in ids)
+    at = visit()
+    states = [WidgetState(id=name, trigger_value=True) for name in ids]
+    calm(at._run(WidgetStates(widgets=states)))
+    assert shut(at)
+    # An id that is the key itself fails the run of the visit that sent it.
+    at._run(WidgetStates(widgets=[WidgetState(id="token-opened", bool_value=True)]))
+    assert at.exception
+    assert not at.file_uploader
+    assert not ledger.exists()
+
+
+@pytest.mark.parametrize(
+    "touch",
+    [
+        own_state.open_ledger,
+        own_state.rows,
+        lambda: own_state.hold("f", "table.csv", b"a\n1\n", ("a",)),
+        lambda: practice._take(lambda declared: None),
+    ],
+    ids=["ledger", "rows", "hold", "practice"],
+)
+def test_the_functions_refuse_and_not_only_the_page(touch, ledger):
+    with pytest.raises(owner_token.Locked, match="has not entered the token"):
+        touch()
+    assert not ledger.exists()
+
+
+def test_nothing_of_the_ledger_is_shown_to_a_visit_without_the_token(ledger):
+    book = Ledger(ledger)
+    book.limit(CANARY, ZCDP(1.0))
+    at = visit()
+    for key in ("own-next", "own-step"):
+        at.session_state[key] = "answers"
+    assert CANARY not in everything(calm(at.run()))
+    assert CANARY not in everything(enter(at, "wrong"))
+    at.session_state["own-next"] = "answers"
+    enter(at, SECRET)
+    assert own_state.STEPS["answers"] in everything(at)
+
+
+# --- how it is compared -------------------------------------------------------------------------------------
+
+
+def test_the_comparison_takes_as_long_for_every_entry(monkeypatch):
+    """Two digests of one length, by the function that reads both to their ends."""
+    asked = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        asked.append((type(one), len(one), type(other), len(other)))
+        return real(one, other)
+
+    real = hmac.compare_digest
+    monkeypatch.setattr(owner_token.hmac, "compare_digest", compare)
+    at = visit()
+    for text in ("x", SECRET[:-1], SECRET):
+        enter(at, text)
+    assert asked == [(bytes, 32, bytes, 32)] * 3
+    monkeypatch.setattr(owner_token.hmac, "compare_digest", lambda *_: False)
+    assert shut(enter(visit(), SECRET))
+
+
+def test_entries_wait_in_one_line_that_ends(monkeypatch):
+    clock, slept = [100.0], []
+    monkeypatch.setattr(owner_token.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(owner_token.time, "sleep", slept.append)
+    monkeypatch.setattr(owner_token, "PACE", 0.25)
+    line = owner_token._Line()
+    served = [line.wait() for _ in range(1000)]
+    assert sum(served) == 21  # one at once, and four a second for five seconds
+    assert served == sorted(served, reverse=True)
+    assert slept == [0.25 * k for k in range(21)]
+    clock[0] += owner_token.LINE + 2 * 0.25  # whatever was tried before, the owner waits no longer than this
+    assert line.wait()
+    assert slept[-1] == 0.0
+
+
+def test_too_many_entries_are_not_even_compared(monkeypatch):
+    monkeypatch.setattr(owner_token, "LINE", -1.0)
+    at = visit()
+    assert shut(enter(at, SECRET))
+    assert "Try again" in at.error[0].value
+
+
+# --- the setting and the terminal ---------------------------------------------------------------------------
+
+
+def test_off_is_the_one_way_to_ask_for_none(monkeypatch):
+    for word in ("off", " OFF "):
+        monkeypatch.setenv(owner_token.SETTING, word)
+        assert visit().file_uploader
+
+
+@pytest.mark.parametrize("word", ["no", "0", "false", "none", "fifteen letters"])
+def test_a_setting_that_is_too_short_opens_nothing(word, monkeypatch, announced):
+    monkeypatch.setenv(owner_token.SETTING, word)
+    at = visit()
+    assert not at.text_input
+    assert not at.file_uploader
+    assert f"at least 16 characters, got {len(word)}" in plain(at.error[0].value)
+    out, errors = announced(Terminal())
+    assert out == ""
+    assert f"PRIVCOV_TOKEN must be off or have at least 16 characters, got {len(word)}" in errors
+    assert word not in errors
+
+
+def test_a_made_token_is_printed_once_and_opens(monkeypatch, announced):
+    monkeypatch.delenv(owner_token.SETTING)
+    out, errors = announced(Terminal())
+    (line,) = out.splitlines()
+    token = line.partition(" is ")[2].partition(" ")[0]
+    assert line == f'PrivCov: the token for "Your data" is {token} (enter it on that page)'
+    assert len(bytes.fromhex(token)) * 8 >= 128
+    assert errors == ""
+    st.cache_resource.clear()  # as any visitor can
+    at = visit()
+    assert sys.stdout.getvalue() == out
+    assert "printed in the terminal" in at.main.markdown[0].value
+    assert token not in everything(at)
+    assert enter(at, token).file_uploader
+    assert token not in everything(at)
+    assert sys.stdout.getvalue() == out
+
+
+def test_a_token_is_never_written_where_it_is_kept(monkeypatch, announced):
+    monkeypatch.delenv(owner_token.SETTING)
+    out, errors = announced(None)  # a pipe or a file
+    assert out == ""
+    assert "no terminal to print its token on" in errors
+    assert owner_token._MADE not in errors
+    at = visit()
+    assert not at.text_input
+    assert not at.file_uploader
+    assert "set PRIVCOV_TOKEN to a secret" in plain(at.error[0].value)
+
+
+@pytest.mark.parametrize("name", ["own secret", "off", "hosted"])
+def test_nothing_is_printed_where_there_is_nothing_to_print(name, monkeypatch, announced):
+    if name == "off":
+        monkeypatch.setenv(owner_token.SETTING, "off")
+    if name == "hosted":
+        monkeypatch.delenv(owner_token.SETTING)
+        monkeypatch.setenv(hosted.HOSTED, "1")
+    assert announced(Terminal()) == ("", "")
+
+
+def test_a_hosted_server_says_so_and_asks_for_no_token(monkeypatch):
+    monkeypatch.setenv(hosted.HOSTED, "1")
+    at = visit()
+    assert not at.text_input
+    assert "for everybody" in at.info[0].value
+    with pytest.raises(hosted.Hosted):
+        own_state.open_ledger()
