@@ -1,5 +1,7 @@
 """Three visitors without a browser, of a real server, for ten seconds: see tests/load.py."""
 
+import asyncio
+import json
 import random
 import shutil
 from urllib.parse import parse_qs
@@ -7,7 +9,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from tests.load import Seen, Visitor, changing, run, together
-from tests.serving import serving
+from tests.serving import ROOT, serving
 
 CHANGES = 10
 pytestmark = pytest.mark.skipif(shutil.which("ps") is None, reason="memory is read with ps")
@@ -27,6 +29,53 @@ def test_three_visits_change_something_every_second_and_see_every_change(server)
     assert seen.pictures == len(seeds) * CHANGES - seen.overtaken
     assert all(0 < took < 60 for took in seen.took)
     assert 50 < server.memory() < 2000
+
+
+def test_ten_visits_that_change_something_faster_than_it_is_drawn_end_with_their_last_change(server):
+    """Also while they go from page to page. What this can detect: a visit that ends in an error or in nothing."""
+
+    async def hurried(seed: int) -> Seen:
+        draw = random.Random(seed)
+        async with Visitor(server.port) as visitor:
+            for page in draw.sample(["Estimate", "Spectra"], 2):
+                await visitor.open(page, f"seed={seed}&data.n=2000&data.d=8")
+                for _ in range(8):
+                    await visitor.press(draw.choice(visitor.values()))
+                    await asyncio.sleep(0.15)
+                await visitor.done()
+            return visitor.seen
+
+    seen = together(hurried(seed) for seed in range(10))
+    assert seen.errors == []
+    assert len(seen.took) == 10 * 2 * 8
+
+
+SLOW = """
+import json, time
+import streamlit as st
+
+st.select_slider("Rho", [str(k) for k in range(30)], st.session_state.get("rho", "0"), key="rho")
+begun = time.monotonic()
+try:
+    time.sleep(0.4)  # computes, and says nothing to the browser
+finally:
+    with open("runs", "a") as runs:
+        print(json.dumps([begun, time.monotonic()]), file=runs)
+st.html('<i class="pc-still"></i>')
+"""
+
+
+def test_runs_of_one_visit_follow_each_other(tmp_path):
+    """With the project's own settings of Streamlit, whose default lets the older run go on beside the newer one."""
+    shutil.copytree(ROOT / ".streamlit", tmp_path / ".streamlit")
+    (tmp_path / "slow.py").write_text(SLOW)
+    with serving(tmp_path, tmp_path / "slow.py") as slow:
+        seen = together([changing(slow.port, "", "", 8, random.Random(1), pause=lambda: 0.15)])
+    assert seen.errors == []
+    assert len(seen.took) == 8
+    runs = sorted(json.loads(line) for line in (tmp_path / "runs").read_text().splitlines())
+    assert len(runs) >= 3  # the first, one at least that was overtaken, the last
+    assert all(end <= begun for (_, end), (begun, _) in zip(runs, runs[1:], strict=False))
 
 
 def test_the_same_change_sent_again_at_once_is_not_taken_back(server):

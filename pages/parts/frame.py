@@ -116,8 +116,8 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     keeps: names of settings of this page alone (which lesson, which axis) that belong in its address; see `own`.
     """
     begun = time.monotonic()
-    # Before the first word to the browser: a run that is overtaken while it waits ends at that word.
-    _turns().take(st.session_state.setdefault("visit", uuid.uuid4().hex))
+    # Before the first word to the browser. A run that was overtaken while it waited ends where it looks at the session.
+    _turns().take(st.session_state.setdefault("visit", uuid.uuid4().hex), lambda: "visit" in st.session_state)
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=ICON, layout="wide")
     _set_up()
     if title != HOME:  # plotly looks for a loaded pandas and would take one that another thread is still loading

@@ -3,14 +3,19 @@
 Python computes one thing at a time, so twenty runs side by side all end late, and a run that is not over when its
 visitor makes the next change is thrown away: on a busy server nobody would ever see a picture. In a queue each run is
 short, and one that is overtaken while it waits costs nothing and leaves its place to the one that overtook it.
+
+Two runs of one visit never go on side by side: both would write to one session, and Streamlit ends with an error where
+one of them changes what the other is going through. `runner.fastReruns = false` in .streamlit/config.toml makes a newer
+run begin in the thread of the older one, once that has stopped. Where Streamlit starts a second thread all the same (the
+older run was told to stop, and its visit came back), the newer one waits here for the older one to end.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 
 PLACES = 2  # one long computation then holds nobody up
 # Seconds that a run may hold its place. To let those go that have waited long would start all of them at once, each
@@ -25,40 +30,66 @@ class _Ticket:
     run: threading.Thread
     waiting: bool = True
     since: float = 0.0  # when its turn came
+    before: list[threading.Thread] = field(default_factory=list)  # earlier runs of the visit
+    away: bool = False  # its run was overtaken when its turn came, and has not come again yet
+
+    @property
+    def blocked(self) -> bool:
+        """Whether an earlier run of the visit has not ended."""
+        return any(run.is_alive() for run in self.before)
 
 
 class Turns:
-    """Whose turn it is. Streamlit starts a thread for every run, so a turn is over when its thread has ended."""
+    """Whose turn it is. A turn is over when its thread has ended, or begins another run of its visit."""
 
     def __init__(self, places: int = PLACES, patience: float = PATIENCE) -> None:
         self._places, self._patience = places, patience
         self._moved = threading.Condition()
         self._queue: list[_Ticket] = []
 
-    def take(self, visit: Hashable) -> None:
-        """Wait until fewer than `places` of those who came before wait or hold a place, or another run of this visit
-        has taken this one's over."""
+    def take(self, visit: Hashable, look: Callable[[], object] = lambda: None) -> None:
+        """Wait until no earlier run of this visit is left, and fewer than `places` of those who came before wait or
+        hold a place; or until another run of this visit has taken this one's over.
+
+        look: raises where this run has been overtaken meanwhile. Its place is then kept for the run that overtook it.
+        """
         me = threading.current_thread()
+        ticket = self._wait(visit, me)
+        try:
+            look()
+        except BaseException:  # Streamlit ends a run by an exception that is no `Exception`
+            with self._moved:
+                if ticket.run is me:
+                    ticket.waiting = ticket.away = True
+                self._moved.notify_all()
+            raise
+
+    def _wait(self, visit: Hashable, me: threading.Thread) -> _Ticket:
         with self._moved:
-            self._queue = [t for t in self._queue if t.run.is_alive() and t.run is not me]
+            self._queue = [t for t in self._queue if t.run.is_alive() and (t.waiting or t.run is not me)]
             ticket = next((t for t in self._queue if t.visit == visit and t.waiting), None)
             if ticket is None:
                 ticket = _Ticket(visit, me)
                 self._queue.append(ticket)
-            ticket.run = me
+            others = [*ticket.before, ticket.run, *(t.run for t in self._queue if t.visit == visit)]
+            ticket.before = [run for run in others if run is not me and run.is_alive()]
+            ticket.run, ticket.away = me, False
             self._moved.notify_all()
             while not self._served(ticket, me):
                 # Nobody says when a thread has ended. The first in line looks, and tells the others when it goes:
                 # twenty that all look would keep a busy interpreter from its work.
-                first = next(t for t in self._queue if t.waiting) is ticket
-                self._moved.wait(STEP if first else self._patience)
+                first = next((t for t in self._queue if t.waiting and not t.blocked and not t.away), None)
+                self._moved.wait(STEP if first is ticket or ticket.blocked else self._patience)
             self._moved.notify_all()
+            return ticket
 
     def _served(self, ticket: _Ticket, me: threading.Thread) -> bool:
         if ticket.run is not me:
             return True
         now = time.monotonic()
         ahead = [t for t in self._queue[: self._queue.index(ticket)] if t.run.is_alive()]
-        if sum(t.waiting or now - t.since < self._patience for t in ahead) < self._places:
+        # One that waits for an earlier run of its own visit to end keeps nobody else waiting.
+        held = sum(not t.blocked if t.waiting else now - t.since < self._patience for t in ahead)
+        if held < self._places and not ticket.blocked:
             ticket.waiting, ticket.since = False, now
         return not ticket.waiting

@@ -10,16 +10,37 @@ from tests.patience import patient
 SOON = patient(5.0)  # seconds within which a thread has to do what it is waited for; never waited in full when it works
 
 
+class Overtaken(BaseException):
+    """As Streamlit ends a run for another one in the same thread."""
+
+
+class Stopped(BaseException):
+    """As Streamlit ends a run for good."""
+
+
 class Run(threading.Thread):
     """A run of a page: takes its turn, writes its name down, and lasts until it is told to end."""
 
     def __init__(self, turns: Turns, visit: str, began: list[str], name: str = "") -> None:
         super().__init__(name=name or visit, daemon=True)
         self.turns, self.visit, self.began, self.over = turns, visit, began, threading.Event()
+        self.overtaken = self.stopped = False  # found out when the turn comes
         self.start()
 
+    def look(self) -> None:
+        if self.stopped:
+            raise Stopped
+        if self.overtaken:
+            raise Overtaken
+
     def run(self) -> None:
-        self.turns.take(self.visit)
+        try:
+            self.turns.take(self.visit, self.look)
+        except Overtaken:
+            self.overtaken, self.name = False, f"{self.name} again"
+            self.turns.take(self.visit, self.look)
+        except Stopped:
+            return
         self.began.append(self.name)
         self.over.wait(SOON)
 
@@ -64,7 +85,7 @@ def test_a_run_that_overtakes_a_waiting_one_keeps_the_place():
     turns, began = Turns(places=1, patience=SOON), []
     first, waiting, behind = line_up(turns, began, "a", "b", "c")
     newer = Run(turns, "b", began, "b again")
-    until(lambda: "b" in began)  # let go at once, to end at its first word to the browser
+    until(lambda: "b" in began)  # let go at once, to end where it looks
     waiting.end()
     assert began == ["a", "b"]
     first.end()
@@ -103,3 +124,43 @@ def test_a_thread_that_runs_twice_does_not_wait_for_itself():
     turns.take("a")
     turns.take("a")
     assert time.monotonic() - begun < SOON / 2
+
+
+def test_a_run_overtaken_while_it_waits_leaves_its_place_to_the_next_one_in_its_thread():
+    turns, began = Turns(places=1, patience=SOON), []
+    first, waiting, behind = line_up(turns, began, "a", "b", "c")
+    waiting.overtaken = True
+    first.end()
+    until(lambda: len(began) == 2)
+    time.sleep(0.1)
+    assert began == ["a", "b again"]
+    waiting.end()
+    until(lambda: began == ["a", "b again", "c"])
+    behind.end()
+
+
+def test_a_second_thread_of_a_visit_waits_for_the_first_to_end_and_holds_nobody_up():
+    """However long the first takes; a place is free."""
+    turns, began = Turns(places=2, patience=0.1), []
+    (first,) = line_up(turns, began, "a")
+    until(lambda: began == ["a"])
+    second = Run(turns, "a", began, "a again")
+    until(lambda: in_queue(turns, "a again"))
+    others = line_up(turns, began, "b", "c", "d")
+    until(lambda: sorted(began) == ["a", "b", "c", "d"])
+    time.sleep(0.2)
+    assert "a again" not in began
+    first.end()
+    until(lambda: began[-1] == "a again")
+    for run in (second, *others):
+        run.end()
+
+
+def test_a_run_that_ends_while_it_waits_holds_nobody_up():
+    turns, began = Turns(places=1, patience=SOON), []
+    first, gone, behind = line_up(turns, began, "a", "b", "c")
+    gone.stopped = True  # as where the visit has ended
+    first.end()
+    until(lambda: began == ["a", "c"])
+    assert not gone.is_alive()
+    behind.end()
