@@ -13,7 +13,7 @@ import json
 import secrets
 from functools import cache
 
-from privcov import accounting
+from privcov import accounting, checks
 from privcov._release import Release
 from privcov._running import build_method, run_method
 from privcov.engine import EngineError
@@ -29,6 +29,7 @@ from privcov.private_dataset import Facts, PrivateDataset, Sealed, SealedError
 from privcov.table_files import TableFileError
 
 FORMAT = "privcov-private-release-1"
+MOST_DRAWS = 10**9
 # What a private release does not let anybody choose; said when somebody tries.
 _REFUSED = {
     "seed": "A private release takes no seed: its noise comes from the operating system and is never drawn twice.",
@@ -78,6 +79,7 @@ def release_private(
         raise TypeError(f"private must be a PrivateDataset, got {type(private).__name__}. Use release for public rows.")
     if not isinstance(ledger, Ledger):
         raise TypeError("ledger must be a privcov.Ledger: private rows are released on the record only.")
+    draw = _number_of(draw)
     chosen, options = _prepared(method, private.facts, guarantee, centre, parameters)
     event = planned_event_of(chosen, private.facts, guarantee, options)
     request = {
@@ -111,6 +113,17 @@ def release_private(
         different_from=tuple(different_from),
     )
     return read_release(answer)
+
+
+def _number_of(draw: object) -> int:
+    """1, 1.0 and True are one draw, and must have one token: each token is drawn and paid for."""
+    try:
+        return checks.whole("draw", int(draw) if isinstance(draw, bool) else draw, 1, MOST_DRAWS)
+    except ValueError:
+        raise ValueError(
+            f"draw must be a whole number from 1 to {MOST_DRAWS:,}, got draw={draw!r}. Use 1 for the first draw; 2 is "
+            "another one, and pays again."
+        ) from None
 
 
 def read_release(answer: str) -> Release:
