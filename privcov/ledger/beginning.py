@@ -22,6 +22,7 @@ from privcov.ledger.errors import LedgerError
 from privcov.ledger.key import make_key, unfinished
 
 _LOCK, _MARK = ".beginning", b"beginning"
+_BUSY_SECONDS = 5.0
 ANEW = "python -m privcov ledger begin-anew"
 
 
@@ -165,7 +166,7 @@ def _nobody_writes(path: Path) -> Iterator[None]:
     if not _opens(path):
         yield
         return
-    with contextlib.closing(sqlite3.connect(path, timeout=5, isolation_level=None)) as link:
+    with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as link:
         try:
             link.execute("PRAGMA journal_mode=DELETE")
             link.execute("BEGIN EXCLUSIVE")
@@ -181,7 +182,7 @@ def _opens(path: Path) -> bool:
     try:
         if not _there(path):
             return False
-        with contextlib.closing(sqlite3.connect(path, timeout=5)) as link:
+        with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as link:
             link.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except (LedgerError, OSError, sqlite3.Error):
         return False
