@@ -68,7 +68,7 @@ class Counter:
 
     def write(self, reached: Reached) -> None:
         """In place of what was there; on disk when this returns, whole or not at all. Raises OSError."""
-        fresh = self.path.with_name(f"{self.path.name}.new")
+        fresh = self._fresh
         fresh.unlink(missing_ok=True)
         try:
             with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
@@ -81,6 +81,14 @@ class Counter:
                 fresh.unlink(missing_ok=True)
             raise
         sync_folder(self.path.parent)
+
+    def tidy(self) -> None:
+        """Takes away what a process left that was killed while it wrote."""
+        self._fresh.unlink(missing_ok=True)
+
+    @property
+    def _fresh(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.new")
 
     def _text(self, reached: Reached) -> str:
         heads = [None if h is None else [h.steps, h.seal] for h in (reached.settled, reached.coming)]

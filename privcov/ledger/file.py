@@ -75,6 +75,7 @@ class LedgerFile:
         except (OSError, sqlite3.Error) as problem:
             raise self._unusable(problem) from None
         with self._alone() as link:
+            self.counter.tidy()
             self._check_key(link)
             if not Chain.exists(link):
                 self._migrate(link)
