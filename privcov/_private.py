@@ -31,6 +31,7 @@ from privcov.private_facts import MOST_FILE_ROWS, MOST_ROWS
 from privcov.table_files import TableFileError
 
 FORMAT = "privcov-private-release-1"
+MOST_DRAWS = 10**9
 # What a private release does not let anybody choose; said when somebody tries.
 _REFUSED = {
     "seed": "A private release takes no seed: its noise comes from the operating system and is never drawn twice.",
@@ -87,6 +88,7 @@ def release_private(
         raise TypeError(f"private must be a PrivateDataset, got {type(private).__name__}. Use release for public rows.")
     if not isinstance(ledger, Ledger):
         raise TypeError("ledger must be a privcov.Ledger: private rows are released on the record only.")
+    draw = _number_of(draw)
     chosen, options = _prepared(method, private.facts, guarantee, centre, parameters)
     request = {
         "method": chosen.card.key,
@@ -133,6 +135,17 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
         if stored and (noisy := read_measurement(stored)).facts.n is None:
             return read_sum(noisy, "none").rows, f"the noisy count of release {entry.number}"
     return (MOST_FILE_ROWS if private.files is not None else MOST_ROWS), "the most a table may have"
+
+
+def _number_of(draw: object) -> int:
+    """1, 1.0 and True are one draw, and must have one token: each token is drawn and paid for."""
+    try:
+        return checks.whole("draw", int(draw) if isinstance(draw, bool) else draw, 1, MOST_DRAWS)
+    except ValueError:
+        raise ValueError(
+            f"draw must be a whole number from 1 to {MOST_DRAWS:,}, got draw={draw!r}. Use 1 for the first draw; 2 is "
+            "another one, and pays again."
+        ) from None
 
 
 def read_release(answer: str) -> Release:

@@ -47,9 +47,10 @@ def add_commands(commands) -> None:
     release.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
     release.set_defaults(act=_release, again="ask")
     ledger = commands.add_parser("ledger", help="what has been spent on private tables, and their limits")
-    ledger.add_argument("what", nargs="?", choices=("list", "show", "limit"), default="list")
+    ledger.add_argument("what", nargs="?", choices=("list", "show", "limit", "begin-anew"), default="list")
     ledger.add_argument("name", nargs="?", help="the declared name of a table")
     add_guarantee(ledger)
+    ledger.add_argument("--yes", action="store_true", help="with begin-anew: what was spent until now is forgotten")
     ledger.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
     ledger.set_defaults(act=_ledger)
 
@@ -251,9 +252,23 @@ def clock(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
+def _begin_anew(options) -> None:
+    if not options.yes:
+        raise ValueError(
+            "ledger begin-anew forgets every limit and everything spent until now: releases made before no longer "
+            "count, although they still reveal what they did. The old files are kept under another name. Give --yes if "
+            "that is meant."
+        )
+    made = privcov.Ledger.begin_anew(options.ledger)
+    print(f"A new ledger begins at {made.path}; the old files are beside it, with until- and the time in their names.")
+
+
 def _ledger(options) -> None:
     from privcov.measurements.exposed import exposed_answer
 
+    if options.what == "begin-anew":
+        _begin_anew(options)
+        return
     ledger = privcov.Ledger(options.ledger)
     if options.what != "list" and not options.name:
         raise ValueError(f"ledger {options.what} needs the name of a table.")

@@ -1,7 +1,8 @@
 """What has been spent on which private table: durable, exact, and never too late."""
 
 from privcov.ledger.book import Entry, Ledger
-from privcov.ledger.file import LedgerError, default_path
+from privcov.ledger.errors import LedgerError
+from privcov.ledger.file import default_path
 from privcov.ledger.repeats import VersionChanged
 from privcov.ledger.sums import Account, Cost, cost_of
 

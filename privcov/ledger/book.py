@@ -29,7 +29,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from privcov.ledger.file import LedgerError, LedgerFile, default_path
+from privcov.ledger.beginning import set_aside
+from privcov.ledger.chain import BrokenChain
+from privcov.ledger.errors import LedgerError, LedgerUnusable
+from privcov.ledger.file import LedgerFile, default_path
 from privcov.ledger.fingerprint import alike
 from privcov.ledger.sums import Account, Cost, cost_of
 from privcov.privacy import Guarantee, from_dict, to_dict
@@ -70,6 +73,16 @@ class Ledger:
         self._file = LedgerFile(default_path() if path is None else Path(path).expanduser())
         self.path, self.key = self._file.path, self._file.key
 
+    @classmethod
+    def begin_anew(cls, path: Path | str | None = None) -> Ledger:
+        """A new ledger in the place of one that was lost or cannot be used: everything spent until now is forgotten.
+
+        The old files are kept under a name with ``until-`` and the time. Raises LedgerError where there are none.
+        """
+        place = default_path() if path is None else Path(path).expanduser()
+        set_aside(place)
+        return cls(place)
+
     # --- reading ------------------------------------------------------------------------------------------------
 
     def account(self, name: str) -> Account:
@@ -99,8 +112,7 @@ class Ledger:
     def answer(self, token: str) -> str | None:
         """The stored answer of a transaction, the same bytes every time; None where there is none."""
         with self._file.link() as link:
-            found = link.execute("SELECT answer FROM transactions WHERE token = ?", (token,)).fetchone()
-        return found[0] if found else None
+            return self._answer(link, token)
 
     def similar(self, name: str, fingerprint: str) -> tuple[str, ...]:
         """Other names under which the same or a nearly identical table is in the ledger."""
@@ -129,8 +141,7 @@ class Ledger:
         if not name.strip():
             raise LedgerError("A limit needs the name of a table. Give it the declared one.")
         with self._file.link(write=True) as link:
-            row = (name.strip(), json.dumps(to_dict(guarantee)), _now())
-            link.execute("INSERT INTO limits (name, guarantee, set_at) VALUES (?, ?, ?)", row)
+            self._file.chain.enter_limit(link, name.strip(), json.dumps(to_dict(guarantee)), _now())
         return self.account(name.strip())
 
     def transact(
@@ -153,18 +164,33 @@ class Ledger:
         wait: seconds to wait for another process that is drawing for the same token.
         """
         token = token or self.token_of(name, request)
-        if not self._reserve(name, guarantee, request, token, fingerprint, different_from):
-            return self._await(token, wait)
-        if not self._commit(token):
+        try:
+            mine = self._reserve(name, guarantee, request, token, fingerprint, different_from) and self._commit(token)
+        except LedgerUnusable as problem:
+            raise LedgerError(
+                f"{problem} The cost of this release of {name!r} may have been entered already, and then counts as "
+                "spent; nothing was drawn. Then make the same request again: it is never entered twice."
+            ) from None
+        if not mine:
             return self._await(token, wait)
         try:
             answer = draw()
-            self._finish(token, "stored", answer)
         except BaseException:
-            with contextlib.suppress(LedgerError):
-                self._finish(token, "failed", None)
+            self._give_up(token)
             raise
-        return self.answer(token)
+        try:
+            self._finish(token, "stored", answer)
+            return self.answer(token)
+        except LedgerError as problem:
+            self._give_up(token)
+            raise LedgerError(
+                f"This release of {name!r} was drawn, so its cost counts as spent, but it could not be stored and "
+                f"nobody received it. {problem} Then make the same request again: it says whether the answer was "
+                "stored after all, and if not, the next draw spends again."
+            ) from None
+        except BaseException:
+            self._give_up(token)
+            raise
 
     def _reserve(self, name, guarantee, request, token, fingerprint, different_from) -> bool:
         """True when there is a reserved row to take on; False when somebody is further along."""
@@ -190,46 +216,46 @@ class Ledger:
                 )
             _check_affords(self._account(link, name), guarantee)
             cost = cost_of(guarantee)
-            row = (
-                token,
-                name,
-                cost.kind,
-                str(cost.amount),
-                words,
-                fingerprint,
-                json.dumps(sorted(different_from)),
-                _now(),
-            )
-            link.execute(
-                "INSERT INTO transactions (token, name, state, kind, amount, request, fingerprint, different_from, "
-                "reserved_at) VALUES (?, ?, 'reserved', ?, ?, ?, ?, ?, ?)",
-                row,
+            self._file.chain.enter_release(
+                link,
+                token=token,
+                name=name,
+                kind=cost.kind,
+                amount=str(cost.amount),
+                request=words,
+                fingerprint=fingerprint,
+                different_from=json.dumps(sorted(different_from)),
+                reserved_at=_now(),
             )
         return True
 
     def _commit(self, token: str) -> bool:
         """True for the one process that may draw."""
         with self._file.link(write=True) as link:
-            done = link.execute(
-                "UPDATE transactions SET state = 'committed', worker = ? WHERE token = ? AND state = 'reserved'",
-                (_worker(), token),
-            )
-            return done.rowcount == 1
+            if self._state(link, token) != "reserved":
+                return False
+            self._file.chain.move(link, token, "committed", worker=_worker())
+        return True
 
     def _finish(self, token: str, state: str, answer: str | None) -> None:
         with self._file.link(write=True) as link:
-            link.execute("UPDATE transactions SET state = ?, answer = ? WHERE token = ?", (state, answer, token))
+            self._file.chain.move(link, token, state, answer=answer)
+
+    def _give_up(self, token: str) -> None:
+        """Marks a release as failed, as far as that can be written; the tables refuse it for one that is stored."""
+        with contextlib.suppress(LedgerError):
+            self._finish(token, "failed", None)
 
     def _await(self, token: str, wait: float) -> str:
         """What another process stores for the token."""
         end = time.monotonic() + wait
         while True:
             with self._file.link() as link:
-                state, worker, answer = link.execute(
-                    "SELECT state, worker, answer FROM transactions WHERE token = ?", (token,)
+                state, worker = link.execute(
+                    "SELECT state, worker FROM transactions WHERE token = ?", (token,)
                 ).fetchone()
-            if state == "stored":
-                return answer
+                if state == "stored":
+                    return self._answer(link, token)
             if state == "failed" or (state == "committed" and not _lives(worker)) or time.monotonic() > end:
                 raise LedgerError(
                     "This release was begun and did not finish, so nothing of it was published; what it would have "
@@ -238,6 +264,17 @@ class Ledger:
             time.sleep(0.05)
 
     # --- inside -------------------------------------------------------------------------------------------------
+
+    def _answer(self, link: sqlite3.Connection, token: str) -> str | None:
+        try:
+            return self._file.chain.answer(link, token)
+        except BrokenChain:
+            raise self._file.altered() from None
+
+    @staticmethod
+    def _state(link: sqlite3.Connection, token: str) -> str:
+        (state,) = link.execute("SELECT state FROM transactions WHERE token = ?", (token,)).fetchone()
+        return state
 
     @staticmethod
     def _account(link: sqlite3.Connection, name: str) -> Account:

@@ -1,49 +1,53 @@
-"""The file of a ledger: where it lives, its tables, its key, and how it is opened.
+"""The file of a ledger: where it lives, its tables, and how it is opened.
 
-The tables guard themselves: no row is deleted, no cost rewritten, and a state only goes forward.
+The tables guard themselves: no row is deleted, no cost rewritten, and a state only goes forward. Every use of them,
+also a reading one, holds the one exclusive lock of the database, and begins with the check of the chain.
 """
 
 from __future__ import annotations
 
 import contextlib
+import datetime
 import hashlib
 import hmac
 import os
 import sqlite3
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from privcov.ledger.key import read_or_make_key
+from privcov.ledger.access import check_access
+from privcov.ledger.beginning import ANEW, beside, lost, make_sure_it_begins
+from privcov.ledger.chain import SCHEMA, BrokenChain, Chain, Head
+from privcov.ledger.counter import BrokenCounter, Counter, Reached
+from privcov.ledger.errors import LedgerError, LedgerUnusable
+from privcov.ledger.key import read_key
 
 _BUSY_SECONDS = 30
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS limits (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL, guarantee TEXT NOT NULL, set_at TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS transactions (
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+    """CREATE TABLE IF NOT EXISTS limits (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL, guarantee TEXT NOT NULL, set_at TEXT NOT NULL) STRICT""",
+    """CREATE TABLE IF NOT EXISTS transactions (
   id INTEGER PRIMARY KEY, token TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('reserved', 'committed', 'stored', 'failed')),
   kind TEXT NOT NULL CHECK (kind IN ('pure', 'zcdp')), amount TEXT NOT NULL, request TEXT NOT NULL,
   fingerprint TEXT NOT NULL,
-  different_from TEXT NOT NULL, reserved_at TEXT NOT NULL, worker TEXT NOT NULL DEFAULT '', answer TEXT) STRICT;
-CREATE TRIGGER IF NOT EXISTS rows_stay BEFORE DELETE ON transactions BEGIN
-  SELECT RAISE(ABORT, 'a ledger row is never deleted'); END;
-CREATE TRIGGER IF NOT EXISTS costs_stay BEFORE UPDATE OF id, token, name, kind, amount, request, fingerprint,
-  different_from, reserved_at ON transactions BEGIN SELECT RAISE(ABORT, 'a ledger row is never rewritten'); END;
-CREATE TRIGGER IF NOT EXISTS states_go_on BEFORE UPDATE OF state, answer ON transactions
+  different_from TEXT NOT NULL, reserved_at TEXT NOT NULL, worker TEXT NOT NULL DEFAULT '', answer TEXT) STRICT""",
+    """CREATE TRIGGER IF NOT EXISTS rows_stay BEFORE DELETE ON transactions BEGIN
+  SELECT RAISE(ABORT, 'a ledger row is never deleted'); END""",
+    """CREATE TRIGGER IF NOT EXISTS costs_stay BEFORE UPDATE OF id, token, name, kind, amount, request, fingerprint,
+  different_from, reserved_at ON transactions BEGIN SELECT RAISE(ABORT, 'a ledger row is never rewritten'); END""",
+    """CREATE TRIGGER IF NOT EXISTS states_go_on BEFORE UPDATE OF state, answer ON transactions
   WHEN NOT ((OLD.state = 'reserved' AND NEW.state = 'committed' AND NEW.answer IS NULL)
     OR (OLD.state = 'committed' AND NEW.state = 'failed' AND NEW.answer IS NULL)
     OR (OLD.state = 'committed' AND NEW.state = 'stored' AND NEW.answer IS NOT NULL))
-  BEGIN SELECT RAISE(ABORT, 'a ledger row only goes on'); END;
-CREATE TRIGGER IF NOT EXISTS limits_stay BEFORE DELETE ON limits BEGIN
-  SELECT RAISE(ABORT, 'the history of a limit is never deleted'); END;
-CREATE TRIGGER IF NOT EXISTS limits_hold BEFORE UPDATE ON limits BEGIN
-  SELECT RAISE(ABORT, 'the history of a limit is never rewritten'); END;
-"""
-
-
-class LedgerError(ValueError):
-    """Why nothing was released; one sentence with what helps."""
+  BEGIN SELECT RAISE(ABORT, 'a ledger row only goes on'); END""",
+    """CREATE TRIGGER IF NOT EXISTS limits_stay BEFORE DELETE ON limits BEGIN
+  SELECT RAISE(ABORT, 'the history of a limit is never deleted'); END""",
+    """CREATE TRIGGER IF NOT EXISTS limits_hold BEFORE UPDATE ON limits BEGIN
+  SELECT RAISE(ABORT, 'the history of a limit is never rewritten'); END""",
+)
 
 
 def default_path() -> Path:
@@ -60,50 +64,153 @@ def default_path() -> Path:
 
 
 class LedgerFile:
-    """One SQLite file and the key beside it, made on first use."""
+    """One SQLite file, with its key and its counter beside it; made on first use."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            self.key = read_or_make_key(path.with_name(path.name + ".key"))
-        except OSError as problem:
+            make_sure_it_begins(path, self._fill)
+            check_access(path)
+            self._read_key()
+        except (OSError, sqlite3.Error) as problem:
             raise self._unusable(problem) from None
-        check = hmac.new(self.key, b"check", hashlib.sha256).hexdigest()
-        with self.link() as link:
-            link.execute("PRAGMA journal_mode=WAL")
-        with self.link() as link:
-            link.executescript("BEGIN IMMEDIATE;" + _SCHEMA + "COMMIT;")
-            link.execute("INSERT OR IGNORE INTO facts VALUES ('key', ?)", (check,))
-            (known,) = link.execute("SELECT value FROM facts WHERE name = 'key'").fetchone()
-        if known != check:
+        with self._alone() as link:
+            self.counter.tidy()
+            self._check_key(link)
+            if not Chain.exists(link):
+                self._migrate(link)
+        with self.link():
+            pass
+
+    @contextlib.contextmanager
+    def link(self, write: bool = False) -> Iterator[sqlite3.Connection]:
+        """A connection of its own for every step, checked; with ``write`` one transaction, on disk when it ends."""
+        with self._alone() as link:
+            before = self._settled(link)
+            yield link
+            if write and (after := Chain.head(link)) != before:
+                self._commit(link, before, after)
+
+    # --- the chain and the counter ------------------------------------------------------------------------------
+
+    def _settled(self, link: sqlite3.Connection) -> Head:
+        """The head of the chain, which the counter knows from here on as settled. LedgerError where it does not."""
+        self._check_key(link)
+        if not Chain.exists(link):
+            raise lost(self.path)
+        try:
+            head = self.chain.verified(link)
+        except BrokenChain:
+            raise self.altered() from None
+        reached = self._reached()
+        if reached is None:
             raise LedgerError(
-                f"The key file beside {path} is not the one this ledger was made with, so tables would not be "
+                f"The counter {self.counter.path} is missing, so it cannot be told whether this ledger is the newest, "
+                f"and nothing is released. Put the file back; if it is lost, begin without the record: {ANEW}"
+            )
+        if not reached.allows(head):
+            raise LedgerError(
+                f"The ledger {self.path} is an older or another copy: it has {head.steps} steps where the counter "
+                "beside it is elsewhere, so nothing is released. Put the newest copy of all its files back; if there "
+                f"is none, begin without the record: {ANEW}"
+            )
+        if reached.coming:
+            self.counter.write(Reached(head))
+        return head
+
+    def _commit(self, link: sqlite3.Connection, before: Head | None, after: Head) -> None:
+        self.counter.write(Reached(before, after))
+        link.execute("COMMIT")
+        link.execute("BEGIN IMMEDIATE")
+        if Chain.head(link) == after:  # else another process has settled it and gone on
+            self.counter.write(Reached(after))
+
+    def _fill(self) -> None:
+        """The tables of a new ledger, and the first record. Its key is there, and nobody else is."""
+        self._read_key()
+        with self._alone() as link:
+            self._begin_chain(link, "begun")
+        with self._alone(lock=False) as link:
+            link.execute("PRAGMA journal_mode=WAL")
+
+    def _migrate(self, link: sqlite3.Connection) -> None:
+        """A chain for the rows of a ledger from before there were chains; the counter knows if it had one."""
+        reached = self._reached()
+        if reached is not None and reached.settled is not None:
+            raise lost(self.path)
+        self._begin_chain(link, "migrated")
+
+    def _begin_chain(self, link: sqlite3.Connection, state: str) -> None:
+        for statement in (*_TABLES, *SCHEMA):
+            link.execute(statement)
+        link.execute("INSERT OR IGNORE INTO facts VALUES ('key', ?)", (self._key_check,))
+        self.chain.begin(link, state, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"))
+        self._commit(link, None, Chain.head(link))
+
+    def _reached(self) -> Reached | None:
+        try:
+            return self.counter.read()
+        except BrokenCounter:
+            raise LedgerError(
+                f"The counter {self.counter.path} was altered or belongs to another ledger, so nothing is released. "
+                "Put the newest copy of all files of the ledger back; if there is none, begin without the record: "
+                f"{ANEW}"
+            ) from None
+
+    def altered(self) -> LedgerError:
+        """What is said where the rows are not the recorded ones."""
+        return LedgerError(
+            f"The ledger {self.path} was altered by something else than PrivCov, so nothing is released. Put the "
+            f"newest copy of all its files back; if there is none, begin without the record: {ANEW}"
+        )
+
+    # --- the key ------------------------------------------------------------------------------------------------
+
+    def _read_key(self) -> None:
+        self.key = read_key(beside(self.path, ".key"))
+        self.chain = Chain(self.key)
+        self.counter = Counter(beside(self.path, ".head"), self.key)
+        self._key_check = hmac.new(self.key, b"check", hashlib.sha256).hexdigest()
+
+    def _check_key(self, link: sqlite3.Connection) -> None:
+        try:
+            found = link.execute("SELECT value FROM facts WHERE name = 'key'").fetchone()
+        except sqlite3.OperationalError:  # a database, and no ledger
+            found = None
+        if found is None:
+            raise lost(self.path)
+        if found != (self._key_check,):
+            raise LedgerError(
+                f"The key file beside {self.path} is not the one this ledger was made with, so tables would not be "
                 "recognised. Put the old key file back."
             )
 
+    # --- the database -------------------------------------------------------------------------------------------
+
     @contextlib.contextmanager
-    def link(self, write: bool = False):
-        """A connection of its own for every step; with ``write`` one exclusive transaction, on disk when it ends."""
+    def _alone(self, lock: bool = True) -> Iterator[sqlite3.Connection]:
+        """A connection that holds the exclusive lock; what is not committed is undone."""
         try:
-            with contextlib.closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)) as link:
+            check_access(self.path)
+            if not self.path.exists():
+                raise lost(self.path)
+            where = f"{self.path.absolute().as_uri()}?mode=rw"  # never makes the file
+            with contextlib.closing(
+                sqlite3.connect(where, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+            ) as link:
                 link.execute("PRAGMA synchronous=FULL")
-                if write:
+                if lock:
                     link.execute("BEGIN IMMEDIATE")
                 try:
                     yield link
-                except BaseException:
+                finally:
                     if link.in_transaction:
                         link.execute("ROLLBACK")
-                    raise
-                if write:
-                    link.execute("COMMIT")
-        except sqlite3.Error as problem:
+        except (sqlite3.Error, OSError) as problem:
             raise self._unusable(problem) from None
 
-    def _unusable(self, problem: Exception) -> LedgerError:
-        return LedgerError(
+    def _unusable(self, problem: Exception) -> LedgerUnusable:
+        return LedgerUnusable(
             f"The ledger {self.path} cannot be used ({problem}), so nothing is released. "
             "Make it readable and writable, or set PRIVCOV_LEDGER to a file that is."
         )

@@ -1,33 +1,38 @@
-"""The secret behind fingerprints and tokens: 32 bytes from the operating system in a file only its owner reads."""
+"""The secret behind fingerprints, tokens and seals: 32 random bytes in a file only its owner reads."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
-import stat
 from pathlib import Path
 
 SIZE = 32
 
 
-def read_or_make_key(path: Path) -> bytes:
-    """The key in the file, made once; several processes at once agree on one. Raises OSError where that fails."""
-    if not path.exists():
-        fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-        handle = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(secrets.token_bytes(SIZE))
-                file.flush()
-                os.fsync(file.fileno())
-            with contextlib.suppress(FileExistsError):
-                os.link(fresh, path)  # complete or not at all, and never over another one
-        finally:
-            fresh.unlink(missing_ok=True)
+def unfinished(path: Path) -> Path:
+    """Where a key is written before it is complete."""
+    return path.with_name(f"{path.name}.new")
+
+
+def make_key(path: Path) -> bytes:
+    """A new key in a new file, complete or not there at all. FileExistsError where there is one."""
+    key, fresh = secrets.token_bytes(SIZE), unfinished(path)
+    fresh.unlink(missing_ok=True)
+    handle = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return key
+
+
+def read_key(path: Path) -> bytes:
+    """The key in the file. Raises OSError where it cannot be one."""
     key = path.read_bytes()
     if len(key) != SIZE:
-        raise OSError(f"the key file {path.name} does not hold {SIZE} bytes")
-    if os.name != "nt" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise OSError(f"the key file {path.name} can be read by others; make it readable by its owner only (chmod 600)")
+        raise OSError(f"the key file {path.name} does not hold {SIZE} bytes; put the old key file back")
     return key

@@ -1,9 +1,13 @@
 """What the ledger's fingerprint keeps of a table while it is read: lowest hashes, the same in whatever order.
 
-Kept are the sum of the hashes of all rows, the 256 lowest different row hashes, and for every column its 16 lowest
-different value hashes with how often they occur. Sketches of parts merge: a value among the lowest of the whole is
-among the lowest of every part in which it occurs, with all its occurrences there, so the sketch of the whole does not
-depend on how it was cut.
+Kept are the sum of the hashes of all rows, the 256 lowest different row hashes and, for every column, its 16 lowest
+different value hashes, with how often they occur. The same is kept of the rounded cells, which a tiny change of all
+cells leaves as they are, and of them also the 16 lowest hashes of pairs of values, for some pairs of columns of few
+values. Sketches of parts merge: a value among the lowest of the whole is among the lowest of every part in which it
+occurs, with all its occurrences there, so the sketch of the whole does not depend on how it was cut.
+
+A rounded cell has 16 significant bits, or is zero within 2^-20 of the declared range of its column. The grid is moved
+by a third of its step, so that whole numbers and short binary fractions lie well away from its lines.
 
 The hashes are made with four secret numbers; `privcov.ledger.fingerprint` derives them from the ledger's key and seals
 what is kept. A sketch is not private and never leaves the process (or the cluster) that reads the table.
@@ -11,13 +15,21 @@ what is kept. A sketch is not private and never leaves the process (or the clust
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
 ROWS, VALUES = 256, 16
+PAIRED = 8  # columns, so at most 28 pairs
 _BLOCK_ENTRIES = 400_000
 _NAN = np.array([np.nan]).view(np.uint64)[0]
+_STEP = 2**37  # of the 52 bits after the leading one, 15 stay
+_THIRD, _KEPT = np.uint64(_STEP // 3), np.uint64(2**64 - _STEP)
+_TINY = 2.0**-20
+
+Counted = tuple[np.ndarray, np.ndarray]
 
 
 class Mixer:
@@ -45,82 +57,165 @@ class Mixer:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Near:
+    """Public facts that the rounded cells need. tiny: d, what counts as zero. pairs: positions of two columns each."""
+
+    tiny: np.ndarray
+    pairs: tuple[tuple[int, int], ...]
+
+
+def near_of(units) -> Near:
+    """From declared facts: anything with ``columns``, ``bounds`` and ``row_bound``.
+
+    The paired columns are chosen by their names, so that a column more or less leaves most pairs as they were.
+    """
+    largest = np.full(len(units.columns), units.row_bound) if units.bounds is None else np.abs(units.bounds).max(axis=1)
+    return Near(_TINY * largest, tuple(itertools.combinations(by_name(units.columns)[:PAIRED], 2)))
+
+
+def by_name(columns: tuple[str, ...]) -> list[int]:
+    """Positions of the columns, in an order that depends on the names alone."""
+    return sorted(range(len(columns)), key=lambda j: hashlib.sha256(columns[j].encode()).digest())
+
+
+def rounded(cells: np.ndarray, tiny: np.ndarray) -> np.ndarray:
+    """The cells, d x b, on the coarse grid."""
+    bits = cells.view(np.uint64)
+    near = np.where(np.isfinite(cells), (bits + _THIRD) & _KEPT, bits)
+    near[np.abs(cells) <= tiny[:, None]] = 0
+    return near.view(np.float64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Sketch:
-    """whole: sum of all row hashes modulo 2^64. rows: the lowest, ascending. columns: (values, counts) of each."""
+    """whole: sum of all row hashes modulo 2^64. rows: the lowest, ascending. repeats: how often each of them occurs.
+
+    columns: (values, counts) of each. pairs: the same of pairs of columns, while both have fewer than 16 different
+    values. rounded: the sketch of the rounded cells, which alone has pairs.
+    """
 
     whole: int
     rows: np.ndarray
-    columns: tuple[tuple[np.ndarray, np.ndarray], ...]
+    repeats: np.ndarray
+    columns: tuple[Counted, ...]
+    pairs: dict[tuple[int, int], Counted]
+    rounded: Sketch | None = None
 
     def plus(self, other: Sketch) -> Sketch:
         """The sketch of both tables together."""
+        rows = _together((self.rows, self.repeats), (other.rows, other.repeats), ROWS)
+        columns = tuple(itertools.starmap(_together, zip(self.columns, other.columns, strict=True)))
+        pairs = {at: _together(pair, other.pairs[at]) for at, pair in self.pairs.items() if at in other.pairs}
         return Sketch(
             (self.whole + other.whole) % 2**64,
-            np.unique(np.concatenate([self.rows, other.rows]))[:ROWS],
-            tuple(
-                _lowest(np.concatenate([v, w]), np.concatenate([a, b]))
-                for (v, a), (w, b) in zip(self.columns, other.columns, strict=True)
-            ),
+            *rows,
+            columns,
+            _of_few_values(pairs, columns),
+            None if self.rounded is None else self.rounded.plus(other.rounded),
         )
 
 
 class Sketching:
-    """A sketch in the making. secrets: see `Mixer`; d: columns. compiled: by numba where it is there; the same bits."""
+    """A sketch in the making. secrets: see `Mixer`. compiled: by numba where it is there; the same bits."""
 
-    def __init__(self, secrets: tuple[int, ...], d: int, compiled: bool = True) -> None:
-        self._mix, self._kernel = Mixer(secrets), kernel() if compiled else None
-        self._keys = np.array(secrets, dtype=np.uint64)
-        self._whole, self._lines = 0, np.empty(0, np.uint64)
-        self._lowest = np.zeros((d, VALUES), np.uint64)
-        self._counts = np.zeros((d, VALUES), np.int64)
-        self._filled = np.zeros(d, np.int64)
+    def __init__(self, secrets: tuple[int, ...], near: Near, compiled: bool = True) -> None:
+        d, self._near = len(near.tiny), near
+        self._mix, self._odd = Mixer(secrets), np.uint64(secrets[1])
+        self._exact, self._rounded = (_Half(secrets, d, compiled) for _ in range(2))
+        self._pairs = _Half(secrets, len(near.pairs), compiled)
 
     def take(self, cells: np.ndarray) -> None:
         """One more block, d x b float64, each column in one piece."""
-        lines = np.empty(cells.shape[1], np.uint64)
-        if self._kernel is None:
-            self._slowly(cells, lines)
-        else:
-            kept = self._lowest, self._counts, self._filled
-            self._kernel.hash_cells(cells.view(np.uint64), self._keys, _NAN, *kept, np.empty_like(lines), lines)
-        self._whole = (self._whole + int(lines.sum(dtype=np.uint64))) % 2**64
-        low = lines if len(self._lines) < ROWS else lines[lines < self._lines[-1]]
-        if len(low):
-            self._lines = np.unique(np.concatenate([self._lines, low]))[:ROWS]
-
-    def _slowly(self, cells: np.ndarray, lines: np.ndarray) -> None:
-        hashes = self._mix(cells)
-        lines[:] = self._mix.finish(hashes.sum(axis=0, dtype=np.uint64))
-        for j, column in enumerate(hashes):
-            n = self._filled[j]
-            values, counts = np.unique(column, return_counts=True)
-            values, counts = _lowest(
-                np.concatenate([self._lowest[j, :n], values]), np.concatenate([self._counts[j, :n], counts])
-            )
-            n = self._filled[j] = len(values)
-            self._lowest[j, :n], self._counts[j, :n] = values, counts
+        near = rounded(cells, self._near.tiny)
+        self._exact.take(cells)
+        self._rounded.take(near)
+        few = self._rounded.filled < VALUES
+        open_pairs = [p for p, (i, j) in enumerate(self._near.pairs) if few[i] and few[j]]
+        if open_pairs:
+            used = sorted({j for p in open_pairs for j in self._near.pairs[p]})
+            hashes = dict(zip(used, self._mix(near[used]), strict=True))
+            both = [hashes[i] * self._odd + hashes[j] for i, j in (self._near.pairs[p] for p in open_pairs)]
+            self._pairs.take((np.array(both) >> np.uint64(2)).view(np.float64), open_pairs)  # none of them reads as NaN
 
     def sketch(self) -> Sketch:
         """The sketch of all that was taken in so far."""
-        kept = zip(self._lowest, self._counts, self._filled, strict=True)
-        return Sketch(self._whole, self._lines, tuple((v[:n].copy(), c[:n].copy()) for v, c, n in kept))
+        pairs = dict(zip(self._near.pairs, self._pairs.columns(), strict=True))
+        return self._exact.sketch({}, self._rounded.sketch(pairs, None))
 
 
-def sketch_of(rows: np.ndarray, secrets: tuple[int, ...]) -> Sketch:
+class _Half:
+    """The hashes of one kind of cells: of their rows, and of every column the lowest."""
+
+    def __init__(self, secrets: tuple[int, ...], d: int, compiled: bool) -> None:
+        self._mix, self._kernel = Mixer(secrets), kernel() if compiled else None
+        self._keys = np.array(secrets, dtype=np.uint64)
+        self._whole, self._lines = 0, (np.empty(0, np.uint64), np.empty(0, np.int64))
+        self._lowest = np.zeros((d, VALUES), np.uint64)
+        self._counts = np.zeros((d, VALUES), np.int64)
+        self.filled = np.zeros(d, np.int64)
+
+    def take(self, cells: np.ndarray, only: list[int] | None = None) -> None:
+        """One more block; ``only``: the columns that it holds, all of them when left out."""
+        lines = np.empty(cells.shape[1], np.uint64)
+        at = slice(None) if only is None else np.array(only)
+        kept = self._lowest[at], self._counts[at], self.filled[at]
+        if self._kernel is None:
+            self._slowly(cells, lines, *kept)
+        else:
+            self._kernel.hash_cells(cells.view(np.uint64), self._keys, _NAN, *kept, np.empty_like(lines), lines)
+        if only is not None:
+            self._lowest[at], self._counts[at], self.filled[at] = kept
+            return
+        self._whole = (self._whole + int(lines.sum(dtype=np.uint64))) % 2**64
+        known = self._lines[0]
+        low = lines if len(known) < ROWS else lines[lines <= known[-1]]
+        if len(low):
+            self._lines = _together(self._lines, np.unique(low, return_counts=True), ROWS)
+
+    def _slowly(self, cells: np.ndarray, lines: np.ndarray, lowest, counts, filled) -> None:
+        hashes = self._mix(cells)
+        lines[:] = self._mix.finish(hashes.sum(axis=0, dtype=np.uint64))
+        for j, column in enumerate(hashes):
+            n = filled[j]
+            values, total = _together((lowest[j, :n], counts[j, :n]), np.unique(column, return_counts=True))
+            n = filled[j] = len(values)
+            lowest[j, :n], counts[j, :n] = values, total
+
+    def columns(self) -> tuple[Counted, ...]:
+        """The lowest hashes of every column with their counts."""
+        kept = zip(self._lowest, self._counts, self.filled, strict=True)
+        return tuple((v[:n].copy(), c[:n].copy()) for v, c, n in kept)
+
+    def sketch(self, pairs: dict[tuple[int, int], Counted], rounded: Sketch | None) -> Sketch:
+        """What was kept of all blocks so far."""
+        columns = self.columns()
+        return Sketch(self._whole, *self._lines, columns, _of_few_values(pairs, columns), rounded)
+
+
+def sketch_of(rows: np.ndarray, secrets: tuple[int, ...], near: Near) -> Sketch:
     """The sketch of a table in memory, n x d."""
-    made = Sketching(secrets, rows.shape[1], compiled=rows.size > _BLOCK_ENTRIES)
+    made = Sketching(secrets, near, compiled=rows.size > _BLOCK_ENTRIES)
     step = max(1, _BLOCK_ENTRIES // rows.shape[1])
     for start in range(0, len(rows), step):
         made.take(np.ascontiguousarray(rows[start : start + step].T))
     return made.sketch()
 
 
-def _lowest(values: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest different values with the sum of their counts."""
+def _together(one: Counted, other: Counted, most: int = VALUES) -> Counted:
+    """The lowest different values of both with the sum of their counts."""
+    values, counts = (np.concatenate(two) for two in zip(one, other, strict=True))
     different, place = np.unique(values, return_inverse=True)
     total = np.zeros(len(different), np.int64)
     np.add.at(total, place, counts)
-    return different[:VALUES], total[:VALUES]
+    return different[:most], total[:most]
+
+
+def _of_few_values(
+    pairs: dict[tuple[int, int], Counted], columns: tuple[Counted, ...]
+) -> dict[tuple[int, int], Counted]:
+    """Without the pairs of a column of many values: when that was seen depends on how the table was cut."""
+    few = [len(values) < VALUES for values, _ in columns]
+    return {(i, j): pair for (i, j), pair in pairs.items() if few[i] and few[j]}
 
 
 def kernel():

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.measurements.integer_gram import ANCHOR, UNIT, to_working, whole_rows
-from privcov.measurements.sketch import Sketch, Sketching, kernel
+from privcov.measurements.sketch import Sketch, Sketching, kernel, near_of
 from privcov.private_facts import MOST_FILE_ROWS, label_text
 from privcov.table_files import Block
 
@@ -122,7 +122,7 @@ class Adding:
         self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
         self.holes, self.counts = np.zeros(d, np.int64), np.zeros(c, np.int64)
         self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((d, d), (d, d), (d, c)))
-        self.sketching = None if ask.secrets is None else Sketching(ask.secrets, d, compiled)
+        self.sketching = None if ask.secrets is None else Sketching(ask.secrets, near_of(ask), compiled)
 
     def take(self, block: Block) -> None:
         """Add the rows of one block, at most `BLOCK_ROWS`."""

@@ -1,6 +1,9 @@
 """The compiled loops of a pass over files: the same bits as the plain numpy code, for every row there can be."""
 
 import collections
+import math
+from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 
 from privcov.measurements import sketch
 from privcov.measurements.integer_gram import UNIT, to_working, whole_rows
-from privcov.measurements.sketch import Mixer, Sketching, sketch_of
+from privcov.measurements.sketch import Mixer, Sketching, near_of, rounded, sketch_of
 from privcov.measurements.table_sums import Adding, Ask
 
 pytest.importorskip("numba")
@@ -70,17 +73,46 @@ def test_without_numba_the_numbers_are_the_same(private, bounded):
     assert bounded or fast.long > 900  # every third row is beyond floating point, and counted
 
 
-def literal(rows: np.ndarray, secrets=SECRETS):
-    """The definition, with dictionaries: (whole, rows, columns)."""
-    mix = Mixer(secrets)
-    hashes = mix(rows)
-    lines = mix.finish(hashes.sum(axis=1, dtype=np.uint64)).tolist()
-    columns = [sorted(collections.Counter(column.tolist()).items())[:16] for column in hashes.T]
-    return sum(lines) % 2**64, sorted(set(lines))[:256], columns
+NEAR = near_of(SimpleNamespace(columns=("a", "b", "c", "e"), bounds=None, row_bound=2.0))
+
+
+def coarse(x: float, tiny: float) -> float:
+    """The cell on the coarse grid, by exact fractions."""
+    if not np.isfinite(x):
+        return x
+    if abs(x) <= tiny:
+        return 0.0
+    step = Fraction(2) ** (math.frexp(x)[1] - 16)
+    return math.copysign(float(math.floor(abs(Fraction(x)) / step + Fraction(2**37 // 3, 2**37)) * step), x)
+
+
+def literal(rows: np.ndarray, secrets=SECRETS, near=NEAR):
+    """The definition, with dictionaries: what is kept of the cells, and of the rounded cells."""
+    mix, few = Mixer(secrets), {}
+
+    def kept(cells, pairs):
+        hashes = mix(cells)
+        lines = mix.finish(hashes.sum(axis=1, dtype=np.uint64)).tolist()
+        columns = [sorted(collections.Counter(column.tolist()).items())[:16] for column in hashes.T]
+        for i, j in pairs:
+            if max(len(columns[i]), len(columns[j])) < 16:
+                both = (hashes[:, i] * np.uint64(secrets[1]) + hashes[:, j]) >> np.uint64(2)
+                few[i, j] = sorted(collections.Counter(mix(both.view(np.float64)).tolist()).items())[:16]
+        return sum(lines) % 2**64, sorted(collections.Counter(lines).items())[:256], columns
+
+    near_rows = np.array([[coarse(x, t) for x, t in zip(row, near.tiny, strict=True)] for row in rows.tolist()])
+    return kept(rows, []), kept(near_rows.reshape(rows.shape), near.pairs), few
 
 
 def content(made: sketch.Sketch):
-    return made.whole, made.rows.tolist(), [list(zip(v.tolist(), c.tolist(), strict=True)) for v, c in made.columns]
+    def listed(counted):
+        return list(zip(*(part.tolist() for part in counted), strict=True))
+
+    def kept(half):
+        return half.whole, listed((half.rows, half.repeats)), [listed(column) for column in half.columns]
+
+    assert made.pairs == {}
+    return kept(made), kept(made.rounded), {at: listed(pair) for at, pair in made.rounded.pairs.items()}
 
 
 def table(n: int, seed: int = 0) -> np.ndarray:
@@ -93,14 +125,47 @@ def table(n: int, seed: int = 0) -> np.ndarray:
     return rows
 
 
+@given(st.one_of(st.sampled_from(SPECIAL), st.floats(-1e300, 1e300), st.floats(-3, 3)))
+@example(-0.0)
+@example(1.0 - 2**-53)
+@example(131073.0)
+def test_a_rounded_cell_is_what_its_definition_says(x):
+    if abs(x) < 1e308 or not math.isfinite(x):
+        np.testing.assert_array_equal(rounded(np.array([[x]]), np.array([2.0**-20])), [[coarse(x, 2.0**-20)]])
+
+
+def test_no_tiny_change_moves_a_whole_number_or_a_short_fraction_to_another_cell():
+    """Also not where 16 bits are too few for it, so that it lies between two points of the grid."""
+    numbers = np.array([[1.0, 2.0, 5.0, 0.25, 90.0, 65_535.0, 65_537.0, 131_071.0, 999_999.0, -3.0, 0.0, 2.0**-9]])
+    tiny = np.array([100 * 2.0**-20])
+    assert len(np.unique(rounded(numbers, tiny))) == numbers.size
+    for change in (1e-9, -1e-9, 1e-7 * numbers, -1e-7 * numbers):
+        np.testing.assert_array_equal(rounded(numbers + change, tiny), rounded(numbers, tiny))
+
+
+def test_what_a_sketch_needs_of_the_columns_is_public_and_goes_by_their_names():
+    names = tuple(f"x{j}" for j in range(12))
+    near = near_of(SimpleNamespace(columns=names, bounds=np.array([(-4.0, 2.0)] * 6 + [(0.0, 8.0)] * 6), row_bound=9.0))
+    assert near.tiny.tolist() == [4.0 * 2**-20] * 6 + [8.0 * 2**-20] * 6
+    assert near_of(SimpleNamespace(columns=names, bounds=None, row_bound=9.0)).tiny.tolist() == [9.0 * 2**-20] * 12
+    assert len(near.pairs) == 28
+    pairs = {(names[i], names[j]) for i, j in near.pairs}
+    turned = names[::-1]
+    again = near_of(SimpleNamespace(columns=turned, bounds=None, row_bound=1.0)).pairs
+    assert {(turned[i], turned[j]) for i, j in again} == pairs, "whatever the order of the columns"
+    fewer = names[1:]
+    left = near_of(SimpleNamespace(columns=fewer, bounds=None, row_bound=1.0)).pairs
+    assert len(pairs & {(fewer[i], fewer[j]) for i, j in left}) >= 21, "a column less leaves most of them"
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("n", [1, 15, 300, 5_000])
 def test_a_sketch_is_what_its_definition_says(n, compiled):
     rows = table(n)
-    made = Sketching(SECRETS, 4, compiled)
+    made = Sketching(SECRETS, NEAR, compiled)
     for start in range(0, n, 700):
         made.take(np.ascontiguousarray(rows[start : start + 700].T))
-    assert content(made.sketch()) == literal(rows) == content(sketch_of(rows, SECRETS))
+    assert content(made.sketch()) == literal(rows) == content(sketch_of(rows, SECRETS, NEAR))
 
 
 @settings(max_examples=30, deadline=None)
@@ -109,7 +174,7 @@ def test_sketches_of_parts_are_the_sketch_of_the_whole_in_whatever_order(cuts, r
     rows = table(900)
     parts = np.split(rows, sorted(cuts))
     random.shuffle(parts)
-    made = [sketch_of(part, SECRETS) for part in parts]
+    made = [sketch_of(part, SECRETS, NEAR) for part in parts]
     while len(made) > 1:  # any tree of merges
         one = made.pop(random.randrange(len(made)))
         at = random.randrange(len(made))

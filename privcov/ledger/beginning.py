@@ -1,0 +1,189 @@
+"""How a ledger begins, and how it begins anew.
+
+A ledger is three files: the database, the key and the counter. They are made together or not at all: under a lock file
+that only exists meanwhile, and whatever fails takes back what it made. A process that is killed leaves the lock file
+with a mark in it; the next one sees the mark, and that nobody holds the lock, and makes the rest. Without the mark a
+key or a counter whose database is gone means that a ledger was lost, and nothing begins by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from privcov.ledger.access import NAMES
+from privcov.ledger.counter import sync_folder
+from privcov.ledger.errors import LedgerError
+from privcov.ledger.key import make_key, unfinished
+
+_LOCK, _MARK = ".beginning", b"beginning"
+_BUSY_SECONDS = 5.0
+ANEW = "python -m privcov ledger begin-anew"
+
+
+def beside(path: Path, end: str) -> Path:
+    """The file of the ledger with that ending."""
+    return path.with_name(path.name + end)
+
+
+def lost(path: Path) -> LedgerError:
+    """What is said where the files beside a ledger know of one that is not there."""
+    return LedgerError(
+        f"The ledger {path} was lost, emptied or replaced: its key or counter is there, its record is not, so nothing "
+        f"is released. Put the newest copy of all its files back; if there is none, begin without that record: {ANEW}"
+    )
+
+
+def make_sure_it_begins(path: Path, fill: Callable[[], None]) -> None:
+    """Makes the files of a ledger where none of them is there. Raises LedgerError where some are, and OSError.
+
+    fill: makes the tables and the counter in the empty database, once the key is there.
+    """
+    if _there(path) and beside(path, ".key").exists() and not beside(path, _LOCK).exists():
+        return
+    folders = [folder for folder in path.absolute().parents if not folder.exists()]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _alone(path) as lock:
+            _begin(path, lock, fill)
+    except BaseException:
+        for folder in folders:  # the deepest comes first
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def _begin(path: Path, lock: int, fill: Callable[[], None]) -> None:
+    key, counter = beside(path, ".key"), beside(path, ".head")
+    unfinished(key).unlink(missing_ok=True)  # a process that was killed while it made the key
+    if _there(path):
+        if not key.exists():
+            raise LedgerError(
+                f"The key file {key} is missing, without which no table is recognised, so nothing is released. Put the "
+                f"old key file back; if it is lost, begin without the record of this ledger: {ANEW}"
+            )
+        return
+    if (key.exists() or counter.exists()) and os.read(lock, len(_MARK)) != _MARK:
+        raise lost(path)
+    os.lseek(lock, 0, os.SEEK_SET)
+    os.write(lock, _MARK)
+    os.fsync(lock)
+    made = [file for file in (counter, path, key) if not file.exists()]
+    try:
+        if key in made:
+            make_key(key)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        fill()
+        sync_folder(path.parent)
+    except BaseException:
+        for file in [*made, *(beside(path, end) for end in ("-wal", "-shm", "-journal"))]:
+            file.unlink(missing_ok=True)
+        raise
+
+
+def _there(path: Path) -> bool:
+    """True when the database has content. LedgerError where that is not a database."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except FileNotFoundError:
+        return False
+    if start not in (b"", b"SQLite format 3\0"):
+        raise LedgerError(
+            f"The ledger {path} cannot be used (it is not a database), so nothing is released. Put the newest copy of "
+            "it back, or set PRIVCOV_LEDGER to another file."
+        )
+    return bool(start)
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[int]:
+    """The lock file, open and held by this process alone; it is gone afterwards."""
+    lock = beside(path, _LOCK)
+    while True:
+        handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            _hold(handle)
+            mine = lock.exists() and os.path.samestat(os.fstat(handle), lock.stat())
+        except BaseException:
+            os.close(handle)
+            raise
+        if mine:  # else who held it has taken the file away, and another may hold the next
+            break
+        os.close(handle)
+    try:
+        yield handle
+    finally:
+        if sys.platform == "win32":  # no open file can be removed there
+            os.close(handle)
+            lock.unlink(missing_ok=True)
+        else:
+            lock.unlink(missing_ok=True)
+            os.close(handle)
+
+
+def _hold(handle: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+# --- anew ---------------------------------------------------------------------------------------------------
+
+
+def set_aside(path: Path) -> Path:
+    """Gives every file of a ledger another name, under which it can still be opened; that of the database.
+
+    Raises LedgerError where there is nothing to set aside, or another process uses it.
+    """
+    there = [end for end in NAMES if beside(path, end).exists()]
+    if not there:
+        raise LedgerError(f"There is no ledger at {path}: it begins by itself with the first limit.")
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    aside = path.with_name(f"{path.stem}.until-{stamp}{path.suffix}")
+    with _nobody_writes(path):
+        # A kill in between leaves some of the files, which is refused as lost until the command is given again.
+        for end in NAMES:
+            with contextlib.suppress(FileNotFoundError):
+                os.rename(beside(path, end), beside(aside, end))
+        sync_folder(path.parent)
+    return aside
+
+
+@contextlib.contextmanager
+def _nobody_writes(path: Path) -> Iterator[None]:
+    """The lock of the database for as long as it can be opened at all, and nothing of it outside its file."""
+    if not _opens(path):
+        yield
+        return
+    with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as link:
+        try:
+            link.execute("PRAGMA journal_mode=DELETE")
+            link.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as problem:
+            raise LedgerError(
+                f"The ledger {path} is in use by another process ({problem}). End that one, and give the command again."
+            ) from None
+        yield
+        link.execute("ROLLBACK")
+
+
+def _opens(path: Path) -> bool:
+    try:
+        if not _there(path):
+            return False
+        with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS)) as link:
+            link.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except (LedgerError, OSError, sqlite3.Error):
+        return False
+    return True

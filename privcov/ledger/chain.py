@@ -1,0 +1,169 @@
+"""The chain of a ledger: one sealed record for every step, so that a row cannot be changed, added or left out.
+
+A step is a limit that was set, or a release that was reserved, committed, stored or failed. Its seal is a keyed hash
+over the seal before it and every field that the row has at that step; of an answer, over its SHA-256. Fields never
+change and states only go forward, so the row as it was at any step follows from the row as it is, and the whole chain
+is computed again each time the ledger is used. An answer is compared with its hash when it is read.
+
+The head of the chain, its number of steps with the last seal, is kept a second time in a file beside the key
+(`privcov.ledger.counter`): an older copy of the ledger is a sound chain too, but a shorter one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import sqlite3
+from dataclasses import dataclass
+
+# The triggers keep out a program from before the chain: its rows would have no record.
+SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS chain (
+  step INTEGER PRIMARY KEY, subject TEXT NOT NULL CHECK (subject IN ('ledger', 'limit', 'release')),
+  number INTEGER NOT NULL, state TEXT NOT NULL, note TEXT NOT NULL, seal TEXT NOT NULL) STRICT""",
+    "CREATE INDEX IF NOT EXISTS steps_of ON chain (subject, number)",
+    """CREATE TRIGGER IF NOT EXISTS chain_stays BEFORE DELETE ON chain BEGIN
+  SELECT RAISE(ABORT, 'a record of the chain is never deleted'); END""",
+    """CREATE TRIGGER IF NOT EXISTS chain_holds BEFORE UPDATE ON chain BEGIN
+  SELECT RAISE(ABORT, 'a record of the chain is never rewritten'); END""",
+    """CREATE TRIGGER IF NOT EXISTS limits_are_chained BEFORE INSERT ON limits
+  WHEN NOT EXISTS (SELECT 1 FROM chain WHERE subject = 'limit' AND number = NEW.id)
+  BEGIN SELECT RAISE(ABORT, 'a later version of PrivCov keeps this ledger; use that one'); END""",
+    """CREATE TRIGGER IF NOT EXISTS releases_are_chained BEFORE INSERT ON transactions
+  WHEN NOT EXISTS (SELECT 1 FROM chain WHERE subject = 'release' AND number = NEW.id)
+  BEGIN SELECT RAISE(ABORT, 'a later version of PrivCov keeps this ledger; use that one'); END""",
+    """CREATE TRIGGER IF NOT EXISTS states_are_chained BEFORE UPDATE OF state ON transactions
+  WHEN NOT EXISTS (SELECT 1 FROM chain WHERE subject = 'release' AND number = NEW.id AND state = NEW.state)
+  BEGIN SELECT RAISE(ABORT, 'a later version of PrivCov keeps this ledger; use that one'); END""",
+)
+_RELEASE = ("token", "name", "kind", "amount", "request", "fingerprint", "different_from", "reserved_at")
+
+
+class BrokenChain(Exception):
+    """The rows are not the ones that were recorded."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """steps: how many records the chain has. seal: that of the last one."""
+
+    steps: int
+    seal: str
+
+
+class Chain:
+    """The records under a key. Every method works inside the caller's exclusive transaction."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = hmac.new(key, b"chain", hashlib.sha256).digest()
+
+    @staticmethod
+    def exists(link: sqlite3.Connection) -> bool:
+        """True when the ledger has a chain."""
+        return bool(link.execute("SELECT 1 FROM sqlite_schema WHERE name = 'chain' AND type = 'table'").fetchone())
+
+    def begin(self, link: sqlite3.Connection, state: str, note: str) -> None:
+        """The first record, then one for each row that is there already; state: "begun" or "migrated"."""
+        self._record(link, "ledger", 0, state, note, [])
+        for number, *fields in _limits(link):
+            self._record(link, "limit", number, "set", "", fields)
+        for number, state, worker, *fields in _releases(link):
+            (answer,) = link.execute("SELECT answer FROM transactions WHERE id = ?", (number,)).fetchone()
+            self._record(link, "release", number, state, digest(answer), [*fields, worker])
+
+    def enter_limit(self, link: sqlite3.Connection, name: str, guarantee: str, set_at: str) -> None:
+        """A new row of limits with its record."""
+        (number,) = link.execute("SELECT coalesce(max(id), 0) + 1 FROM limits").fetchone()
+        self._record(link, "limit", number, "set", "", [name, guarantee, set_at])
+        link.execute("INSERT INTO limits VALUES (?, ?, ?, ?)", (number, name, guarantee, set_at))
+
+    def enter_release(self, link: sqlite3.Connection, **fields: str) -> None:
+        """A new row of transactions, reserved, with its record."""
+        values = [fields[name] for name in _RELEASE]
+        (number,) = link.execute("SELECT coalesce(max(id), 0) + 1 FROM transactions").fetchone()
+        self._record(link, "release", number, "reserved", "", [*values, ""])
+        names, places = ", ".join(_RELEASE), ", ".join("?" * len(_RELEASE))
+        link.execute(
+            f"INSERT INTO transactions (id, state, {names}) VALUES (?, 'reserved', {places})", (number, *values)
+        )
+
+    def move(
+        self, link: sqlite3.Connection, token: str, state: str, worker: str | None = None, answer: str | None = None
+    ) -> None:
+        """The row of a token goes on to ``state``; worker: who takes it on, None for who already has."""
+        number, had, *fields = link.execute(
+            f"SELECT id, worker, {', '.join(_RELEASE)} FROM transactions WHERE token = ?", (token,)
+        ).fetchone()
+        worker = had if worker is None else worker
+        self._record(link, "release", number, state, digest(answer), [*fields, worker])
+        link.execute(
+            "UPDATE transactions SET state = ?, worker = ?, answer = ? WHERE id = ?", (state, worker, answer, number)
+        )
+
+    @staticmethod
+    def head(link: sqlite3.Connection) -> Head:
+        """The end of the chain, as it is written there."""
+        return Head(*(link.execute("SELECT step, seal FROM chain ORDER BY step DESC LIMIT 1").fetchone() or (0, "")))
+
+    def verified(self, link: sqlite3.Connection) -> Head:
+        """The head, after the seals of all records were computed again from the rows. Raises BrokenChain."""
+        rows: dict[tuple[str, int], tuple[str, str, list]] = {("ledger", 0): ("", "", [])}
+        rows |= {("limit", number): ("set", "", fields) for number, *fields in _limits(link)}
+        rows |= {("release", number): (state, worker, fields) for number, state, worker, *fields in _releases(link)}
+        reached, head = {}, Head(0, "")
+        for step, subject, number, state, note, seal in link.execute(
+            "SELECT step, subject, number, state, note, seal FROM chain ORDER BY step"
+        ):
+            if (subject, number) not in rows:
+                raise BrokenChain
+            _, worker, fields = rows[subject, number]
+            if subject == "release":
+                fields = [*fields, "" if state == "reserved" else worker]
+            if step != head.steps + 1 or seal != self._seal(head, subject, number, state, note, fields):
+                raise BrokenChain
+            reached[subject, number], head = state, Head(step, seal)
+        now = {row: state for row, (state, _, _) in rows.items()}
+        if {**reached, ("ledger", 0): ""} != now:
+            raise BrokenChain
+        if any(state == "reserved" and worker for state, worker, _ in rows.values()):
+            raise BrokenChain
+        return head
+
+    @staticmethod
+    def answer(link: sqlite3.Connection, token: str) -> str | None:
+        """The stored answer of a token, None where there is none. Raises BrokenChain for another one."""
+        found = link.execute("SELECT id, answer FROM transactions WHERE token = ?", (token,)).fetchone()
+        if found is None:
+            return None
+        number, answer = found
+        (note,) = link.execute(
+            "SELECT note FROM chain WHERE subject = 'release' AND number = ? ORDER BY step DESC LIMIT 1", (number,)
+        ).fetchone()
+        if note != digest(answer):
+            raise BrokenChain
+        return answer
+
+    def _record(
+        self, link: sqlite3.Connection, subject: str, number: int, state: str, note: str, fields: list[str]
+    ) -> None:
+        head = self.head(link)
+        row = (head.steps + 1, subject, number, state, note, self._seal(head, subject, number, state, note, fields))
+        link.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def _seal(self, before: Head, subject: str, number: int, state: str, note: str, fields: list[str]) -> str:
+        words = json.dumps([before.steps + 1, before.seal, subject, number, state, note, fields])
+        return hmac.new(self._key, words.encode(), hashlib.sha256).hexdigest()
+
+
+def digest(answer: str | None) -> str:
+    """What the chain keeps of an answer."""
+    return "" if answer is None else hashlib.sha256(answer.encode()).hexdigest()
+
+
+def _limits(link: sqlite3.Connection) -> list[tuple]:
+    return link.execute("SELECT id, name, guarantee, set_at FROM limits ORDER BY id").fetchall()
+
+
+def _releases(link: sqlite3.Connection) -> list[tuple]:
+    return link.execute(f"SELECT id, state, worker, {', '.join(_RELEASE)} FROM transactions ORDER BY id").fetchall()

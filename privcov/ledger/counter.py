@@ -1,0 +1,107 @@
+"""The file beside the key that knows how far the chain of a ledger has come.
+
+The database and this file cannot be written in one step. So the file names the next head before the database commits,
+and the reached one after it, all under the lock of the database:
+
+    settled = old              nobody writes
+    settled = old, next = new  written, on disk, then the database commits
+    settled = new              written; only then does the step count as done, and the program goes on
+
+Whoever takes the lock accepts the settled head, or the next one while there is one, and settles on what the database
+has. So a crash at any moment locks nobody out. Only between the commit and the settling is an older copy accepted, and
+only of the one step that the dead process had not gone on from: no draw follows a step before it is settled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from privcov.ledger.chain import Head
+
+FORMAT = "privcov-ledger-head-1"
+
+
+class BrokenCounter(Exception):
+    """The file is not one that this key wrote."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """settled: None before the first step was. coming: the head of a step that is being written, or None."""
+
+    settled: Head | None
+    coming: Head | None = None
+
+    def allows(self, head: Head) -> bool:
+        """True when a ledger that ends there has lost and gained nothing."""
+        return head in (self.settled, self.coming)
+
+
+class Counter:
+    """The file under a key. Written only under the exclusive lock of the database."""
+
+    def __init__(self, path: Path, key: bytes) -> None:
+        self.path, self._key = path, hmac.new(key, b"counter", hashlib.sha256).digest()
+
+    def read(self) -> Reached | None:
+        """What the file says, None where there is none. Raises BrokenCounter and OSError."""
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except UnicodeDecodeError:
+            raise BrokenCounter from None
+        try:
+            fields = json.loads(text)
+            reached = Reached(*(None if h is None else Head(*h) for h in (fields["settled"], fields["next"])))
+        except (ValueError, TypeError, KeyError):
+            raise BrokenCounter from None
+        if text != self._text(reached):
+            raise BrokenCounter
+        return reached
+
+    def write(self, reached: Reached) -> None:
+        """In place of what was there; on disk when this returns, whole or not at all. Raises OSError."""
+        fresh = self._fresh
+        fresh.unlink(missing_ok=True)
+        try:
+            with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+                file.write(self._text(reached))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(fresh, self.path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                fresh.unlink(missing_ok=True)
+            raise
+        sync_folder(self.path.parent)
+
+    def tidy(self) -> None:
+        """Takes away what a process left that was killed while it wrote."""
+        self._fresh.unlink(missing_ok=True)
+
+    @property
+    def _fresh(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.new")
+
+    def _text(self, reached: Reached) -> str:
+        heads = [None if h is None else [h.steps, h.seal] for h in (reached.settled, reached.coming)]
+        seal = hmac.new(self._key, json.dumps(heads).encode(), hashlib.sha256).hexdigest()
+        return json.dumps({"format": FORMAT, "settled": heads[0], "next": heads[1], "seal": seal}) + "\n"
+
+
+def sync_folder(folder: Path) -> None:
+    """Names in the folder onto the disk. Windows has no such call, and needs none."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
