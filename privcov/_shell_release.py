@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import privcov
+from privcov import _shell_edges
 
 _BAR = 24
 _REDRAW_SECONDS = 0.1
+_LEVELS = {"rho": (1e-15, 1e9), "epsilon": (1e-9, 1e6), "delta": (1e-100, 1 - 1e-9)}
 
 
 def add_commands(commands) -> None:
@@ -51,14 +52,19 @@ def add_guarantee(parser) -> None:
 
 def guarantee_of(options) -> privcov.PureDP | privcov.ApproxDP | privcov.ZCDP:
     """The guarantee that the options name. Raises ValueError for none or several."""
+    from privcov import checks
+
     given = (options.epsilon is not None, options.delta is not None, options.rho is not None)
-    if given == (False, False, True):
+    if given not in ((False, False, True), (True, True, False), (True, False, False)):
+        raise ValueError("Give --rho, or --epsilon, or --epsilon and --delta.")
+    for name, (low, high) in _LEVELS.items():  # beyond them the arithmetic of a cost overflows
+        if (level := getattr(options, name)) is not None:
+            checks.in_range(f"--{name}", level, low, high)
+    if options.rho is not None:
         return privcov.ZCDP(options.rho)
-    if given == (True, True, False):
-        return privcov.ApproxDP(options.epsilon, options.delta)
-    if given == (True, False, False):
-        return privcov.PureDP(options.epsilon)
-    raise ValueError("Give --rho, or --epsilon, or --epsilon and --delta.")
+    return (
+        privcov.PureDP(options.epsilon) if options.delta is None else privcov.ApproxDP(options.epsilon, options.delta)
+    )
 
 
 def _release(options) -> None:
@@ -66,7 +72,7 @@ def _release(options) -> None:
 
     guarantee = guarantee_of(options)
     declaration = Declaration.from_json(options.declaration.read_text(encoding="utf-8"))
-    _check_out(options.out)
+    _shell_edges.check_place(options.out)
     if options.public:
         _simulate(options, declaration, guarantee)
         return
@@ -86,8 +92,8 @@ def _release(options) -> None:
             different_from=tuple(options.different_from),
             **parameters_of(options),
         )
-    _write(
-        made.to_json(),
+    _shell_edges.answer(
+        made.to_json() + "\n",
         options.out,
         "The release is stored in the ledger: the same command with a place that can be written returns it, and "
         "nothing is paid again.",
@@ -110,7 +116,9 @@ def _simulate(options, declaration, guarantee) -> None:
             neighbours="replace-one" if declaration.n_public else "add-remove",
             **parameters_of(options),
         )
-    _write(made.to_json(), options.out, "Nothing was spent: choose another place and give the command again.")
+    _shell_edges.answer(
+        made.to_json() + "\n", options.out, "Nothing was spent: choose another place and give the command again."
+    )
     print(made.statement, file=sys.stderr)
 
 
@@ -128,32 +136,6 @@ def _told_when_interrupted(ledger: privcov.Ledger, name: str) -> Iterator[None]:
             "Interrupted during the release, and what it costs counts as spent. The same command returns it if it was "
             f"stored; see python -m privcov ledger show {name!r}."
         ) from None
-
-
-def _check_out(out: Path | None) -> None:
-    """ValueError before anything is read or spent where the answer could not be written afterwards."""
-    if out is None:
-        return
-    if out.is_dir() or not out.parent.is_dir():
-        raise ValueError(
-            f"--out must name a file in a folder that exists, got {out}. Make the folder, or choose another."
-        )
-    if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise ValueError(f"--out {out} cannot be written. Choose another place.")
-
-
-def _write(text: str, out: Path | None, otherwise: str) -> None:
-    """The answer to its place; ValueError with what happens to it where that fails."""
-    try:
-        if out is None:
-            print(text, flush=True)
-        else:
-            out.write_text(text + "\n", encoding="utf-8")
-    except OSError as problem:
-        if out is None:  # what is still in the buffer would fail again when Python ends
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        place = "Standard output" if out is None else str(out)
-        raise ValueError(f"{place} could not be written ({problem.strerror}). {otherwise}") from None
 
 
 def parameters_of(options) -> dict:
