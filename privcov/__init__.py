@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from privcov._release import Release
     from privcov._running import release
     from privcov.dataset import Dataset, Truth
+    from privcov.experiments.owner_check import check
     from privcov.experiments.plan import Plan, run
     from privcov.metrics.errors import error
     from privcov.metrics.graphs import graph_recovery
@@ -48,6 +49,7 @@ _HOMES = {
     "release_private": "privcov._private",
     "Plan": "privcov.experiments.plan",
     "run": "privcov.experiments.plan",
+    "check": "privcov.experiments.owner_check",
     "error": "privcov.metrics.errors",
     "graph_recovery": "privcov.metrics.graphs",
     "PrivateCovariance": "privcov.sklearn_api",

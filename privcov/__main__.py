@@ -15,7 +15,7 @@ import math
 from pathlib import Path
 
 import privcov
-from privcov import _shell_generate, _shell_release
+from privcov import _shell_check, _shell_generate, _shell_release
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -42,6 +42,7 @@ def main(argv: list[str] | None = None) -> int:
     _add_advice(commands)
     _shell_release.add_commands(commands)
     _shell_generate.add_generate(commands)
+    _shell_check.add_check(commands)
     return _shell_edges.guarded(functools.partial(_carry_out, parser, argv))
 
 

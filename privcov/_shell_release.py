@@ -29,6 +29,14 @@ def add_commands(commands) -> None:
         "--different-from", action="append", default=[], metavar="NAME", help="a table of other people"
     )
     release.add_argument(
+        "--accept-unreadable",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COLUMN",
+        help="release these columns although no cell of them is a number: all are then missing ones",
+    )
+    release.add_argument(
         "--public", action="store_true", help="rows that need no protection: simulated noise, no ledger, nothing spent"
     )
     release.add_argument("--seed", type=int, help="of the simulated noise; with --public only (default 0)")
@@ -68,10 +76,10 @@ def guarantee_of(options) -> privcov.PureDP | privcov.ApproxDP | privcov.ZCDP:
 
 
 def _release(options) -> None:
-    from privcov.data_sources.private_file import Declaration
+    from privcov import _shell_check
 
     guarantee = guarantee_of(options)
-    declaration = Declaration.from_json(options.declaration.read_text(encoding="utf-8"))
+    declaration = _shell_check.read_declaration(options.declaration)
     _shell_edges.check_place(options.out)
     if options.public:
         _simulate(options, declaration, guarantee)
@@ -83,6 +91,8 @@ def _release(options) -> None:
         _progress(show_rows=declaration.n_public) as progress,
         _told_when_interrupted(ledger, declaration.name.strip()),
     ):
+        if ledger.account(declaration.name.strip()).affords(guarantee):  # else nothing can be spent, and it is said
+            _shell_check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
         made = privcov.release_private(
             options.method,
             declaration.on_files(options.data, progress),
@@ -104,8 +114,10 @@ def _release(options) -> None:
 
 def _simulate(options, declaration, guarantee) -> None:
     """A seeded release from rows that need no protection: the same bits wherever the sums are made."""
-    if options.different_from or options.ledger or options.draw != 1:
-        raise ValueError("--public keeps no record: leave --ledger, --draw and --different-from out.")
+    if options.different_from or options.ledger or options.draw != 1 or options.accept_unreadable:
+        raise ValueError(
+            "--public keeps no record: leave --ledger, --draw, --different-from and --accept-unreadable out."
+        )
     with _progress(show_rows=True) as progress:
         made = privcov.release(
             options.method,
@@ -170,15 +182,15 @@ def _progress(show_rows: bool) -> Iterator:
 class Bar:
     """Progress of a pass on a stream: one line that is drawn again on a terminal, else a line per tenth.
 
-    show_rows: False where the number of rows is not public; then shares and times alone are shown.
+    show_rows: False where the number of rows is not public; then shares and times alone are shown. what: said first.
     """
 
-    def __init__(self, stream, show_rows: bool) -> None:
-        self.stream, self.show_rows, self.terminal = stream, show_rows, stream.isatty()
+    def __init__(self, stream, show_rows: bool, what: str = "") -> None:
+        self.stream, self.show_rows, self.what, self.terminal = stream, show_rows, what, stream.isatty()
         self.tenth, self.drawn, self.width = 0, 0.0, 0
 
     def __call__(self, rows: int, total: int, seconds: float) -> None:
-        words = line(rows, total, seconds, self.show_rows)
+        words = self.what + line(rows, total, seconds, self.show_rows)
         if self.terminal:
             if rows < total and time.monotonic() - self.drawn < _REDRAW_SECONDS:
                 return

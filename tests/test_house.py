@@ -29,6 +29,7 @@ DOORS = {
     "__main__",
     "_shell_release",
     "_generate",
+    "_shell_check",
     "_shell_edges",
     "_shell_generate",
     "sklearn_api",

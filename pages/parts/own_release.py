@@ -6,7 +6,7 @@ import secrets
 
 import streamlit as st
 
-from pages.parts import attacker, frame, show
+from pages.parts import attacker, frame, own_check, show
 from pages.parts.own_noise import PURE_METHODS, best_shape, facts_of
 from pages.parts.own_state import go_on, keep, open_ledger, own, rows
 from privcov import accounting
@@ -80,7 +80,8 @@ def section() -> None:
                 "what was released before stays on Answers, and looking at it spends nothing."
             )
         )
-    if st.button("Release ...", type="primary", key="own-ask"):
+    own_check.panel()
+    if st.button("Release ...", type="primary", key="own-ask") and own_check.passed():
         _confirm(method, guarantee, account, after, int(draw), tuple(different), made is not None)
     if mine.problem:
         st.error(show.as_text(mine.problem))
@@ -156,6 +157,7 @@ def _confirm(
         f"**{accounting.attacker_success(guarantee):.3f}**."
     )
     show.attacker_meter(accounting.attacker_success(guarantee), frame.palette())
+    own_check.verdict()
     st.caption(
         "What is spent is never given back, not even if the machine stops in the middle. The noise comes from the "
         "operating system, is drawn once and has no seed."
