@@ -23,19 +23,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
-
 if TYPE_CHECKING:
     from privcov._release import Release
     from privcov._running import release
     from privcov.dataset import Dataset, Truth
+    from privcov.experiments.owner_check import check
     from privcov.experiments.plan import Plan, run
     from privcov.metrics.errors import error
     from privcov.metrics.graphs import graph_recovery
+    from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
     from privcov.sklearn_api import PrivateCovariance
 
-# Loaded on first use: a page that shows a menu should not wait for scikit-learn and pandas.
+# Loaded on first use: a page that shows a menu should not wait for scikit-learn and pandas, nor a shell for numpy.
 _HOMES = {
+    "ApproxDP": "privcov.privacy",
+    "NoPrivacy": "privcov.privacy",
+    "PureDP": "privcov.privacy",
+    "ZCDP": "privcov.privacy",
     "Dataset": "privcov.dataset",
     "Truth": "privcov.dataset",
     "Release": "privcov._release",
@@ -45,12 +49,13 @@ _HOMES = {
     "release_private": "privcov._private",
     "Plan": "privcov.experiments.plan",
     "run": "privcov.experiments.plan",
+    "check": "privcov.experiments.owner_check",
     "error": "privcov.metrics.errors",
     "graph_recovery": "privcov.metrics.graphs",
     "PrivateCovariance": "privcov.sklearn_api",
 }
 
-__all__ = ["ApproxDP", "NoPrivacy", "PureDP", "ZCDP", "methods", "source", "sources", *_HOMES]
+__all__ = ["methods", "source", "sources", *_HOMES]
 
 
 def sources() -> list:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
-import math
 import sys
+
+from privcov import _shell_edges
+
+if __name__ == "__main__":
+    _shell_edges.begin()  # before the other imports, which take time: an interruption meets it
+
+import argparse
+import functools
+import math
 from pathlib import Path
 
 import privcov
-from privcov import _generate, _shell_release
+from privcov import _shell_check, _shell_generate, _shell_release
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -34,23 +41,26 @@ def main(argv: list[str] | None = None) -> int:
         one.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
     _add_advice(commands)
     _shell_release.add_commands(commands)
-    _generate.add_generate(commands)
+    _shell_generate.add_generate(commands)
+    _shell_check.add_check(commands)
+    return _shell_edges.guarded(functools.partial(_carry_out, parser, argv))
+
+
+def _carry_out(parser: argparse.ArgumentParser, argv: list[str] | None) -> None:
     options = parser.parse_args(argv)
-    try:
-        options.act(options)
-    except (OSError, ValueError, TypeError, RuntimeError) as problem:
-        print(f"privcov: {problem}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt as interruption:
-        print(f"privcov: {str(interruption) or 'Interrupted.'}", file=sys.stderr)
-        return 130
-    return 0
+    options.act(options)
 
 
 def _run(options) -> None:
     from privcov.experiments import studies
     from privcov.experiments.store import Store
 
+    if options.out and options.report and options.out.resolve() == options.report.resolve():
+        raise ValueError(f"--out and --report cannot both be {options.out}. Choose another name for one.")
+    if options.out or not options.report:
+        _shell_edges.check_place(options.out)
+    if options.report:
+        _shell_edges.check_place(options.report, "--report")
     plans, store, kept = studies.read(options.plan.read_bytes()), None if options.fresh else Store(), 0
 
     def tell(done: int, total: int, cell) -> None:
@@ -62,11 +72,11 @@ def _run(options) -> None:
     if kept:
         print(f"{kept:,} of these runs were computed before and came from {store.path}.", file=sys.stderr)
     if options.out or not options.report:
-        table.to_csv(options.out or sys.stdout, index=False)
+        _shell_edges.answer(table.to_csv(index=False), options.out)
     if options.report:
         from privcov.bundle import report
 
-        options.report.write_text(report.of_study(plans, table), encoding="utf-8")
+        _shell_edges.answer(report.of_study(plans, table), options.report)
         print(f"Report: {options.report}", file=sys.stderr)
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from privcov import _shell_release, checks
+from privcov import checks
+from privcov._shell_edges import Failed, all_or_none
 from privcov.data_sources.base import SOURCES, Source, make_dataset
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.dataset import Dataset
@@ -26,38 +26,6 @@ BLOCK_ROWS = 131_072  # also the rows of a row group
 BLOCK_CELLS = 8_388_608  # 64 MB; some copies of a block exist while it is drawn
 MOST_ROWS = 10_000_000_000
 _KINDS = (".csv.gz", ".csv", ".parquet", ".arrow")
-
-
-def add_generate(commands) -> None:
-    """The command, for a parser made by `argparse.ArgumentParser.add_subparsers`."""
-    generate = commands.add_parser("generate", help="write a simulated table as CSV, Parquet or Arrow, of any length")
-    generate.add_argument("source", help="key of a simulated source, such as ar1-covariance")
-    generate.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter, also n=5000000"
-    )
-    generate.add_argument("--seed", type=int, default=0)
-    generate.add_argument("--out", type=Path, required=True, help=f"a file whose name ends in {', '.join(_KINDS)}")
-    generate.add_argument("--files", type=int, default=1, help="spread the rows over so many files")
-    generate.add_argument("--declaration", type=Path, help="write a declaration of its public facts, as JSON")
-    generate.set_defaults(act=_generate)
-
-
-def _generate(options) -> None:
-    values = _shell_release.parameters_of(options)
-    bar = _shell_release.Bar(sys.stderr, show_rows=True)
-    try:
-        paths = generate(
-            options.source,
-            options.out,
-            seed=options.seed,
-            files=options.files,
-            declaration=options.declaration,
-            progress=bar,
-            **values,
-        )
-    finally:
-        bar.end()
-    print(*paths, sep="\n")
 
 
 def generate(
@@ -83,12 +51,16 @@ def generate(
         [out.name] if files == 1 else [f"{stem}-{at}-of-{files}{out.name[len(stem) :]}" for at in range(1, files + 1)]
     )
     paths = tuple(out.with_name(name) for name in names)
-    with _all_or_none() as begin:
-        _write(made, {path: begin(path) for path in paths}, kind, progress)
-        if declaration:
+    if declaration and declaration.resolve() in [path.resolve() for path in paths]:
+        raise ValueError(f"The rows and their declaration cannot both be {declaration}. Choose another name for one.")
+    with _told(out), all_or_none() as begin:
+        places = {path: begin(path) for path in paths}
+        declared = begin(declaration) if declaration else None
+        _write(made, places, kind, progress)
+        if declared:
             text = _declared(made, f"{stem} (simulated)").to_json() + "\n"
-            with _told(declaration):
-                begin(declaration).write_text(text, encoding="utf-8")
+            with _told(declared):
+                declared.write_text(text, encoding="utf-8")
     return paths
 
 
@@ -193,36 +165,12 @@ def _writer(place: Path, kind: str, columns: tuple[str, ...]):
 
 
 @contextlib.contextmanager
-def _all_or_none():
-    """begin(path) gives the temporary name to write to; all are renamed at the end, or none is left.
-
-    The names begin with a dot, so that no reader of the folder takes a half file for a table.
-    """
-    begun: list[tuple[Path, Path]] = []
-
-    def begin(path: Path) -> Path:
-        if not path.parent.is_dir():
-            raise ValueError(f"There is no folder {path.parent}. Make it first.")
-        begun.append((path.with_name(f".{path.name}.{os.getpid()}.part"), path))
-        return begun[-1][0]
-
-    try:
-        yield begin
-        for half, path in begun:
-            with _told(path):
-                os.replace(half, path)
-    finally:
-        for half, _ in begun:
-            half.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
 def _told(path: Path):
     """What the system says against a file, in one sentence."""
     try:
         yield
     except OSError as problem:
         why = os.strerror(problem.errno) if problem.errno else "it could not be written"
-        raise ValueError(
+        raise Failed(
             f"{path.name} could not be written ({why}). Nothing is left of it: make room, or choose another place."
         ) from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import sys
 import time
@@ -11,9 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import privcov
+from privcov import _shell_edges
 
 _BAR = 24
 _REDRAW_SECONDS = 0.1
+_LEVELS = {"rho": (1e-15, 1e9), "epsilon": (1e-9, 1e6), "delta": (1e-100, 1 - 1e-9)}
 
 
 def add_commands(commands) -> None:
@@ -40,6 +41,19 @@ def add_commands(commands) -> None:
         "--pay-again", dest="again", action="store_const", const="pay", help="the same: release again, and pay again"
     )
     release.add_argument(
+        "--accept-unreadable",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COLUMN",
+        help="release these columns although no cell of them is a number: all are then missing ones",
+    )
+    release.add_argument(
+        "--expected-rows",
+        type=int,
+        help="a public guess where the number of rows is not public: noise beyond all they can add up to is refused",
+    )
+    release.add_argument(
         "--public", action="store_true", help="rows that need no protection: simulated noise, no ledger, nothing spent"
     )
     release.add_argument("--seed", type=int, help="of the simulated noise; with --public only (default 0)")
@@ -64,23 +78,28 @@ def add_guarantee(parser) -> None:
 
 def guarantee_of(options) -> privcov.PureDP | privcov.ApproxDP | privcov.ZCDP:
     """The guarantee that the options name. Raises ValueError for none or several."""
+    from privcov import checks
+
     given = (options.epsilon is not None, options.delta is not None, options.rho is not None)
-    if given == (False, False, True):
+    if given not in ((False, False, True), (True, True, False), (True, False, False)):
+        raise ValueError("Give --rho, or --epsilon, or --epsilon and --delta.")
+    for name, (low, high) in _LEVELS.items():  # beyond them the arithmetic of a cost overflows
+        if (level := getattr(options, name)) is not None:
+            checks.in_range(f"--{name}", level, low, high)
+    if options.rho is not None:
         return privcov.ZCDP(options.rho)
-    if given == (True, True, False):
-        return privcov.ApproxDP(options.epsilon, options.delta)
-    if given == (True, False, False):
-        return privcov.PureDP(options.epsilon)
-    raise ValueError("Give --rho, or --epsilon, or --epsilon and --delta.")
+    return (
+        privcov.PureDP(options.epsilon) if options.delta is None else privcov.ApproxDP(options.epsilon, options.delta)
+    )
 
 
 def _release(options) -> None:
-    from privcov.data_sources.private_file import Declaration
+    from privcov import _shell_check
     from privcov.ledger import VersionChanged
 
     guarantee = guarantee_of(options)
-    declaration = Declaration.from_json(options.declaration.read_text(encoding="utf-8"))
-    _check_out(options.out)
+    declaration = _shell_check.read_declaration(options.declaration)
+    _shell_edges.check_place(options.out)
     if options.public:
         _simulate(options, declaration, guarantee)
         return
@@ -91,6 +110,8 @@ def _release(options) -> None:
         _progress(show_rows=declaration.n_public) as progress,
         _told_when_interrupted(ledger, declaration.name.strip()),
     ):
+        if ledger.account(declaration.name.strip()).affords(guarantee):  # else nothing can be spent, and it is said
+            _shell_check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
         try:
             made = privcov.release_private(
                 options.method,
@@ -100,12 +121,13 @@ def _release(options) -> None:
                 draw=options.draw,
                 different_from=tuple(options.different_from),
                 again=options.again,
+                expected_rows=options.expected_rows,
                 **parameters_of(options),
             )
         except VersionChanged as asked:
             raise asked.instead("--stored", "--pay-again") from None
-    _write(
-        made.to_json(),
+    _shell_edges.answer(
+        made.to_json() + "\n",
         options.out,
         "The release is stored in the ledger: the same command with a place that can be written returns it, and "
         "nothing is paid again.",
@@ -116,9 +138,11 @@ def _release(options) -> None:
 
 def _simulate(options, declaration, guarantee) -> None:
     """A seeded release from rows that need no protection: the same bits wherever the sums are made."""
-    if options.different_from or options.ledger or options.draw != 1 or options.again != "ask":
+    only_private = (options.different_from, options.ledger, options.accept_unreadable, options.expected_rows)
+    if any(only_private) or options.draw != 1 or options.again != "ask":
         raise ValueError(
-            "--public keeps no record: leave --ledger, --draw, --different-from, --stored and --pay-again out."
+            "--public keeps no record: leave --ledger, --draw, --different-from, --stored, --pay-again, "
+            "--accept-unreadable and --expected-rows out."
         )
     with _progress(show_rows=True) as progress:
         made = privcov.release(
@@ -130,7 +154,9 @@ def _simulate(options, declaration, guarantee) -> None:
             neighbours="replace-one" if declaration.n_public else "add-remove",
             **parameters_of(options),
         )
-    _write(made.to_json(), options.out, "Nothing was spent: choose another place and give the command again.")
+    _shell_edges.answer(
+        made.to_json() + "\n", options.out, "Nothing was spent: choose another place and give the command again."
+    )
     print(made.statement, file=sys.stderr)
 
 
@@ -148,32 +174,6 @@ def _told_when_interrupted(ledger: privcov.Ledger, name: str) -> Iterator[None]:
             "Interrupted during the release, and what it costs counts as spent. The same command returns it if it was "
             f"stored; see python -m privcov ledger show {name!r}."
         ) from None
-
-
-def _check_out(out: Path | None) -> None:
-    """ValueError before anything is read or spent where the answer could not be written afterwards."""
-    if out is None:
-        return
-    if out.is_dir() or not out.parent.is_dir():
-        raise ValueError(
-            f"--out must name a file in a folder that exists, got {out}. Make the folder, or choose another."
-        )
-    if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise ValueError(f"--out {out} cannot be written. Choose another place.")
-
-
-def _write(text: str, out: Path | None, otherwise: str) -> None:
-    """The answer to its place; ValueError with what happens to it where that fails."""
-    try:
-        if out is None:
-            print(text, flush=True)
-        else:
-            out.write_text(text + "\n", encoding="utf-8")
-    except OSError as problem:
-        if out is None:  # what is still in the buffer would fail again when Python ends
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        place = "Standard output" if out is None else str(out)
-        raise ValueError(f"{place} could not be written ({problem.strerror}). {otherwise}") from None
 
 
 def parameters_of(options) -> dict:
@@ -208,15 +208,15 @@ def _progress(show_rows: bool) -> Iterator:
 class Bar:
     """Progress of a pass on a stream: one line that is drawn again on a terminal, else a line per tenth.
 
-    show_rows: False where the number of rows is not public; then shares and times alone are shown.
+    show_rows: False where the number of rows is not public; then shares and times alone are shown. what: said first.
     """
 
-    def __init__(self, stream, show_rows: bool) -> None:
-        self.stream, self.show_rows, self.terminal = stream, show_rows, stream.isatty()
+    def __init__(self, stream, show_rows: bool, what: str = "") -> None:
+        self.stream, self.show_rows, self.what, self.terminal = stream, show_rows, what, stream.isatty()
         self.tenth, self.drawn, self.width = 0, 0.0, 0
 
     def __call__(self, rows: int, total: int, seconds: float) -> None:
-        words = line(rows, total, seconds, self.show_rows)
+        words = self.what + line(rows, total, seconds, self.show_rows)
         if self.terminal:
             if rows < total and time.monotonic() - self.drawn < _REDRAW_SECONDS:
                 return

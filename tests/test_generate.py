@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import privcov
-from privcov import _generate
+from privcov import _generate, _shell_generate
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.private_file import Declaration
 from privcov.table_files import blocks_of, count_rows, describe, parts_of
@@ -35,7 +35,7 @@ def rows_in(paths) -> np.ndarray:
 def shell(*words) -> None:
     """The command as ``python -m privcov`` has it, in this process."""
     parser = argparse.ArgumentParser()
-    _generate.add_generate(parser.add_subparsers())
+    _shell_generate.add_generate(parser.add_subparsers())
     options = parser.parse_args(["generate", *map(str, words)])
     options.act(options)
 

@@ -6,7 +6,7 @@ import secrets
 
 import streamlit as st
 
-from pages.parts import attacker, frame, show
+from pages.parts import attacker, frame, own_check, show
 from pages.parts.own_noise import PURE_METHODS, best_shape, facts_of
 from pages.parts.own_state import go_on, keep, open_ledger, own, rows
 from privcov import accounting
@@ -85,12 +85,13 @@ def section() -> None:
                 "what was released before stays on Answers, and looking at it spends nothing."
             )
         )
+    own_check.panel()
     if unsure:
         if made.state == "stored":
             st.button("Open the stored answer, free", on_click=_open, args=(made.token,), key="own-open-stored")
-        if st.button(show.as_text(f"Release again, costs {guarantee} ..."), key="own-pay-again"):
+        if st.button(show.as_text(f"Release again, costs {guarantee} ..."), key="own-pay-again") and own_check.passed():
             _confirm(method, guarantee, account, after, int(draw), tuple(different), again=PAY)
-    elif st.button("Release ...", type="primary", key="own-ask"):
+    elif st.button("Release ...", type="primary", key="own-ask") and own_check.passed():
         _confirm(method, guarantee, account, after, int(draw), tuple(different), again=STORED if made else ASK)
     if mine.problem:
         st.error(show.as_text(mine.problem))
@@ -167,6 +168,7 @@ def _confirm(
         f"**{accounting.attacker_success(guarantee):.3f}**."
     )
     show.attacker_meter(accounting.attacker_success(guarantee), frame.palette())
+    own_check.verdict()
     st.caption(
         "What is spent is never given back, not even if the machine stops in the middle. The noise comes from the "
         "operating system, is drawn once and has no seed."

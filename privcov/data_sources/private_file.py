@@ -6,19 +6,24 @@ which public bounds and why, the classes, whether the number of rows is public, 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
 import json
 import math
 import secrets
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from privcov import checks
 from privcov.data_sources.csv_file import MAX_BYTES, chunks, decode, read_header, records_of
 from privcov.dataset import Dataset, Progress
 from privcov.private_dataset import PrivateDataset
 from privcov.private_facts import MOST_COLUMNS, MOST_ROWS
+from privcov.table_files.blocks import Words
 from privcov.table_files.facts import quote
 from privcov.table_files.numbers import number_of
 
@@ -126,7 +131,16 @@ class Declaration:
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")
         made = tuple(_built(Column, c, "A column of the declaration") for c in columns)
-        fields["classes"] = tuple(fields.get("classes") or ())
+        classes = fields.get("classes") or ()
+        if not isinstance(classes, list | tuple):
+            raise ValueError("A declaration must hold classes as a list of names. Correct it.")
+        for what, text in [("label", fields.get("label", "")), *(("name of a column", c.name) for c in made)]:
+            if not isinstance(text, str):
+                raise ValueError(f"The {what} in a declaration must be text, got {text!a}. Correct it.")
+        for column in made:
+            if column.typical is not None:
+                checks.number(f"The typical value of {column.name!r}", column.typical)
+        fields["classes"] = tuple(classes)
         return _built(cls, {**fields, "columns": made}, "The declaration")
 
 
@@ -135,34 +149,58 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
 
     Raises ValueError for what the header lacks, and PrivateFileError for everything else.
     """
+    header, places = _places(raw, declaration)
+    parts, labels = [], [] if declaration.label else None
+    with _nothing_said():
+        for lines in _lines(raw, len(header)):
+            parts.append(
+                np.array([[_or_missing(line[at]) for at in places[: len(declaration.columns)]] for line in lines])
+            )
+            if labels is not None:
+                labels += [line[places[-1]].strip() for line in lines]
+        rows = np.concatenate(parts)
+    return declaration.on_rows(rows, labels)
+
+
+def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Words]]:
+    """What the declared columns of a CSV say, some rows at a time, for the owner's eyes; raises as `read_private`."""
+    header, places = _places(raw, declaration)
+    with _nothing_said():
+        for lines in _lines(raw, len(header)):
+            yield {header[at]: Words(dict(Counter(line[at] for line in lines))) for at in places}
+
+
+def _places(raw: bytes, declaration: Declaration) -> tuple[list[str], list[int]]:
+    """(the header, where the declared columns and then the label are)."""
     header = read_header(raw)
     wanted = [c.name for c in declaration.columns] + ([declaration.label] if declaration.label else [])
     for name in wanted:
         if name not in header:
             raise ValueError(f"The file has no column {quote(name)}, which the declaration names.")
+    return header, [header.index(name) for name in wanted]
+
+
+@contextlib.contextmanager
+def _nothing_said() -> Iterator[None]:
+    """Whatever goes wrong while rows are read is an identifier: the words of a library might repeat a cell."""
     try:
-        rows, labels = _read(raw, [header.index(name) for name in wanted], len(header), bool(declaration.label))
+        yield
     except Exception:
         raise PrivateFileError(
             f"The file could not be read as declared (id {secrets.token_hex(4)}). It must be a CSV in UTF-8, commas "
             f"between as many cells on every line, at most {MAX_BYTES / 1e6:,.0f} MB and {MOST_ROWS:,} rows."
         ) from None
-    return declaration.on_rows(rows, labels)
 
 
-def _read(raw: bytes, places: list[int], width: int, labelled: bool):
+def _lines(raw: bytes, width: int) -> Iterator[list[list[str]]]:
+    """The rows, some at a time."""
     if len(raw) > MAX_BYTES:
         raise ValueError
     decode(raw, "The file")
     records = records_of(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=""))
     next(records)
-    parts, labels = [], [] if labelled else None
-    numeric = places[:-1] if labelled else places
     for _, lines in chunks(records, width):
-        parts.append(np.array([[_or_missing(line[at]) for at in numeric] for line in lines]))
-        if labelled:
-            labels += [line[places[-1]].strip() for line in lines]
-    return np.concatenate(parts), labels
+        yield lines
 
 
 def _or_missing(cell: str) -> float:

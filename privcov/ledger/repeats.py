@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from privcov import checks
 from privcov.ledger.book import Entry, Ledger
-from privcov.ledger.file import LedgerError
+from privcov.ledger.errors import LedgerError
 from privcov.measurements.exposed import exposed_answer
 from privcov.private_facts import Facts
 

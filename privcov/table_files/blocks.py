@@ -19,6 +19,43 @@ class Block:
     labels: tuple[tuple[str, ...], np.ndarray] | None
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Words:
+    """What some cells of a column say: how often each distinct text occurs (bytes that are not UTF-8 are surrogates).
+
+    missing: empty cells. typed: the file's own type for the column, where it is one that holds no numbers; its values
+    are then under the text "" when they are not text themselves.
+    """
+
+    texts: dict[str, int]
+    missing: int = 0
+    typed: str = ""
+
+
+Said = np.ndarray | Words  # float64 with NaN where a cell is missing, or texts
+
+
+def said_of(column, typed: str = "") -> Said:
+    """One pyarrow column as numbers where it holds numbers or truth values, else as texts."""
+    import pyarrow as pa
+    import pyarrow.compute as compute
+    import pyarrow.types as t
+
+    kind = column.type.value_type if t.is_dictionary(column.type) else column.type
+    if t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind) or t.is_null(kind):
+        line = np.empty(len(column))
+        _fill(line, column)
+        return line
+    holes = column.null_count
+    if not (t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind) or t.is_binary(kind)):
+        return Words({"": len(column) - holes}, holes, typed)
+    counted = compute.value_counts(compute.drop_null(column))
+    texts = counted.field("values")
+    texts = (texts.dictionary_decode() if t.is_dictionary(texts.type) else texts).cast(pa.binary()).to_pylist()
+    names = [text.decode("utf-8", "surrogateescape") for text in texts]
+    return Words(dict(zip(names, counted.field("counts").to_pylist(), strict=True)), holes, typed)
+
+
 def blocks_from(table, columns: Sequence[str], label: str, rows: int) -> Iterator[Block]:
     """A pyarrow Table or RecordBatch in blocks of at most ``rows`` rows; each cell is copied once."""
     for start in range(0, table.num_rows, rows):

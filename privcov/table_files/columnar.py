@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 
-from privcov.table_files.blocks import Block, blocks_from
+from privcov.table_files.blocks import Block, Said, blocks_from, said_of
 from privcov.table_files.facts import FileFacts, Part, TableFileError, quote
 
 
@@ -25,10 +25,9 @@ def check_types(file: FileFacts, columns: Sequence[str], label: str) -> None:
 
     with closing(_Opened(file.path, file.format)) as opened:
         for name in columns:
-            kind = opened.schema.field(name).type
-            if not (t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind) or t.is_null(kind)):
+            if kind := _no_numbers(opened.schema.field(name).type):
                 raise TableFileError(
-                    f"Column {quote(name)} of {file.path} has the type {_short(kind)} and only numbers can be "
+                    f"Column {quote(name)} of {file.path} has the type {kind} and only numbers can be "
                     "measured: leave it out, or write it as float64."
                 )
         if label:
@@ -60,6 +59,19 @@ def blocks(part: Part, columns: Sequence[str], label: str, rows: int) -> Iterato
     with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
         for batch in opened.batches(part.first, part.last, [*columns, label] if label else list(columns), rows):
             yield from blocks_from(batch, columns, label, rows)
+
+
+def said(part: Part, columns: Sequence[str], label: str, rows: int) -> Iterator[tuple[dict[str, Said], float]]:
+    """What the cells of one batch at a time say, for its owner alone, and the share of the part that is read."""
+    names, done = [*columns, label] if label else list(columns), 0
+    with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
+        typed = {name: "" if name == label else _no_numbers(opened.schema.field(name).type) for name in names}
+        for batch in opened.batches(part.first, part.last, names, rows):
+            done += batch.num_rows
+            for start in range(0, batch.num_rows, rows):
+                some = batch.slice(start, rows)
+                found = {name: said_of(some.column(name), typed[name]) for name in names}
+                yield found, min(1.0, done / max(1, part.rows or done))
 
 
 class _Opened:
@@ -118,6 +130,14 @@ def _footer(file: FileFacts):
     import pyarrow.parquet as pq
 
     return pq.read_metadata(file.path)
+
+
+def _no_numbers(kind) -> str:
+    """The name of a type that cannot be measured, "" of one that can."""
+    import pyarrow.types as t
+
+    numbers = t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind) or t.is_null(kind)
+    return "" if numbers else _short(kind)
 
 
 def _short(kind) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from privcov.table_files.blocks import Block, blocks_from
+from privcov.table_files.blocks import Block, Said, Words, blocks_from, said_of
 from privcov.table_files.csv_scan import is_row, line_at, opened, pieces
 from privcov.table_files.facts import FileFacts, Part, Piece, TableFileError, quote
 from privcov.table_files.numbers import SPELLINGS, number_of
@@ -21,6 +22,16 @@ def blocks(part: Part, columns: Sequence[str], label: str, rows: int, private: b
     reader = _Reader(part.file, columns, label, private)
     for piece, data in _with_bytes(part, private):
         yield from blocks_from(reader.table(piece, data), columns, label, rows)
+
+
+def said(part: Part, columns: Sequence[str], label: str) -> Iterator[tuple[dict[str, Said], float]]:
+    """What the cells of one piece at a time say, for its owner alone, and the share of the part that is read."""
+    reader = _Reader(part.file, columns, label, True)
+    length = sum(piece.stop - piece.start for piece in part.pieces) or part.file.size
+    done = 0
+    for piece, data in _with_bytes(part, True):
+        done += len(data)
+        yield reader.said(piece, data), min(1.0, done / length)
 
 
 def _with_bytes(part: Part, private: bool) -> Iterator[tuple[Piece, bytes]]:
@@ -45,6 +56,7 @@ class _Reader:
         self.columns = list(columns)
         self.width = len(file.names)
         self.places = {name: file.names.index(name) for name in self.names}
+        self.worded: set[str] = set()  # columns that held text in the last piece of `said`
 
     def table(self, piece: Piece, data: bytes):
         import pyarrow as pa
@@ -60,12 +72,42 @@ class _Reader:
                     return found
         return self._slowly(piece, data)
 
-    def _read(self, data: bytes, kind):
+    def said(self, piece: Piece, data: bytes) -> dict[str, Said]:
+        """Numbers, or the distinct texts of a column with others; the same cells are numbers as in `table`."""
+        import pyarrow as pa
+
+        annotated = b"(" in data and _ANNOTATED_NAN.search(data)
+        for worded in (self.worded, set(self.columns)):
+            if piece.plain and not (annotated and worded != set(self.columns)):
+                kinds = {name: pa.binary() if name in worded else pa.float64() for name in self.columns}
+                try:
+                    found = self._read(data, kinds | ({self.label: pa.binary()} if self.label else {}))
+                except (pa.ArrowInvalid, ValueError):
+                    continue
+                if found.num_rows == piece.rows:
+                    made = {name: said_of(found.column(name)) for name in self.names}
+                    break
+        else:
+            made = self._said_slowly(piece, data)
+        words = {name: cells.texts for name, cells in made.items() if isinstance(cells, Words) and name in self.columns}
+        self.worded = {name for name, texts in words.items() if any(number_of(text) is None for text in texts)}
+        return made
+
+    def _said_slowly(self, piece: Piece, data: bytes) -> dict[str, Said]:
+        counts: dict[str, Counter] = {name: Counter() for name in self.names}
+        for line, cells in self._records(piece, data):
+            self._check_width(piece, line, cells)
+            for name, counted in counts.items():
+                counted[cells[self.places[name]]] += 1
+        return {name: Words(dict(counted)) for name, counted in counts.items()}
+
+    def _read(self, data: bytes, kinds: dict):
+        """kinds: the pyarrow type of every wanted column."""
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
         at = {name: str(place) for name, place in self.places.items()}
-        types = {at[name]: kind for name in self.columns} | ({at[self.label]: pa.string()} if self.label else {})
+        types = {at[name]: kind for name, kind in kinds.items()}
         found = arrow_csv.read_csv(
             pa.BufferReader(data),
             arrow_csv.ReadOptions(
@@ -81,13 +123,18 @@ class _Reader:
     def _numbers(self, data: bytes):
         import pyarrow as pa
 
-        return self._read(data, pa.float64())
+        return self._read(data, self._kinds(pa.float64()))
+
+    def _kinds(self, numbers) -> dict:
+        import pyarrow as pa
+
+        return dict.fromkeys(self.columns, numbers) | ({self.label: pa.string()} if self.label else {})
 
     def _distinct_texts(self, data: bytes):
         """For columns with a few cells that pyarrow does not take for numbers: each distinct text is looked at once."""
         import pyarrow as pa
 
-        found = self._read(data, pa.binary())
+        found = self._read(data, self._kinds(pa.binary()))
         for at, name in enumerate(self.columns):
             texts = found.column(name).combine_chunks().dictionary_encode()
             numbers = [number_of(text.decode("utf-8", "surrogateescape")) for text in texts.dictionary.to_pylist()]
@@ -103,11 +150,7 @@ class _Reader:
 
         kept: dict[str, list] = {name: [] for name in self.names}
         for line, cells in self._records(piece, data):
-            if len(cells) != self.width:
-                raise TableFileError(
-                    f"{self._line(piece, line)} has {len(cells):,} cell{'s' * (len(cells) != 1)} and the header has "
-                    f"{self.width:,}: give every line the same number of cells, and write decimal points."
-                )
+            self._check_width(piece, line, cells)
             for name in self.columns:
                 number = number_of(cells[self.places[name]])
                 if number is None and not self.private:
@@ -139,6 +182,13 @@ class _Reader:
         raise TableFileError(
             f"{self._line(piece, line)} has a cell beyond {csv.field_size_limit():,} characters, the limit: shorten it."
         )
+
+    def _check_width(self, piece: Piece, line: int, cells: list[str]) -> None:
+        if len(cells) != self.width:
+            raise TableFileError(
+                f"{self._line(piece, line)} has {len(cells):,} cell{'s' * (len(cells) != 1)} and the header has "
+                f"{self.width:,}: give every line the same number of cells, and write decimal points."
+            )
 
     def _text(self, piece: Piece, line: int, cell: str) -> str:
         if not any("\ud800" <= letter <= "\udfff" for letter in cell):

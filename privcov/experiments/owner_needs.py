@@ -1,0 +1,93 @@
+"""What a release of a private table needs of this computer: memory, disk and time, beside what is there. Estimates."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from privcov import engine
+from privcov.ledger.file import default_path
+from privcov.table_files.csv_scan import READ_BYTES
+
+_LIBRARIES = 300e6
+_PER_ENTRY_KEPT = 2 * 130  # bytes of an entry of the joint matrix in the ledger: the answer, and its journal
+_PER_ENTRY_HELD = 600  # whole numbers of any size, and some matrices of floats
+_COPIES = 12  # of a piece of a file while it is read: bytes, columns, whole numbers
+_FLOPS = 2e9  # of one core, for a product of matrices
+
+
+@dataclass(frozen=True, repr=False)
+class Needs:
+    """Bytes and seconds, rounded up; what is there is None where the system does not say."""
+
+    memory: float
+    memory_there: float | None
+    disk: float
+    disk_there: float | None
+    seconds: float
+
+    @property
+    def sentence(self) -> str:
+        """All of it, and a warning where something does not suffice."""
+        short = [
+            name
+            for name, need, there in (("memory", self.memory, self.memory_there), ("disk", self.disk, self.disk_there))
+            if there is not None and need > there
+        ]
+        told = (
+            f"A release needs about {_size(self.memory)} of memory{_of(self.memory_there)}, {_size(self.disk)} of disk"
+            f"{_of(self.disk_there)} and {_clock(self.seconds)}."
+        )
+        return f"{told} There is too little {' and '.join(short)}." if short else told
+
+
+def needs(rows: int, d: int, classes: int, seconds: float, *, in_files: bool, ledger: Path | None = None) -> Needs:
+    """Of a release of d columns. seconds: what one reading took. in_files: the table is not held in memory."""
+    entries, workers = (d + max(1, classes)) ** 2, engine.workers()
+    held = workers * _COPIES * READ_BYTES if in_files else 3 * 8 * rows * d
+    product = 2 * rows * entries / (_FLOPS * workers)
+    place = ledger or default_path()
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    return Needs(
+        _LIBRARIES + held + _PER_ENTRY_HELD * entries,
+        _memory_there(),
+        100_000 + _PER_ENTRY_KEPT * entries,
+        shutil.disk_usage(place).free,
+        seconds + product,
+    )
+
+
+def _memory_there() -> float | None:
+    """What is free of this computer, and of the container around this process."""
+    found = []
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    except (OSError, ValueError):
+        if "SC_AVPHYS_PAGES" in os.sysconf_names:
+            found.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    try:
+        most, now = (
+            int(Path(f"/sys/fs/cgroup/memory.{name}").read_text(encoding="ascii")) for name in ("max", "current")
+        )
+        found.append(max(0, most - now))
+    except (OSError, ValueError):  # no container, or one without a limit
+        pass
+    return min(found, default=None)
+
+
+def _of(there: float | None) -> str:
+    return "" if there is None else f" (of {_size(there)} free)"
+
+
+def _size(count: float) -> str:
+    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{max(1, -(-count // 1e6)):,.0f} MB"
+
+
+def _clock(seconds: float) -> str:
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
