@@ -1,8 +1,9 @@
-"""The shell's ``release`` and ``ledger``: from the files of a private table to a release on record, with progress."""
+"""The shell's ``release``, ``ledger`` and ``verify``: from a private table in files to a release on record and a bundle."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 import time
@@ -32,6 +33,7 @@ def add_commands(commands) -> None:
     )
     release.add_argument("--seed", type=int, help="of the simulated noise; with --public only (default 0)")
     release.add_argument("--out", type=Path, help="JSON file; standard output when left out")
+    release.add_argument("--bundle", type=Path, help="zip to take home: everything released, and what verifies it")
     release.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
     release.set_defaults(act=_release)
     ledger = commands.add_parser("ledger", help="what has been spent on private tables, and their limits")
@@ -40,6 +42,9 @@ def add_commands(commands) -> None:
     add_guarantee(ledger)
     ledger.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
     ledger.set_defaults(act=_ledger)
+    verify = commands.add_parser("verify", help="check a bundle without the data; nothing of the bundle is run")
+    verify.add_argument("bundle", type=Path, help="the zip, or the folder that it was unpacked to")
+    verify.set_defaults(act=_verify)
 
 
 def add_guarantee(parser) -> None:
@@ -67,6 +72,7 @@ def _release(options) -> None:
     guarantee = guarantee_of(options)
     declaration = Declaration.from_json(options.declaration.read_text(encoding="utf-8"))
     _check_out(options.out)
+    _check_out(options.bundle, "--bundle")
     if options.public:
         _simulate(options, declaration, guarantee)
         return
@@ -92,14 +98,16 @@ def _release(options) -> None:
         "The release is stored in the ledger: the same command with a place that can be written returns it, and "
         "nothing is paid again.",
     )
+    if options.bundle:
+        _save_bundle(made, options.bundle, declaration)
     print(made.statement, file=sys.stderr)
     print(ledger.account(declaration.name.strip()).sentence, file=sys.stderr)
 
 
 def _simulate(options, declaration, guarantee) -> None:
     """A seeded release from rows that need no protection: the same bits wherever the sums are made."""
-    if options.different_from or options.ledger or options.draw != 1:
-        raise ValueError("--public keeps no record: leave --ledger, --draw and --different-from out.")
+    if options.different_from or options.ledger or options.draw != 1 or options.bundle:
+        raise ValueError("--public keeps no record: leave --ledger, --draw, --bundle and --different-from out.")
     with _progress(show_rows=True) as progress:
         made = privcov.release(
             options.method,
@@ -130,16 +138,40 @@ def _told_when_interrupted(ledger: privcov.Ledger, name: str) -> Iterator[None]:
         ) from None
 
 
-def _check_out(out: Path | None) -> None:
+def _check_out(out: Path | None, option: str = "--out") -> None:
     """ValueError before anything is read or spent where the answer could not be written afterwards."""
     if out is None:
         return
     if out.is_dir() or not out.parent.is_dir():
         raise ValueError(
-            f"--out must name a file in a folder that exists, got {out}. Make the folder, or choose another."
+            f"{option} must name a file in a folder that exists, got {out}. Make the folder, or choose another."
         )
     if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise ValueError(f"--out {out} cannot be written. Choose another place.")
+        raise ValueError(f"{option} {out} cannot be written. Choose another place.")
+
+
+def _save_bundle(made: privcov.Release, place: Path, declaration) -> None:
+    try:
+        made.save_bundle(place, json.loads(declaration.to_json()))
+    except OSError as problem:
+        raise ValueError(
+            f"{place} could not be written ({problem.strerror}). The release is stored in the ledger: the same command "
+            "with a place that can be written makes the bundle, and nothing is paid again."
+        ) from None
+
+
+def _verify(options) -> None:
+    from privcov.bundle.verifier import library
+    from privcov.bundle.verify import verify
+
+    place, here = options.bundle.resolve(), Path.cwd()
+    if place == here or place in here.parents:
+        raise ValueError(
+            "The current folder belongs to the bundle, and Python looks for modules there first. Change to another "
+            f"folder, and give the command again with {place}."
+        )
+    if verify(options.bundle, library()):
+        raise SystemExit(1)
 
 
 def _write(text: str, out: Path | None, otherwise: str) -> None:
