@@ -189,8 +189,11 @@ class Release:
         """
         try:
             fields = json.loads(text)
+            json.dumps(fields, allow_nan=False)
         except (ValueError, TypeError, RecursionError):
-            raise ValueError("This is not the text of a release: it is no JSON. Take what to_json wrote.") from None
+            raise ValueError(
+                "This is not the text of a release: it must be JSON with finite numbers. Take what to_json wrote."
+            ) from None
         if not isinstance(fields, dict):
             raise ValueError("This is not the text of a release. Take what to_json wrote.")
         number = fields.pop("format", 1)
@@ -260,8 +263,8 @@ def _array(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
 
 def _raw(raw: dict, read: dict) -> Measured:
     law = NoiseLaw(**raw["law"])
-    for name in ("dimension", "joint"):
-        checks.whole(name, getattr(law, name), 0)
+    checks.whole("dimension", law.dimension, 0)
+    checks.whole("joint", int(law.joint) if isinstance(law.joint, bool) else law.joint, 0)  # False was written too
     checks.in_range("scale", law.scale, 0.0, math.inf)
     checks.number("freedom", law.freedom)
     event = None if raw["event"] is None else read["events"][checks.whole("event", raw["event"], 0)]

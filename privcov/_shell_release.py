@@ -1,4 +1,4 @@
-"""The shell's ``release``, ``ledger`` and ``verify``: from a private table in files to a release on record and a bundle."""
+"""The shell's ``release``, ``ledger`` and ``verify``: a private table in files becomes a release on record."""
 
 from __future__ import annotations
 

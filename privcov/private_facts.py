@@ -73,7 +73,7 @@ class Facts:
         """What `to_dict` wrote, worked out again from what was declared. ValueError where it does not follow."""
         try:
             found = _facts_again(fields)
-        except (TypeError, KeyError, OverflowError, RecursionError):
+        except (TypeError, KeyError, OverflowError):
             raise ValueError(
                 "These are not the public facts of a private table. Take them as they were stored."
             ) from None
@@ -93,7 +93,7 @@ def _facts_again(fields: dict) -> Facts:
     n = fields["n"]
     if n is not None:
         checks.whole("n", n, 1, MOST_FILE_ROWS)
-    typical = None if bounds is None else fields["origin"]
+    typical = None if bounds is None else [checks.number("A typical value", v) for v in fields["origin"]]
     units = working_units(names, fields["row_bound"] if bounds is None else None, bounds, typical)
     return declared(
         names,

@@ -126,7 +126,10 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     must(off <= (_CLOSE if numerical else 0), "the noise is not the one that the guarantee asked for needs")
     for field, value in dataclasses.asdict(dataclasses.replace(planned, scale=event.scale)).items():
         there = getattr(event, field)
-        must(there == value, f"{field} of the event is {there!a}, and from the declared facts follows {value!a}")
+        must(
+            repr(there) == repr(value),
+            f"{field} of the event is {there!a}, and from the declared facts follows {value!a}",
+        )
     if isinstance(asked, ApproxDP):
         rho = accounting.zcdp_sum((event,))
         must(rho <= Fraction(what.entry["amount"]), "the noise is less than what was paid for")
