@@ -121,7 +121,8 @@ def release_private(
     answer = ledger.transact(
         private.name, guarantee, go.request, made, fingerprint=mark, token=go.token, different_from=others
     )
-    return read_release(answer)
+    (entry,) = (e for e in ledger.entries(private.name) if e.token == (token or ledger.token_of(private.name, request)))
+    return dataclasses.replace(read_release(answer), entry=entry.to_dict())
 
 
 def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> tuple[float, str]:
@@ -156,7 +157,7 @@ def read_release(answer: str) -> Release:
             f"The measurement is stored, but the method could not use it: {fields['problem']} "
             "Look at it with another method; that costs nothing."
         )
-    return Release.from_json(json.dumps(fields["release"]))
+    return dataclasses.replace(Release.from_json(json.dumps(fields["release"])), measurement=read_measurement(answer))
 
 
 def read_measurement(answer: str) -> NoisySum:
@@ -171,7 +172,8 @@ def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "a
     numbers bit for bit. Raises ValueError where the method needs another kind of noise.
     """
     chosen, options = _prepared(method, noisy.facts, guarantee, centre, parameters)
-    return _run(chosen, Sealed(noisy.facts, lambda share, **how: read_sum(noisy, how["centre"])), guarantee, options)
+    sealed = Sealed(noisy.facts, lambda share, **how: read_sum(noisy, how["centre"]))
+    return dataclasses.replace(_run(chosen, sealed, guarantee, options), measurement=noisy)
 
 
 @cache

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import importlib
 import itertools
 import json
+import math
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from privcov import accounting
+from privcov import accounting, checks
+from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exposed import exposed
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.stored_sum import event_of
 from privcov.postprocess.fit import Fit
 from privcov.privacy import (
     Event,
@@ -22,6 +29,9 @@ from privcov.privacy import (
     from_dict,
     to_dict,
 )
+
+FORMAT = 2  # of the text of a release; texts without a number are of format 1, and have no digest
+_NOT_IN_TEXT = ("measurement", "entry")
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,9 @@ class Release:
     path: tuple of (lambda, precision, status, gap) or None.
     events: what touched the rows. guarantee: what was asked. given: what the events really give.
     scale, origin: the public units; a working-unit matrix is matrix / outer(scale, scale).
+    measurement: what was measured on private rows, as whole numbers, a `NoisySum` with ``total``, ``trace``, ``scale``,
+        ``shape``, ``anchors``, ``facts`` and ``event``; None for simulated and public rows. entry: the ledger's record.
+        Neither is in the text of `to_json`: the ledger and the bundle hold them, and a second copy could disagree.
     """
 
     method: str
@@ -75,6 +88,8 @@ class Release:
     class_means: np.ndarray | None = None
     class_counts: np.ndarray | None = None
     classes: tuple[str, ...] = ()
+    measurement: NoisySum | None = None
+    entry: dict | None = None
 
     def __post_init__(self) -> None:
         if self.as_asked and not accounting.covers(self.guarantee, self.given):
@@ -88,6 +103,13 @@ class Release:
                 f"{self.method} measured the rows without an event that says so: a defect of the method, and no "
                 "release was made."
             )
+        stored = self.measurement
+        if stored is not None and (
+            stored.event not in self.events
+            or (stored.facts.n, stored.facts.columns) != (self.n, self.columns)
+            or stored.facts.row_bound != self.row_bound
+        ):
+            raise ValueError("The measurement belongs to another release. Read both from one answer of the ledger.")
 
     @property
     def as_asked(self) -> bool:
@@ -131,11 +153,27 @@ class Release:
     @property
     def statement(self) -> Statement:
         """What is guaranteed, computed from the events alone."""
-        return _state(self)
+        return state(self)
+
+    def save_bundle(self, path: Path | str, declaration: dict | None = None) -> None:
+        """Write the bundle of a release of private rows: one zip, which ``python -m privcov verify`` checks.
+
+        declaration: the owner's, as JSON values (`json.loads(declared.to_json())`); its public facts stand for it where
+        it is left out. The same bytes as on the page Your data, but for the pictures. A file at ``path`` is replaced.
+        Raises ValueError for a release that does not know its measurement and its entry in the ledger: those made by
+        `release_private` do, also when it returns a stored one.
+        """
+        if self.measurement is None or self.entry is None:
+            raise ValueError(
+                "This release does not know its measurement and its entry in the ledger, and a bundle needs both. Call "
+                "release_private with the same request: it returns the stored release, and nothing is paid again."
+            )
+        # By name, as the registries do: the bundle is made from releases, so a release cannot import it.
+        importlib.import_module("privcov.bundle.opened").save(self, path, declaration)
 
     def to_json(self) -> str:
-        """Everything, exactly: `from_json` gives back the same numbers bit for bit."""
-        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        """The release, exactly: `from_json` gives back the same numbers bit for bit. Holds its format and a digest."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _NOT_IN_TEXT}
         fields["guarantee"] = to_dict(self.guarantee)
         fields["neighbours"] = dataclasses.asdict(self.neighbours)
         fields["events"] = [dataclasses.asdict(e) for e in self.events]
@@ -149,45 +187,109 @@ class Release:
         if self.path is not None:
             fields["path"] = [{**vars(fit), "gap": None if np.isnan(fit.gap) else fit.gap} for fit in self.path]
         fields["statement"] = [list(line) for line in self.statement.lines]
-        return json.dumps(fields, default=json_default, allow_nan=False)
+        plain = json.loads(json.dumps(fields, default=json_default, allow_nan=False))
+        return json.dumps({"format": FORMAT, "digest": _digest(plain), **plain})
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """The release that `to_json` wrote. Raises ValueError where its events do not give what it claims."""
-        fields = json.loads(text)
-        fields.pop("statement")
-        fields["guarantee"] = from_dict(fields["guarantee"])
-        fields["neighbours"] = Neighbours(**fields["neighbours"])
-        fields["events"] = tuple(Event(**e) for e in fields["events"])
-        for name in ("columns", "notes", "classes"):
-            fields[name] = tuple(fields.get(name, ()))
-        arrays = ("scale", "origin", "covariance", "precision", "second_moment", "mean", "class_means", "class_counts")
-        for name in arrays:
-            if fields[name] is not None:
-                fields[name] = np.array(fields[name], dtype=np.float64)
-        if fields["raw"] is not None:
-            raw = fields["raw"]
-            fields["raw"] = Measured(
-                np.array(raw["matrix"], dtype=np.float64),
-                NoiseLaw(**raw["law"]),
-                None if raw["event"] is None else fields["events"][raw["event"]],
-                raw["centre"],
-                fields["n"],
-                fields["row_bound"],
-                fields["count"],
-            )
-        if fields["path"] is not None:
-            fields["path"] = tuple(
-                Fit(
-                    **{
-                        **f,
-                        "precision": None if f["precision"] is None else np.array(f["precision"]),
-                        "gap": float("nan") if f["gap"] is None else f["gap"],
-                    }
-                )
-                for f in fields["path"]
-            )
-        return cls(**fields)
+        """The release that `to_json` wrote, without ``measurement`` and ``entry``.
+
+        Raises ValueError, in a sentence, for a text that was altered or broken, whose events do not give what it
+        claims, or of an unknown format.
+        """
+        try:
+            fields = json.loads(text)
+            json.dumps(fields, allow_nan=False)
+        except (ValueError, TypeError, RecursionError):
+            raise ValueError(
+                "This is not the text of a release: it must be JSON with finite numbers. Take what to_json wrote."
+            ) from None
+        if not isinstance(fields, dict):
+            raise ValueError("This is not the text of a release. Take what to_json wrote.")
+        number = fields.pop("format", 1)
+        if isinstance(number, bool) or number not in (1, FORMAT):
+            raise ValueError(f"The release has format {number!r}, and this version of privcov knows 1 to {FORMAT}.")
+        if number != 1 and fields.pop("digest", None) != _digest(fields):
+            raise ValueError("The text of the release was altered after it was written. Take the original.")
+        try:
+            made = cls(**_read(fields))
+            str(made.statement)  # what it rests on is there and in range
+            return made
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError) as problem:
+            reason = f"{type(problem).__name__}: {problem}" if isinstance(problem, LookupError) else str(problem)
+            raise ValueError(f"The text of the release was altered or is broken, and it is refused: {reason}") from None
+
+
+def _digest(fields: dict) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+
+def _read(fields: dict) -> dict:
+    """Arguments of `Release` from its text. What it raises for a wrong field is made a sentence by the caller."""
+    known = {f.name: f for f in dataclasses.fields(Release) if f.name not in _NOT_IN_TEXT}
+    late = {"count", "class_means", "class_counts", "classes"}  # texts written before there were classes lack them
+    given = {name: value for name, value in fields.items() if name != "statement"}
+    if not set(known) - late <= set(given) <= set(known):
+        raise ValueError("it lacks a field or has one too many.")
+    read = dict(given)
+    read["guarantee"] = from_dict(given["guarantee"])
+    read["neighbours"] = Neighbours(**given["neighbours"])
+    read["events"] = tuple(event_of(e) for e in given["events"])
+    for name in ("columns", "notes", "classes"):
+        read[name] = tuple(given.get(name, ()))
+        if isinstance(given.get(name), str) or not all(isinstance(word, str) for word in read[name]):
+            raise ValueError(f"{name} must be a list of texts.")
+    d, k = len(read["columns"]), len(read["classes"])
+    square, shapes = (d, d), {"scale": (d,), "origin": (d,), "mean": (d,), "class_means": (k, d), "class_counts": (k,)}
+    for name in ("covariance", "precision", "second_moment", *shapes):
+        empty = name not in ("scale", "origin") and given.get(name) is None
+        read[name] = None if empty else _array(name, given[name], shapes.get(name, square))
+    for name in ("method", "target"):
+        if not isinstance(given[name], str):
+            raise ValueError(f"{name} must be text.")
+    checks.one_of("target", given["target"], ("covariance", "second moment", "precision"))
+    if not isinstance(given["parameters"], dict):
+        raise ValueError("parameters must be names with values.")
+    if given["n"] is not None:
+        checks.whole("n", given["n"], 1)
+    if given.get("count") is not None or given["n"] is None:
+        checks.positive("count", given.get("count"))
+    checks.positive("row_bound", given["row_bound"])
+    if not all(isinstance(word, str) for word in given["neighbours"].values()):
+        raise ValueError("neighbours must be texts.")
+    if given["raw"] is not None:
+        read["raw"] = _raw(given["raw"], read)
+    if given["path"] is not None:
+        read["path"] = tuple(_fit(fit, square) for fit in given["path"])
+    return read
+
+
+def _array(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
+    found = np.array(value, dtype=np.float64)
+    if found.shape != shape or not np.isfinite(found).all():
+        raise ValueError(f"{name} must hold {' x '.join(map(str, shape))} finite numbers.")
+    return found
+
+
+def _raw(raw: dict, read: dict) -> Measured:
+    law = NoiseLaw(**raw["law"])
+    checks.whole("dimension", law.dimension, 0)
+    checks.whole("measured", law.measured, 0)
+    checks.whole("joint", int(law.joint) if isinstance(law.joint, bool) else law.joint, 0)  # False was written too
+    checks.in_range("scale", law.scale, 0.0, math.inf)
+    checks.number("freedom", law.freedom)
+    event = None if raw["event"] is None else read["events"][checks.whole("event", raw["event"], 0)]
+    if not isinstance(raw["centre"], str) or not isinstance(law.corner, bool):
+        raise ValueError("centre must be text, and corner true or false.")
+    matrix = _array("raw", raw["matrix"], (law.size, law.size))
+    return Measured(matrix, law, event, raw["centre"], read["n"], read["row_bound"], read.get("count"))
+
+
+def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
+    precision = None if fit["precision"] is None else _array("precision of the path", fit["precision"], shape)
+    gap = float("nan") if fit["gap"] is None else checks.number("gap", fit["gap"])
+    checks.number("lam", fit["lam"])
+    return Fit(**{**fit, "precision": precision, "gap": gap})
 
 
 def json_default(value: object) -> object:
@@ -199,7 +301,8 @@ def json_default(value: object) -> object:
     raise TypeError(f"cannot write {type(value).__name__} as JSON")
 
 
-def _state(rel: Release) -> Statement:
+def state(rel: Any) -> Statement:
+    """The statement of a `Release`, or of what else has its public fields: a bundle's verifier has no matrices."""
     plain = (rel.scale == 1).all() and (rel.origin == 0).all()
     rows = f"{rel.n} rows" if rel.n is not None else f"about {rel.count:.1f} rows (a noisy count)"
     size = f"{rows} x {len(rel.columns)} columns, every row clipped to norm R = {rel.row_bound:.6g}"

@@ -1,8 +1,9 @@
-"""The shell's ``release`` and ``ledger``: from the files of a private table to a release on record, with progress."""
+"""The shell's ``release``, ``ledger`` and ``verify``: a private table in files becomes a release on record."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import shlex
 import sys
 import time
@@ -58,6 +59,7 @@ def add_commands(commands) -> None:
     )
     release.add_argument("--seed", type=int, help="of the simulated noise; with --public only (default 0)")
     release.add_argument("--out", type=Path, help="JSON file; standard output when left out")
+    release.add_argument("--bundle", type=Path, help="zip to take home: everything released, and what verifies it")
     release.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
     release.set_defaults(act=_release, again="ask")
     ledger = commands.add_parser("ledger", help="what has been spent on private tables, and their limits")
@@ -67,6 +69,9 @@ def add_commands(commands) -> None:
     ledger.add_argument("--yes", action="store_true", help="with begin-anew: what was spent until now is forgotten")
     ledger.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
     ledger.set_defaults(act=_ledger)
+    verify = commands.add_parser("verify", help="check a bundle without the data; nothing of the bundle is run")
+    verify.add_argument("bundle", type=Path, help="the zip, or the folder that it was unpacked to")
+    verify.set_defaults(act=_verify)
 
 
 def add_guarantee(parser) -> None:
@@ -100,6 +105,7 @@ def _release(options) -> None:
     guarantee = guarantee_of(options)
     declaration = _shell_check.read_declaration(options.declaration)
     _shell_edges.check_place(options.out)
+    _shell_edges.check_place(options.bundle, "--bundle")
     if options.public:
         _simulate(options, declaration, guarantee)
         return
@@ -132,16 +138,24 @@ def _release(options) -> None:
         "The release is stored in the ledger: the same command with a place that can be written returns it, and "
         "nothing is paid again.",
     )
+    if options.bundle:
+        _save_bundle(made, options.bundle, declaration)
     print(made.statement, file=sys.stderr)
     print(ledger.account(declaration.name.strip()).sentence, file=sys.stderr)
 
 
 def _simulate(options, declaration, guarantee) -> None:
     """A seeded release from rows that need no protection: the same bits wherever the sums are made."""
-    only_private = (options.different_from, options.ledger, options.accept_unreadable, options.expected_rows)
+    only_private = (
+        options.different_from,
+        options.ledger,
+        options.bundle,
+        options.accept_unreadable,
+        options.expected_rows,
+    )
     if any(only_private) or options.draw != 1 or options.again != "ask":
         raise ValueError(
-            "--public keeps no record: leave --ledger, --draw, --different-from, --stored, --pay-again, "
+            "--public keeps no record: leave --ledger, --draw, --bundle, --different-from, --stored, --pay-again, "
             "--accept-unreadable and --expected-rows out."
         )
     with _progress(show_rows=True) as progress:
@@ -174,6 +188,30 @@ def _told_when_interrupted(ledger: privcov.Ledger, name: str) -> Iterator[None]:
             "Interrupted during the release, and what it costs counts as spent. The same command returns it if it was "
             f"stored; see python -m privcov ledger show {name!r}."
         ) from None
+
+
+def _save_bundle(made: privcov.Release, place: Path, declaration) -> None:
+    try:
+        made.save_bundle(place, json.loads(declaration.to_json()))
+    except OSError as problem:
+        raise ValueError(
+            f"{place} could not be written ({problem.strerror}). The release is stored in the ledger: the same command "
+            "with a place that can be written makes the bundle, and nothing is paid again."
+        ) from None
+
+
+def _verify(options) -> None:
+    from privcov.bundle.verifier import library
+    from privcov.bundle.verify import verify
+
+    place, here = options.bundle.resolve(), Path.cwd()
+    if place == here or place in here.parents:
+        raise ValueError(
+            "The current folder belongs to the bundle, and Python looks for modules there first. Change to another "
+            f"folder, and give the command again with {place}."
+        )
+    if verify(options.bundle, library()):
+        raise SystemExit(1)
 
 
 def parameters_of(options) -> dict:

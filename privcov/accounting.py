@@ -150,18 +150,29 @@ def zcdp_to_approx(rho: float, delta: float, *, tight: bool = True) -> float:
     if not tight:
         return simple
 
-    # For a fixed order a the condition is linear in epsilon; every order is valid, so a numerical
-    # minimiser that is slightly off still gives a true, merely weaker, statement.
-    # Written so that nothing cancels for a near 1.
-    def epsilon_at(t: float) -> float:
-        gap = math.exp(t)  # a - 1
-        return (1 + gap) * rho + t - log_delta / gap - (1 + gap) * math.log1p(gap) / gap
-
+    # Every order is valid, so a numerical minimiser that is slightly off still gives a true, merely weaker, statement.
     from scipy.optimize import minimize_scalar
 
-    centre = math.log(max(math.sqrt(-log_delta / rho), 1e-12))
-    best = minimize_scalar(epsilon_at, bounds=(centre - 12, centre + 12), method="bounded", options={"xatol": 1e-10})
+    best = minimize_scalar(
+        epsilon_at_order, bounds=orders(rho, delta), args=(rho, delta), method="bounded", options={"xatol": 1e-10}
+    )
     return max(0.0, min(simple, best.fun + 1e-13 * (1 + abs(best.fun))))
+
+
+def epsilon_at_order(t: float, rho: float, delta: float) -> float:
+    """The epsilon that the order a = 1 + e^t of rho-zCDP gives at delta.
+
+    Canonne, Kamath and Steinke (2020), Corollary 13. For a fixed order the condition is linear in epsilon. Written so
+    that nothing cancels for a near 1.
+    """
+    gap = math.exp(t)  # a - 1
+    return (1 + gap) * rho + t - math.log(delta) / gap - (1 + gap) * math.log1p(gap) / gap
+
+
+def orders(rho: float, delta: float) -> tuple[float, float]:
+    """The range of t in which the best order of `epsilon_at_order` lies."""
+    centre = math.log(max(math.sqrt(-math.log(delta) / rho), 1e-12))
+    return centre - 12, centre + 12
 
 
 def pure_to_zcdp(epsilon: float) -> float:

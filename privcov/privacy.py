@@ -15,7 +15,7 @@ from privcov import checks
 _BIGGER = "Epsilon 0 would mean an answer independent of the data; that is the method 'zero'."
 
 
-def _shown(value: float, digits: int) -> str:
+def shown(value: float, digits: int) -> str:
     """The value with so many significant digits, rounded up: a statement must not look stronger than it is."""
     return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(repr(value)))):.{digits}g}"
 
@@ -36,7 +36,7 @@ class PureDP:
         object.__setattr__(self, "epsilon", checks.positive("epsilon", self.epsilon, _BIGGER))
 
     def __str__(self) -> str:
-        return f"{_shown(self.epsilon, 6)}-DP"
+        return f"{shown(self.epsilon, 6)}-DP"
 
 
 @final
@@ -61,7 +61,7 @@ class ApproxDP:
         object.__setattr__(self, "delta", delta)
 
     def __str__(self) -> str:
-        return f"({_shown(self.epsilon, 6)}, {_shown(self.delta, 3)})-DP"
+        return f"({shown(self.epsilon, 6)}, {shown(self.delta, 3)})-DP"
 
 
 @final
@@ -81,7 +81,7 @@ class ZCDP:
         object.__setattr__(self, "rho", checks.positive("rho", self.rho, remedy))
 
     def __str__(self) -> str:
-        return f"{_shown(self.rho, 6)}-zCDP"
+        return f"{shown(self.rho, 6)}-zCDP"
 
 
 @final
@@ -101,7 +101,7 @@ class GaussianDP:
         object.__setattr__(self, "mu", checks.positive("mu", self.mu))
 
     def __str__(self) -> str:
-        return f"{_shown(self.mu, 6)}-GDP"
+        return f"{shown(self.mu, 6)}-GDP"
 
 
 @final

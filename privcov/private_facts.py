@@ -70,13 +70,40 @@ class Facts:
 
     @classmethod
     def from_dict(cls, fields: dict) -> Facts:
-        """What `to_dict` wrote."""
-        kept = dict(fields)
-        for name in ("columns", "classes"):
-            kept[name] = tuple(kept[name])
-        for name in ("bounds", "origin", "scale"):
-            kept[name] = None if kept[name] is None else np.array(kept[name], dtype=np.float64)
-        return cls(**kept)
+        """What `to_dict` wrote, worked out again from what was declared. ValueError where it does not follow."""
+        try:
+            found = _facts_again(fields)
+        except (TypeError, KeyError, OverflowError):
+            raise ValueError(
+                "These are not the public facts of a private table. Take them as they were stored."
+            ) from None
+        if found.to_dict() != fields:
+            raise ValueError(
+                "The public facts of a private table contradict each other: origin, scale and row_bound must follow "
+                "from the declared bounds. Take them as they were stored."
+            )
+        return found
+
+
+def _facts_again(fields: dict) -> Facts:
+    names, classes, bounds = tuple(fields["columns"]), tuple(fields["classes"]), fields["bounds"]
+    if not all(isinstance(word, str) for word in (*names, *classes)) or not 1 <= len(set(names)) == len(names):
+        raise ValueError("The names of columns must be different texts.")
+    checks.whole("the number of columns", len(names), 1, MOST_COLUMNS)
+    n = fields["n"]
+    if n is not None:
+        checks.whole("n", n, 1, MOST_FILE_ROWS)
+    typical = None if bounds is None else [checks.number("A typical value", v) for v in fields["origin"]]
+    units = working_units(names, fields["row_bound"] if bounds is None else None, bounds, typical)
+    return declared(
+        names,
+        units,
+        class_names(classes) if classes else (),
+        n,
+        n is not None,
+        fields["rows_per_person"],
+        fields["missing"],
+    )
 
 
 def declared(

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.parts import show
-from privcov.bundle.opened import Opened, bundle_of, correlations, declared_facts, strongest
+from privcov.bundle.opened import Opened, bundle_of, correlations, strongest
 from privcov.figures.look import LIGHT, Picture
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.own import brief, intervals
@@ -17,18 +17,19 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
     """Take home: the bundle as one zip."""
     st.markdown(
         "One zip: every matrix as CSV and npz, the statement and the method card, the ledger entry, the declaration, "
-        "figures that open in a browser, a one-page report, and `verify.py`. That script needs Python and numpy and no "
-        "data: it checks every file, works out the guarantee again from what was measured, and derives every matrix "
-        "again, bit for bit, from the noisy whole numbers. Unzip, then `python verify.py` in that folder."
+        "figures that open in a browser, a one-page report, and `verify.py`. Who gets it checks it without the data: "
+        "`python -m privcov verify release.zip`, or a trusted `verify.py`, which needs Python and numpy only. The "
+        "guarantee and every file are worked out again from the noisy whole numbers and compared byte for byte. "
+        "Figures and intervals lie in the folder `extras` and are not checked."
     )
     if declaration is None:
         st.caption(
             "The declaration of this release is not open in this session; its public facts go in, the reasons do not."
         )
-    record, said = entry.to_dict(), declaration or declared_facts(opened)
+    record = entry.to_dict()
 
     def made() -> bytes:
-        return bundle_of(opened, record, said, _pictures(opened), entry.name)
+        return bundle_of(opened, record, declaration, _pictures(opened))
 
     st.download_button(
         "Download the bundle",

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import dataclasses
+import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privcov._private import read_measurement, read_release
+from privcov._private import read_release
 from privcov._release import Release
-from privcov.bundle.make import Contents, make_bundle
-from privcov.bundle.paper import release_report
-from privcov.estimators.base import METHODS
-from privcov.figures.look import Picture, plain
+from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, statement_of, strongest
+from privcov.bundle.inputs import facts_of
+from privcov.bundle.make import intervals_of, make_bundle, recorded
+from privcov.bundle.place import Wrong
 from privcov.measurements.exact_moment import NoisySum
-from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.exposed import REMEDY
 from privcov.measurements.moment import Measured
-from privcov.postprocess.answers import Answers, Noisy, derive, plain_correlation
-from privcov.postprocess.intervals import privacy_noise
-from privcov.privacy import to_dict
+from privcov.postprocess.answers import Answers, Noisy, derive
+
+if TYPE_CHECKING:
+    from privcov.figures.look import Picture
+
+__all__ = ["Opened", "bundle_of", "correlations", "declared_facts", "open_answer", "save", "strongest"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,77 +49,57 @@ class Opened:
 
 def open_answer(answer: str) -> Opened:
     """From the bytes in the ledger. The same bytes give the same doubles."""
-    total, release = read_measurement(answer), read_release(answer)
-    measured = read_sum(total, "joint" if total.anchors else "none")
-    facts, law = total.facts, measured.law
-    noisy = Noisy(
-        measured.matrix,
-        bool(law.joint),
-        facts.row_bound,
-        np.asarray(facts.scale),
-        np.asarray(facts.origin),
-        measured.rows,
-        law.off_diagonal_std,
-        law.diagonal_std,
-        law.off_diagonal_std,
-    )
-    return Opened(release, total, measured, noisy, derive(noisy))
+    return _opened(read_release(answer))
+
+
+def _opened(release: Release) -> Opened:
+    measured, noisy = noisy_of(release.measurement)
+    return Opened(release, release.measurement, measured, noisy, derive(noisy))
 
 
 def correlations(opened: Opened, rng: np.random.Generator, draws: int = 200) -> tuple[np.ndarray, np.ndarray]:
     """(low, high), d x d each: privacy-noise interval of every correlation."""
-    return privacy_noise(
-        opened.noisy, opened.measured.law.draw, plain_correlation, rng, draws=draws, within=(-1.0, 1.0)
-    )
-
-
-def strongest(correlation: np.ndarray, count: int) -> list[tuple[int, int]]:
-    """The pairs of largest absolute correlation."""
-    i, j = np.triu_indices(len(correlation), 1)
-    order = np.argsort(-np.abs(correlation[i, j]), kind="stable")[:count]
-    return [(int(i[k]), int(j[k])) for k in order]
+    return intervals_of(opened.noisy, opened.measured.law, rng, draws)
 
 
 def bundle_of(
-    opened: Opened, entry: dict, declaration: dict, pictures: Mapping[str, tuple[str, Picture]], name: str
+    opened: Opened, entry: dict, declaration: dict | None, pictures: Mapping[str, tuple[str, Picture]]
 ) -> bytes:
-    """The zip of a stored release. Raises ValueError for one whose guarantee is not established: none is handed on."""
-    release, columns = opened.release, opened.columns
+    """The zip of a stored release. Raises ValueError for one whose guarantee is not established: none is handed on.
+
+    entry: as `privcov.ledger.Entry.to_dict` gives it. declaration: the owner's, as JSON values; None where it is not at
+    hand, and then, or where it is another one than that of the release, the release's own public facts stand for it.
+    """
+    release = opened.release
     if release.exposed:
         raise ValueError(f"No bundle is made of this release. Guarantee: {release.statement['Guarantee']}. {REMEDY}")
-    low, high = correlations(opened, np.random.default_rng(0))
-    pairs = [
-        (columns[i], columns[j], *(plain(float(m[i, j])) for m in (opened.answers.correlation, low, high)))
-        for i, j in strongest(opened.answers.correlation, 12)
-    ]
-    rows = f"{release.n:,} rows" if release.n is not None else f"about {release.count:,.0f} rows (a noisy count)"
-    card = METHODS.get(release.method)
-    facts = [
-        f"{rows}, {len(columns)} columns: {', '.join(columns[:40])}{' ...' if len(columns) > 40 else ''}",
-        f"Guarantee: {release.statement['Guarantee']}",
-        f"Protected: {release.neighbours.sentence}",
-    ]
-    return make_bundle(
-        Contents(
-            columns=columns,
-            measurement={**opened.total.to_dict(), "centre": "joint" if opened.noisy.joint else "none"},
-            guarantee=to_dict(release.given),
-            statement=release.statement.lines,
-            card=tuple(
-                (title, getattr(card, title))
-                for title in ("label", "summary", "formula", "avoid", "reference", "differs")
-            ),
-            declaration=declaration,
-            entry=entry,
-            moment=opened.noisy.matrix,
-            answers=opened.answers,
-            pictures=pictures,
-            report=release_report(name, release.statement.lines, facts, pairs),
-        )
+    own = declaration is not None and _of_release(declaration, opened.total, entry["name"])
+    what = Inputs(
+        opened.total,
+        as_stated(release.given),
+        recorded(entry),
+        declaration if own else declared_facts(opened.total),
     )
+    if statement_of(what, opened.measured).lines != release.statement.lines:
+        raise RuntimeError("The bundle would state something else than the release: a defect, and no bundle was made.")
+    return make_bundle(what, pictures)
 
 
-def declared_facts(opened: Opened) -> dict:
-    """What a release itself says about the declaration, for a release whose declaration file is not at hand."""
-    facts = opened.total.facts.to_dict()
-    return {"facts": facts, "neighbours": dataclasses.asdict(opened.release.neighbours)}
+def _of_release(declaration: dict, total: NoisySum, name: str) -> bool:
+    try:
+        found = facts_of(declaration, total.facts.n)
+    except (ValueError, Wrong):
+        return False
+    return found.to_dict() == total.facts.to_dict() and declaration["name"].strip() == name
+
+
+def save(release: Release, path: Path | str, declaration: dict | None = None) -> None:
+    """Write the bundle of a release made by `release_private`; see `Release.save_bundle`."""
+    place = Path(path)
+    raw = bundle_of(_opened(release), dict(release.entry), declaration, {})
+    beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
+    try:
+        beside.write_bytes(raw)
+        os.replace(beside, place)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from privcov.figures.look import plain
+from privcov.figures.words import plain
 
 _STYLE = """
 @page {size: A4; margin: 13mm}
@@ -120,20 +120,26 @@ def _short(words: str, letters: int = 90) -> str:
 
 
 def release_report(
-    name: str, statement: Sequence[Sequence[str]], facts: Sequence[str], pairs: Sequence[Sequence[Any]]
+    name: str,
+    statement: Sequence[Sequence[str]],
+    facts: Sequence[str],
+    pairs: Sequence[Sequence[Any]],
+    inputs: Sequence[Sequence[str]],
 ) -> str:
-    """The report of a release. pairs: (column, column, correlation, low, high), the strongest ones."""
+    """The report of a release. pairs: (column, column, correlation, its noise). inputs: (file, hash)."""
     return page(
         f"Release: {name}",
         section("What was released", listed(facts)),
         section("Statement", grid(("", ""), statement)),
         section(
             "The strongest correlations",
-            grid(("Column", "Column", "Correlation", "From", "To (privacy-noise interval, 95 %)"), pairs)
-            + "<p>The interval says how far privacy noise may have moved the number of these very rows. That another "
-            "sample of people would give another number comes on top.</p>",
+            grid(("Column", "Column", "Correlation", "Deviation of its privacy noise, about"), pairs)
+            + "<p>The deviation says how far privacy noise may have moved the number of these very rows; 95 % "
+            "intervals for it are in the folder extras. That another sample of people would give another number comes "
+            "on top.</p>",
         ),
         section("Not covered by the guarantee", listed(NOT_COVERED)),
         "<p>Everything in this bundle was made from one noisy measurement; more views of it spend nothing. "
-        "Run verify.py to check all of it without the data.</p>",
+        "README.txt says how to check it without the data. What this page was made from, by SHA-256:</p>",
+        grid(("File", "SHA-256"), inputs),
     )

@@ -11,6 +11,8 @@ from zlib import crc32
 
 import plotly.graph_objects as go
 
+from privcov.figures.words import plain  # noqa: F401  every figure takes it from here
+
 
 class Picture(NamedTuple):
     """A figure and its text alternative."""
@@ -216,11 +218,3 @@ def draw(
         },
         _validate=False,
     )
-
-
-def plain(value: float) -> str:
-    """A number with three significant digits, without needless zeros or exponents."""
-    if value == 0 or 1e-3 <= abs(value) < 1e5:
-        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-    digits, exponent = f"{value:.1e}".split("e")
-    return f"{digits.removesuffix('.0')}e{int(exponent)}"

@@ -39,7 +39,7 @@ from fractions import Fraction
 import numpy as np
 
 from privcov import accounting, checks
-from privcov.measurements import exact_noise
+from privcov.measurements import exact_noise, stored_sum
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
 from privcov.measurements.file_moment import sums_of
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
@@ -72,8 +72,11 @@ _PROOFS = {"coupled-wishart": "privcov/measurements/exact_wishart.py"}
 
 @dataclass(frozen=True, eq=False)
 class NoisySum:
-    """What was measured: whole noisy numbers, and every public fact needed to use them.
+    """What was measured: whole noisy numbers, and every public fact needed to use them. `Release.measurement` is one.
 
+    Safe to publish: it is the private answer itself, and everything else of a release follows from it for free.
+    facts: what was declared. event: what was done to the rows, for the accountant.
+    anchors: extra lines at the end of the sum, 1 for the mean or one per class; row z = (k, anchor), k the whole row.
     total: p x p int64, symmetric; p = d + anchors; Python integers where 64 bits do not suffice.
     trace: a second noisy trace of its first d entries, or None.
     shape: law of the noise; scale: of a diagonal entry, in steps of R^2 / 2^40 (sigma, b, 2 C or t).
@@ -101,19 +104,8 @@ class NoisySum:
 
     @classmethod
     def from_dict(cls, fields: dict) -> NoisySum:
-        """What `to_dict` wrote. Raises ValueError for any other form."""
-        kept = dict(fields)
-        if (kept.pop("grid"), kept.pop("anchor")) != (2 ** (2 * BITS), ANCHOR):
-            raise ValueError("The measurement was made on another grid, by another version of privcov.")
-        kept["facts"] = Facts.from_dict(kept["facts"])
-        kept["total"] = _whole(kept["total"])
-        kept["event"] = Event(**kept["event"])
-        return cls(**kept)
-
-
-def _whole(lines: list[list[int]]) -> np.ndarray:
-    small = all(-(2**63) <= v < 2**63 for line in lines for v in line)
-    return np.array(lines, dtype=np.int64 if small else object)
+        """What `to_dict` wrote. Raises ValueError, with the field and its limit, for any other form."""
+        return cls(**stored_sum.fields_of(fields))
 
 
 def norm_bound(facts: Facts, shape: str, anchors: int) -> int:

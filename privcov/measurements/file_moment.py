@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from privcov.dataset import Dataset, FileRows
 from privcov.measurements.integer_gram import UNIT
-from privcov.measurements.table_pass import add_up
-from privcov.measurements.table_sums import Ask, Sums
 from privcov.private_dataset import PrivateDataset
-from privcov.table_files import TableFileError
+
+if TYPE_CHECKING:  # the readers of files are loaded where a file is read, not where a stored sum is
+    from privcov.measurements.table_sums import Ask, Sums
 
 
 def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None) -> Sums:
@@ -18,6 +20,8 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None) -> 
     numbers: secrets of the ledger's sketch, so that the pass makes it too. Only the exact measurement and the ledger's
     fingerprint call it; the fingerprint comes first, so a release reads the files once.
     """
+    from privcov.measurements.table_pass import add_up
+
     memo, facts = private.files.memo, private.facts
     same = "sums" in memo and memo["facts"] is facts  # sums under another bound would have another sensitivity
     if not same or (numbers is not None and memo["numbers"] != numbers):
@@ -32,6 +36,8 @@ def public_sums(dataset: Dataset) -> Sums:
 
     Raises ValueError for missing cells, unless their rows are to be left out, and for labels outside the list.
     """
+    from privcov.measurements.table_pass import add_up
+
     files, key = dataset.rows, ("sums", dataset.row_bound)
     assert isinstance(files, FileRows), "rows in memory have their moments from themselves"
     if key not in files.memo:
@@ -63,6 +69,8 @@ def rows_shortened(dataset: Dataset) -> int:
 
 
 def _ask(files, units, classes: tuple[str, ...], private: bool, drop: bool, numbers) -> Ask:
+    from privcov.measurements.table_sums import Ask
+
     told = {name: getattr(units, name) for name in ("columns", "row_bound", "bounds", "origin", "scale")}
     return Ask(**told, label=files.table.label, classes=classes, private=private, drop=drop, secrets=numbers)
 
@@ -81,4 +89,6 @@ def _check_public(found: Sums, dataset: Dataset, missing: str) -> None:
             "List every class, with those of rows that are hard to place."
         )
     if found.seen - found.dropped != dataset.n:
+        from privcov.table_files import TableFileError
+
         raise TableFileError("The files changed since they were opened: they hold other rows. Open them again.")

@@ -320,7 +320,7 @@ def test_an_old_release_without_classes_still_reads():
 
     rel = privcov.release("auto-cov", labelled(), ZCDP(1.0))
     fields = json.loads(rel.to_json())
-    del fields["classes"]
+    del fields["classes"], fields["format"], fields["digest"]
     assert Release.from_json(json.dumps(fields)).classes == ()
 
 

@@ -235,7 +235,7 @@ def test_hostile_names_leave_in_files_as_text(ledger):
     (entry,) = Ledger(ledger).entries()
     opened = open_answer(Ledger(ledger).answer(entry.token))
     pictures = own_take_home._pictures(opened)
-    raw = bundle_of(opened, entry.to_dict(), declared_facts(opened), pictures, entry.name)
+    raw = bundle_of(opened, entry.to_dict(), declared_facts(opened), pictures)
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     for name, content in files.items():

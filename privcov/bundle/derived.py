@@ -1,0 +1,255 @@
+"""Every file of a bundle that follows from its four inputs: whoever writes or checks a bundle calls the same function.
+
+The inputs are measurement.json, guarantee.json, ledger_entry.json and declaration.json. Imports nothing but numpy, so
+that the bundle's own script can carry it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import math
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+
+from privcov._release import Statement, state
+from privcov.bundle.paper import release_report
+from privcov.bundle.safe import cell, json_bytes, table
+from privcov.figures.words import plain
+from privcov.measurements.exact_moment import NoisySum
+from privcov.measurements.exact_reading import read_sum
+from privcov.measurements.moment import Measured
+from privcov.postprocess.answers import Answers, Noisy, derive
+from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
+
+FORMAT = 2
+MATRICES = (
+    "mean",
+    "noisy",
+    "noise_std",
+    "covariance",
+    "thresholded",
+    "shrunken",
+    "correlation",
+    "eigenvalues",
+    "loadings",
+    "regular",
+    "precision",
+    "partial",
+)
+# What may lie beside them: made from the same numbers with plotly or with random draws, so not worked out again.
+EXTRAS = {
+    "extras/correlation.html": "picture of the correlations",
+    "extras/covariance.html": "picture of the covariance",
+    "extras/partial.html": "picture of the partial correlations",
+    "extras/pairs.html": "picture of the strongest correlations with privacy-noise intervals",
+    "extras/plotly.min.js": "the script that draws the pictures",
+    "extras/intervals.csv": "privacy-noise intervals of the strongest correlations",
+}
+_STRONGEST = 12
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What a bundle is made from. given: the guarantee as stated. entry, declaration: plain values."""
+
+    total: NoisySum
+    given: Guarantee
+    entry: dict
+    declaration: dict
+
+    @property
+    def asked(self) -> Guarantee:
+        """The guarantee that was asked for, and paid."""
+        return from_dict(self.entry["request"]["guarantee"])
+
+
+@dataclass(frozen=True)
+class Library:
+    """What a version of privcov writes into every bundle: the method's cards by key, as lines, and verify.py."""
+
+    cards: Mapping[str, tuple[tuple[str, str], ...]]
+    verifier: bytes
+
+
+def centre_of(total: NoisySum) -> str:
+    """What is read off a stored sum: the mean wherever it was measured."""
+    return "joint" if total.anchors else "none"
+
+
+def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
+    """(the moment as it was measured, the same with its public facts). The same sum gives the same doubles."""
+    measured = read_sum(total, centre_of(total))
+    facts, law = total.facts, measured.law
+    return measured, Noisy(
+        measured.matrix,
+        bool(law.joint),
+        facts.row_bound,
+        np.asarray(facts.scale),
+        np.asarray(facts.origin),
+        measured.rows,
+        law.off_diagonal_std,
+        law.diagonal_std,
+        law.off_diagonal_std,
+    )
+
+
+def as_stated(given: Guarantee) -> Guarantee:
+    """The guarantee as the statement prints it: an epsilon that was found numerically is rounded up to six digits."""
+    return ApproxDP(float(shown(given.epsilon, 6)), given.delta) if isinstance(given, ApproxDP) else given
+
+
+def statement_of(what: Inputs, measured: Measured) -> Statement:
+    """The statement of the release, from the event alone."""
+    facts = what.total.facts
+    return state(
+        SimpleNamespace(
+            events=(what.total.event,),
+            raw=measured,
+            guarantee=what.asked,
+            given=what.given,
+            as_asked=True,
+            parameters={"calibration": "sound", "tuning": what.entry["request"]["tuning"]},
+            neighbours=facts.neighbours,
+            n=facts.n,
+            count=measured.count,
+            columns=facts.columns,
+            row_bound=facts.row_bound,
+            scale=facts.scale,
+            origin=facts.origin,
+        )
+    )
+
+
+def declared_facts(total: NoisySum) -> dict:
+    """What a release itself says about the declaration, where the declaration is not at hand."""
+    return {"facts": total.facts.to_dict(), "neighbours": dataclasses.asdict(total.facts.neighbours)}
+
+
+def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
+    """Path in the bundle -> bytes, of everything but the extras and the manifest."""
+    measured, noisy = noisy_of(what.total)
+    answers, lines = derive(noisy), statement_of(what, measured).lines
+    inputs = {
+        "measurement.json": json_bytes({**what.total.to_dict(), "centre": centre_of(what.total)}),
+        "guarantee.json": json_bytes(to_dict(what.given)),
+        "ledger_entry.json": json_bytes(what.entry),
+        "declaration.json": json_bytes(what.declaration),
+    }
+    return {
+        **inputs,
+        "README.txt": README.encode(),
+        "statement.txt": _lines(lines),
+        "method_card.txt": _lines(library.cards[what.entry["request"]["method"]]),
+        "report.html": _report(what, measured, answers, lines, inputs).encode(),
+        "verify.py": library.verifier,
+        **_matrices(noisy.matrix, answers, what.total.facts.columns),
+    }
+
+
+def manifest_of(files: Mapping[str, bytes]) -> bytes:
+    """manifest.json for these files."""
+    return json_bytes({"format": FORMAT, "files": {k: hashlib.sha256(v).hexdigest() for k, v in files.items()}})
+
+
+def strongest(correlation: np.ndarray, count: int) -> list[tuple[int, int]]:
+    """The pairs of largest absolute correlation."""
+    i, j = np.triu_indices(len(correlation), 1)
+    order = np.argsort(-np.abs(correlation[i, j]), kind="stable")[:count]
+    return [(int(i[k]), int(j[k])) for k in order]
+
+
+def _report(what: Inputs, measured: Measured, answers: Answers, lines, inputs: Mapping[str, bytes]) -> str:
+    facts = what.total.facts
+    rows = f"{facts.n:,} rows" if facts.n is not None else f"about {measured.count:,.0f} rows (a noisy count)"
+    names = f"{', '.join(facts.columns[:40])}{' ...' if facts.d > 40 else ''}"
+    pairs = []
+    for i, j in strongest(answers.correlation, _STRONGEST):
+        noise = float(answers.noise_std[i, j]) / math.sqrt(float(answers.regular[i, i]) * float(answers.regular[j, j]))
+        pairs.append((facts.columns[i], facts.columns[j], plain(float(answers.correlation[i, j])), plain(noise)))
+    return release_report(
+        what.entry["name"],
+        lines,
+        [
+            f"{rows}, {facts.d} columns: {names}",
+            f"Guarantee: {dict(lines)['Guarantee']}",
+            f"Protected: {facts.neighbours.sentence}",
+        ],
+        pairs,
+        [(name, hashlib.sha256(raw).hexdigest()) for name, raw in sorted(inputs.items())],
+    )
+
+
+def _matrices(moment: np.ndarray, answers: Answers, columns: tuple[str, ...]) -> dict[str, bytes]:
+    """matrices.npz, and one CSV per matrix: what a spreadsheet opens, with the same doubles."""
+    found = {name: getattr(answers, name) for name in MATRICES if getattr(answers, name) is not None}
+    files = {"matrices.npz": _npz({"moment": moment, **found})}
+    axes = tuple(f"axis {k + 1}" for k in range(len(columns)))
+    for name, matrix in found.items():
+        across = axes if name in ("eigenvalues", "loadings") else columns
+        rows = (name,) if matrix.ndim == 1 else columns
+        files[f"matrices/{name}.csv"] = table(matrix, across, rows, corner=name).encode()
+    return files
+
+
+def _npz(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """As `numpy.load` reads it, in bytes that no version of numpy and no machine writes differently."""
+    files = {}
+    for name, array in arrays.items():
+        shape = ", ".join(map(str, array.shape)) + ("," if array.ndim == 1 else "")
+        header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}"
+        header += " " * (-(10 + len(header) + 1) % 64) + "\n"
+        start = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little")
+        files[f"{name}.npy"] = start + header.encode() + np.ascontiguousarray(array, dtype="<f8").tobytes()
+    return zipped(files, zipfile.ZIP_STORED)
+
+
+def zipped(files: Mapping[str, bytes], method: int) -> bytes:
+    """A zip in which the same files have the same headers on every machine."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, raw in files.items():
+            info = zipfile.ZipInfo(name, _EPOCH)
+            info.create_system, info.external_attr, info.compress_type = 3, 0o600 << 16, method
+            archive.writestr(info, raw)
+    return out.getvalue()
+
+
+def _lines(lines: tuple[tuple[str, str], ...]) -> bytes:
+    return "".join(f"{cell(title)}: {cell(text)}\n" for title, text in lines).encode()
+
+
+README = """What was released, and a way to check it without the data.
+
+report.html          one page to read first
+statement.txt        what was measured, with which noise, and what guarantee that gives
+guarantee.json       that guarantee, for programs
+measurement.json     the noisy whole numbers: the only thing that was made from the rows
+matrices.npz         everything derived from them, in double precision; matrices/*.csv hold the same numbers
+declaration.json     what the owner declared about the table
+ledger_entry.json    the record of the spend
+method_card.txt      the method
+extras/              pictures, for a browser (they need no network), and intervals; nothing checks them
+verify.py            derives every other file again, from measurement, declaration and ledger entry
+
+How to check. Where PrivCov is installed, from a folder other than this one:
+
+    python -m privcov verify THIS_FOLDER_OR_ZIP
+
+That runs nothing of this bundle. Or run a verify.py that you trust, such as that of another bundle of the same version:
+python /trusted/verify.py THIS_FOLDER_OR_ZIP. It needs Python 3.10 or newer and numpy, and uses nothing of a bundle but
+its data. The verify.py in here checks this folder too (python -I verify.py), but whoever can change a bundle can change
+its script as well.
+
+noisy         covariance before any repair, unbiased; noise_std is the deviation of the privacy noise on its entries
+covariance    positive semi-definite
+thresholded   noisy, without the entries that pure noise could explain; shrunken: pulled towards its diagonal
+correlation, partial (partial correlations), precision (inverse of regular, the regularised covariance)
+eigenvalues, loadings   of the covariance with every column in units of its public half-range
+"""

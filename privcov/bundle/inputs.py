@@ -1,0 +1,211 @@
+"""The four inputs of a bundle: every field checked, alone and against the others; the guarantee worked out again."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import math
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import privcov.bundle.derived as derived
+from privcov import accounting, checks
+from privcov.bundle.derived import Inputs, declared_facts
+from privcov.bundle.place import Wrong, must
+from privcov.bundle.safe import json_bytes
+from privcov.ledger.sums import cost_of
+from privcov.measurements.exact_moment import NoisySum, anchored_rows, planned_event, settle_shape
+from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, ZCDP, from_dict
+from privcov.private_facts import Facts, declared, working_units
+
+INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
+ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at")
+REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "centre", "tuning")
+_COLUMN = ("name", "low", "high", "typical", "reason")
+_DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
+_DECLARATION += ("classes", "missing")
+# How the noise of an earlier version calls itself: it was drawn in floating point, and may show the rows.
+OLD_SAMPLER = "rounded to whole numbers, floating-point sampler"
+_CLOSE = Fraction(1, 10**9)  # how near a number must come that was found numerically
+
+
+def parsed(name: str, raw: bytes) -> Any:
+    """JSON in the one form in which bundles are written, so that a changed byte never reads as the same file."""
+    try:
+        value = json.loads(raw.decode("ascii"), parse_constant=_no_number)
+        same = json_bytes(value) == raw
+    except (ValueError, RecursionError):
+        raise Wrong(f"{name} cannot be read") from None
+    must(same, f"{name} is not as it was written")
+    return value
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(word)
+
+
+def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
+    """The inputs, each checked alone and against the others, and a sentence on the guarantee."""
+    read = {name: parsed(name, files[name]) for name in INPUTS}
+    name = ""
+    try:
+        name = "measurement.json"
+        total = NoisySum.from_dict(read[name])
+        centre = derived.centre_of(total)
+        must(json_bytes({**total.to_dict(), "centre": centre}) == files[name], f"{name} is not as it was written")
+        name = "ledger_entry.json"
+        entry = read[name]
+        asked = _check_entry(entry, total)
+        name = "guarantee.json"
+        given = from_dict(read[name])
+        must(not isinstance(given, NoPrivacy), "guarantee.json states none")
+        what = Inputs(total, given, entry, read["declaration.json"])
+        told = _check_guarantee(what, asked)
+        name = "declaration.json"
+        _check_declaration(what)
+    except (ValueError, TypeError, KeyError, ArithmeticError) as problem:
+        raise Wrong(f"{name}: {str(problem).rstrip('.')!s}".encode("ascii", "backslashreplace").decode()) from None
+    return what, told
+
+
+def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
+    """The guarantee that was asked for. The record must be of this measurement, and its cost that of the guarantee."""
+    must(isinstance(entry, dict) and set(entry) == set(ENTRY), f"the entry must hold {', '.join(ENTRY)}")
+    request = entry["request"]
+    must(isinstance(request, dict) and set(request) == set(REQUEST), f"the request must hold {', '.join(REQUEST)}")
+    _whole("number", entry["number"], 1)
+    _words("name", entry["name"])
+    must(entry["state"] == "stored", "the entry of the ledger is not of a stored release")
+    form = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
+    must(bool(re.fullmatch(form, _words("reserved_at", entry["reserved_at"]))), "reserved_at is no time in UTC")
+    datetime.datetime.fromisoformat(entry["reserved_at"])
+    _words("method", request["method"])
+    _whole("version", request["version"], 1)
+    _whole("draw", request["draw"], 1)
+    must(isinstance(request["parameters"], dict), "parameters must be names with values")
+    for value in request["parameters"].values():
+        must(isinstance(value, (str, bool, int, float, type(None))), "a parameter must be a number or a word")
+        must(not isinstance(value, float) or math.isfinite(value), "a parameter must be finite")
+    must(request["facts"] == total.facts.to_dict(), "the request has other facts than the measurement")
+    must(json_bytes(request["facts"]) == json_bytes(total.facts.to_dict()), "the facts are written in another way")
+    checks.one_of("tuning", request["tuning"], ("released", "fixed"))
+    centre = checks.one_of(
+        "centre", request["centre"], ("none", "joint", *(("classes",) if total.facts.classes else ()))
+    )
+    must(anchored_rows(total.facts, centre) == total.anchors, "the request asked for another centre than was measured")
+    asked = from_dict(request["guarantee"])
+    must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
+    if isinstance(asked, ApproxDP):  # its cost was found numerically, as the largest rho that implies the pair
+        amount = Fraction(_words("amount", entry["amount"]))
+        must(entry["kind"] == "zcdp" and str(amount) == entry["amount"] and amount > 0, "the cost is none of a pair")
+        must(amount == Fraction(float(amount)), "the cost is no number that the ledger writes")
+        reached = Fraction(least_epsilon(float(amount), asked.delta))
+        must(abs(reached / Fraction(asked.epsilon) - 1) <= _CLOSE, "the cost is not that of the guarantee asked for")
+    else:
+        cost = cost_of(asked)
+        must((entry["kind"], entry["amount"]) == (cost.kind, str(cost.amount)), "the cost is not that of the guarantee")
+    return asked
+
+
+def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
+    """A sentence on what facts and noise give. The event must be the one that the library would plan from the facts."""
+    total, event, given = what.total, what.total.event, what.given
+    must(
+        event.law != OLD_SAMPLER,
+        "its noise was drawn in floating point by an earlier version of privcov, and may show the rows. Do not pass it "
+        "on; SECURITY.md says what to do",
+    )
+    must(settle_shape(total.facts, total.shape) == total.shape, "noise of this kind is not drawn for these facts")
+    numerical = isinstance(asked, ApproxDP)
+    share = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
+    planned = planned_event(total.facts, share, centre=derived.centre_of(total), shape=total.shape)
+    off = abs(Fraction(planned.scale) / Fraction(total.scale) - 1)
+    must(off <= (_CLOSE if numerical else 0), "the noise is not the one that the guarantee asked for needs")
+    for field, value in dataclasses.asdict(dataclasses.replace(planned, scale=event.scale)).items():
+        there = getattr(event, field)
+        must(
+            repr(there) == repr(value),
+            f"{field} of the event is {there!a}, and from the declared facts follows {value!a}",
+        )
+    if isinstance(asked, ApproxDP):
+        rho = accounting.zcdp_sum((event,))
+        must(rho <= Fraction(what.entry["amount"]), "the noise is less than what was paid for")
+        least = Fraction(least_epsilon(float(rho), asked.delta))
+        must(isinstance(given, ApproxDP) and given.delta == asked.delta, "the delta is not the one asked for")
+        near = {derived.as_stated(ApproxDP(float(least * (1 + s * _CLOSE)), asked.delta)) for s in (-1, 1)}
+        must(given in near, "the noise does not give the stated epsilon and delta")
+    else:
+        real = accounting.compose((event,), asked)
+        must(given == real, f"the noise gives {real}, and {given} is stated")
+        must(accounting.covers(asked, given), f"{asked} was asked for and paid, and the noise gives {given} only")
+    k = total.facts.rows_per_person
+    people = "one row of a person" if k == 1 else f"up to {k} rows of a person together"
+    return f"{given}, for {people}; sensitivity and noise derived from the declared facts."
+
+
+def least_epsilon(rho: float, delta: float) -> float:
+    """The epsilon that rho-zCDP gives at delta, over many orders: never below the true one, and within 1e-12 of it."""
+    low, high = accounting.orders(rho, delta)
+    for _ in range(6):  # every round has the best order between the neighbours of the best point of its grid
+        grid = [low + (high - low) * k / 60 for k in range(61)]
+        found = [accounting.epsilon_at_order(t, rho, delta) for t in grid]
+        best = found.index(min(found))
+        low, high = grid[max(best - 1, 0)], grid[min(best + 1, 60)]
+    return max(min(found[best], accounting.zcdp_to_approx(rho, delta, tight=False)), 1e-300)
+
+
+def _check_declaration(what: Inputs) -> None:
+    """The declaration is that of the release: the same facts follow from it."""
+    said, facts = what.declaration, what.total.facts
+    must(isinstance(said, dict), "the declaration must be names with values")
+    if set(said) == {"facts", "neighbours"}:
+        must(
+            json_bytes(said) == json_bytes(declared_facts(what.total)), "the declaration is not that of the measurement"
+        )
+        return
+    found = facts_of(said, facts.n)
+    must(json_bytes(found.to_dict()) == json_bytes(facts.to_dict()), "the declaration is not that of the measurement")
+    must(said["name"].strip() == what.entry["name"], "the declaration is of another table than the ledger's entry")
+
+
+def facts_of(said: dict, n: int | None) -> Facts:
+    """The public facts that follow from an owner's declaration, for a table of n rows. ValueError for another form."""
+    must(set(said) == set(_DECLARATION), f"the declaration must hold {', '.join(_DECLARATION)}")
+    must(said["format"] == "privcov-declaration-1", "the declaration is of another format")
+    for name in ("name", "row_stands_for"):
+        _words(name, said[name])
+    columns, bounded = said["columns"], said["row_bound"] is None
+    must(isinstance(columns, list) and len(columns) > 0, "the declaration must list columns")
+    for column in columns:
+        must(isinstance(column, dict) and set(column) == set(_COLUMN), f"a column must hold {', '.join(_COLUMN)}")
+        must(isinstance(column["name"], str) and isinstance(column["reason"], str), "names and reasons must be text")
+    must(isinstance(said["label"], str) and isinstance(said["n_public"], bool), "label is text, n_public true or false")
+    must(isinstance(said["classes"], list), "classes must be a list")
+    must((n is not None) == said["n_public"], "the declaration and the measurement differ on whether n is public")
+    places = [c[k] for c in columns for k in ("low", "high", "typical")]
+    must(bounded or not any(v is not None for v in places), "a declaration has bounds or a row_bound, not both")
+    units = working_units(
+        tuple(c["name"] for c in columns),
+        said["row_bound"],
+        [(c["low"], c["high"]) for c in columns] if bounded else None,
+        [c["typical"] for c in columns] if bounded else None,
+    )
+    classes = tuple(said["classes"]) if said["label"] else ()
+    return declared(
+        tuple(c["name"] for c in columns), units, classes, n, said["n_public"], said["rows_per_person"], said["missing"]
+    )
+
+
+def _whole(name: str, value: Any, low: int) -> None:
+    must(
+        isinstance(value, int) and not isinstance(value, bool) and value >= low,
+        f"{name} must be a whole number >= {low}",
+    )
+
+
+def _words(name: str, value: Any) -> str:
+    must(isinstance(value, str) and bool(value.strip()), f"{name} must be text")
+    return value

@@ -1,0 +1,84 @@
+"""A stored measurement, read again: every field is checked before anything is worked out from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from privcov import checks
+from privcov.measurements.integer_gram import ANCHOR, BITS
+from privcov.privacy import Event
+from privcov.private_facts import Facts
+
+_FIELDS = ("facts", "total", "trace", "anchors", "shape", "scale", "event", "grid", "anchor")
+_TRACED = "free-trace"  # the one law that looks at the trace a second time
+_LARGEST = 2**127  # of a number with its noise, at the largest table and the largest scale
+
+
+def fields_of(stored: Any) -> dict:
+    """Arguments of `NoisySum` from what its `to_dict` wrote. ValueError, in a sentence, for anything else.
+
+    stored: may hold "centre" too, as bundles do. What is zero in every table must be zero, and the sum symmetric.
+    """
+    if not isinstance(stored, dict) or not set(_FIELDS) <= set(stored) <= {*_FIELDS, "centre"}:
+        raise ValueError(f"A stored measurement must hold {', '.join(_FIELDS)} and nothing else.")
+    if (stored["grid"], stored["anchor"]) != (2 ** (2 * BITS), ANCHOR):
+        raise ValueError("The measurement was made on another grid, by another version of privcov.")
+    facts = Facts.from_dict(stored["facts"])
+    anchors = checks.whole("anchors", stored["anchors"], 0)
+    allowed = (len(facts.classes),) if facts.classes else (0, 1) if facts.n is not None else (1,)
+    if anchors not in allowed:
+        raise ValueError(
+            f"anchors must be {' or '.join(map(str, allowed))} for these facts, got anchors={anchors}: one per class, "
+            "else one for the mean, which also carries the count where the number of rows is not public."
+        )
+    trace, shape = stored["trace"], stored["shape"]
+    if not isinstance(shape, str) or (trace is not None) != (shape == _TRACED):
+        raise ValueError(f"trace must be there for {_TRACED} noise and for no other, got shape={shape!r}.")
+    scale = checks.positive("scale", stored["scale"])
+    event = event_of(stored["event"])
+    if event.scale != scale:
+        raise ValueError(f"The measurement and its event name different noise: {scale:g} and {event.scale:g}.")
+    return {
+        "facts": facts,
+        "total": _whole_sum(stored["total"], facts.d, anchors),
+        "trace": None if trace is None else _whole("trace", trace),
+        "anchors": anchors,
+        "shape": shape,
+        "scale": scale,
+        "event": event,
+    }
+
+
+def event_of(stored: Any) -> Event:
+    """The event that `dataclasses.asdict` wrote. ValueError where a field is missing, unknown or of another kind."""
+    known = dataclasses.fields(Event)
+    if not isinstance(stored, dict) or set(stored) != {f.name for f in known}:
+        raise ValueError(f"An event must hold {', '.join(f.name for f in known)} and nothing else.")
+    for f in known:
+        if f.type == "str" and not isinstance(stored[f.name], str):
+            raise ValueError(f"{f.name} of an event must be text, got {stored[f.name]!r}.")
+    checks.number("freedom", stored["freedom"])
+    return Event(**stored)
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _LARGEST:
+        raise ValueError(f"{name} must be a whole number within 2^127, got {value!r}.")
+    return value
+
+
+def _whole_sum(lines: Any, d: int, anchors: int) -> np.ndarray:
+    """p x p int64, or Python integers where 64 bits do not suffice."""
+    size = d + anchors
+    if not isinstance(lines, list) or [isinstance(x, list) and len(x) for x in lines] != [size] * size:
+        raise ValueError(f"total must be {size} lines of {size} whole numbers: the declared columns and the anchors.")
+    numbers = [[_whole("An entry of total", v) for v in line] for line in lines]
+    if any(numbers[i][j] != numbers[j][i] for i in range(size) for j in range(i)):
+        raise ValueError("total must be symmetric.")
+    if any(numbers[i][j] for i in range(d, size) for j in range(d, i)):
+        raise ValueError("total must be zero where two classes meet: no row is in both.")
+    small = all(-(2**63) <= v < 2**63 for line in numbers for v in line)
+    return np.array(numbers, dtype=np.int64 if small else object)

@@ -1,0 +1,146 @@
+"""Bundles made for tests, and a forger who changes one place, redoes every hash and rewrites what follows from it."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+import privcov
+from privcov.bundle import derived, verify
+from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of
+from privcov.bundle.inputs import INPUTS
+from privcov.bundle.place import Wrong
+from privcov.bundle.verifier import library
+from privcov.ledger import Ledger
+from privcov.measurements.exact_moment import NoisySum
+from privcov.privacy import ApproxDP, PureDP, ZCDP, from_dict
+
+NAMES = ["=cmd|'/c calc'!A0", "<script>alert(1)</script>", "weight", "height"]
+ROWS = 1234
+_LABELS = {"labels": ["a", "b"] * (ROWS // 2), "classes": ["a", "b"]}
+KINDS: dict[str, tuple] = {
+    "zcdp": ("gaussian-cov", ZCDP(0.5), {}),
+    "approx, hidden n": ("gaussian-cov", ApproxDP(1.0, 1e-6), {"n_public": False}),
+    "laplace": ("laplace-cov", PureDP(1.0), {}),
+    "wishart, a person with rows": ("wishart-difference", PureDP(1.0), {"rows_per_person": 3}),
+    "classes": ("gaussian-cov", ZCDP(0.5), _LABELS),
+    "classes, hidden n": ("wishart-difference", PureDP(2.0), {**_LABELS, "n_public": False}),
+    "no mean": ("gaussian-cov", ZCDP(0.1), {"rows_per_person": 3, "centre": "none"}),
+}
+
+
+def released(folder: Path, kind: str) -> tuple[privcov.Release, Ledger]:
+    """A release of made-up rows, on a ledger of its own."""
+    method, guarantee, facts = KINDS[kind]
+    options = {name: value for name, value in facts.items() if name == "centre"}
+    x = np.random.default_rng(3).multivariate_normal([50] * 4, 60 + 100 * np.eye(4), ROWS)
+    declared = {name: value for name, value in facts.items() if name != "centre"}
+    private = privcov.PrivateDataset.from_rows(x, bounds=[(0, 100)] * 4, columns=NAMES, name="t", **declared)
+    ledger = Ledger(folder / "ledger.sqlite")
+    ledger.limit("t", guarantee)
+    return privcov.release_private(method, private, guarantee, ledger=ledger, **options), ledger
+
+
+def files_of(raw: bytes) -> dict[str, bytes]:
+    """Path in the zip -> bytes."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def bundled(folder: Path, kind: str) -> dict[str, bytes]:
+    """The files of a bundle of this kind."""
+    rel, _ = released(folder, kind)
+    rel.save_bundle(folder / "out.zip")
+    return files_of((folder / "out.zip").read_bytes())
+
+
+def redone(files: dict[str, bytes]) -> dict[str, bytes]:
+    """With a manifest that fits, as a forger leaves it."""
+    kept = {name: raw for name, raw in files.items() if name != "manifest.json"}
+    return {**kept, "manifest.json": manifest_of(kept)}
+
+
+_known: dict[tuple, dict[str, bytes]] = {}
+
+
+def problem(files: dict[str, bytes], monkeypatch) -> str:
+    """What the check says against these files; "" where they pass. Files from the same inputs are derived once."""
+
+    def once(what: Inputs, with_library) -> dict[str, bytes]:
+        key = tuple(files[name] for name in INPUTS)
+        if key not in _known:
+            _known[key] = derived_files(what, with_library)
+        return _known[key]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(verify, "derived_files", once)
+        try:
+            verify.check(files, library())
+        except Wrong as found:
+            return str(found)
+    return ""
+
+
+def rewritten(files: dict[str, bytes], name: str, value: object) -> dict[str, bytes]:
+    """An input exchanged, and everything else made to follow from it where the library can; else its hash redone."""
+    changed = {**files, name: derived.json_bytes(value)}
+    read = {one: json.loads(changed[one]) for one in INPUTS}
+    try:
+        what = Inputs(
+            NoisySum.from_dict(read["measurement.json"]),
+            from_dict(read["guarantee.json"]),
+            read["ledger_entry.json"],
+            read["declaration.json"],
+        )
+        following = {k: v for k, v in derived_files(what, library()).items() if k not in INPUTS}
+    except Exception:  # a forger too may fail
+        following = {}
+    return redone({**changed, **following})
+
+
+def leaves(value: object, path: tuple = ()) -> Iterator[tuple]:
+    """The path of every leaf and of every empty container."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    found = False
+    for key, part in inside:
+        found = True
+        yield from leaves(part, (*path, key))
+    if not found:
+        yield path
+
+
+def at(value, path: tuple):
+    """What lies at a path."""
+    for key in path:
+        value = value[key]
+    return value
+
+
+def exchanged(value, path: tuple, *new):
+    """A copy with the leaf at ``path`` exchanged, or taken out where nothing is given."""
+    made = copy.deepcopy(value)
+    holder = at(made, path[:-1])
+    if new:
+        holder[path[-1]] = new[0]
+    else:
+        del holder[path[-1]]
+    return made
+
+
+def unchecked(name: str, path: tuple) -> bool:
+    """Whether a leaf is one of those that `verify.UNCHECKED` lists in words."""
+    if name == "measurement.json":  # another symmetric sum of whole numbers may have come from other rows
+        return path[0] == "trace" or (path[0] == "total" and path[1] == path[2])
+    if name == "ledger_entry.json":
+        return path[0] in ("number", "reserved_at") or path[:2] in (("request", "draw"), ("request", "version")) or (
+            path[:2] == ("request", "parameters")
+        )  # fmt: skip
+    if name == "declaration.json":
+        return path[0] in ("row_stands_for", "label") or path[-1] == "reason"
+    return name in EXTRAS

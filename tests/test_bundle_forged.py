@@ -1,0 +1,358 @@
+"""Forged bundles: any leaf of a JSON and any range of a file, changed with all hashes redone, is refused or listed."""
+
+import json
+import math
+import os
+import random
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from privcov.accounting import zcdp_to_approx
+from privcov.bundle import derived, inputs, verify
+from privcov.bundle.derived import EXTRAS
+from privcov.bundle.place import Wrong, read_place
+from privcov.bundle.verifier import library
+from tests.forging import (
+    KINDS,
+    at,
+    bundled,
+    exchanged,
+    leaves,
+    problem,
+    redone,
+    rewritten,
+    unchecked,
+)
+
+NEW = (None, True, -1, 0, 2, 0.01, "x", [], {}, 1e300, -1e300)
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory):
+    """Kind -> files, each made once; kinds whose sampler is the old one are refused whole, and left out."""
+    made: dict[str, dict[str, bytes]] = {}
+
+    def get(kind: str) -> dict[str, bytes]:
+        if kind not in made:
+            made[kind] = bundled(tmp_path_factory.mktemp("bundle"), kind)
+        if inputs.OLD_SAMPLER.encode() in made[kind]["measurement.json"]:
+            pytest.skip("drawn by the old sampler")
+        return made[kind]
+
+    return get
+
+
+# --- one leaf -----------------------------------------------------------------------------------------------
+
+
+def leaf_forgeries(files):
+    """(file, path, value or nothing) for every leaf."""
+    for name in inputs.INPUTS:
+        whole = json.loads(files[name])
+        for path in leaves(whole):
+            yield name, path, ()
+            there = at(whole, path)
+            moved = (there * 2, -there, there + 1) if isinstance(there, (int, float)) else ()
+            yield from ((name, path, (new,)) for new in (*NEW, *moved) if new != there or type(new) is not type(there))
+
+
+def try_leaf(files, name, path, new, monkeypatch) -> None:
+    value = exchanged(json.loads(files[name]), path, *new)
+    alone = redone({**files, name: derived.json_bytes(value)})
+    assert problem(alone, monkeypatch), ("with its hash redone", name, path, new)
+    said = problem(rewritten(files, name, value), monkeypatch)
+    assert said or unchecked(name, path), ("with all that follows rewritten", name, path, new)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_leaf_that_is_changed_is_refused_or_listed(bundles, kind, monkeypatch):
+    files = bundles(kind)
+    assert not problem(files, monkeypatch)
+    for name, path, new in random.Random(kind).sample(list(leaf_forgeries(files)), 25):
+        try_leaf(files, name, path, new, monkeypatch)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_every_leaf_that_is_changed_is_refused_or_listed(bundles, kind, monkeypatch):
+    files = bundles(kind)
+    for name, path, new in leaf_forgeries(files):
+        try_leaf(files, name, path, new, monkeypatch)
+
+
+@pytest.mark.parametrize("name", inputs.INPUTS)
+@pytest.mark.parametrize("word", ["1e999", "NaN", "-Infinity", "1" * 5000, "[" * 100_000])
+def test_a_number_beyond_all_numbers_is_refused(bundles, name, word, monkeypatch):
+    files = bundles("zcdp")
+    first = next(p for p in leaves(json.loads(files[name])) if not isinstance(at(json.loads(files[name]), p), list))
+    text = derived.json_bytes(exchanged(json.loads(files[name]), first, "@@")).decode().replace('"@@"', word)
+    assert name in problem(redone({**files, name: text.encode()}), monkeypatch)
+
+
+# --- one byte -----------------------------------------------------------------------------------------------
+
+
+def flips(files, seed):
+    """(file, place, new byte): one in every range of 64 bytes."""
+    rng = random.Random(seed)
+    for name in sorted(files):
+        for start in range(0, len(files[name]), 64):
+            place = rng.randrange(start, min(start + 64, len(files[name])))
+            yield name, place, files[name][place] ^ (1 << rng.randrange(8))
+
+
+def try_flip(files, name, place, byte, monkeypatch) -> None:
+    raw = bytearray(files[name])
+    raw[place] = byte
+    changed = {**files, name: bytes(raw)}
+    assert problem(changed, monkeypatch), (name, place)  # the manifest as it was
+    if name == "manifest.json":
+        return
+    said = problem(redone(changed), monkeypatch)
+    assert bool(said) is (name not in EXTRAS), (name, place, byte, said)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_byte_that_is_changed_is_refused_or_of_an_extra(bundles, kind, monkeypatch):
+    files = bundles(kind)
+    for name, place, byte in random.Random(kind).sample(list(flips(files, kind)), 40):
+        try_flip(files, name, place, byte, monkeypatch)
+    for name in sorted(files):  # and the last byte of every file
+        try_flip(files, name, len(files[name]) - 1, files[name][-1] ^ 1, monkeypatch)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_every_range_of_every_file_is_refused_or_of_an_extra(bundles, kind, monkeypatch):
+    files = bundles(kind)
+    for name, place, byte in flips(files, kind):
+        try_flip(files, name, place, byte, monkeypatch)
+
+
+# --- forgeries that hang together ---------------------------------------------------------------------------
+
+
+def told(files, change):
+    """Every input handed to ``change``, which alters several at once; everything else rewritten to follow."""
+    read = {name: json.loads(files[name]) for name in inputs.INPUTS}
+    change(*(read[name] for name in inputs.INPUTS))
+    for name in inputs.INPUTS:
+        files = rewritten(files, name, read[name])
+    return files
+
+
+def people(k):
+    def change(measured, stated, entry, said):
+        for facts in (measured["facts"], entry["request"]["facts"], said["facts"]):
+            facts["rows_per_person"] = k
+        measured["event"]["sensitivity"] *= k
+        if "rho" in stated:
+            stated["rho"] *= k * k
+
+    return change
+
+
+def noise(factor):
+    def change(measured, stated, entry, said):
+        measured["scale"] *= factor
+        measured["event"]["scale"] *= factor
+        if "rho" in stated:
+            stated["rho"] /= factor**2
+
+    return change
+
+
+def bounds(measured, stated, entry, said):
+    for facts in (measured["facts"], entry["request"]["facts"], said["facts"]):
+        facts["bounds"][0] = [-20.0, 100.0]
+
+
+def twice_the_name(measured, stated, entry, said):
+    for facts in (measured["facts"], entry["request"]["facts"], said["facts"]):
+        facts["columns"][1] = facts["columns"][0]
+
+
+def another_law(measured, stated, entry, said):
+    measured["event"]["law"] = inputs.OLD_SAMPLER
+
+
+def another_shape(measured, stated, entry, said):
+    measured["shape"], measured["trace"] = "isotropic", None
+
+
+def longer_rows(measured, stated, entry, said):
+    for facts in (measured["facts"], entry["request"]["facts"], said["facts"]):
+        facts["row_bound"] *= 2
+
+
+def no_rows(measured, stated, entry, said):
+    for facts in (measured["facts"], entry["request"]["facts"], said["facts"]):
+        facts["n"] = 0
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (people(0), "rows_per_person must be in"),
+        (people(0.01), "rows_per_person must be a whole number"),
+        (people(-3), "rows_per_person must be in"),
+        (people(2), "the guarantee asked for needs"),
+        (noise(-1), "scale must be > 0"),
+        (noise(2), "the guarantee asked for needs"),
+        (noise(math.nextafter(1, 2)), "the guarantee asked for needs"),
+        (bounds, "contradict each other"),
+        (twice_the_name, "must be different"),
+        (another_law, "floating point"),
+        (another_shape, "not drawn for these facts"),
+        (longer_rows, "contradict each other"),
+        (no_rows, "n must be in"),
+        (lambda m, g, e, d: g.update(rho=0.4), "0.4-zCDP is stated"),
+        (lambda m, g, e, d: (g.clear(), g.update(kind="none")), "states none"),
+        (lambda m, g, e, d: e.update(amount="1/4"), "cost is not that"),
+        (lambda m, g, e, d: e["request"].update(method="zero"), "offered"),
+        (lambda m, g, e, d: e["request"].update(centre="none"), "another centre"),
+        (lambda m, g, e, d: e.update(state="failed"), "not of a stored release"),
+        (lambda m, g, e, d: e["request"].update(draw=True), "draw must be a whole number"),
+        (lambda m, g, e, d: m["total"][0].__setitem__(1, m["total"][0][1] + 1), "symmetric"),
+        (lambda m, g, e, d: m["total"].pop(), "lines of"),
+        (lambda m, g, e, d: m.update(trace=None), "trace must be there"),
+        (lambda m, g, e, d: m.update(anchors=2), "anchors must be"),
+        (lambda m, g, e, d: m["event"].update(unit="rows"), "unit of the event"),
+        (lambda m, g, e, d: m["event"].update(proof="trust me"), "proof of the event"),
+        (lambda m, g, e, d: m["event"].update(statistic="nothing"), "statistic of the event"),
+        (lambda m, g, e, d: m["event"].update(freedom=3.0), "freedom of the event"),
+    ],
+)
+def test_a_forgery_that_hangs_together_is_found_by_its_arithmetic(bundles, change, complaint, monkeypatch):
+    assert complaint in problem(told(bundles("zcdp"), change), monkeypatch)
+
+
+@pytest.mark.parametrize("factor", [0.999, 1.001])
+def test_a_statement_a_thousandth_too_strong_or_too_weak_is_found(bundles, factor, monkeypatch):
+    def change(m, g, e, d):
+        name = "rho" if "rho" in g else "epsilon"
+        g[name] *= factor
+
+    for kind in ("zcdp", "laplace", "approx, hidden n"):
+        assert problem(told(bundles(kind), change), monkeypatch)
+    lower = told(bundles("approx, hidden n"), lambda m, g, e, d: g.update(delta=0.99e-6))
+    assert "delta is not the one asked for" in problem(lower, monkeypatch)
+
+
+def test_a_count_between_two_classes_is_refused(bundles, monkeypatch):
+    def change(m, g, e, d):
+        m["total"][4][5] = m["total"][5][4] = 1
+
+    assert "where two classes meet" in problem(told(bundles("classes"), change), monkeypatch)
+
+
+def test_the_epsilon_of_the_check_is_that_of_the_accountant():
+    for rho in (1e-6, 1e-4, 0.01, 0.5, 8.0, 300.0):
+        for delta in (1e-12, 1e-9, 1e-5, 0.1):
+            found = inputs.least_epsilon(rho, delta)
+            assert found == pytest.approx(zcdp_to_approx(rho, delta), rel=1e-10)
+
+
+# --- files --------------------------------------------------------------------------------------------------
+
+
+def test_missing_and_unlisted_files_are_refused(bundles, monkeypatch):
+    files = bundles("zcdp")
+    for name in files:
+        fewer = {k: v for k, v in files.items() if k != name}
+        assert problem(fewer, monkeypatch)
+        if name != "manifest.json":
+            assert bool(problem(redone(fewer), monkeypatch)) is (name not in EXTRAS), name
+    for name in ("notes.txt", "extras/notes.html", "matrices/mean2.csv", "derivation/privcov/__init__.py"):
+        assert "unlisted" in problem({**files, name: b""}, monkeypatch)
+        assert "not a file of this bundle" in problem(redone({**files, name: b""}), monkeypatch)
+
+
+def test_every_file_is_derived_or_listed_as_not_checked(bundles):
+    files = bundles("zcdp")
+    lines = verify.check(files, library())
+    for name in set(files) & set(EXTRAS):
+        assert any("not checked" in line and name in line for line in lines)
+    assert lines[-1] == "Everything that can be checked holds."
+
+
+def unpacked(files, folder: Path) -> Path:
+    for name, raw in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(raw)
+    return folder
+
+
+def test_a_folder_with_links_or_pipes_is_refused(bundles, tmp_path):
+    files = bundles("zcdp")
+    here = unpacked(files, tmp_path / "b")
+    assert read_place(here) == files
+    (here / "statement.txt").rename(tmp_path / "statement.txt")
+    (here / "statement.txt").symlink_to(tmp_path / "statement.txt")
+    with pytest.raises(Wrong, match=r"'statement.txt' is a link"):
+        read_place(here)
+    (here / "statement.txt").unlink()
+    os.mkfifo(here / "statement.txt")
+    with pytest.raises(Wrong, match="is a link, and no file"):
+        read_place(here)
+    (here / "statement.txt").unlink()
+    (here / "more").symlink_to(tmp_path)
+    with pytest.raises(Wrong, match="is a link"):
+        read_place(here)
+
+
+def packed(place: Path, entries, comment=b"") -> Path:
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, raw, mode in entries:
+            info = zipfile.ZipInfo(name)
+            info.external_attr, info.compress_type = mode << 16, zipfile.ZIP_DEFLATED
+            archive.writestr(info, raw)
+        archive.comment = comment
+    return place
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("entries", "complaint"),
+    [
+        ([("../up.txt", b"", 0o600)], "leads out"),
+        ([("/etc/passwd", b"", 0o600)], "leads out"),
+        ([("a//b", b"", 0o600)], "leads out"),
+        ([("folder/", b"", 0o600)], "leads out"),
+        ([("C:x", b"", 0o600)], "odd name"),
+        ([("\u202etxt", b"", 0o600)], "odd name"),
+        ([("a", b"1", 0o600), ("a", b"2", 0o600)], "twice"),
+        ([("a", b"1", 0o600), ("A", b"2", 0o600)], "twice"),
+        ([("a", b"b", stat.S_IFLNK | 0o777)], "is a link"),
+        ([("a", bytes(2**20), 0o600), ("b", bytes(2**20), 0o600)], "more bytes"),
+        ([(str(k), b"", 0o600) for k in range(201)], "more files"),
+    ],
+)
+def test_a_hostile_zip_is_refused_without_unpacking(tmp_path, entries, complaint, monkeypatch):
+    monkeypatch.setattr("privcov.bundle.place.MOST_BYTES", 2**20 + 2**19)
+    with pytest.raises(Wrong, match=complaint):
+        read_place(packed(tmp_path / "z.zip", entries))
+
+
+def test_nothing_hides_between_the_files_of_a_zip(tmp_path):
+    entries = [("a", b"1", 0o600), ("b", b"2", 0o600)]
+    place = packed(tmp_path / "z.zip", entries)
+    raw = place.read_bytes()
+    assert read_place(place) == {"a": b"1", "b": b"2"}
+    for changed in (
+        b"#!/bin/sh\n" + raw,
+        raw + b"more",
+        raw[:40],
+        b"",
+        raw.replace(b"PK\x01\x02", b"morePK\x01\x02", 1),
+    ):
+        place.write_bytes(changed)
+        with pytest.raises(Wrong):
+            read_place(place)
+    with pytest.raises(Wrong, match="comment"):
+        read_place(packed(place, entries, b"words"))
+    with pytest.raises(Wrong, match="no bundle"):
+        read_place(tmp_path / "nowhere")

@@ -1,0 +1,118 @@
+"""The text of a release: its format has a number, and what was not written so is a ValueError in a sentence."""
+
+import json
+import random
+
+import pytest
+
+import privcov
+from privcov import ApproxDP, PureDP, Release, ZCDP
+from tests.forging import exchanged, leaves, released
+
+MADE = {
+    "path": ("auto-precision", ZCDP(0.5), {}),
+    "classes": ("gaussian-cov", ApproxDP(1.0, 1e-5), {"centre": "classes"}),
+    "hidden n": ("laplace-cov", PureDP(1.0), {"neighbours": "add-remove"}),
+    "several steps": ("separate-cov", ZCDP(0.5), {}),
+    "wishart": ("wishart-approx", ApproxDP(1.0, 1e-5), {}),
+    "zero": ("zero", ZCDP(0.5), {}),
+    "no noise": ("gaussian-cov", privcov.NoPrivacy(), {}),
+}
+
+
+def made(kind: str) -> Release:
+    method, guarantee, options = MADE[kind]
+    ds = privcov.source("ar1-covariance", n=60, d=2)
+    if kind == "classes":
+        ds = privcov.Dataset.from_rows(ds.rows, row_bound=2.0, labels=["a", "b"] * 30)
+    return privcov.release(method, ds, guarantee, **options)
+
+
+def old_form(text: str) -> dict:
+    """As it was written before the text had a format: no number, no digest."""
+    fields = json.loads(text)
+    del fields["format"], fields["digest"]
+    return fields
+
+
+@pytest.mark.parametrize("kind", list(MADE))
+def test_old_texts_open_and_unknown_ones_are_refused(kind):
+    rel = made(kind)
+    assert json.loads(rel.to_json())["format"] == 2
+    assert Release.from_json(json.dumps(old_form(rel.to_json()))).to_json() == rel.to_json()
+    for number in (3, 0, "2", None, True, []):
+        with pytest.raises(ValueError, match=r"The release has format .*, and this version of privcov knows 1 to 2"):
+            Release.from_json(json.dumps({**json.loads(rel.to_json()), "format": number}))
+    for text in ("", "{", "[]", "null", "3", '"x"', "[" * 100_000, "{}"):
+        with pytest.raises(ValueError, match=r"^T"):
+            Release.from_json(text)
+
+
+def altered(fields: dict):
+    """Every leaf taken out and exchanged; 1e999 reads as infinity."""
+    for path in leaves(fields):
+        if path:
+            yield path, exchanged(fields, path)
+            for new in (None, -1, "x", [], float("inf"), {}, True, 10**400):
+                yield path, exchanged(fields, path, new)
+
+
+def opened(read, value, start: tuple[str, ...]) -> bool:
+    """Whether the text of ``value`` was read; else it was refused, and only as it should be."""
+    try:
+        made = read(json.dumps(value).replace("Infinity", "1e999"))
+    except ValueError as problem:
+        refused = str(problem)
+    else:
+        assert str(made.statement)
+        assert made.to_json()
+        return True
+    assert refused.startswith(start), refused
+    return False
+
+
+def fuzzed(kind: str, most: int) -> None:
+    """With the digest every change is found; without it, in the old form, it is a sentence or a whole release."""
+    fields = json.loads(made(kind).to_json())
+    old = old_form(json.dumps(fields))
+    start = ("The text of the release was altered or is broken", "This is not the text of a release")
+    every = list(altered(old))
+    some = random.Random(kind).sample(every, min(most, len(every)))
+    read = [path for path, changed in some if opened(Release.from_json, changed, start)]
+    assert len(read) < 0.6 * len(some)
+    assert not [path for path in read if path[0] in ("guarantee", "row_bound", "target")]
+    for _, changed in some[::5]:
+        if json.dumps(changed) != json.dumps(old):
+            with pytest.raises(ValueError, match=r"altered after it was written|finite numbers"):
+                Release.from_json(json.dumps({**changed, "format": 2, "digest": fields["digest"]}))
+
+
+@pytest.mark.parametrize("kind", list(MADE))
+def test_an_altered_text_is_a_sentence_and_never_another_error(kind):
+    fuzzed(kind, 120)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("kind", list(MADE))
+def test_every_altered_text_is_a_sentence_and_never_another_error(kind):
+    fuzzed(kind, 10**6)
+
+
+def test_a_stored_measurement_that_is_altered_is_a_sentence(tmp_path):
+    """Every leaf of it, and all its facts: what still opens is a whole measurement and says the same again."""
+    from privcov.measurements.exact_moment import NoisySum
+
+    rel, _ = released(tmp_path, "classes")
+    whole = json.loads(json.dumps(rel.measurement.to_dict()))
+    assert NoisySum.from_dict(whole).to_dict() == whole
+    every = list(altered(whole))
+    for _, changed in random.Random(0).sample(every, 600):
+        value, refused, read = json.loads(json.dumps(changed).replace("Infinity", "1e999")), "", None
+        try:
+            read = NoisySum.from_dict(value)
+        except ValueError as problem:
+            refused = str(problem)
+        assert refused.endswith(".") or json.loads(json.dumps(read.to_dict())) == value, refused
+    for other in (None, [], "x", 3, {}):
+        with pytest.raises(ValueError, match="A stored measurement must hold"):
+            NoisySum.from_dict(other)
