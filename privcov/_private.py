@@ -102,14 +102,15 @@ def release_private(
     defaults = {s.name: s.default for s in chosen.card.parameters}
     go = settle(ledger, private.name, request, token, again, defaults=defaults, cost=str(guarantee))
     if go.answer is not None:
-        return read_release(go.answer)
-    if ledger.answer(go.token or ledger.token_of(private.name, go.request)) is None:
+        return _entered(go.answer, ledger, private.name, go.token)
+    known = go.token or ledger.token_of(private.name, go.request)
+    if ledger.answer(known) is None:
         event = planned_event_of(chosen, private.facts, guarantee, options)
         anchors = anchored_rows(private.facts, options["centre"])
         if useless := reason_useless(private.facts, event, anchors, *_rows_of(private, ledger, expected_rows)):
             raise ValueError(useless)
         if private.files is not None:  # what would be refused after a long reading is refused now
-            ledger.check(private.name, guarantee, go.request, go.token)
+            ledger.check(private.name, guarantee, go.request, known)
 
     def made() -> str:
         noisy, release, problem = _measure_and_run(chosen, private, guarantee, options)
@@ -119,9 +120,14 @@ def release_private(
 
     mark, others = _recognised(private, ledger.key), tuple(different_from)
     answer = ledger.transact(
-        private.name, guarantee, go.request, made, fingerprint=mark, token=go.token, different_from=others
+        private.name, guarantee, go.request, made, fingerprint=mark, token=known, different_from=others
     )
-    (entry,) = (e for e in ledger.entries(private.name) if e.token == (token or ledger.token_of(private.name, request)))
+    return _entered(answer, ledger, private.name, known)
+
+
+def _entered(answer: str, ledger: Ledger, name: str, token: str) -> Release:
+    """The release in a ledger's answer, with its entry."""
+    (entry,) = (e for e in ledger.entries(name) if e.token == token)
     return dataclasses.replace(read_release(answer), entry=entry.to_dict())
 
 

@@ -250,7 +250,7 @@ def test_other_methods_on_an_old_measurement_are_marked_and_no_bundle_is_made(le
     opened = open_answer(answer)
     _marked(opened.release)
     with pytest.raises(ValueError, match="No bundle is made of this release") as refused:
-        bundle_of(opened, entry.to_dict(), declared_facts(opened), {}, "t")
+        bundle_of(opened, entry.to_dict(), declared_facts(opened.total), {})
     assert REMEDY in str(refused.value)
 
 

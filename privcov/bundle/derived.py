@@ -23,6 +23,7 @@ from privcov.bundle.safe import cell, json_bytes, table
 from privcov.figures.words import plain
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_reading import read_sum
+from privcov.measurements.exposed import exposed
 from privcov.measurements.moment import Measured
 from privcov.postprocess.answers import Answers, Noisy, derive
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
@@ -115,6 +116,7 @@ def statement_of(what: Inputs, measured: Measured) -> Statement:
             guarantee=what.asked,
             given=what.given,
             as_asked=True,
+            exposed=exposed(what.total.event),
             parameters={"calibration": "sound", "tuning": what.entry["request"]["tuning"]},
             neighbours=facts.neighbours,
             n=facts.n,

@@ -70,7 +70,8 @@ def settle(
             raise LedgerError(
                 f"again='stored', and the ledger has no stored answer to this request of {name!r}. Leave again out."
             )
-        return Settled(request, token, ledger.answer(_best(ledger, stored).token))
+        best = _best(ledger, stored)
+        return Settled(best.request, best.token, ledger.answer(best.token))
     if known in doubts:
         if not doubts[known]:
             return Settled(request, token)
