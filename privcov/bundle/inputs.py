@@ -118,7 +118,10 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
         "its noise was drawn in floating point by an earlier version of privcov, and may show the rows. Do not pass it "
         "on; SECURITY.md says what to do",
     )
-    must(settle_shape(total.facts, total.shape) == total.shape, "noise of this kind is not drawn for these facts")
+    must(
+        settle_shape(total.facts, total.shape, total.anchors) == total.shape,
+        "noise of this kind is not drawn for these facts",
+    )
     numerical = isinstance(asked, ApproxDP)
     share = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
     planned = planned_event(total.facts, share, centre=derived.centre_of(total), shape=total.shape)
