@@ -1,7 +1,7 @@
 """Lattice test: is whole-number noise as even as its law, down to the last bit?
 
-Noise N that is drawn in floating point lies on a lattice; where the lattice is not much finer than one step of the data,
-the residues of an answer tell what the noise was added to. Noise of a scale s far above 1 should have residues that are
+Noise N that is drawn in floating point lies on a lattice; where that is not much finer than one step of the data, the
+residues of an answer tell what the noise was added to. Noise of a scale s far above 1 should have residues that are
 uniform modulo 2^k up to about s, and no preferred multiples of s 2^-j either.
 
 **Statistic.** n |mean e^(2 pi i theta N)|^2 over n numbers, at theta = m / 2^k and theta = m 2^j / s, m = 1, 3, 5. For

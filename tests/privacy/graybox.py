@@ -1,7 +1,7 @@
 """Replay of methods in several steps: what each tells of two neighbouring tables, given all answers before it.
 
-A method runs on the first table. Every measurement is recorded: its public arguments, its answer and its event. Then the
-method runs on the neighbour, and every measurement gives the recorded answer again. So both runs stand at the same
+A method runs on the first table. Every measurement is recorded: its public arguments, its answer and its event. Then
+the method runs on the neighbour, and every measurement gives the recorded answer again. So both runs have the same
 history, and step by step the following must hold.
 
 - **Nothing but answers.** Rows can be read inside a measurement only, the public arguments of every step are the same,
@@ -257,7 +257,8 @@ class _Added:
     @staticmethod
     def losses(first, second, events):
         (kind, one, noise), (other_kind, two, other_noise) = first, second
-        assert kind == other_kind and np.allclose(noise, other_noise, rtol=1e-6, atol=1e-9), "noise depends on rows"
+        assert kind == other_kind, "the law of the noise depends on rows"
+        assert np.allclose(noise, other_noise, rtol=1e-6, atol=1e-9), "noise depends on rows"
         if kind == "wishart":
             return (laws.wishart_loss(two - one, noise),)
         return (laws.linear_loss(two - one, noise, kind),)

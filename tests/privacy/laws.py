@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 
@@ -88,7 +89,7 @@ def vector_probabilities(queries: np.ndarray, of_threshold: float, of_query: flo
     Integrated over the threshold's deviate between its kinks, where the integrand is a sum of exponentials.
     """
     kinks = np.unique(np.clip(np.concatenate([queries / of_threshold, [0.0, -200.0, 200.0]]), -200, 200))
-    pieces = [np.linspace(a, b, 2 + int((b - a) / 3)) for a, b in zip(kinks, kinks[1:], strict=False)]
+    pieces = [np.linspace(a, b, 2 + int((b - a) / 3)) for a, b in itertools.pairwise(kinks)]
     edges = np.unique(np.concatenate(pieces))
     nodes, weights = np.polynomial.legendre.leggauss(16)
     half = np.diff(edges) / 2

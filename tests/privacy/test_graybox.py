@@ -1,4 +1,4 @@
-"""Methods in several steps, replayed along the same answers on neighbouring tables: see graybox.py for what that shows."""
+"""Methods in several steps, replayed along the same answers on neighbouring tables: graybox.py says what that shows."""
 
 import dataclasses
 import functools
