@@ -166,7 +166,9 @@ def measure_exactly(private: PrivateDataset, share, *, centre: str, shape: str, 
     anchors = anchored_rows(facts, centre)
     shape = settle_shape(facts, shape, anchors)
     gram = noiseless_gram(private, anchors) if private.files is None else sums_of(private).gram(anchors)
-    total, trace = _noisy(gram, facts, anchors, shape, event.scale, largest_sum(facts, private.files is not None))
+    if not exact_noise.fits(_largest_sum(facts, private.files is not None), event.scale):
+        gram = gram.astype(object)
+    total, trace = _noisy(gram, facts.d, anchors, shape, event.scale)
     return NoisySum(facts, total, trace, anchors, shape, event.scale, event)
 
 
@@ -235,45 +237,42 @@ def _root_up(square: Fraction) -> float:
     return root
 
 
-def largest_sum(facts: Facts, in_files: bool) -> int:
+def _largest_sum(facts: Facts, in_files: bool) -> int:
     """A bound on every number of the sum, from public facts alone."""
     rows = facts.n if facts.n is not None else MOST_FILE_ROWS if in_files else MOST_ROWS
     return rows * (UNIT**2 + ANCHOR**2)
 
 
-def _noisy(
-    gram: np.ndarray, facts: Facts, anchors: int, shape: str, scale: float, largest: int
-) -> tuple[np.ndarray, int | None]:
+def _noisy(gram: np.ndarray, d: int, anchors: int, shape: str, scale: float) -> tuple[np.ndarray, int | None]:
     """(noisy sum, second noisy trace). What is zero in every table (two classes of one row) needs no noise."""
-    d = facts.d
     if shape == "wishart-difference":
-        return _structured(exact_noise.add_wishart_difference(gram, scale), d), None
+        return _structured(exact_noise.add_wishart_difference(gram, scale), d, anchors), None
     if shape == "coupled-wishart":
-        return _structured(exact_noise.add_coupled_wishart(gram, scale), d), None
+        return _structured(exact_noise.add_coupled_wishart(gram, scale), d, anchors), None
     rows, columns = np.triu_indices(len(gram))
     used = (rows == columns) | (rows < d)
     rows, columns = rows[used], columns[used]
     diagonal = rows == columns
     values, trace = gram[rows, columns], None
     if shape == "laplace":
-        values = exact_noise.add_discrete_laplace(values, scale, largest)
+        values = exact_noise.add_discrete_laplace(values, scale)
     else:
         looks = values[diagonal]
         if shape == "free-trace":
             looks = np.append(looks, np.trace(gram[:d, :d]))
-        looks = exact_noise.add_discrete_gaussian(looks, scale, largest)
+        looks = exact_noise.add_discrete_gaussian(looks, scale)
         if shape == "free-trace":
             looks, trace = looks[:-1], int(looks[-1])
-        off = exact_noise.add_discrete_gaussian(values[~diagonal], off_diagonal_scale(scale), largest)
+        off = exact_noise.add_discrete_gaussian(values[~diagonal], off_diagonal_scale(scale))
         values = values.astype(object)
         values[diagonal], values[~diagonal] = looks, off
     total = np.zeros(gram.shape, dtype=object)
     total[rows, columns] = values
     total[columns, rows] = values
-    return _structured(small(total), d), trace
+    return _structured(small(total), d, anchors), trace
 
 
-def _structured(total: np.ndarray, d: int) -> np.ndarray:
+def _structured(total: np.ndarray, d: int, anchors: int) -> np.ndarray:
     """The sum without what is publicly zero."""
     total[d:, d:] = np.diag(np.diag(total)[d:])
     return total

@@ -24,24 +24,24 @@ LARGEST_SCALE = 2.0**54  # of noise that OpenDP draws
 _FAR = 2**9  # noise beyond so many scales is as good as impossible
 
 
-def add_discrete_gaussian(values: np.ndarray, scale: float, largest: int = 0) -> np.ndarray:
+def add_discrete_gaussian(values: np.ndarray, scale: float) -> np.ndarray:
     """values plus independent discrete Gaussians, P(k) proportional to exp(-k^2 / (2 scale^2)).
 
-    values: any number of whole numbers, int64 or Python integers. largest: a public bound on their absolute values.
-    The answer is int64 where it fits, else Python integers. ValueError for a scale above 2^54.
+    values: any number of whole numbers; int64 where `fits` says so, else Python integers. The answer is int64 where it
+    fits, else Python integers. ValueError for a scale above 2^54.
     """
     from opendp.measurements import make_gaussian
     from opendp.metrics import l2_distance
 
-    return _add(make_gaussian, l2_distance, values, scale, largest)
+    return _add(make_gaussian, l2_distance, values, scale)
 
 
-def add_discrete_laplace(values: np.ndarray, scale: float, largest: int = 0) -> np.ndarray:
+def add_discrete_laplace(values: np.ndarray, scale: float) -> np.ndarray:
     """values plus independent discrete Laplaces, P(k) proportional to exp(-|k| / scale); as `add_discrete_gaussian`."""
     from opendp.measurements import make_laplace
     from opendp.metrics import l1_distance
 
-    return _add(make_laplace, l1_distance, values, scale, largest)
+    return _add(make_laplace, l1_distance, values, scale)
 
 
 def add_wishart_difference(values: np.ndarray, scale: float) -> np.ndarray:
@@ -54,6 +54,11 @@ def add_coupled_wishart(values: np.ndarray, scale: float) -> np.ndarray:
     return _plus(values, exact_wishart.coupled_noise(len(values), scale))
 
 
+def fits(largest: int, scale: float) -> bool:
+    """Whether numbers up to ``largest`` and noise of this scale may be added in 64 bits. largest: a public bound."""
+    return largest + _FAR * scale < 2**63
+
+
 def check_scale(scale: float) -> None:
     """ValueError for discrete Gaussian or Laplace noise that cannot be drawn exactly."""
     if scale > LARGEST_SCALE:
@@ -63,16 +68,15 @@ def check_scale(scale: float) -> None:
         )
 
 
-def _add(make: Callable, distance: Callable, values: np.ndarray, scale: float, largest: int) -> np.ndarray:
+def _add(make: Callable, distance: Callable, values: np.ndarray, scale: float) -> np.ndarray:
     from opendp.domains import atom_domain, vector_domain
     from opendp.mod import enable_features
 
     check_scale(scale)
     if not len(values):
         return values.copy()
-    if values.dtype == object or largest + _FAR * scale >= 2**63:
-        zeros = np.zeros(len(values), dtype=np.int64)
-        return _plus(values, _add(make, distance, zeros, scale, -(2**63)))
+    if values.dtype == object:
+        return _plus(values, _add(make, distance, np.zeros(len(values), dtype=np.int64), scale))
     enable_features("contrib")  # OpenDP's word for constructors whose published proofs it has not finished vetting
     mechanism = make(vector_domain(atom_domain(T="i64")), distance(T="f64"), float(scale))
     return np.array(mechanism(np.ascontiguousarray(values, dtype=np.int64)), dtype=np.int64)

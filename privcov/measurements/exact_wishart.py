@@ -34,6 +34,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def wishart_difference_noise(p: int, scale: float) -> np.ndarray:
 
     int64, or Python integers where 64 bits do not suffice. scale: positive and finite, of any size.
     """
-    noise, _ = _rounded(_Deviates(p, Digits()), scale)
+    noise, _ = _rounded(_deviates(p, Digits())[0], scale)
     return noise
 
 
@@ -130,13 +131,14 @@ def _less(one: _Uniforms, rows: np.ndarray, other: _Uniforms, others: np.ndarray
 # --- normal deviates ----------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
 class _Deviates:
     """2p(p + 1) exact normal deviates, row-major p x 2(p + 1): sign, whole part k and the fraction's digits."""
 
-    def __init__(self, p: int, digits: Digits) -> None:
-        self.p = p
-        self.whole, self.fraction = _half_normals(2 * p * (p + 1), digits)
-        self.sign = np.where(digits.draw(2 * p * (p + 1)) & np.uint64(1), 1, -1)
+    p: int
+    sign: np.ndarray
+    whole: np.ndarray
+    fraction: _Uniforms
 
     def known(self, w: int) -> np.ndarray:
         """x, Python integers: sign * (2 (k 2^(bw) + first w digits) + 1)."""
@@ -147,10 +149,19 @@ class _Deviates:
         return (self.sign.astype(object) * (2 * number + 1)).reshape(self.p, 2 * (self.p + 1))
 
 
+def _deviates(p: int, digits: Digits, copies: int = 1) -> list[_Deviates]:
+    """Independent sets of deviates, drawn side by side because that is faster."""
+    size = 2 * p * (p + 1)
+    whole, fraction = _half_normals(copies * size, digits)
+    sign = np.where(digits.draw(copies * size) & np.uint64(1), 1, -1)
+    parts = np.split(np.arange(copies * size), copies)
+    return [_Deviates(p, sign[part], whole[part], fraction.take(part)) for part in parts]
+
+
 def _half_normals(count: int, digits: Digits) -> tuple[np.ndarray, _Uniforms]:
     """(k, fraction) of count deviates |N(0, 1)| = k + fraction; Karney (2016), Algorithm N, all side by side."""
     whole, fraction = np.zeros(count, dtype=np.int64), _Uniforms(count, digits)
-    todo = np.arange(count)
+    missing, todo = np.ones(count, dtype=bool), np.arange(count)
     while len(todo):
         k = _geometric(len(todo), digits)
         kept = _all_halves(k * (k - 1), digits)
@@ -164,8 +175,9 @@ def _half_normals(count: int, digits: Digits) -> tuple[np.ndarray, _Uniforms]:
             done = alive[rounds[alive] == 0]
             whole[places[done]] = k[done]
             fraction.put(places[done], x.take(done))
-            todo = np.setdiff1d(todo, places[done], assume_unique=True)
+            missing[places[done]] = False
             alive = alive[rounds[alive] > 0]
+        todo = np.flatnonzero(missing)
     return whole, fraction
 
 
@@ -197,14 +209,11 @@ def _geometric(count: int, digits: Digits) -> np.ndarray:
 
 def _all_halves(times: np.ndarray, digits: Digits) -> np.ndarray:
     """Where `_half` is true as often as told: with probability exp(-times / 2). Returns the positions."""
-    left = times.copy()
-    alive = np.arange(len(times))
-    while (left[alive] > 0).any():
-        tried = alive[left[alive] > 0]
-        failed = tried[~_half(len(tried), digits)]
+    left, kept = times.copy(), np.ones(len(times), dtype=bool)
+    while len(tried := np.flatnonzero(kept & (left > 0))):
         left[tried] -= 1
-        alive = np.setdiff1d(alive, failed, assume_unique=True)
-    return alive
+        kept[tried] = _half(len(tried), digits)
+    return np.flatnonzero(kept)
 
 
 def _keep(k: np.ndarray, x: _Uniforms, rows: np.ndarray, digits: Digits) -> np.ndarray:
@@ -244,7 +253,7 @@ def _rounded(deviates: _Deviates, scale: float, w: int = 0, checked: bool = True
     if num <= 0:
         raise ValueError(f"scale must be positive, got {scale:g}.")
     q = den.bit_length() - 1  # a float's denominator is a power of two
-    w = w or max(1, math.ceil((math.log2(scale) + 4 * math.log2(p) + 40) / bits))
+    w = w or _enough(p, scale, bits)
     rows, columns = np.triu_indices(p)
     while True:
         x = deviates.known(w)
@@ -260,6 +269,11 @@ def _rounded(deviates: _Deviates, scale: float, w: int = 0, checked: bool = True
     noise[rows, columns] = low
     noise[columns, rows] = low
     return small(noise), w
+
+
+def _enough(p: int, scale: float, bits: int) -> int:
+    """Digits after which the rounding is hardly ever in doubt."""
+    return max(1, math.ceil((math.log2(scale) + 4 * math.log2(p) + 40) / bits))
 
 
 def _product(x: np.ndarray) -> np.ndarray:
@@ -294,11 +308,9 @@ def small(values: np.ndarray) -> np.ndarray:
 
 def _coupled(p: int, scale: float, digits: Digits) -> np.ndarray:
     while True:
-        deviates = _Deviates(p, digits)
-        w = _accepted(deviates, digits)
-        if w:
-            needed = max(1, math.ceil((math.log2(scale) + 4 * math.log2(p) + 41) / digits.bits))
-            return _rounded(deviates, 2 * scale, max(w, needed))[0]
+        for deviates in _deviates(p, digits, copies=2 * p):  # about one in p + 1 is accepted
+            if w := _accepted(deviates, digits):
+                return _rounded(deviates, 2 * scale, max(w, _enough(p, 2 * scale, digits.bits)))[0]
 
 
 def _accepted(deviates: _Deviates, digits: Digits) -> int:

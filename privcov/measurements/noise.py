@@ -107,7 +107,7 @@ class NoiseLaw:
         return whole
 
     def _coupled(self, rng: np.random.Generator) -> np.ndarray:
-        """At t = 1. The larger trace is Gamma(2D), the smaller one its product with a Beta(D, 1) number, D = p(p + 1)/2,
+        """At t = 1. The larger trace is Gamma(2D), the smaller its product with a Beta(D, 1) number, D = p(p + 1)/2,
         and the matrices of trace one are Wishart matrices over their traces."""
         d, k = self.dimension, self.measured
         p = d + k
@@ -199,9 +199,9 @@ def coupled_moments(p: int) -> tuple[float, float]:
     """(alpha, beta): <N, H> of coupled p x p noise at t = 1 has variance alpha |H|^2 + beta (tr H)^2, H symmetric.
 
     The law is the same in every basis, so the variance has that form. With D = p(p + 1)/2, a >= b the two traces:
-    E a^2 = 2D (2D + 1), E (b/a)^2 = D / (D + 2), E b/a = D / (D + 1); a matrix of trace one has mean I/p and mean square
-    norm u2 = 2 (p + 1) / (p^2 + p + 2). Summed over a basis the form is alpha D + beta p = E |N|^2, and at H = I it is
-    alpha p + beta p^2 = E (tr N)^2.
+    E a^2 = 2D (2D + 1), E (b/a)^2 = D / (D + 2), E b/a = D / (D + 1); a matrix of trace one has the mean I/p and the
+    mean squared norm 2 (p + 1) / (p^2 + p + 2). Summed over a basis the form is alpha D + beta p = E |N|^2, and for
+    H = I it is alpha p + beta p^2 = E (tr N)^2.
     """
     d = p * (p + 1) / 2
     larger, ratio, square = 2 * d * (2 * d + 1), d / (d + 1), 1 + d / (d + 2)

@@ -27,7 +27,7 @@ def silent(values, scale):
 
 @pytest.fixture
 def no_noise(monkeypatch):
-    for name in ("add_discrete_gaussian", "add_discrete_laplace", "add_wishart_difference"):
+    for name in ("add_discrete_gaussian", "add_discrete_laplace", "add_wishart_difference", "add_coupled_wishart"):
         monkeypatch.setattr(exact_noise, name, silent)
 
 
@@ -148,25 +148,43 @@ def test_classes_are_read_as_class_sums_or_as_one_mean(no_noise):
     np.testing.assert_allclose(read_sum(noisy, "none").matrix, rows.T @ rows / 40, atol=4e-6)
 
 
-@pytest.mark.parametrize("shape", ["isotropic", "wishart-difference"])
-def test_classes_read_as_less_keep_the_noise_that_was_drawn(shape):
-    """Three classes, d = 2, 1,000 draws: deviations within 14 % (five standard errors; Wishart has the heavier tails).
+@pytest.mark.parametrize(("shape", "d"), [("isotropic", 2), ("wishart-difference", 2), ("wishart-difference", 12)])
+def test_classes_read_as_less_keep_the_noise_that_was_drawn(shape, d):
+    """Three classes, d = 2 and 12, 400 draws: deviations within 20 % (four standard errors and more).
 
-    Read as one mean, Wishart noise of 6 degrees of freedom stands in a matrix that would have drawn 4: 22 % more.
+    9,000 rows, so that the noise on their count does not show. "wishart-difference" is the coupled law for two columns;
+    for twelve it is the independent one, and a block of it has the degrees of freedom of the whole.
     """
-    private = table(np.zeros((3, 2)), labels=["a", "b", "c"], classes=["a", "b", "c"])
+    private = table(np.zeros((9_000, d)), labels=["a", "b", "c"] * 3_000, classes=["a", "b", "c"])
     share = privcov.PureDP(1.0) if shape in exact_moment.PURE else privcov.ZCDP(0.5)
-    drawn = [exact_moment.measure_exactly(private, share, centre="joint", shape=shape) for _ in range(1_000)]
+    drawn = [exact_moment.measure_exactly(private, share, centre="joint", shape=shape) for _ in range(400)]
     for centre, joint in (("none", 0), ("joint", 1), ("classes", 3)):
         law, found = read_sum(drawn[0], centre).law, np.array([read_sum(noisy, centre).matrix for noisy in drawn])
         assert law.joint == joint
-        assert np.std(found[:, 0, 1]) == pytest.approx(law.off_diagonal_std, rel=0.14)
-        assert np.std(found[:, 0, 0]) == pytest.approx(law.diagonal_std, rel=0.14)
-        for extra in range(2, 2 + joint):
-            assert np.std(found[:, 0, extra]) == pytest.approx(law.off_diagonal_std, rel=0.14)
+        assert np.std(found[:, 0, 1]) == pytest.approx(law.off_diagonal_std, rel=0.2)
+        assert np.std(found[:, 0, 0]) == pytest.approx(law.diagonal_std, rel=0.2)
+        for extra in range(d, d + joint):
+            assert np.std(found[:, 0, extra]) == pytest.approx(law.off_diagonal_std, rel=0.2)
 
 
-def test_the_class_counts_add_up_to_the_public_number_of_rows_and_classes_need_a_list():
+@pytest.mark.parametrize("n_public", [True, False])
+@pytest.mark.parametrize("shape", ["isotropic", "wishart-difference", "laplace"])
+def test_labels_outside_the_list_do_not_bias_the_classes(shape, n_public, no_noise):
+    """70 % of class a, none of b, 30 % unlisted, every cell .8: the mean of a was read as .659 where n was public."""
+    labels = ["a"] * 700 + ["?"] * 200 + [None] * 100
+    private = table(np.full((1000, 1), 0.8), labels=labels, classes=["a", "b"], n_public=n_public)
+    share = privcov.PureDP(1.0) if shape in exact_moment.PURE else privcov.ZCDP(0.5)
+    noisy = exact_moment.measure_exactly(private, share, centre="joint", shape=shape)
+    measured = read_sum(noisy, "classes")
+    assert measured.count == pytest.approx(700, rel=1e-9)
+    np.testing.assert_allclose(measured.class_counts, [700, 0], atol=1e-6)
+    np.testing.assert_allclose(measured.matrix[0, 1] / measured.matrix[1, 1] * math.sqrt(0.5), 0.8, rtol=1e-5)
+    assert measured.matrix[0, 0] == pytest.approx(0.64, rel=1e-5)
+    joint = read_sum(noisy, "joint").matrix
+    assert joint[0, 1] / math.sqrt(joint[1, 1]) == pytest.approx(0.8, rel=1e-5)
+
+
+def test_the_shares_of_the_classes_add_up_and_classes_need_a_list():
     labelled = table(np.zeros((30, 2)), labels=["a", "b", "c"] * 10, classes=["a", "b", "c"])
     noisy = exact_moment.measure_exactly(labelled, privcov.ZCDP(0.01), centre="joint", shape="isotropic")
     corner = np.diag(read_sum(noisy, "classes").matrix)[2:]
@@ -218,22 +236,46 @@ def test_missing_cells_follow_the_declared_rule(no_noise):
     np.testing.assert_array_equal(dropped.matrix, moment(rows[:1], n_public=False).matrix)
 
 
-def test_secure_normals_are_normal():
-    """200,000 numbers: moments within six standard errors, and no two blocks alike."""
-    x = exact_noise.secure_normals((2, 100_000))
-    assert abs(x.mean()) < 6 / math.sqrt(2e5)
-    assert abs(x.var() - 1) < 6 * math.sqrt(2 / 2e5)
-    assert abs((x**4).mean() - 3) < 6 * math.sqrt(96 / 2e5)
-    assert (x[0] != x[1]).all()
-
-
-def test_wishart_noise_in_one_dimension_is_laplace_and_rounded_to_the_nearest():
-    """20,000 draws: of |Laplace(b)| the mean is b and the variance b^2, within 5 % (seven standard errors and five)."""
-    noise = np.abs([exact_noise.add_wishart_difference(np.zeros((1, 1), np.int64), 1e6).item() for _ in range(20_000)])
-    assert noise.mean() == pytest.approx(1e6, rel=0.05)
-    assert noise.std() == pytest.approx(1e6, rel=0.07)
+@pytest.mark.parametrize("add", [exact_noise.add_wishart_difference, exact_noise.add_coupled_wishart])
+def test_pure_noise_is_rounded_to_the_nearest_and_never_wraps_around(add):
     whole = np.array([[5, -3], [-3, 0]])
-    np.testing.assert_array_equal(exact_noise.add_wishart_difference(whole, 1e-9), whole)
+    np.testing.assert_array_equal(add(whole, 1e-9), whole)
+    far = add(np.full((2, 2), 2**62), 2.0**200)
+    assert far.dtype == object
+    assert max(abs(v) for v in far.ravel()) > 2**190
+
+
+@pytest.mark.parametrize("add", [exact_noise.add_discrete_gaussian, exact_noise.add_discrete_laplace])
+def test_discrete_noise_that_needs_more_than_64_bits_is_added_in_python_integers_or_refused(add):
+    """Ten sums just below 2^63: about half of them leave it; OpenDP alone would end there."""
+    sums = np.full(10, 2**63 - 1)
+    assert exact_noise.fits(2**62, 2.0**50)
+    assert not exact_noise.fits(2**63 - 2**40, 2.0**40)
+    noisy = add(sums.astype(object), 2.0**40)
+    assert any(int(v) != 2**63 - 1 for v in noisy)
+    assert max(abs(int(v) - (2**63 - 1)) for v in noisy) < 2**46
+    with pytest.raises(ValueError, match=r"at most 2\^54 steps"):
+        add(sums, 2.0**54 * 1.001)
+
+
+def test_a_person_with_a_million_rows_is_hidden_under_pure_dp():
+    """Clipped noise gave the sums away here: 9 of 16 numbers were the exact sum plus or minus 2^61."""
+    private = table(RNG.normal(size=(50, 3)), rows_per_person=10**6, n_public=False)
+    noisy = exact_moment.measure_exactly(private, privcov.PureDP(1.0), centre="joint", shape="wishart-difference")
+    exact = integer_gram.noiseless_gram(private, 1)
+    noise = [int(v) - int(t) for v, t in zip(noisy.total.ravel(), exact.ravel(), strict=True)]
+    assert not {abs(v) for v in noise} & {2**61, 2**62, 2**63}
+    assert len({abs(v) for v in noise}) == 10
+    again = exact_moment.NoisySum.from_dict(noisy.to_dict())
+    assert again.total.tolist() == noisy.total.tolist()
+
+
+@pytest.mark.parametrize("shape", ["laplace", "isotropic"])
+def test_discrete_noise_of_too_large_a_scale_is_refused_from_public_facts(shape):
+    facts = table(np.zeros((4, 3)), rows_per_person=10**6).facts
+    share = privcov.PureDP(1e-3) if shape == "laplace" else privcov.ZCDP(1e-9)
+    with pytest.raises(ValueError, match="weaker guarantee, or declare fewer rows"):
+        exact_moment.planned_event(facts, share, centre="joint", shape=shape)
 
 
 def test_the_noise_keeps_to_the_decimal_that_the_ledger_counts():

@@ -21,6 +21,7 @@ real = {
         (exact_noise, "add_discrete_gaussian"),
         (exact_noise, "add_discrete_laplace"),
         (exact_noise, "add_wishart_difference"),
+        (exact_noise, "add_coupled_wishart"),
         (exact_moment, "_noisy"),
         (exact_moment, "_scale"),
         (exact_moment, "planned_event"),
@@ -30,10 +31,12 @@ real = {
     ]
 }
 
+DRAWN = ("add_discrete_gaussian", "add_discrete_laplace", "add_wishart_difference", "add_coupled_wishart")
+
 
 @pytest.mark.parametrize("shape", list(checkers.SHARES))
 def test_half_the_noise(shape, monkeypatch):
-    for name in ("add_discrete_gaussian", "add_discrete_laplace", "add_wishart_difference"):
+    for name in DRAWN:
         monkeypatch.setattr(exact_noise, name, lambda values, scale, name=name: real[name](values, scale / 2))
     with pytest.raises(AssertionError, match="another scale"):
         checkers.check_noise_size(shape)
@@ -94,7 +97,22 @@ def test_the_sensitivity_of_one_column_taken_for_many(shape, monkeypatch):
     small = lambda facts, *a: bound(dataclasses.replace(facts, n=None), *a)  # noqa: E731
     monkeypatch.setattr(exact_moment, "norm_bound", lambda f, s, k: small(f, s.replace("free-trace", "isotropic"), k))
     with pytest.raises(AssertionError, match="costs"):
-        checkers.check_replay(*tables(2, "axis", "other axis"), shape, "none", monkeypatch)
+        checkers.check_replay(*tables(12, "axis", "other axis"), shape, "none", monkeypatch)
+
+
+def test_half_the_bound_of_coupled_noise(monkeypatch):
+    bound = exact_moment.norm_bound
+    monkeypatch.setattr(exact_moment, "norm_bound", lambda *a: bound(*a) // 4)
+    with pytest.raises(AssertionError, match="costs"):
+        checkers.check_replay(*tables(2, "axis", "other axis"), "wishart-difference", "none", monkeypatch)
+
+
+def test_coupled_noise_where_the_number_of_rows_is_hidden():
+    """The coupled law has no bound there, so nothing can be measured with it."""
+    facts = tables(2, "axis", "zero", n_public=False)[0].facts
+    assert exact_moment.settle_shape(facts, "coupled-wishart", 1) == "wishart-difference"
+    with pytest.raises(KeyError):
+        exact_moment.norm_bound(facts, "coupled-wishart", 1)
 
 
 def test_rows_of_a_person_forgotten(monkeypatch):
@@ -112,7 +130,7 @@ def test_too_little_off_the_diagonal(monkeypatch):
 
 
 def test_the_second_look_at_the_trace_where_it_is_not_free(monkeypatch):
-    monkeypatch.setattr(exact_moment, "settle_shape", lambda facts, shape: "free-trace")
+    monkeypatch.setattr(exact_moment, "settle_shape", lambda facts, shape, anchors: "free-trace")
     bound = exact_moment.norm_bound
     monkeypatch.setattr(exact_moment, "norm_bound", lambda f, s, k: bound(f, "isotropic", k))
     with pytest.raises(AssertionError, match="costs"):
@@ -125,7 +143,7 @@ def test_a_seed_used_again(shape, monkeypatch):
         noise = np.random.default_rng(0).normal(size=values.shape) * scale
         return values + np.round(noise + noise.T if values.ndim == 2 else noise).astype(np.int64)
 
-    for name in ("add_discrete_gaussian", "add_discrete_laplace", "add_wishart_difference"):
+    for name in DRAWN:
         monkeypatch.setattr(exact_noise, name, seeded)
     with pytest.raises(AssertionError, match="share their noise"):
         checkers.check_fresh_noise(shape)
