@@ -155,7 +155,7 @@ def _controls(key: str) -> Asked:
 
 def _pace(made: Mechanism) -> str:
     if made.exact:
-        return "the measurement of private rows is run for every draw, some hundreds to some thousands a second."
+        return "the measurement of private rows is run for every draw, a hundred to some thousands a second."
     return "about a second." if made.bulk else "the method is run for every draw, which takes a while."
 
 

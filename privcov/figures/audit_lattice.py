@@ -19,7 +19,7 @@ def peaks(found: Evenness) -> dict[float, tuple[float, float]]:
     for look in found.looks:
         period = look.power if look.lattice == "2^k" else math.log2(found.scale) - look.power
         at = round(period - math.log2(look.multiple), 6)
-        most[at] = max(most.get(at, (0.0, 0.0)), (look.statistic, look.limit), key=lambda pair: pair[0] / pair[1])
+        most[at] = max(most.get(at, (0.0, 1.0)), (look.statistic, look.limit), key=lambda pair: pair[0] / pair[1])
     return dict(sorted(most.items()))
 
 
