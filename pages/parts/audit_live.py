@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import streamlit as st
 
-from pages.parts import attacker, audit_limits, frame, share, show
+from pages.parts import attacker, audit_box, audit_limits, audit_sampler, frame, share, show
 from pages.parts.jobs import Job
 from pages.parts.sliders import ends
 from pages.parts.study import Study
 from privcov import accounting
-from privcov.audit import live
+from privcov.audit import live, trial
 from privcov.audit.bounds import ERROR, level
 from privcov.audit.broken import FAULTS
 from privcov.audit.live import Asked, Audit
-from privcov.audit.mechanisms import GROUPS, RHO, Mechanism, mechanisms
+from privcov.audit.mechanisms import GROUPS, RHO, Mechanism, find, mechanisms
 from privcov.audit.pairs import SEARCH, catalogue, usual
 from privcov.estimators.base import METHODS
 from privcov.figures import audit as pictures
-from privcov.figures.look import plain, wash
+from privcov.figures.look import plain
 from privcov.privacy import ZCDP
 
 _KEPT = 12
 _ASKED = ("group", "mechanism", "d", "pair", "epsilon", "delta", "rho", "draws", "seed", "bits", "asked")
-KEEPS = tuple(f"live.{name}" for name in _ASKED)
+KEEPS = tuple(f"live.{name}" for name in dict.fromkeys((*_ASKED, *audit_sampler.ASKED)))
 _DRAWS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000)
 _FIRST = "wishart-pure:as-published:pure"
 _WAIT = 5.0  # seconds for which a click waits before progress is shown
@@ -32,9 +30,13 @@ _WAIT = 5.0  # seconds for which a click waits before progress is shown
 
 def section(study: Study) -> None:
     """The whole tab."""
-    asked = _controls()
-    if asked is None:
+    box = st.container(border=True)
+    key = _chosen(box)
+    if key == trial.KEY:
+        audit_sampler.section(box)
         return
+    with box:
+        asked = _controls(key)
     kept = st.session_state.setdefault("audits", {})
     left, right = st.columns([1, 4], vertical_alignment="center")
     started = left.button(
@@ -61,97 +63,99 @@ def section(study: Study) -> None:
         st.code(script(asked), language="python")
 
 
-def _controls() -> Asked | None:
-    known = mechanisms()
-    with st.container(border=True):
+def _chosen(box) -> str:
+    """Key of the mechanism, or of the old sampler, which has a test of its own."""
+    with box:
         first, second = st.columns([3, 2], vertical_alignment="bottom")
-        group = share.bound(
-            first.segmented_control, "What is audited", GROUPS, name="live.group", default=GROUPS[0], required=True,
-            key="audit-group", width="stretch", clears=("live.mechanism", "live.pair"),
+    group = share.bound(
+        first.segmented_control, "What is audited", GROUPS, name="live.group", default=GROUPS[0], required=True,
+        key="audit-group", width="stretch", clears=("live.mechanism", "live.pair"),
+    )  # fmt: skip
+    labels = {m.key: m.label for m in mechanisms() if m.group == group}
+    labels |= {trial.KEY: trial.LABEL} if group == GROUPS[2] else {}
+    return share.bound(
+        second.selectbox, "Mechanism", list(labels), name="live.mechanism", default=next(iter(labels)),
+        key=f"audit-mechanism-{group}", format_func=labels.get, clears=("live.pair",),
+    )  # fmt: skip
+
+
+def _controls(key: str) -> Asked:
+    made = find(key)
+    st.caption(show.as_text(_about(made)))
+    one, two, three, four, five, six = st.columns([3, 5, 2, 2, 4, 2], vertical_alignment="bottom")
+    d = share.bound(
+        one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
+        clears=("live.pair",),
+    )  # fmt: skip
+    labels = {SEARCH: "search for the worst", **{p.key: p.label for p in catalogue(d, made.hidden)}}
+    pair = share.bound(
+        two.selectbox,
+        "The person's row in the two tables",
+        list(labels),
+        name="live.pair",
+        default=usual(d, made.hidden) if made.exact else SEARCH,
+        format_func=labels.get,
+        key=f"audit-pair-{d}" + ("-hidden" if made.hidden else "-exact" if made.exact else ""),
+        help="All other rows are zeros, and the attacker knows them.",
+    )
+    epsilon, rho, delta = 1.0, RHO, 1e-3
+    if made.kind == "zcdp":
+        rho = share.bound(
+            three.number_input, "Rho", 0.001, 8.0, name="live.rho", default=RHO, step=0.1, format="%g",
+            key="audit-rho",
         )  # fmt: skip
-        inside = {m.key: m for m in known if m.group == group}
-        key = share.bound(
-            second.selectbox, "Mechanism", list(inside), name="live.mechanism", default=next(iter(inside)),
-            key=f"audit-mechanism-{group}", format_func=lambda k: inside[k].label, clears=("live.pair",),
+    else:
+        epsilon = share.bound(
+            three.number_input, "Epsilon", 0.05, 8.0, name="live.epsilon", default=1.0, step=0.25, format="%g",
+            key="audit-epsilon",
         )  # fmt: skip
-        made = inside[key]
-        st.caption(show.as_text(_about(made)))
-        one, two, three, four, five, six = st.columns([3, 5, 2, 2, 4, 2], vertical_alignment="bottom")
-        d = share.bound(
-            one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
-            clears=("live.pair",),
-        )  # fmt: skip
-        labels = {SEARCH: "search for the worst", **{p.key: p.label for p in catalogue(d, made.hidden)}}
-        pair = share.bound(
-            two.selectbox,
-            "The person's row in the two tables",
-            list(labels),
-            name="live.pair",
-            default=usual(d, made.hidden) if made.exact else SEARCH,
-            format_func=labels.get,
-            key=f"audit-pair-{d}" + ("-hidden" if made.hidden else "-exact" if made.exact else ""),
-            help="All other rows are zeros, and the attacker knows them.",
+    if made.kind == "approx":
+        delta = share.bound(
+            four.select_slider,
+            "Delta",
+            [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.1],
+            name="live.delta",
+            default=1e-3,
+            format_func=lambda v: f"{v:g}",
+            key="audit-delta",
         )
-        epsilon, rho, delta = 1.0, RHO, 1e-3
-        if made.kind == "zcdp":
-            rho = share.bound(
-                three.number_input, "Rho", 0.001, 8.0, name="live.rho", default=RHO, step=0.1, format="%g",
-                key="audit-rho",
-            )  # fmt: skip
-        else:
-            epsilon = share.bound(
-                three.number_input, "Epsilon", 0.05, 8.0, name="live.epsilon", default=1.0, step=0.25, format="%g",
-                key="audit-epsilon",
-            )  # fmt: skip
-        if made.kind == "approx":
-            delta = share.bound(
-                four.select_slider,
-                "Delta",
-                [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.1],
-                name="live.delta",
-                default=1e-3,
-                format_func=lambda v: f"{v:g}",
-                key="audit-delta",
-            )
-            ends("stronger claim", "weaker claim", four)
-        elif made.kind == "pure":
-            four.metric("Delta", "0", help="A pure claim.")
-        else:
-            four.metric("Delta", "any", help="A zCDP claim says something at every delta.")
-        draws = share.bound(
-            five.select_slider,
-            "Draws of either table",
-            _DRAWS,
-            name="live.draws",
-            default=made.usual_draws,
-            format_func=lambda v: f"{v:,}",
-            key=f"audit-draws-{made.usual_draws}",
-        )
-        ends("sooner done", "finds smaller faults", five)
-        seed = share.bound(
-            six.number_input, "Seed", 0, 10**6, name="live.seed", default=1, key="audit-seed",
-            help="Noise of a private release comes from the operating system and has no seed: there it only chooses "
-            "pairs for the search, and the next audit counts other draws.",
-        )  # fmt: skip
-        bits = not made.exact and share.bound(
-            st.toggle,
-            "Look at the last bits of the numbers too",
-            name="live.bits",
-            default=False,
-            key="audit-bits",
-            help="Floating-point sums betray in their last bits from what they were made, whatever the noise. Private "
-            "releases on this site are made of whole numbers and have no such bits.",
-        )
-        asked = Asked(
-            key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits), rho=float(rho)
-        )
-        attacker.line(asked.claim, "Attacker, if the claim holds")
+        ends("stronger claim", "weaker claim", four)
+    elif made.kind == "pure":
+        four.metric("Delta", "0", help="A pure claim.")
+    else:
+        four.metric("Delta", "any", help="A zCDP claim says something at every delta.")
+    draws = share.bound(
+        five.select_slider,
+        "Draws of either table",
+        _DRAWS,
+        name="live.draws",
+        default=made.usual_draws,
+        format_func=lambda v: f"{v:,}",
+        key=f"audit-draws-{made.usual_draws}",
+    )
+    ends("sooner done", "finds smaller faults", five)
+    seed = share.bound(
+        six.number_input, "Seed", 0, 10**6, name="live.seed", default=1, key="audit-seed",
+        help="Noise of a private release comes from the operating system and has no seed: there it only chooses "
+        "pairs for the search, and the next audit counts other draws.",
+    )  # fmt: skip
+    bits = not made.exact and share.bound(
+        st.toggle,
+        "Look at the last bits of the numbers too",
+        name="live.bits",
+        default=False,
+        key="audit-bits",
+        help="Floating-point sums betray in their last bits from what they were made, whatever the noise. Private "
+        "releases on this site are made of whole numbers and have no such bits.",
+    )
+    asked = Asked(key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits), rho=float(rho))
+    attacker.line(asked.claim, "Attacker, if the claim holds")
     return asked
 
 
 def _pace(made: Mechanism) -> str:
     if made.exact:
-        return "the measurement of private rows is run for every draw, some hundreds to some thousands a second."
+        return "the measurement of private rows is run for every draw, a hundred to some thousands a second."
     return "about a second." if made.bulk else "the method is run for every draw, which takes a while."
 
 
@@ -195,11 +199,7 @@ def _show(audit: Audit, asked: Asked) -> None:
     show.tag(
         "Simulated", f"{asked.made.label}, d = {asked.d}, {audit.pair.label}, {audit.draws:,} test draws of either"
     )
-    colour = palette.bad if audit.caught else palette.good
-    st.html(
-        f'<div role="status" style="border-left: .3rem solid {colour}; background: {wash(colour, 0.1)}; '
-        f'padding: .7rem 1rem; border-radius: .3rem; font-weight: 600">{escape(audit.sentence)}</div>'
-    )
+    audit_box.verdict(audit.sentence, audit.caught, palette)
     one, two, three, four = st.columns(4)
     at = None if isinstance(audit.claim, ZCDP) else f"At delta = {getattr(audit.claim, 'delta', 0.0):g}."
     apart = "Total variation: how much more often one table falls into some set than the other, delta at epsilon 0."

@@ -1,20 +1,20 @@
 """Lattice test: is whole-number noise as even as its law, down to the last bit?
 
-Noise N that is drawn in floating point lies on a lattice; where the lattice is not much finer than one step of the data,
-the residues of an answer tell what the noise was added to. Noise of a scale s far above 1 should have residues that are
+Noise N that is drawn in floating point lies on a lattice; where that is not much finer than one step of the data, the
+residues of an answer tell what the noise was added to. Noise of a scale s far above 1 should have residues that are
 uniform modulo 2^k up to about s, and no preferred multiples of s 2^-j either.
 
 **Statistic.** n |mean e^(2 pi i theta N)|^2 over n numbers, at theta = m / 2^k and theta = m 2^j / s, m = 1, 3, 5. For
-even noise it is Exp(1), above t with probability at most K exp(-t cos^2(pi / K)) for every K (each direction of the sum
-is sub-Gaussian with variance n / 2, and K directions see every vector within a factor cos(pi / K)): below 5e-16 at
-t = 40. At theta = 1/2 it is chi^2_1, and half of it is used: below 2 exp(-40). A call looks at fewer than 5,000 numbers,
-so it accuses even noise with probability below 3e-12. The statistic is at most n, so groups of fewer than 80 numbers are
-not looked at: pool draws.
+even noise it is Exp(1), above t with probability at most K exp(-t cos^2(pi / K)) for every K: each direction of the
+sum is sub-Gaussian with variance n / 2, and K directions see every vector within a factor cos(pi / K). That is below
+5e-16 at t = 40. At theta = 1/2 it is chi^2_1, and half of it is used: below 2 exp(-40). A call looks at fewer than
+5,000 of them, so it accuses even noise with probability below 3e-12. The statistic is at most n, so groups of fewer
+than 80 numbers are not looked at: pool draws.
 
-**Noise is not quite even.** A law with a density f, log-Lipschitz with constant 2/s in every entry (pure DP makes it so)
-or unimodal with sup f <= 1/s (discrete Gaussian), restricted to a quarter of its mass by size, has total variation at
-most 24/s, so its mean at theta is at most 24 / (2 pi |theta| s), |theta| the distance to the nearest whole number. The
-limit is raised by that: (sqrt(40) + sqrt(n) 24 / (2 pi |theta| s))^2, and |theta| s < 64 is not looked at.
+**Noise is not quite even.** A law with a density f, log-Lipschitz with constant 2/s in every entry (pure DP makes it
+so) or unimodal with sup f <= 1/s (discrete Gaussian), restricted to a quarter of its mass by size, has total variation
+at most 24/s, so its mean at theta is at most 24 / (2 pi |theta| s), |theta| the distance to the nearest whole number.
+The limit is raised by that, to (sqrt(40) + sqrt(n) 24 / (2 pi |theta| s))^2; |theta| s < 64 is not looked at.
 
 **Also:** no value twice where s is above n^2 2^31 (chance below 1e-10), and the parities of a p x p draw have corank at
 most 9 over GF(2) (even parities: chance below 1e-16).
@@ -49,7 +49,7 @@ Sampler = Callable[[int, float], np.ndarray]
 
 @dataclass(frozen=True)
 class Look:
-    """One statistic. lattice: "2^k" (theta = multiple / 2^power) or "scale / 2^j" (theta = multiple 2^power / scale)."""
+    """One statistic. lattice: "2^k" (theta = multiple / 2^power) or "scale / 2^j" (multiple 2^power / scale)."""
 
     lattice: str
     power: int
@@ -69,7 +69,8 @@ class Look:
 @dataclass(frozen=True)
 class Evenness:
     """What `examine` found. numbers: how many were looked at, of all draws together. repeated: how many of them are not
-    alone, where all should be; corank: the largest of the parities of a draw, 0 where only diagonals were looked at."""
+    alone, where all should be. corank: the largest of the parities of a draw, 0 where only diagonals were looked at.
+    """
 
     scale: float
     numbers: int

@@ -1,10 +1,10 @@
 """An attack on noise drawn in floating point: count the ways in which each answer can have come about.
 
 A diagonal entry of the difference of two Wishart matrices is scale / 2 times the difference of two doubles A_ii and
-B_ii, so a multiple of the last place of the smaller one, 2^(e - 52) for a value in [2^e, 2^(e + 1)). Which whole numbers
-such a product rounds to, and how often, is known to everybody. An attacker who knows two candidate tables subtracts
-the diagonal of either from the answer, and believes the one from which more ways lead to what is left. A_ii and B_ii are
-chi-squared with p + 1 degrees of freedom, which weighs the exponents e.
+B_ii, so scale / 2 times a multiple of the last place of the smaller one, 2^(e - 52) for a value in [2^e, 2^(e + 1)).
+Which whole numbers such products round to, and how often, is known to everybody. An attacker who knows two candidate
+tables subtracts the diagonal of either from the answer, and believes the one from which more ways lead to what is left.
+A_ii and B_ii are chi-squared with p + 1 degrees of freedom, which weighs the exponents e.
 
 Pure DP allows no attacker to be right with a probability above e^epsilon / (1 + e^epsilon) when either table is as
 likely as the other.
