@@ -57,9 +57,14 @@ class Mixer:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Near:
-    """Public facts that the rounded cells need. tiny: d, what counts as zero. pairs: positions of two columns each."""
+    """Public facts that the rounded cells need.
+
+    tiny: d, what counts as zero. labels: d odd numbers, so that a row of few answers says which columns gave them.
+    pairs: positions of two columns each.
+    """
 
     tiny: np.ndarray
+    labels: np.ndarray
     pairs: tuple[tuple[int, int], ...]
 
 
@@ -69,12 +74,17 @@ def near_of(units) -> Near:
     The paired columns are chosen by their names, so that a column more or less leaves most pairs as they were.
     """
     largest = np.full(len(units.columns), units.row_bound) if units.bounds is None else np.abs(units.bounds).max(axis=1)
-    return Near(_TINY * largest, tuple(itertools.combinations(by_name(units.columns)[:PAIRED], 2)))
+    labels = np.array([int.from_bytes(_of_name(name)[:8], "little") | 1 for name in units.columns], dtype=np.uint64)
+    return Near(_TINY * largest, labels, tuple(itertools.combinations(by_name(units.columns)[:PAIRED], 2)))
 
 
 def by_name(columns: tuple[str, ...]) -> list[int]:
     """Positions of the columns, in an order that depends on the names alone."""
-    return sorted(range(len(columns)), key=lambda j: hashlib.sha256(columns[j].encode()).digest())
+    return sorted(range(len(columns)), key=lambda j: _of_name(columns[j]))
+
+
+def _of_name(column: str) -> bytes:
+    return hashlib.sha256(column.encode()).digest()
 
 
 def rounded(cells: np.ndarray, tiny: np.ndarray) -> np.ndarray:
@@ -119,7 +129,7 @@ class Sketching:
 
     def __init__(self, secrets: tuple[int, ...], near: Near, compiled: bool = True) -> None:
         found = kernel() if compiled else None
-        self._exact, self._coarse = (_Cells(secrets, near.tiny, coarse, found) for coarse in (False, True))
+        self._exact, self._coarse = (_Cells(secrets, near, coarse, found) for coarse in (False, True))
         self._pairs = _Pairs(secrets, near, found)
 
     def take(self, cells: np.ndarray) -> None:
@@ -156,23 +166,24 @@ class _Lowest:
 
 
 class _Cells:
-    """The hashes of rows and of every column; coarse: of the rounded cells."""
+    """The hashes of rows and of every column; coarse: of the rounded cells, with rows that know their columns."""
 
-    def __init__(self, secrets: tuple[int, ...], tiny: np.ndarray, coarse: bool, compiled) -> None:
+    def __init__(self, secrets: tuple[int, ...], near: Near, coarse: bool, compiled) -> None:
         self._mix, self._kernel = Mixer(secrets), compiled
-        self._keys, self._tiny, self._is_coarse = np.array(secrets, dtype=np.uint64), tiny, coarse
+        self._keys, self._tiny, self._is_coarse = np.array(secrets, dtype=np.uint64), near.tiny, coarse
+        self._labels = near.labels if coarse else np.ones_like(near.labels)
         self._whole, self._lines = 0, (np.empty(0, np.uint64), np.empty(0, np.int64))
-        self.kept = _Lowest(len(tiny))
+        self.kept = _Lowest(len(near.tiny))
 
     def take(self, cells: np.ndarray) -> None:
         lines = np.empty(cells.shape[1], np.uint64)
         if self._kernel is None:
             hashes = self._mix(rounded(cells, self._tiny) if self._is_coarse else cells)
-            lines = self._mix.finish(hashes.sum(axis=0, dtype=np.uint64))
+            lines = self._mix.finish((hashes * self._labels[:, None]).sum(axis=0, dtype=np.uint64))
             for j, column in enumerate(hashes):
                 self.kept.add(j, column)
         else:
-            asked = cells.view(np.uint64), self._keys, self._is_coarse, self._tiny.view(np.uint64)
+            asked = cells.view(np.uint64), self._keys, self._is_coarse, self._tiny.view(np.uint64), self._labels
             kept = self.kept.lowest, self.kept.counts, self.kept.filled
             self._kernel.hash_cells(*asked, *kept, np.empty_like(lines), lines)
         self._whole = (self._whole + int(lines.sum(dtype=np.uint64))) % 2**64

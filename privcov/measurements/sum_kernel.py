@@ -118,6 +118,7 @@ def hash_cells(
     keys: np.ndarray,
     coarse: bool,
     tiny: np.ndarray,
+    labels: np.ndarray,
     lowest: np.ndarray,
     counts: np.ndarray,
     filled: np.ndarray,
@@ -126,20 +127,20 @@ def hash_cells(
 ) -> None:
     """Hashes every cell, adds them up by row and keeps the lowest different ones of each column with their counts.
 
-    bits, tiny: d x b and d uint64, as the numbers lie in memory. lowest, counts: d x 16, ascending up to filled[j].
-    mixed: work space for b numbers. lines: b sums, set here.
+    bits, tiny: d x b and d uint64, as the numbers lie in memory. labels: d, factors of the columns in the sum of a row.
+    lowest, counts: d x 16, ascending up to filled[j]. mixed: work space for b numbers. lines: b sums, set here.
     """
     d, b = bits.shape
     first, odd, other, last = keys[0], keys[1], keys[2], keys[3]
     for i in range(b):
         lines[i] = _ZERO
     for j in range(d):
-        column, limit = bits[j], tiny[j]
+        column, limit, label = bits[j], tiny[j], labels[j]
         if coarse:
             for i in range(b):
                 x = _stirred(_coarse(column[i], limit) ^ first, odd, other)
                 mixed[i] = x
-                lines[i] += x
+                lines[i] += x * label
         else:
             for i in range(b):
                 x = _stirred(_canonical(column[i]) ^ first, odd, other)
