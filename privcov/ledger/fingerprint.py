@@ -5,15 +5,16 @@ A fingerprint holds keyed hashes, all whatever the order of rows and columns:
     of the whole table, of 256 rows and, for every column, of 16 values with how often they occur;
     of 256 rows and of the same values after all cells were rounded, so that a tiny change of every cell is none;
     of how often values occur, and pairs of values, in columns of few values, each in two steps of about a quarter of
-    the count's own spread: these know the column by its name.
+    the count's own spread.
 
 The same rows and values are chosen again from the same or a nearly identical table: rows taken out or added, cells
-edited, rows or columns reordered, columns left out, added or renamed. Of a table in which rows repeat, as answers of
-yes and no do, the rows alone tell little; there the counts decide, which stand a few edited rows, but no renamed
-columns. How often a table is missed, and another one taken for it, `python -m tests.recognition` measures. What is not
-recognised: all values changed (another unit, added noise), a small share of the rows of a large table, and changed
-tables of fewer than 26 rows. Then the declared name alone counts, and it is the owner's to keep. Two tables may look
-alike without being so; the owner can say that they are different.
+edited, rows or columns reordered, columns left out, added or renamed. Where rows repeat, as in a table of few answers,
+rows alone tell little; there the counts decide, which stand a few edited rows. They and the rounded rows know a column
+by its name. How often a table is missed, and another one taken for it, `python -m tests.recognition` measures. What is
+not recognised: all values changed (another unit, added noise), a small share of the rows of a large table, changed
+tables of fewer than 26 rows; and where rows repeat, more than a few rows less, or new names and a change as well. Then
+the declared name alone counts, and it is the owner's to keep. Two tables may look alike without being so; the owner can
+say that they are different.
 
 The hashes are keyed by a secret file beside the ledger. Who has both files can test a guess for a row or a count;
 neither leaves the machine, and a release holds no part of them. Free places are filled with random numbers, so that the

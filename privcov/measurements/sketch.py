@@ -24,9 +24,8 @@ import numpy as np
 ROWS, VALUES = 256, 16
 PAIRED = 8  # columns, so at most 28 pairs
 _BLOCK_ENTRIES = 400_000
-_NAN = np.array([np.nan]).view(np.uint64)[0]
 _STEP = 2**37  # of the 52 bits after the leading one, 15 stay
-_THIRD, _KEPT = np.uint64(_STEP // 3), np.uint64(2**64 - _STEP)
+COARSE_THIRD, COARSE_KEPT = np.uint64(_STEP // 3), np.uint64(2**64 - _STEP)
 _TINY = 2.0**-20
 
 Counted = tuple[np.ndarray, np.ndarray]
@@ -58,9 +57,14 @@ class Mixer:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Near:
-    """Public facts that the rounded cells need. tiny: d, what counts as zero. pairs: positions of two columns each."""
+    """Public facts that the rounded cells need.
+
+    tiny: d, what counts as zero. labels: d odd numbers, so that a row of few answers says which columns gave them.
+    pairs: positions of two columns each.
+    """
 
     tiny: np.ndarray
+    labels: np.ndarray
     pairs: tuple[tuple[int, int], ...]
 
 
@@ -70,18 +74,23 @@ def near_of(units) -> Near:
     The paired columns are chosen by their names, so that a column more or less leaves most pairs as they were.
     """
     largest = np.full(len(units.columns), units.row_bound) if units.bounds is None else np.abs(units.bounds).max(axis=1)
-    return Near(_TINY * largest, tuple(itertools.combinations(by_name(units.columns)[:PAIRED], 2)))
+    labels = np.array([int.from_bytes(_of_name(name)[:8], "little") | 1 for name in units.columns], dtype=np.uint64)
+    return Near(_TINY * largest, labels, tuple(itertools.combinations(by_name(units.columns)[:PAIRED], 2)))
 
 
 def by_name(columns: tuple[str, ...]) -> list[int]:
     """Positions of the columns, in an order that depends on the names alone."""
-    return sorted(range(len(columns)), key=lambda j: hashlib.sha256(columns[j].encode()).digest())
+    return sorted(range(len(columns)), key=lambda j: _of_name(columns[j]))
+
+
+def _of_name(column: str) -> bytes:
+    return hashlib.sha256(column.encode()).digest()
 
 
 def rounded(cells: np.ndarray, tiny: np.ndarray) -> np.ndarray:
     """The cells, d x b, on the coarse grid."""
     bits = cells.view(np.uint64)
-    near = np.where(np.isfinite(cells), (bits + _THIRD) & _KEPT, bits)
+    near = np.where(np.isfinite(cells), (bits + COARSE_THIRD) & COARSE_KEPT, bits)
     near[np.abs(cells) <= tiny[:, None]] = 0
     return near.view(np.float64)
 
@@ -119,77 +128,100 @@ class Sketching:
     """A sketch in the making. secrets: see `Mixer`. compiled: by numba where it is there; the same bits."""
 
     def __init__(self, secrets: tuple[int, ...], near: Near, compiled: bool = True) -> None:
-        d, self._near = len(near.tiny), near
-        self._mix, self._odd = Mixer(secrets), np.uint64(secrets[1])
-        self._exact, self._rounded = (_Half(secrets, d, compiled) for _ in range(2))
-        self._pairs = _Half(secrets, len(near.pairs), compiled)
+        found = kernel() if compiled else None
+        self._exact, self._coarse = (_Cells(secrets, near, coarse, found) for coarse in (False, True))
+        self._pairs = _Pairs(secrets, near, found)
 
     def take(self, cells: np.ndarray) -> None:
         """One more block, d x b float64, each column in one piece."""
-        near = rounded(cells, self._near.tiny)
         self._exact.take(cells)
-        self._rounded.take(near)
-        few = self._rounded.filled < VALUES
-        open_pairs = [p for p, (i, j) in enumerate(self._near.pairs) if few[i] and few[j]]
-        if open_pairs:
-            used = sorted({j for p in open_pairs for j in self._near.pairs[p]})
-            hashes = dict(zip(used, self._mix(near[used]), strict=True))
-            both = [hashes[i] * self._odd + hashes[j] for i, j in (self._near.pairs[p] for p in open_pairs)]
-            self._pairs.take((np.array(both) >> np.uint64(2)).view(np.float64), open_pairs)  # none of them reads as NaN
+        self._coarse.take(cells)
+        self._pairs.take(cells, self._coarse.kept.filled < VALUES)
 
     def sketch(self) -> Sketch:
         """The sketch of all that was taken in so far."""
-        pairs = dict(zip(self._near.pairs, self._pairs.columns(), strict=True))
-        return self._exact.sketch({}, self._rounded.sketch(pairs, None))
+        return self._exact.sketch({}, self._coarse.sketch(self._pairs.found(), None))
 
 
-class _Half:
-    """The hashes of one kind of cells: of their rows, and of every column the lowest."""
+class _Lowest:
+    """The lowest different hashes of several columns. lowest, counts: d x 16, ascending up to filled[j]."""
 
-    def __init__(self, secrets: tuple[int, ...], d: int, compiled: bool) -> None:
-        self._mix, self._kernel = Mixer(secrets), kernel() if compiled else None
-        self._keys = np.array(secrets, dtype=np.uint64)
-        self._whole, self._lines = 0, (np.empty(0, np.uint64), np.empty(0, np.int64))
-        self._lowest = np.zeros((d, VALUES), np.uint64)
-        self._counts = np.zeros((d, VALUES), np.int64)
+    def __init__(self, d: int) -> None:
+        self.lowest, self.counts = np.zeros((d, VALUES), np.uint64), np.zeros((d, VALUES), np.int64)
         self.filled = np.zeros(d, np.int64)
 
-    def take(self, cells: np.ndarray, only: list[int] | None = None) -> None:
-        """One more block; ``only``: the columns that it holds, all of them when left out."""
+    def add(self, j: int, hashes: np.ndarray) -> None:
+        """What the compiled loop does, for one column."""
+        n = self.filled[j]
+        kept = self.lowest[j, :n], self.counts[j, :n]
+        values, counts = _together(kept, np.unique(hashes, return_counts=True))
+        n = self.filled[j] = len(values)
+        self.lowest[j, :n], self.counts[j, :n] = values, counts
+
+    def found(self) -> tuple[Counted, ...]:
+        """(hashes, counts) of every column."""
+        return tuple(
+            (v[:n].copy(), c[:n].copy()) for v, c, n in zip(self.lowest, self.counts, self.filled, strict=True)
+        )
+
+
+class _Cells:
+    """The hashes of rows and of every column; coarse: of the rounded cells, with rows that know their columns."""
+
+    def __init__(self, secrets: tuple[int, ...], near: Near, coarse: bool, compiled) -> None:
+        self._mix, self._kernel = Mixer(secrets), compiled
+        self._keys, self._tiny, self._is_coarse = np.array(secrets, dtype=np.uint64), near.tiny, coarse
+        self._labels = near.labels if coarse else np.ones_like(near.labels)
+        self._whole, self._lines = 0, (np.empty(0, np.uint64), np.empty(0, np.int64))
+        self.kept = _Lowest(len(near.tiny))
+
+    def take(self, cells: np.ndarray) -> None:
         lines = np.empty(cells.shape[1], np.uint64)
-        at = slice(None) if only is None else np.array(only)
-        kept = self._lowest[at], self._counts[at], self.filled[at]
         if self._kernel is None:
-            self._slowly(cells, lines, *kept)
+            hashes = self._mix(rounded(cells, self._tiny) if self._is_coarse else cells)
+            lines = self._mix.finish((hashes * self._labels[:, None]).sum(axis=0, dtype=np.uint64))
+            for j, column in enumerate(hashes):
+                self.kept.add(j, column)
         else:
-            self._kernel.hash_cells(cells.view(np.uint64), self._keys, _NAN, *kept, np.empty_like(lines), lines)
-        if only is not None:
-            self._lowest[at], self._counts[at], self.filled[at] = kept
-            return
+            asked = cells.view(np.uint64), self._keys, self._is_coarse, self._tiny.view(np.uint64), self._labels
+            kept = self.kept.lowest, self.kept.counts, self.kept.filled
+            self._kernel.hash_cells(*asked, *kept, np.empty_like(lines), lines)
         self._whole = (self._whole + int(lines.sum(dtype=np.uint64))) % 2**64
         known = self._lines[0]
         low = lines if len(known) < ROWS else lines[lines <= known[-1]]
         if len(low):
             self._lines = _together(self._lines, np.unique(low, return_counts=True), ROWS)
 
-    def _slowly(self, cells: np.ndarray, lines: np.ndarray, lowest, counts, filled) -> None:
-        hashes = self._mix(cells)
-        lines[:] = self._mix.finish(hashes.sum(axis=0, dtype=np.uint64))
-        for j, column in enumerate(hashes):
-            n = filled[j]
-            values, total = _together((lowest[j, :n], counts[j, :n]), np.unique(column, return_counts=True))
-            n = filled[j] = len(values)
-            lowest[j, :n], counts[j, :n] = values, total
+    def sketch(self, pairs: dict[tuple[int, int], Counted], coarse: Sketch | None) -> Sketch:
+        columns = self.kept.found()
+        return Sketch(self._whole, *self._lines, columns, _of_few_values(pairs, columns), coarse)
 
-    def columns(self) -> tuple[Counted, ...]:
-        """The lowest hashes of every column with their counts."""
-        kept = zip(self._lowest, self._counts, self.filled, strict=True)
-        return tuple((v[:n].copy(), c[:n].copy()) for v, c, n in kept)
 
-    def sketch(self, pairs: dict[tuple[int, int], Counted], rounded: Sketch | None) -> Sketch:
-        """What was kept of all blocks so far."""
-        columns = self.columns()
-        return Sketch(self._whole, *self._lines, columns, _of_few_values(pairs, columns), rounded)
+class _Pairs:
+    """The hashes of pairs of rounded cells."""
+
+    def __init__(self, secrets: tuple[int, ...], near: Near, compiled) -> None:
+        self._mix, self._kernel, self._near = Mixer(secrets), compiled, near
+        self._keys, self._at = np.array(secrets, dtype=np.uint64), np.array(near.pairs, dtype=np.int64).reshape(-1, 2)
+        self._kept = _Lowest(len(near.pairs))
+
+    def take(self, cells: np.ndarray, few: np.ndarray) -> None:
+        """few: the columns that have had few values so far; pairs of others are not looked at any more."""
+        if not few[self._at].all(axis=1).any():
+            return
+        if self._kernel is not None:
+            asked = cells.view(np.uint64), self._keys, self._near.tiny.view(np.uint64), self._at, few
+            kept = self._kept.lowest, self._kept.counts, self._kept.filled
+            self._kernel.hash_pairs(*asked, *kept, np.empty(cells.shape[1], np.uint64))
+            return
+        hashes = self._mix(rounded(cells, self._near.tiny))
+        for p, (i, j) in enumerate(self._near.pairs):
+            if few[i] and few[j]:  # without its highest two bits no hash reads as the sign of zero or as NaN
+                both = (hashes[i] * self._mix.odd + hashes[j]) >> np.uint64(2)
+                self._kept.add(p, self._mix(both.view(np.float64)))
+
+    def found(self) -> dict[tuple[int, int], Counted]:
+        return dict(zip(self._near.pairs, self._kept.found(), strict=True))
 
 
 def sketch_of(rows: np.ndarray, secrets: tuple[int, ...], near: Near) -> Sketch:

@@ -9,7 +9,7 @@ floating point, shows a sum above 2^40 (or infinite), and is left to `whole_rows
 Public rows are judged by their own length, before they are rounded: rounding makes half of the rows that lie on the
 bound longer, and none of them was shortened in memory.
 
-`hash_cells` is `sketch.Mixer` and the search for the lowest hashes of each column.
+`hash_cells` and `hash_pairs` are `sketch.rounded`, `sketch.Mixer` and the search for the lowest hashes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from privcov.compiled import compiled
+from privcov.measurements.sketch import COARSE_KEPT, COARSE_THIRD
 
 
 @compiled
@@ -63,11 +64,61 @@ def whole_cells(
         holes[j] += missing
 
 
+_SIGN, _ZERO, _INFINITE = np.uint64(1 << 63), np.uint64(0), np.uint64(0x7FF0000000000000)
+_NAN, _FAR, _NEAR, _TWO = np.array([np.nan]).view(np.uint64)[0], np.uint64(32), np.uint64(29), np.uint64(2)
+_THIRD, _KEPT = COARSE_THIRD, COARSE_KEPT  # numba takes the constants of this module
+
+
+@compiled
+def _stirred(x: np.uint64, odd: np.uint64, other: np.uint64) -> np.uint64:
+    x = x * odd
+    x = (x ^ (x >> _FAR)) * other
+    x = (x ^ (x >> _NEAR)) * odd
+    return x ^ (x >> _FAR)
+
+
+@compiled
+def _canonical(x: np.uint64) -> np.uint64:
+    x = _ZERO if x == _SIGN else x  # one zero
+    return _NAN if (x & ~_SIGN) > _INFINITE else x  # one NaN
+
+
+@compiled
+def _coarse(x: np.uint64, tiny: np.uint64) -> np.uint64:
+    """`sketch.rounded` of one cell."""
+    size = x & ~_SIGN
+    near = (x + _THIRD) & _KEPT if size < _INFINITE else x
+    return _canonical(_ZERO if size <= tiny else near)
+
+
+@compiled
+def _count(mixed: np.ndarray, lowest: np.ndarray, counts: np.ndarray, n: int) -> int:
+    """Counts the lowest different hashes of one column, ascending, of which there are n; how many there are now."""
+    most = len(lowest)
+    for i in range(len(mixed)):
+        x = mixed[i]
+        if n == most and x > lowest[most - 1]:
+            continue
+        at = 0
+        while at < n and lowest[at] < x:
+            at += 1
+        if at < n and lowest[at] == x:
+            counts[at] += 1
+            continue
+        n = min(n + 1, most)
+        for k in range(n - 1, at, -1):
+            lowest[k], counts[k] = lowest[k - 1], counts[k - 1]
+        lowest[at], counts[at] = x, 1
+    return n
+
+
 @compiled
 def hash_cells(
     bits: np.ndarray,
     keys: np.ndarray,
-    not_a_number: np.uint64,
+    coarse: bool,
+    tiny: np.ndarray,
+    labels: np.ndarray,
     lowest: np.ndarray,
     counts: np.ndarray,
     filled: np.ndarray,
@@ -76,46 +127,51 @@ def hash_cells(
 ) -> None:
     """Hashes every cell, adds them up by row and keeps the lowest different ones of each column with their counts.
 
-    bits: d x b uint64, the cells as they lie in memory. lowest, counts: d x 16, ascending up to filled[j]. mixed: work
-    space for b numbers. lines: b sums, set here.
+    bits, tiny: d x b and d uint64, as the numbers lie in memory. labels: d, factors of the columns in the sum of a row.
+    lowest, counts: d x 16, ascending up to filled[j]. mixed: work space for b numbers. lines: b sums, set here.
     """
     d, b = bits.shape
-    most = lowest.shape[1]
     first, odd, other, last = keys[0], keys[1], keys[2], keys[3]
-    sign, zero = np.uint64(1 << 63), np.uint64(0)
-    exponent, far, near = np.uint64(0x7FF0000000000000), np.uint64(32), np.uint64(29)
     for i in range(b):
-        lines[i] = zero
+        lines[i] = _ZERO
     for j in range(d):
-        column = bits[j]
-        for i in range(b):
-            x = column[i]
-            x = zero if x == sign else x  # one zero
-            x = not_a_number if (x & ~sign) > exponent else x  # one NaN
-            x = (x ^ first) * odd
-            x = (x ^ (x >> far)) * other
-            x = (x ^ (x >> near)) * odd
-            x = x ^ (x >> far)
-            mixed[i] = x
-            lines[i] += x
-        n = filled[j]
-        for i in range(b):
-            x = mixed[i]
-            if n == most and x > lowest[j, most - 1]:
-                continue
-            at = 0
-            while at < n and lowest[j, at] < x:
-                at += 1
-            if at < n and lowest[j, at] == x:
-                counts[j, at] += 1
-                continue
-            n = min(n + 1, most)
-            for k in range(n - 1, at, -1):
-                lowest[j, k], counts[j, k] = lowest[j, k - 1], counts[j, k - 1]
-            lowest[j, at], counts[j, at] = x, 1
-        filled[j] = n
+        column, limit, label = bits[j], tiny[j], labels[j]
+        if coarse:
+            for i in range(b):
+                x = _stirred(_coarse(column[i], limit) ^ first, odd, other)
+                mixed[i] = x
+                lines[i] += x * label
+        else:
+            for i in range(b):
+                x = _stirred(_canonical(column[i]) ^ first, odd, other)
+                mixed[i] = x
+                lines[i] += x
+        filled[j] = _count(mixed, lowest[j], counts[j], filled[j])
     for i in range(b):
-        x = (lines[i] ^ last) * odd
-        x = (x ^ (x >> far)) * other
-        x = (x ^ (x >> near)) * odd
-        lines[i] = x ^ (x >> far)
+        lines[i] = _stirred(lines[i] ^ last, odd, other)
+
+
+@compiled
+def hash_pairs(
+    bits: np.ndarray,
+    keys: np.ndarray,
+    tiny: np.ndarray,
+    pairs: np.ndarray,
+    few: np.ndarray,
+    lowest: np.ndarray,
+    counts: np.ndarray,
+    filled: np.ndarray,
+    mixed: np.ndarray,
+) -> None:
+    """The same of pairs of rounded cells: pairs, p x 2, has their columns, and both must be among the ``few``."""
+    first, odd, other = keys[0], keys[1], keys[2]
+    for p in range(len(pairs)):
+        one, two = pairs[p]
+        if not (few[one] and few[two]):
+            continue
+        left, right, tiny_left, tiny_right = bits[one], bits[two], tiny[one], tiny[two]
+        for i in range(bits.shape[1]):
+            x = _stirred(_coarse(left[i], tiny_left) ^ first, odd, other) * odd
+            x += _stirred(_coarse(right[i], tiny_right) ^ first, odd, other)
+            mixed[i] = _stirred((x >> _TWO) ^ first, odd, other)
+        filled[p] = _count(mixed, lowest[p], counts[p], filled[p])

@@ -90,9 +90,9 @@ def literal(rows: np.ndarray, secrets=SECRETS, near=NEAR):
     """The definition, with dictionaries: what is kept of the cells, and of the rounded cells."""
     mix, few = Mixer(secrets), {}
 
-    def kept(cells, pairs):
+    def kept(cells, pairs, labels):
         hashes = mix(cells)
-        lines = mix.finish(hashes.sum(axis=1, dtype=np.uint64)).tolist()
+        lines = mix.finish((hashes * labels).sum(axis=1, dtype=np.uint64)).tolist()
         columns = [sorted(collections.Counter(column.tolist()).items())[:16] for column in hashes.T]
         for i, j in pairs:
             if max(len(columns[i]), len(columns[j])) < 16:
@@ -101,7 +101,7 @@ def literal(rows: np.ndarray, secrets=SECRETS, near=NEAR):
         return sum(lines) % 2**64, sorted(collections.Counter(lines).items())[:256], columns
 
     near_rows = np.array([[coarse(x, t) for x, t in zip(row, near.tiny, strict=True)] for row in rows.tolist()])
-    return kept(rows, []), kept(near_rows.reshape(rows.shape), near.pairs), few
+    return kept(rows, [], np.uint64(1)), kept(near_rows.reshape(rows.shape), near.pairs, near.labels), few
 
 
 def content(made: sketch.Sketch):
@@ -149,6 +149,8 @@ def test_what_a_sketch_needs_of_the_columns_is_public_and_goes_by_their_names():
     assert near.tiny.tolist() == [4.0 * 2**-20] * 6 + [8.0 * 2**-20] * 6
     assert near_of(SimpleNamespace(columns=names, bounds=None, row_bound=9.0)).tiny.tolist() == [9.0 * 2**-20] * 12
     assert len(near.pairs) == 28
+    assert len(set(near.labels.tolist())) == 12
+    assert (near.labels % 2 == 1).all()
     pairs = {(names[i], names[j]) for i, j in near.pairs}
     turned = names[::-1]
     again = near_of(SimpleNamespace(columns=turned, bounds=None, row_bound=1.0)).pairs
