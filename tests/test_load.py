@@ -1,6 +1,7 @@
 """Three visitors without a browser, of a real server, for ten seconds: see tests/load.py."""
 
 import asyncio
+import itertools
 import json
 import random
 import shutil
@@ -75,7 +76,7 @@ def test_runs_of_one_visit_follow_each_other(tmp_path):
     assert len(seen.took) == 8
     runs = sorted(json.loads(line) for line in (tmp_path / "runs").read_text().splitlines())
     assert len(runs) >= 3  # the first, one at least that was overtaken, the last
-    assert all(end <= begun for (_, end), (begun, _) in zip(runs, runs[1:], strict=False))
+    assert all(end <= begun for (_, end), (begun, _) in itertools.pairwise(runs))
 
 
 def test_the_same_change_sent_again_at_once_is_not_taken_back(server):

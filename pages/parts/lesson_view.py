@@ -17,8 +17,7 @@ _STYLE = """
 <style>
 [data-testid="stMainBlockContainer"] {padding: 1.2rem 2.4rem 1rem;}
 /* The page begins beside the header's menu, not under it. */
-[data-testid="stHeader"] {background: transparent; pointer-events: none;}
-[data-testid="stHeader"] button {pointer-events: auto;}
+[data-testid="stHeader"] {background: transparent;}
 [data-testid="stMainBlockContainer"] h1 {padding: 0;}
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] {gap: .6rem;}
 .st-key-lesson-screen [data-testid="stVerticalBlock"] {gap: .5rem;}

@@ -63,7 +63,7 @@ def section() -> None:
         required=True,
         format_func=VIEWS.get,
         label_visibility="collapsed",
-        **keep("answer", "matrices"),
+        **keep("answer", "matrices", told="default"),
     )
     with show.problems():
         if view == "home":

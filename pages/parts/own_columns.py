@@ -77,8 +77,8 @@ def _many(mine: Own) -> None:
             _again(mine)
         told.caption(f"{used} of {len(mine.header)} columns are ticked. Cells can also be pasted from a spreadsheet.")
         places = st.columns([1, 1, 3, 2], vertical_alignment="bottom")
-        low = places[0].number_input("Lowest for all", value=None, format="%g", **keep("all-low", None))
-        high = places[1].number_input("Highest for all", value=None, format="%g", **keep("all-high", None))
+        low = places[0].number_input("Lowest for all", format="%g", **keep("all-low", None))
+        high = places[1].number_input("Highest for all", format="%g", **keep("all-high", None))
         reason = places[2].text_input(
             "Why, for all", placeholder="yes or no, coded 0 and 1", max_chars=200, **keep("all-reason", "")
         )

@@ -139,7 +139,6 @@ def _table_facts() -> None:
             "Most rows that one person can have",
             min_value=1,
             max_value=100_000,
-            value=None,
             step=1,
             placeholder="1 when every row is another person",
             help="The guarantee protects all rows of a person together. It is a promise about how the table was made; "
@@ -155,8 +154,9 @@ def _table_facts() -> None:
                 )
             )
     with right:
-        st.radio("Number of rows", list(ROWS_PUBLIC), index=None, format_func=ROWS_PUBLIC.get, **keep("public", None))
-        st.radio("Missing cells", list(MISSING), format_func=MISSING.get, **keep("missing", "typical"))
+        public, missing = list(ROWS_PUBLIC), list(MISSING)
+        st.radio("Number of rows", public, format_func=ROWS_PUBLIC.get, **keep("public", None, among=public))
+        st.radio("Missing cells", missing, format_func=MISSING.get, **keep("missing", "typical", among=missing))
         label = _label()
         if label is not None:
             st.text_area(
@@ -169,7 +169,7 @@ def _table_facts() -> None:
 
 def _label() -> str | None:
     """The column of classes, which leaves the matrix when it is picked: it cannot be both."""
-    kept = keep("label", None)
+    kept = keep("label", None, among=own().header)
 
     def picked() -> None:
         kept["on_change"]()
@@ -179,7 +179,6 @@ def _label() -> str | None:
     return st.selectbox(
         "Classes (optional)",
         list(own().header),
-        index=None,
         placeholder="no column holds classes",
         help="A column of labels, such as a treatment arm: class means and counts are then measured with the rest. It "
         "is not a column of the matrix.",

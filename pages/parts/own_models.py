@@ -26,7 +26,9 @@ def regression(opened: Opened, palette: Palette) -> None:
     if d < 2:
         st.info("A regression needs at least two columns.")
         return
-    target = st.selectbox("Explain", range(d), format_func=lambda j: opened.columns[j], **keep("target", 0))
+    target = st.selectbox(
+        "Explain", range(d), format_func=lambda j: opened.columns[j], **keep("target", 0, among=range(d))
+    )
     target = min(int(target), d - 1)
     found = regress(opened.answers, target)
     low, high = kept_of(
@@ -86,7 +88,12 @@ def classes(opened: Opened, palette: Palette) -> None:
 
     found, rng = rule(measured.matrix), rng_of_views()
     draws = kept_of(opened, "classes", lambda: [rule(measured.matrix + measured.law.draw(rng)) for _ in range(100)])
-    column = st.selectbox("Column", range(facts.d), format_func=lambda j: facts.columns[j], **keep("class-column", 0))
+    column = st.selectbox(
+        "Column",
+        range(facts.d),
+        format_func=lambda j: facts.columns[j],
+        **keep("class-column", 0, among=range(facts.d)),
+    )
     column = min(int(column), facts.d - 1)
     low, high = np.quantile([d.means[:, column] for d in draws], [0.025, 0.975], axis=0)
     show.picture(
@@ -124,7 +131,10 @@ def synthetic(opened: Opened, palette: Palette) -> None:
     )
     rows = st.number_input("Number of rows", 1, MOST_CELLS // facts.d, step=100, **keep("synthetic", 1000))
     whole = st.multiselect(
-        "Whole numbers only in", range(facts.d), format_func=lambda j: facts.columns[j], **keep("whole", [])
+        "Whole numbers only in",
+        range(facts.d),
+        format_func=lambda j: facts.columns[j],
+        **keep("whole", [], told="default"),
     )
     bounds = facts.bounds
 

@@ -34,7 +34,7 @@ def which_level(twin: Twin, facts: Facts, picked: Guarantee) -> None:
             ["see", "error"],
             horizontal=True,
             format_func={"see": "to see a correlation", "error": "a small error as a whole"}.get,
-            **keep("want", "see"),
+            **keep("want", "see", among=["see", "error"]),
         )
         if what == "see":
             wanted = st.slider("of this size or more", 0.05, 0.95, step=0.05, **keep("want-see", 0.3))

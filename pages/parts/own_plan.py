@@ -62,7 +62,10 @@ def _twin_controls(declared: Declaration) -> dict:
         **keep("rows", 1000),
     )
     structure = st.selectbox(
-        "What moves together", list(STRUCTURES), format_func=STRUCTURES.get, **keep("twin", "factor")
+        "What moves together",
+        list(STRUCTURES),
+        format_func=STRUCTURES.get,
+        **keep("twin", "factor", among=list(STRUCTURES)),
     )
     strength = st.slider(
         "Correlation within it", 0.0, 0.95, step=0.05, disabled=structure == "independent", **keep("strength", 0.5)
@@ -83,7 +86,9 @@ def _twin_controls(declared: Declaration) -> dict:
 
 def _candidates() -> list[Guarantee]:
     st.markdown("**Three candidates**")
-    kind = st.selectbox("Kind of guarantee", list(KINDS), format_func=KINDS.get, **keep("kind", "zcdp"))
+    kind = st.selectbox(
+        "Kind of guarantee", list(KINDS), format_func=KINDS.get, **keep("kind", "zcdp", among=list(KINDS))
+    )
     lever = "rho" if kind == "zcdp" else "epsilon"
     delta = 1e-6
     if kind == "approx":
@@ -142,7 +147,11 @@ def _table(plans: list[Preview], facts: Facts) -> int:
     st.header("What to expect")
     st.html(text_table([line(p) for p in plans]))
     pick = st.radio(
-        "Go on with", [0, 1, 2], horizontal=True, format_func=lambda k: str(plans[k].guarantee), **keep("pick", 1)
+        "Go on with",
+        [0, 1, 2],
+        horizontal=True,
+        format_func=lambda k: str(plans[k].guarantee),
+        **keep("pick", 1, among=[0, 1, 2]),
     )
     plan = plans[pick]
     st.markdown(show.as_text(in_words(plan)))

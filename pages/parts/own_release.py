@@ -60,7 +60,9 @@ def section() -> None:
         )
         others = [name for name in ledger.names() if name != mine.declared.name]
         different = (
-            st.multiselect("These tables look like mine and hold other people", others, **keep("different", []))
+            st.multiselect(
+                "These tables look like mine and hold other people", others, **keep("different", [], told="default")
+            )
             if others
             else []
         )
@@ -111,7 +113,7 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
             "protects less; every limit that was ever set stays on record."
         )
         kind = st.segmented_control(
-            "Limit", list(LIMITS), required=True, format_func=LIMITS.get, **keep("limit", chosen.kind)
+            "Limit", list(LIMITS), required=True, format_func=LIMITS.get, **keep("limit", chosen.kind, told="default")
         )
         first, second = st.columns(2)
         lever = "rho" if kind == "zcdp" else "epsilon"
@@ -119,7 +121,6 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
             f"Most {lever} in all",
             min_value=1e-4,
             max_value=1000.0,
-            value=None,
             format="%g",
             **keep(f"limit-{lever}", None),
         )

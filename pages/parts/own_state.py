@@ -6,7 +6,9 @@ for the release, and each time let go at once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -96,17 +98,26 @@ def rows() -> PrivateDataset:
     return read_private(own().raw, own().declared)
 
 
-def keep(name: str, default: object, **named) -> dict:
-    """Arguments that make a widget remember: its key, and its value from before the visit to another step."""
+def keep(
+    name: str, default: object, *, among: Sequence | None = None, told: Literal["value", "default"] = "value"
+) -> dict[str, Any]:
+    """Arguments that make a widget remember: its key, and its value from before the visit to another step.
+
+    Widgets are told the value a second time, see `fields.hold`. among: the options of a list that has an index; told:
+    what the argument is called where there is none.
+    """
     mine = own()
     key = f"own-{name}-{mine.file_id}-{mine.turn}"
     if key not in st.session_state:
         st.session_state[key] = mine.kept.get(name, default)
 
+    shown = st.session_state[key]
+
     def remember() -> None:
         mine.kept[name] = st.session_state[key]
 
-    return {"key": key, "on_change": remember, **named}
+    again = {told: shown} if among is None else {"index": among.index(shown) if shown in among else None}
+    return {"key": key, "on_change": remember, **again}
 
 
 def next_step(label: str, step: str) -> None:

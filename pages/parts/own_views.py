@@ -69,7 +69,7 @@ def kept_of(opened: Opened, name: str, make):
 def matrices(opened: Opened, palette: Palette) -> None:
     """The released matrices as pictures."""
     which = st.segmented_control(
-        "Matrix", list(SHOWN), required=True, format_func=SHOWN.get, **keep("matrix", "correlation")
+        "Matrix", list(SHOWN), required=True, format_func=SHOWN.get, **keep("matrix", "correlation", told="default")
     )
     matrix = getattr(opened.answers, which)
     scale = opened.total.facts.scale

@@ -3,6 +3,9 @@
 STYLE = """
 <style>
 [data-testid="stMainBlockContainer"] {padding-top: 2.2rem; padding-bottom: 3rem; max-width: 1680px;}
+/* The page begins beside the header's own buttons: the rest of the header is empty, and takes no click. */
+[data-testid="stHeader"], [data-testid="stHeader"] * {pointer-events: none;}
+[data-testid="stHeader"] :is(button, a), [data-testid="stHeader"] :is(button, a) * {pointer-events: auto;}
 [data-testid="stSidebarHeader"] {height: 1.6rem; padding: 0;}
 [data-testid="stSidebarUserContent"] {padding-top: .5rem;}
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: .55rem;}

@@ -6,8 +6,8 @@ short, and one that is overtaken while it waits costs nothing and leaves its pla
 
 Two runs of one visit never go on side by side: both would write to one session, and Streamlit ends with an error where
 one of them changes what the other is going through. `runner.fastReruns = false` in .streamlit/config.toml makes a newer
-run begin in the thread of the older one, once that has stopped. Where Streamlit starts a second thread all the same (the
-older run was told to stop, and its visit came back), the newer one waits here for the older one to end.
+run begin in the thread of the older one, once that has stopped. Where Streamlit starts a second thread all the same,
+because the older run was told to stop and its visit came back, the newer one waits here for the older one to end.
 """
 
 from __future__ import annotations

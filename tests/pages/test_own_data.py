@@ -388,3 +388,33 @@ def test_two_sessions_do_not_see_each_other():
     assert other.session_state["own"].raw == b""
     assert one.session_state["own"].raw != b""
     assert "age" not in text_of(other)
+
+
+def test_widgets_are_told_their_value_in_every_run():
+    """A browser that never hears of a run, because the next one overtook it, takes the value from the default."""
+
+    def silent(at: AppTest) -> list[str]:
+        """Widgets of this run whose element alone does not say what they show."""
+        found = []
+        for node in [*at.slider, *at.number_input, *at.text_input, *at.text_area, *at.selectbox, *at.radio]:
+            told = node.proto.default
+            if node.key.startswith("own-") and node.value is not None and node.key != "own-step":
+                if node.type == "slider":
+                    same = list(told) == [node.value]
+                elif node.type in ("radio", "selectbox"):
+                    same = node.proto.options[told] == node.format_func(node.value)
+                else:
+                    same = told == node.value
+                found += [] if same else [node.key]
+        return found
+
+    at = declared()
+    widget(at, "number_input", "people").set_value(3).run()
+    assert silent(calm(at)) == []
+    go(at, "plan")
+    widget(at, "slider", "strength").set_value(0.7).run()
+    widget(at, "number_input", "rows").set_value(5000).run()
+    widget(at, "selectbox", "kind").set_value("approx").run()
+    widget(at, "radio", "pick").set_value(2).run()
+    assert silent(calm(at)) == []
+    assert widget(at, "slider", "strength").value == 0.7

@@ -1,0 +1,68 @@
+"""Every control answers to the mouse: on every page, at the widths of a phone, a laptop and a large screen."""
+
+import re
+
+import pytest
+
+from pages.parts.frame import MENU
+from tests.browser.reach import reached
+
+WIDTHS = (390, 1280, 1920)
+PAGES = {label: "/" + file.removeprefix("app.py").removeprefix("pages/")[2:-3] for _, m in MENU for file, label in m}
+PAGES |= {"Demonstrations": "/Lessons?part=demos", "Full screen": "/Lessons?lesson=3&full=1"}
+FEWEST = 8  # controls of any page
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_mouse_reaches_every_control(name, visit, settle):
+    page = visit(PAGES[name], width=WIDTHS[0])
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        found = reached(page)
+        assert found.count >= FEWEST
+        assert found.dead == [], f"at {width} px"
+
+
+def test_a_covered_control_is_found(visit):
+    """What the test above rests on."""
+    page = visit("/")
+    page.evaluate("""() => document.body.insertAdjacentHTML('beforeend',
+        '<div data-testid="cover" style="position: fixed; inset: 0; z-index: 9999999"></div>')""")
+    found = reached(page)
+    assert len(found.dead) == found.count
+    assert found.dead[0].endswith(": cover")
+
+
+def centre(page, role: str, name: str) -> tuple[float, float]:
+    box = page.get_by_role(role, name=re.compile(rf"^{name}( Shortcut .*)?$")).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_lesson_bar_and_the_menu_answer_to_a_real_mouse(width, visit, settle):
+    page = visit("/Lessons", width=width)
+
+    def press(role: str, name: str) -> None:
+        page.mouse.click(*centre(page, role, name))
+        settle(page)
+
+    def title() -> str:
+        return page.locator("h1").first.inner_text()
+
+    press("button", "Next")
+    assert title().startswith("2.")
+    press("radio", "7")
+    assert title().startswith("7.")
+    press("button", "Previous")
+    assert title().startswith("6.")
+    press("button", "Link")
+    assert page.get_by_text("Opens this very screen.").is_visible()
+    page.keyboard.press("Escape")
+    page.get_by_text("Opens this very screen.").wait_for(state="hidden")
+    page.get_by_test_id("stMainMenuButton").click()
+    page.get_by_test_id("stMainMenuPopover").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_test_id("stMainMenuPopover").wait_for(state="hidden")
+    press("button", "Full screen")
+    assert page.get_by_role("button", name=re.compile("Leave full screen")).is_visible()
