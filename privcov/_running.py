@@ -14,6 +14,7 @@ from privcov.measurements.labels import CLASSES, class_list
 from privcov.measurements.moment import ALL_CENTRES
 from privcov.parameters import build
 from privcov.privacy import LOCAL, RELATIONS, Guarantee
+from privcov.private_dataset import RELEASE_PRIVATE, PrivateDataset
 from privcov.randomness import stream
 
 TUNINGS = ("released", "fixed", "raw-cv")
@@ -50,7 +51,8 @@ def release(
     Returns a `Release`. Raises ValueError for what it cannot do, with the reason.
     """
     if not isinstance(dataset, Dataset):
-        raise TypeError(f"dataset must be a privcov.Dataset, got {type(dataset).__name__}. Use Dataset.from_rows.")
+        remedy = f"Use {RELEASE_PRIVATE}." if isinstance(dataset, PrivateDataset) else "Use Dataset.from_rows."
+        raise TypeError(f"dataset must be a privcov.Dataset, got {type(dataset).__name__}. {remedy}")
     return run_method(
         build_method(method, parameters),
         dataset,

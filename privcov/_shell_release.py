@@ -246,7 +246,9 @@ def _progress(show_rows: bool) -> Iterator:
 class Bar:
     """Progress of a pass on a stream: one line that is drawn again on a terminal, else a line per tenth.
 
-    show_rows: False where the number of rows is not public; then shares and times alone are shown. what: said first.
+    show_rows: False where the number of rows is not public; then times alone are shown, and a log gets the last one:
+    the share that is done after a block, whose size is known, would tell how many rows there are.
+    what: said first.
     """
 
     def __init__(self, stream, show_rows: bool, what: str = "") -> None:
@@ -259,10 +261,10 @@ class Bar:
             if rows < total and time.monotonic() - self.drawn < _REDRAW_SECONDS:
                 return
             done = round(_BAR * rows / total)
-            text = f"[{'#' * done}{'.' * (_BAR - done)}] {words}"
+            text = f"[{'#' * done}{'.' * (_BAR - done)}] {words}" if self.show_rows else words
             print("\r" + text.ljust(self.width), end="", file=self.stream, flush=True)
             self.drawn, self.width = time.monotonic(), len(text)
-        elif rows * 10 // total > self.tenth:
+        elif rows >= total if not self.show_rows else rows * 10 // total > self.tenth:
             self.tenth = rows * 10 // total
             print(words, file=self.stream, flush=True)
 
@@ -273,12 +275,12 @@ class Bar:
 
 
 def line(rows: int, total: int, seconds: float, show_rows: bool) -> str:
-    """Share, rows, rows per second and time left, at the pace so far."""
-    share = f"{rows / total:4.0%}"
-    left = "done in " + clock(seconds) if rows >= total else clock(seconds * (total - rows) / rows) + " left"
+    """Share, rows, rows per second and time left, at the pace so far; without ``show_rows`` the time alone."""
+    done = rows >= total
     if not show_rows:
-        return f"{share}, {left}"
-    return f"{share}, {rows:,} of {total:,} rows, {rows / max(seconds, 1e-9):,.0f} rows/s, {left}"
+        return "done in " + clock(seconds) if done else clock(seconds) + " so far"
+    left = "done in " + clock(seconds) if done else clock(seconds * (total - rows) / rows) + " left"
+    return f"{rows / total:4.0%}, {rows:,} of {total:,} rows, {rows / max(seconds, 1e-9):,.0f} rows/s, {left}"
 
 
 def clock(seconds: float) -> str:

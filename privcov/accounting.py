@@ -493,8 +493,10 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
     """Best possible probability of guessing which of two equally likely neighbours is the real one.
 
     0.5 is no information. Exact for Gaussian noise (mu-GDP): Phi(mu/2). For PureDP e^eps/(1+e^eps); for
-    ApproxDP the tight (e^eps + delta)/(1+e^eps); for ZCDP the smallest of the bounds that follow from its
-    (epsilon, delta) curve.
+    ApproxDP the tight (e^eps + delta)/(1+e^eps). The success is (1 + TV)/2, TV the total variation of the two laws.
+    For ZCDP an upper bound, the smaller of two. The Renyi divergence of order a > 1 is at most a rho, so its limit at
+    a = 1, the Kullback-Leibler divergence, is at most rho, and TV <= sqrt(rho/2) (Pinsker): 1/2 + sqrt(rho/8). And
+    the smallest of the bounds that follow from its (epsilon, delta) curve, the better one from about rho = 1.4 on.
     Kairouz, Oh and Viswanath (2015), Theorem 2.1; Dong, Roth and Su (2022), Section 2.
     """
     if guarantee is None:
@@ -510,10 +512,11 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
     if isinstance(guarantee, ApproxDP):
         tail = math.exp(-guarantee.epsilon)
         return min(1.0, (1 + guarantee.delta * tail) / (1 + tail))
-    return min(
+    by_pairs = (
         attacker_success(ApproxDP(max(zcdp_to_approx(guarantee.rho, d), 1e-300), d))
         for d in np.logspace(-12, math.log10(0.5), 60)
     )
+    return min(0.5 + math.sqrt(guarantee.rho / 8), *by_pairs)
 
 
 def attacker_on_events(events: tuple[Event, ...], asked: Guarantee) -> float:

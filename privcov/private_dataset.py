@@ -6,6 +6,7 @@ Nothing here holds a truth, and nothing here can be asked for an error, a tuning
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from privcov.private_facts import (
     classes_of_rows,
     declared,
     working_units,
+)
+
+RELEASE_PRIVATE = (
+    "privcov.release_private"  # what every door that takes public rows names to whoever brings private ones
 )
 
 
@@ -125,6 +130,15 @@ class PrivateDataset:
         facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing)
         files = FileRows(table, (table.n, len(names)), progress)
         return cls(facts, _words(name), files, None, files)
+
+    if not TYPE_CHECKING:  # to a type checker an unknown name stays an error
+
+        def __getattr__(self, name: str):
+            """What takes this for a `Dataset` asks for its rows, its truth or its units, and is told the way."""
+            raise AttributeError(f"A PrivateDataset has no {name!r}: its rows are for {RELEASE_PRIVATE} alone.")
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        raise TypeError(f"A PrivateDataset is no array of numbers: its rows are for {RELEASE_PRIVATE} alone.")
 
     def __repr__(self) -> str:
         f = self.facts

@@ -16,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcov import accounting
+from privcov.audit.bounds import allowed_difference
+from privcov.audit.disclosure import power
 from privcov.privacy import ApproxDP, Event, GaussianDP, NoPrivacy, PureDP, ZCDP
 
 mpmath.mp.dps = 50
@@ -483,6 +485,22 @@ def test_attacker_is_bounded_by_what_a_pair_or_a_rho_implies(mu, delta):
     pair = ApproxDP(max(accounting.epsilon_of_gaussian(delta, mu), 1e-9), delta)
     assert accounting.attacker_success(pair) >= exact
     assert accounting.attacker_success(ZCDP(mu * mu / 2 * (1 + 1e-12))) >= exact
+
+
+@pytest.mark.parametrize("rho", np.geomspace(1e-6, 30, 10))
+def test_attacker_of_zcdp_lies_between_gaussian_noise_and_pinsker(rho):
+    """Gaussian noise of this rho is one mechanism it allows; the pairs alone allow more below rho = 1."""
+    found = accounting.attacker_success(ZCDP(rho))
+    assert accounting.attacker_success(GaussianDP(math.sqrt(2 * rho))) <= found <= 0.5 + math.sqrt(rho / 8)
+    deltas_ = np.logspace(-12, math.log10(0.5), 60)
+    pairs = min(
+        accounting.attacker_success(ApproxDP(max(accounting.zcdp_to_approx(rho, d), 1e-300), d)) for d in deltas_
+    )
+    assert found == min(pairs, 0.5 + math.sqrt(rho / 8))
+    assert found < pairs or rho > 1.3
+    assert 2 * found - 1 == pytest.approx(allowed_difference(ZCDP(rho)), abs=1e-12)
+    alarm = np.linspace(0, 1, 2001)
+    assert (power(ZCDP(rho), alarm) - alarm).max() <= 2 * found - 1 + 0.01
 
 
 def test_attacker_on_a_pair_attains_kairouz_oh_viswanath():

@@ -48,7 +48,7 @@ TIMES = {
 CHANCES = {
     "pure": "Exact for a pure guarantee (Kairouz, Oh and Viswanath 2015, Theorem 2.1).",
     "approx": "The most an (epsilon, delta) pair allows (Kairouz, Oh and Viswanath 2015, Theorem 2.1).",
-    "zcdp": "At most this: the smallest bound over the (epsilon, delta) pairs that zCDP implies.",
+    "zcdp": "At most this: the smaller of 1/2 + sqrt(rho/8) (Pinsker) and what its (epsilon, delta) pairs allow.",
     "gdp": "Exact for Gaussian noise: the normal distribution at mu/2 (Dong, Roth and Su 2022, Section 2).",
 }
 TIGHT = (

@@ -72,10 +72,10 @@ def level_low(claim: Claim, p_low, q_high):
 def allowed_difference(claim: Claim) -> float:
     """Largest delta at epsilon 0 (total variation) under the claim: (e^epsilon - 1 + 2 delta)/(e^epsilon + 1).
 
-    zCDP: an upper bound, the smaller one of sqrt(rho / 2) (Pinsker) and what its (epsilon, delta) curve gives.
+    zCDP: an upper bound, that of `accounting.attacker_success`.
     """
     if isinstance(claim, ZCDP):
-        return min(math.sqrt(claim.rho / 2), 2 * accounting.attacker_success(claim) - 1)
+        return 2 * accounting.attacker_success(claim) - 1
     delta = getattr(claim, "delta", 0.0)
     return min(1.0, math.tanh(claim.epsilon / 2) + 2 * delta / (1 + math.exp(claim.epsilon)))
 

@@ -39,6 +39,8 @@ def power(claim: Claim, alarm) -> np.ndarray:
         steep = delta + np.exp(min(epsilon, 700.0)) * alarm
         flat = 1 - math.exp(-epsilon) * (1 - delta - alarm)
         found = np.minimum(found, np.minimum(steep, flat))
+    if isinstance(claim, ZCDP):  # Pinsker, as in `accounting.attacker_success`
+        found = np.minimum(found, alarm + math.sqrt(claim.rho / 2))
     return np.clip(found, alarm, 1.0)
 
 

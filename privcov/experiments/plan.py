@@ -22,6 +22,7 @@ from privcov.metrics import classification
 from privcov.metrics.errors import NORMS, REFERENCES
 from privcov.parameters import build
 from privcov.privacy import Guarantee, ZCDP, from_dict, to_dict
+from privcov.private_dataset import RELEASE_PRIVATE, PrivateDataset
 
 
 def _metrics() -> tuple[str, ...]:
@@ -76,6 +77,11 @@ class Plan:
         for name in ("source_params", "vary"):
             if not isinstance(getattr(self, name), dict):
                 raise ValueError(f"{name} must be a dict of names, got {name}={getattr(self, name)!r}.")
+        if isinstance(self.source, PrivateDataset):
+            raise TypeError(
+                f"source must be a key of privcov.sources(), got a PrivateDataset: a plan runs on simulated and public "
+                f"tables. Private rows are for {RELEASE_PRIVATE} alone."
+            )
         card = SOURCES.get(self.source)
         build(card.cls, f"Source {self.source!r}", self.source_params)
         object.__setattr__(self, "vary", {k: self._values(card, k) for k in self.vary})

@@ -15,6 +15,7 @@ from privcov.measurements.labels import CLASSES, anchors, class_index
 from privcov.measurements.moment import clipped_moment
 from privcov.postprocess.joint import unpack
 from privcov.privacy import NoPrivacy
+from privcov.private_dataset import RELEASE_PRIVATE
 
 NORMS = ("frobenius", "spectral", "l1", "max")
 _ORDERS: dict[str, Literal["fro", 1, 2]] = {"frobenius": "fro", "spectral": 2, "l1": 1}  # as numpy names them
@@ -117,7 +118,10 @@ def without_noise(rel: Release, dataset: Dataset) -> Release:
 
 def _check_pair(rel: Release, dataset: Dataset) -> None:
     if not isinstance(dataset, Dataset):
-        raise TypeError("error needs a Dataset: it compares with the rows, which private data do not allow.")
+        raise TypeError(
+            f"dataset must be a privcov.Dataset, got {type(dataset).__name__}: an error compares with the rows, which "
+            f"private data do not allow. Private rows are for {RELEASE_PRIVATE} alone."
+        )
     same_units = np.array_equal(rel.scale, dataset.scale) and np.array_equal(rel.origin, dataset.origin)
     if not same_units:
         raise ValueError(
