@@ -150,6 +150,10 @@ def _told_when_interrupted(ledger: privcov.Ledger, name: str) -> Iterator[None]:
         ) from None
 
 
+_TAKEN = ("method", "private", "dataset", "guarantee", "ledger", "draw", "token", "different_from", "key", "out")
+_TAKEN += ("files", "declaration", "progress")
+
+
 def parameters_of(options) -> dict:
     """NAME=VALUE pairs; a value is a number where it reads as one."""
     found = {}
@@ -157,6 +161,8 @@ def parameters_of(options) -> dict:
         name, equals, value = pair.partition("=")
         if not equals:
             raise ValueError(f"--set takes NAME=VALUE, got {pair!r}.")
+        if name in _TAKEN:
+            raise ValueError(f"--set takes a parameter of the method or source, and {name!r} is none. Leave it out.")
         for read in (int, float, str):
             try:
                 found[name] = read(value)

@@ -1,4 +1,4 @@
-"""The owner's check on the step Release: which columns of the file can be used, before anything is spent. Not private."""
+"""The owner's check on the step Release: which columns of the file can be used, before anything is spent."""
 
 from __future__ import annotations
 
