@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.parts import hosted, path, session_file
 from privcov.data_sources.private_file import Declaration, read_private
-from privcov.experiments.owner_check import OwnerCheck
+from privcov.experiments.owner_check import OwnerCheck, check_upload
 from privcov.experiments.owner_view import Look
 from privcov.ledger import Ledger
 from privcov.privacy import Guarantee
@@ -95,6 +95,12 @@ def rows() -> PrivateDataset:
     """
     hosted.guard()
     return read_private(own().raw, own().declared)
+
+
+def look_over() -> OwnerCheck:
+    """What the owner's check finds in the file; raises as `rows` does."""
+    hosted.guard()
+    return check_upload(own().raw, own().declared)
 
 
 def keep(name: str, default: object, **named) -> dict:
