@@ -54,6 +54,8 @@ step = st.segmented_control(
 )
 if step != "view":
     own().look = None  # what is not private does not wait in memory for a way back
+if step != "release":
+    own().checked = None
 with show.problems():
     sections[step]()
 

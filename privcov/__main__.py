@@ -55,6 +55,7 @@ def _run(options) -> None:
     from privcov.experiments import studies
     from privcov.experiments.store import Store
 
+    _check_workers(options)
     if options.out and options.report and options.out.resolve() == options.report.resolve():
         raise ValueError(f"--out and --report cannot both be {options.out}. Choose another name for one.")
     if options.out or not options.report:
@@ -80,6 +81,13 @@ def _run(options) -> None:
         print(f"Report: {options.report}", file=sys.stderr)
 
 
+def _check_workers(options) -> None:
+    from privcov import checks
+
+    if options.workers is not None:
+        checks.whole("--workers", options.workers, 1, 1024)
+
+
 def _progress(done: int, total: int, rows: list[dict]) -> None:
     if sys.stderr.isatty():
         print(f"\r{done}/{total}", end="\n" if done == total else "", file=sys.stderr)
@@ -94,7 +102,10 @@ def _fetch(options) -> None:
 
 
 def _reproduce(options) -> None:
-    from privcov.experiments.reproduce import reproduce
+    from privcov.experiments.reproduce import REPRODUCED, reproduce
+
+    _check_workers(options)
+    _shell_edges.check_folder(REPRODUCED)
 
     def tell(done: int, total: int, step, seconds: float) -> None:
         took = "its data set is not there; left as it was" if math.isnan(seconds) else f"{seconds:.1f} s"
@@ -158,9 +169,10 @@ def _advice(options) -> None:
 def _measure_again() -> None:
     from threadpoolctl import threadpool_limits
 
-    from privcov.experiments.advice_grid import TARGETS, measure, write, write_about
+    from privcov.experiments.advice_grid import FOLDER, TARGETS, measure, write, write_about
     from privcov.experiments.store import Store
 
+    _shell_edges.check_folder(FOLDER)
     store = Store()
     with threadpool_limits(1, user_api="blas"):  # at these sizes a second thread only waits for the first
         for target in TARGETS:

@@ -1,4 +1,4 @@
-"""The shell's ``check``, the owner's view of a private table before anything is spent, and the stop before a release."""
+"""The shell's ``check``: the owner's view of a private table, and the stop where a release would spend for nothing."""
 
 from __future__ import annotations
 

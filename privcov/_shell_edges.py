@@ -12,8 +12,11 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
@@ -141,7 +144,9 @@ def _place(problem: BaseException) -> str:
     trace = problem.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    where = "" if trace is None else f" in {Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno}"
+    where = (
+        "" if trace is None else f" in {os.path.basename(trace.tb_frame.f_code.co_filename)}, line {trace.tb_lineno}"
+    )
     return f"{type(problem).__name__}{where}"
 
 
@@ -167,6 +172,15 @@ def check_place(out: Path | None, option: str = "--out") -> None:
     beside = out.exists() and not out.is_file()  # a device or a pipe is written where it is
     if not os.access(out if out.exists() else out.parent, os.W_OK) or not (beside or os.access(out.parent, os.W_OK)):
         raise ValueError(f"{option} {out} cannot be written. Choose another place.")
+
+
+def check_folder(folder: Path) -> None:
+    """`Failed` before anything is computed where no file could be put into a folder, which need not exist yet."""
+    place = folder
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if not place.is_dir() or not os.access(place, os.W_OK):
+        raise Failed(f"Nothing can be written into {folder}. Make it a folder that you may write to.")
 
 
 def answer(text: str, out: Path | None, otherwise: str = "") -> None:

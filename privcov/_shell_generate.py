@@ -28,6 +28,8 @@ def _generate(options) -> None:
     from privcov._generate import generate
 
     values = _shell_release.parameters_of(options)
+    if "seed" in values:
+        raise ValueError("--set seed=... is no parameter of a source. Give --seed.")
     bar = _shell_release.Bar(sys.stderr, show_rows=True)
     try:
         paths = generate(

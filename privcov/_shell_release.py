@@ -214,6 +214,10 @@ def _verify(options) -> None:
         raise SystemExit(1)
 
 
+_TAKEN = ("method", "private", "dataset", "guarantee", "ledger", "draw", "token", "different_from", "key", "out")
+_TAKEN += ("files", "declaration", "progress", "again", "expected_rows")
+
+
 def parameters_of(options) -> dict:
     """NAME=VALUE pairs; a value is a number where it reads as one."""
     found = {}
@@ -221,6 +225,8 @@ def parameters_of(options) -> dict:
         name, equals, value = pair.partition("=")
         if not equals:
             raise ValueError(f"--set takes NAME=VALUE, got {pair!r}.")
+        if name in _TAKEN:
+            raise ValueError(f"--set takes a parameter of the method or source, and {name!r} is none. Leave it out.")
         for read in (int, float, str):
             try:
                 found[name] = read(value)

@@ -190,7 +190,7 @@ def test_the_functions_refuse_and_not_only_the_page(touch, monkeypatch, ledger):
 
 def test_no_page_goes_past_the_guard():
     """Rows are read, held and released, and the ledger is opened, only by the functions that ask first."""
-    guarded = {"Ledger": "own_state.py", "read_private": "own_state.py"}
+    guarded = {"Ledger": "own_state.py", "read_private": "own_state.py", "check_upload": "own_state.py"}
     calls = []
     for path in [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from privcov import Ledger, ZCDP
+from privcov.__main__ import main
 from privcov._shell_release import Bar, clock, line
 from privcov.data_sources.private_file import Column, Declaration
 from tests.patience import patient
@@ -122,7 +124,8 @@ def test_an_interruption_in_the_middle_of_the_pass_spends_nothing(place):
             process.kill()
     assert begun.startswith("begun"), said
     assert process.returncode == 130
-    assert said == "privcov: Interrupted; nothing was drawn and nothing spent. Begin again when you like.\n"
+    *_, last = said.splitlines()
+    assert last == "privcov: Interrupted; nothing was drawn and nothing spent. Begin again when you like."
     assert spent(place) == 0
     assert run(place).returncode == 0
 
@@ -130,7 +133,7 @@ def test_an_interruption_in_the_middle_of_the_pass_spends_nothing(place):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
 def test_an_answer_that_cannot_be_written_is_in_the_ledger(place):
     done = run(place, "--out", "/dev/full")
-    assert done.returncode == 2
+    assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert last.startswith("privcov: /dev/full could not be written (No space left on device). The release is stored")
     assert spent(place) == 1
@@ -149,7 +152,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_is_spent(plac
 
 def test_a_ledger_on_a_full_disk_releases_nothing(place):
     done = run(place, start=("-c", FULL))
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert done.stdout == ""
     last = done.stderr.splitlines()[-1]
     assert last.startswith("privcov: The ledger")
@@ -160,19 +163,89 @@ def test_a_ledger_on_a_full_disk_releases_nothing(place):
 def test_a_scheduler_that_is_not_there_is_one_sentence_and_spends_nothing(place):
     pytest.importorskip("distributed")
     done = run(place, env={"PRIVCOV_SCHEDULER": "tcp://127.0.0.1:9"})
-    assert done.returncode == 2
-    assert "127.0.0.1:9" in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert done.returncode == 1
+    assert "127.0.0.1:9" in done.stderr.splitlines()[-1]
+    assert done.stderr.count("privcov: ") == 1
     assert spent(place) == 0
 
 
 def test_a_missing_column_names_the_file(place):
     pq.write_table(pa.table({"age": [1.0]}), place / "b.parquet")
     done = run(place)
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "b.parquet" in done.stderr
     assert "'bmi'" in done.stderr
     assert spent(place) == 0
+
+
+# --- the owner's check --------------------------------------------------------------------------------------
+
+
+def odd(place: Path) -> list[str]:
+    """Ways of writing a release of a table in which no cell of "bmi" is a number."""
+    lines = "".join(f'{30 + i},"{i},5"\n' for i in range(9))
+    (place / "odd.csv").write_text("age,bmi\n" + lines, encoding="utf-8")
+    return ["release", str(place / "odd.csv"), "--declaration", str(place / "d.json"), "--rho", "0.5"]
+
+
+def inside(place: Path, monkeypatch, *words) -> int:
+    monkeypatch.setenv("PRIVCOV_LEDGER", str(place / "ledger.sqlite"))
+    return main(list(map(str, words)))
+
+
+def test_a_column_without_a_number_stops_the_release_before_it_is_paid(place, monkeypatch, capsys):
+    assert inside(place, monkeypatch, *odd(place)) == 2
+    out, said = capsys.readouterr()
+    assert out == ""
+    assert "no readable number in 'bmi' (numbers with a comma)" in said
+    assert "Owner's view, not part of any release" in said
+    assert spent(place) == 0
+    assert inside(place, monkeypatch, *odd(place), "--accept-unreadable", "weight") == 2
+    assert "'weight', which is no declared column" in capsys.readouterr().err
+    assert spent(place) == 0
+
+
+def test_an_accepted_column_is_released_and_nothing_of_the_check_is_kept(place, monkeypatch, capsys):
+    assert inside(place, monkeypatch, *odd(place), "--accept-unreadable", "bmi") == 0
+    out, said = capsys.readouterr()
+    assert json.loads(out)["method"] == "auto-cov"
+    assert spent(place) == 1
+    kept = b"".join(path.read_bytes() for path in place.glob("ledger*"))
+    for words in ("unreadable", "comma", "Owner's view"):
+        assert words not in out
+        assert words not in said
+        assert words.encode() not in kept
+
+
+def test_a_request_that_cannot_be_paid_is_not_read_first(place, monkeypatch, capsys):
+    from privcov.experiments import owner_check
+
+    monkeypatch.setattr(owner_check, "check_files", None)
+    assert inside(place, monkeypatch, *odd(place), "--rho", 5) == 1
+    assert "more than is left" in capsys.readouterr().err
+
+
+def test_check_shows_the_owner_every_column_and_touches_no_ledger(place, monkeypatch, capsys):
+    odd(place)
+    assert inside(place, monkeypatch, "check", place / "d.json", place / "odd.csv") == 0
+    out, said = capsys.readouterr()
+    assert out.startswith("Owner's view, not part of any release: never hand it on.\n")
+    assert "Look again: no readable number in 'bmi'." in out
+    assert re.search(r"^bmi +0 +0.0% +100.0% +0.0%  numbers with a comma 100.0%$", out, re.M)
+    assert "write decimal points" in out
+    assert "A release needs about" in out
+    assert out.count("not covered by the guarantee") == 1
+    assert "check 100%" in said
+    assert '"' not in out  # no cell is repeated
+    assert spent(place) == 0
+    assert inside(place, monkeypatch, "check", place / "d.json", place / "a.parquet") == 0
+    assert "All fine: " in capsys.readouterr().out
+
+
+def test_check_takes_parquet_text_where_a_release_refuses_it(place, monkeypatch, capsys):
+    pq.write_table(pa.table({"age": [1.0, 2.0], "bmi": ["20", "F"]}), place / "text.parquet")
+    assert inside(place, monkeypatch, "check", place / "d.json", place / "text.parquet") == 0
+    assert "numbers stored as text 50.0%, single letters, such as F and M 50.0%" in capsys.readouterr().out
 
 
 # --- progress -----------------------------------------------------------------------------------------------

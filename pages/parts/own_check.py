@@ -1,4 +1,4 @@
-"""The owner's check on the step Release: which columns of the file can be used, before anything is spent. Not private."""
+"""The owner's check on the step Release: which columns of the file can be used, before anything is spent."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import show
-from pages.parts.hosted import Hosted, guard
+from pages.parts.hosted import Hosted
 from pages.parts.own_columns import leave_out
-from pages.parts.own_state import Own, go_on, own
+from pages.parts.own_state import Own, go_on, look_over, own
 from privcov.data_sources.private_file import PrivateFileError
-from privcov.experiments.owner_check import CHOICE, MARK, OwnerCheck, advice, check_upload
+from privcov.experiments.owner_check import CHOICE, MARK, OwnerCheck, advice
 from privcov.experiments.owner_needs import needs
 
 _STYLE = '<style>.st-key-own-checked [data-testid="stElementToolbar"] {display: none;}</style>'
@@ -75,8 +75,7 @@ def _read() -> None:
     """What goes wrong inside is an identifier: a message of a library might quote a cell."""
     mine = own()
     try:
-        guard()
-        mine.checked = check_upload(mine.raw, mine.declared)
+        mine.checked = look_over()
     except (Hosted, PrivateFileError) as problem:
         mine.problem = str(problem)
     except Exception:

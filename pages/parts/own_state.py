@@ -1,7 +1,7 @@
 """The data owner's table in one session: the unread bytes, what was declared, and what was planned.
 
-Nothing of it is in a URL, a shared cache, a log or a file. The rows are parsed twice at most, for the owner's view and
-for the release, and each time let go at once.
+Nothing of it is in a URL, a shared cache, a log or a file. The rows are parsed for the owner's view, the
+check and the release, and each time let go at once.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import streamlit as st
 
 from pages.parts import owner_token, path, session_file
 from privcov.data_sources.private_file import Declaration, read_private
+from privcov.experiments.owner_check import OwnerCheck, check_upload
 from privcov.experiments.owner_view import Look
 from privcov.ledger import Ledger
 from privcov.privacy import Guarantee
@@ -36,8 +37,8 @@ class Own:
     """file_id names the widgets, so another file starts empty. raw: the file, unread beyond its first line.
 
     typed: the editor's table as the visitor left it. declared: the finished declaration, or None. chosen: the guarantee
-    picked on Plan. look: what the owner's view holds. released: token of the last release. turn: rises when the form is
-    filled from a file. kept: widget values by name, for the way back.
+    picked on Plan. look, checked: what the owner's view and the owner's check hold. released: token of the last
+    release. turn: rises when the form is filled from a file. kept: widget values by name, for the way back.
     """
 
     file_id: str = ""
@@ -48,6 +49,7 @@ class Own:
     declared: Declaration | None = None
     chosen: Guarantee | None = None
     look: Look | None = field(default=None, repr=False)
+    checked: OwnerCheck | None = field(default=None, repr=False)
     released: str = ""
     problem: str = ""
     turn: int = 0
@@ -96,6 +98,12 @@ def rows() -> PrivateDataset:
     """
     owner_token.guard()
     return read_private(own().raw, own().declared)
+
+
+def look_over() -> OwnerCheck:
+    """What the owner's check finds in the file; raises as `rows` does."""
+    owner_token.guard()
+    return check_upload(own().raw, own().declared)
 
 
 def keep(

@@ -335,8 +335,8 @@ def test_a_release_beyond_the_limit_is_refused(ledger):
 
 def test_a_row_that_cannot_be_read_says_nothing(ledger):
     at = press(fill(given(table() + b"secret-cell,1\n"), declaration()), "Declare")
-    press(limited(at), "Release ...")
-    press(at, "Confirm and release")
+    press(limited(at), "Release ...")  # the check reads first, and nothing is left to confirm
+    assert not [b for b in at.button if b.label == "Confirm and release"]
     assert any("(id " in e.value.replace("\\", "") for e in at.error)
     assert "secret" not in text_of(at)
     assert Ledger(ledger).entries() == ()

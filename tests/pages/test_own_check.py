@@ -1,0 +1,96 @@
+"""The owner's check on the step Release: seen before anything is spent, and in nothing that is kept or handed on."""
+
+import json
+
+from privcov.ledger import Ledger
+from tests.pages.sent import everything, plain
+from tests.pages.test_own_data import (
+    NAMES,
+    declaration,
+    declared,
+    fill,
+    given,
+    go,
+    ledger,  # noqa: F401 - every ledger here is a temporary one
+    limited,
+    press,
+    table,
+)
+
+MARK = "never hand it on"
+
+
+def odd() -> bytes:
+    """The weights with a decimal comma, which no reader takes for numbers."""
+    first, *lines = table().decode().splitlines()
+    cells = [line.split(",") for line in lines]
+    return "\n".join([first, *(f'{p},{a},"{b.replace(".", ",")}",{c}' for p, a, b, c in cells), ""]).encode()
+
+
+def at_release(raw: bytes):
+    return limited(press(fill(given(raw), declaration()), "Declare"))
+
+
+def labels(at) -> list[str]:
+    return [b.label for b in at.button]
+
+
+def test_the_file_is_checked_when_asked_and_the_verdict_is_marked():
+    at = limited(declared())
+    assert MARK not in everything(at)
+    press(at, "Check the file")
+    assert MARK in everything(at)
+    assert any("All fine: every cell is a number or empty" in m.value for m in at.markdown)
+    assert not at.checkbox
+    press(at, "Release ...")
+    assert "Confirm and release" in labels(at)
+
+
+def test_release_checks_first_and_the_dialog_repeats_the_verdict():
+    at = press(limited(declared()), "Release ...")
+    assert "Confirm and release" in labels(at)
+    assert any("All fine" in m.value for m in at.markdown)
+
+
+def test_a_column_without_a_number_is_ticked_or_left_out_before_anything_is_paid(ledger):  # noqa: F811
+    at = press(at_release(odd()), "Release ...")
+    assert "Confirm and release" not in labels(at)
+    assert any("no readable number in 'weight'" in plain(m.value) for m in at.markdown)
+    press(at, "Release ...")
+    assert "Confirm and release" not in labels(at)
+    assert any("tick each of them above" in e.value for e in at.error)
+    assert Ledger(ledger).entries() == ()
+    at.checkbox[0].check().run()
+    press(at, "Release ...")
+    press(at, "Confirm and release")
+    (entry,) = Ledger(ledger).entries()
+    assert entry.state == "stored"
+    kept = json.dumps(entry.request) + str(Ledger(ledger).answer(entry.token))
+    assert "readable" not in kept
+    assert "comma" not in kept
+    assert MARK not in everything(at)
+    assert at.session_state["own"].checked is None
+
+
+def test_left_out_the_column_is_unticked_and_the_table_declared_anew(ledger):  # noqa: F811
+    at = press(at_release(odd()), "Release ...")
+    press(at, "Leave them out")
+    typed = at.session_state["own"].typed
+    assert dict(zip(typed["column"], typed["use"], strict=True))["weight"] is False or not typed["use"][2]
+    press(at, "Declare")
+    assert [c.name for c in at.session_state["own"].declared.columns] == [NAMES[0], NAMES[2]]
+    go(at, "release")
+    press(at, "Release ...")
+    assert "Confirm and release" in labels(at)
+    assert Ledger(ledger).entries() == ()
+
+
+def test_what_was_found_goes_with_the_step_and_is_not_in_the_address():
+    at = press(at_release(odd()), "Check the file")
+    assert at.session_state["own"].checked is not None
+    assert "readable" not in str(at.query_params)
+    go(at, "plan")
+    assert at.session_state["own"].checked is None
+    go(at, "release")
+    assert "Check the file" in labels(at)
+    assert not at.checkbox

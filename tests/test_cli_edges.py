@@ -1,0 +1,250 @@
+"""The shell at its edges: bad values, closed and full streams, interruptions. One sentence, a code, no litter."""
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+from privcov import _shell_edges
+from privcov.__main__ import main
+from tests.test_cli import ROOT, plan
+
+DECLARED = (
+    '{"format": "privcov-declaration-1", "name": "Zürich", "row_stands_for": "one patient", '
+    '"columns": [{"name": "größe", "low": 0, "high": 100}]}'
+)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with a plan, a table, declarations and a ledger."""
+    (tmp_path / "plan.json").write_text(plan().to_json(), encoding="utf-8")
+    (tmp_path / "t.csv").write_text("größe\n30\n40\n", encoding="utf-8")
+    (tmp_path / "d.json").write_text(DECLARED, encoding="utf-8")
+    for name, old, new in (
+        ("no-text.json", '"größe"', "7"),
+        ("no-list.json", '"columns"', '"classes": 5, "columns"'),
+        ("no-label.json", '"columns"', '"label": 3, "columns"'),
+        ("no-number.json", '"low": 0', '"low": 0, "typical": "x"'),
+    ):
+        (tmp_path / name).write_text(DECLARED.replace(old, new), encoding="utf-8")
+    (tmp_path / "deep.json").write_text("[" * 100_000, encoding="utf-8")
+    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "cut.parquet").write_bytes(b"PAR1")
+    monkeypatch.setenv("PRIVCOV_LEDGER", str(tmp_path / "ledger.sqlite"))
+    monkeypatch.setenv("PRIVCOV_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("PRIVCOV_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# --- bad values ---------------------------------------------------------------------------------------------
+
+RELEASE = "release t.csv --declaration d.json"
+BAD = [
+    (2, f"{RELEASE} --rho 1e308", "--rho must lie in"),
+    (2, f"{RELEASE} --rho nan", "--rho must be finite"),
+    (2, f"{RELEASE} --rho 0", "--rho must lie in"),
+    (2, f"{RELEASE} --rho x", "invalid float value"),
+    (2, f"{RELEASE} --epsilon nan", "--epsilon must be finite"),
+    (2, f"{RELEASE} --epsilon 1e-320", "--epsilon must lie in"),
+    (2, f"{RELEASE} --epsilon 1e308 --delta 1e-6", "--epsilon must lie in"),
+    (2, f"{RELEASE} --epsilon 1 --delta 2", "--delta must lie in"),
+    (2, f"{RELEASE} --delta .1", "Give --rho, or --epsilon"),
+    (2, f"{RELEASE} --rho 1 --method zzz", "There is no method 'zzz'"),
+    (2, f"{RELEASE} --rho 1 --set x", "--set takes NAME=VALUE"),
+    (2, f"{RELEASE} --rho 1 --set token=5", "'token' is none"),
+    (2, f"{RELEASE} --rho 1 --out nowhere/r.json", "--out must name a file in a folder"),
+    (2, f"{RELEASE} --rho 1 --public --accept-unreadable größe", "--public keeps no record"),
+    (1, f"{RELEASE} --rho 1", "has no limit"),
+    (1, f"{RELEASE} --rho 1 --ledger folder", "The ledger folder cannot be used"),
+    (1, "release nothing.csv --declaration d.json --rho 1", "There is no file nothing.csv"),
+    (1, "release cut.parquet --declaration d.json --rho 1", "cut.parquet is damaged"),
+    (1, "release t.csv --declaration nothing.json --rho 1", "nothing.json cannot be used (No such file"),
+    (1, "release t.csv --declaration folder --rho 1", "folder cannot be used (Is a directory)"),
+    (2, "release t.csv --declaration bytes.json --rho 1", "it is not text in UTF-8"),
+    (2, "release t.csv --declaration deep.json --rho 1", "too many levels of brackets"),
+    (2, "release t.csv --declaration plan.json --rho 1", 'must hold the line "format"'),
+    (2, "release t.csv --declaration no-text.json --rho 1", "must be text, got 7"),
+    (2, "release t.csv --declaration no-list.json --rho 1", "classes as a list"),
+    (2, "release t.csv --declaration no-label.json --rho 1", "label in a declaration must be text"),
+    (2, "release t.csv --declaration no-number.json --rho 1", "must be a number"),
+    (1, "check d.json nothing.csv", "There is no file nothing.csv"),
+    (2, "check plan.json t.csv", 'must hold the line "format"'),
+    (2, "check d.json", "required: data"),
+    (2, "ledger limit", "needs the name of a table"),
+    (2, "ledger limit x --rho 1e308", "--rho must lie in"),
+    (2, "advice --n 1000 --d 5 --rho 1e308", "--rho must lie in"),
+    (2, "advice --n 1000 --d 5 --epsilon 1e308", "--epsilon must lie in"),
+    (2, "advice --n 1000 --d 5 --rho 1 --length-ratio 1e308", "too large or too small"),
+    (2, "advice --n 1000 --rho 1", "advice needs --n and --d"),
+    (2, "run plan.json --workers 0", "--workers must be in"),
+    (2, "run plan.json --report nowhere/r.html", "--report must name a file in a folder"),
+    (2, "run plan.json --out same --report same", "cannot both be same"),
+    (1, "run folder", "folder cannot be used (Is a directory)"),
+    (2, "fetch nowhere", "There is no source 'nowhere'"),
+    (2, "reproduce nowhere", "There is no table 'nowhere'"),
+    (2, "reproduce 2-table-2 --workers 0", "--workers must be in"),
+    (2, "generate ar1-covariance --out g.csv --set n=1e400", "n must be finite"),
+    (2, "generate ar1-covariance --out g.csv --set seed=1", "Give --seed"),
+    (2, "generate ar1-covariance --out g.csv --set out=1", "'out' is none"),
+    (2, "generate ar1-covariance --set n=9 --out g.csv --declaration g.csv", "cannot both be g.csv"),
+    (2, "generate ar1-covariance --set n=9 --out g.csv --declaration folder", "is a folder"),
+    (1, "generate ar1-covariance --set n=9 --out g.csv --declaration /dev/full", "No space left on device"),
+    (2, "nonsense", "invalid choice"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "words", "sentence"), BAD)
+def test_bad_input_is_one_sentence_with_its_code_and_leaves_nothing(place, capsys, code, words, sentence):
+    before = set(os.listdir(place))
+    found = main(words.split())
+    out, said = capsys.readouterr()
+    assert found == code, said
+    assert sentence in said.splitlines()[-1]
+    assert out == ""
+    assert "Traceback" not in said
+    assert said.count("privcov: ") <= 1
+    left = set(os.listdir(place)) - before - {"cache", "data"}
+    assert {name for name in left if not name.startswith(("ledger.sqlite", "folder.key"))} == set()
+
+
+def test_what_cannot_be_written_is_found_before_anything_is_computed(place, monkeypatch, capsys):
+    from privcov.experiments import studies
+
+    def never(*_, **__):
+        raise AssertionError("the study was computed")
+
+    monkeypatch.setattr(studies, "run", never)
+    for words in ("--out nowhere/t.csv", "--report nowhere/t.html", "--out folder"):
+        assert main(["run", "plan.json", *words.split()]) == 2
+        assert "must name a file in a folder that exists" in capsys.readouterr().err
+
+
+def test_a_folder_of_results_that_cannot_be_written_is_found_first(place, monkeypatch, capsys):
+    from privcov.experiments import advice_grid, reproduce
+
+    monkeypatch.setattr(reproduce, "REPRODUCED", place / "t.csv" / "reproduced")
+    monkeypatch.setattr(advice_grid, "FOLDER", place / "t.csv" / "advice")
+    monkeypatch.setattr(advice_grid, "measure", None)
+    for words in ("reproduce 2-table-2", "advice --recompute"):
+        assert main(words.split()) == 1
+        assert "Nothing can be written into" in capsys.readouterr().err
+
+
+def test_a_failure_while_writing_leaves_the_old_file_and_no_half_one(tmp_path):
+    out = tmp_path / "table.csv"
+    out.write_text("old", encoding="utf-8")
+
+    def interrupted():
+        with _shell_edges.all_or_none() as begin:
+            begin(out).write_text("half", encoding="utf-8")
+            raise KeyboardInterrupt
+
+    assert _shell_edges.guarded(interrupted) == 130
+    assert os.listdir(tmp_path) == ["table.csv"]
+    assert out.read_text(encoding="utf-8") == "old"
+    (tmp_path / "link").symlink_to(out)
+    _shell_edges.answer("new", tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert out.read_text(encoding="utf-8") == "new"
+    assert sorted(os.listdir(tmp_path)) == ["link", "table.csv"]
+
+
+@pytest.mark.parametrize(
+    ("problem", "code", "words"),
+    [
+        (KeyError("secret cell"), 1, "a defect of PrivCov (KeyError in "),
+        (MemoryError(), 1, "memory did not suffice"),
+        (KeyboardInterrupt(), 130, "Interrupted."),
+        (OSError(28, "No space left on device", "x.csv"), 1, "x.csv cannot be used (No space left on device)."),
+        (RuntimeError("two\nlines"), 1, "privcov: two lines\n"),
+    ],
+)
+def test_whatever_is_raised_becomes_a_sentence(capsys, problem, code, words):
+    def act():
+        raise problem
+
+    assert _shell_edges.guarded(act) == code
+    said = capsys.readouterr().err
+    assert words in said
+    assert "secret" not in said
+    assert said.count("\n") == 1
+
+
+# --- streams ------------------------------------------------------------------------------------------------
+
+
+def piped(command: str, **env) -> subprocess.CompletedProcess:
+    """A line of a shell, in which $P is the command; its code is that of $P."""
+    words = ["bash", "-c", f'P="{sys.executable} -m privcov"; {command}']
+    return subprocess.run(
+        words, cwd=ROOT, capture_output=True, text=True, timeout=120, env={**os.environ, **env}, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("$P --help | true; exit ${PIPESTATUS[0]}", 0, ""),
+        ("$P methods | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}", 0, ""),
+        ("$P methods >/dev/full", 1, "privcov: Standard output could not be written (No space left on device).\n"),
+        ("$P methods >&-", 1, "privcov: Standard output could not be written (it is closed).\n"),
+        ("$P ledger limit 2>&-", 2, ""),
+        ("$P ledger limit 2>/dev/full", 2, ""),
+    ],
+)
+def test_streams_that_are_closed_or_full(place, command, code, said):
+    done = piped(command)
+    assert done.returncode == code, done.stderr
+    assert done.stderr == said
+    assert done.stdout == ""
+
+
+def test_names_that_an_encoding_lacks_are_spelt_out_for_people(place):
+    limit = piped("$P ledger limit Zürich --rho 1", PYTHONIOENCODING="ascii")
+    assert limit.returncode == 0, limit.stderr
+    assert limit.stdout.startswith("Z\\xfcrich: ")
+
+
+def test_data_are_refused_rather_than_changed(monkeypatch, capsys):
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii", errors="backslashreplace"))
+    assert _shell_edges.guarded(lambda: _shell_edges.answer("größe\n", None)) == 1
+    assert "ascii has no '\\xf6'" in capsys.readouterr().err
+    assert raw.getvalue() == b""
+
+
+@pytest.mark.parametrize("module", ["argparse", "pathlib", "numpy", "privcov.experiments.studies"])
+def test_an_interruption_while_python_imports(place, module):
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "import runpy\n"
+        f"for name in ({module!r}, 'argparse', 'pathlib'): sys.modules.pop(name, None)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        f"sys.argv = ['privcov', 'run', {str(place / 'plan.json')!r}]\n"
+        "runpy.run_module('privcov', run_name='__main__', alter_sys=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stderr == "privcov: Interrupted.\n"
+    assert done.returncode == 130
+
+
+def test_help_loads_no_library():
+    code = "import sys; from privcov.__main__ import main; main(['--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert not {"numpy", "pandas", "pyarrow", "scipy"} & set(done.stdout.split())
+
+
+def test_a_stream_in_memory_is_left_alone():
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main(["methods"]) == 0
+    assert "auto-cov" in out.getvalue()
