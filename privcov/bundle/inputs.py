@@ -17,7 +17,7 @@ from privcov.bundle.derived import Inputs, declared_facts
 from privcov.bundle.place import Wrong, must
 from privcov.bundle.safe import json_bytes
 from privcov.ledger.sums import cost_of
-from privcov.measurements.exact_moment import NoisySum, anchored_rows, planned_event, settle_shape
+from privcov.measurements.exact_moment import NoisySum, anchored_rows, norm_of, planned_event
 from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, ZCDP, from_dict
 from privcov.private_facts import Facts, declared, working_units
 
@@ -118,7 +118,6 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     """A sentence on what facts and noise give. The event must be the one that the library would plan from the facts."""
     total, event, given = what.total, what.total.event, what.given
     must(event.law != OLD_SAMPLER, OLD_NOISE)
-    must(settle_shape(total.facts, total.shape) == total.shape, "noise of this kind is not drawn for these facts")
     # The scale follows exactly, but for the last digit where the share itself is rounded to a decimal.
     slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
     share = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
@@ -131,6 +130,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
             repr(there) == repr(value),
             f"{field} of the event is {there!a}, and from the declared facts follows {value!a}",
         )
+    must(norm_of(total.shape) == event.norm, "noise of this shape is not drawn for these facts")
     if isinstance(asked, ApproxDP):
         rho = accounting.zcdp_sum((event,))
         must(rho <= Fraction(what.entry["amount"]), "the noise is less than what was paid for")

@@ -240,3 +240,8 @@ def _structured(total: np.ndarray, d: int, anchors: int) -> np.ndarray:
     """The sum without what is publicly zero."""
     total[d:, d:] = np.diag(np.diag(total)[d:])
     return total
+
+
+def norm_of(shape: str) -> str:
+    """The norm in which the sensitivity of a shape is stated; each shape that is drawn has its own. Else a KeyError."""
+    return _NORMS[shape]
