@@ -263,16 +263,17 @@ def _array(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
 
 def _raw(raw: dict, read: dict) -> Measured:
     law = NoiseLaw(**raw["law"])
-    checks.whole("dimension", law.dimension, 0)
-    checks.whole("joint", int(law.joint) if isinstance(law.joint, bool) else law.joint, 0)  # False was written too
+    for field in dataclasses.fields(law):
+        value = getattr(law, field.name)
+        if field.type == "int" and value is not False:  # which was written for no anchor
+            checks.whole(field.name, value, 0)
     checks.in_range("scale", law.scale, 0.0, math.inf)
     checks.number("freedom", law.freedom)
     event = None if raw["event"] is None else read["events"][checks.whole("event", raw["event"], 0)]
-    count = read.get("count") if read["n"] is None else None
     if not isinstance(raw["centre"], str) or not isinstance(law.corner, bool):
         raise ValueError("centre must be text, and corner true or false.")
     matrix = _array("raw", raw["matrix"], (law.size, law.size))
-    return Measured(matrix, law, event, raw["centre"], read["n"], read["row_bound"], count)
+    return Measured(matrix, law, event, raw["centre"], read["n"], read["row_bound"], read.get("count"))
 
 
 def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:

@@ -37,9 +37,10 @@ from fractions import Fraction
 import numpy as np
 
 from privcov import accounting, checks
-from privcov.measurements import exact_noise, stored_sum
+from privcov.measurements import exact_noise
 from privcov.measurements.file_moment import sums_of
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
+from privcov.measurements.stored_sum import fields_of
 from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import Facts, PrivateDataset
 
@@ -96,7 +97,7 @@ class NoisySum:
     @classmethod
     def from_dict(cls, fields: dict) -> NoisySum:
         """What `to_dict` wrote. Raises ValueError, with the field and its limit, for any other form."""
-        return cls(**stored_sum.fields_of(fields))
+        return cls(**fields_of(fields))
 
 
 def norm_bound(facts: Facts, shape: str, anchors: int) -> int:
