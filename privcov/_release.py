@@ -273,9 +273,10 @@ def _array(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
 
 def _raw(raw: dict, read: dict) -> Measured:
     law = NoiseLaw(**raw["law"])
-    checks.whole("dimension", law.dimension, 0)
-    checks.whole("measured", law.measured, 0)
-    checks.whole("joint", int(law.joint) if isinstance(law.joint, bool) else law.joint, 0)  # False was written too
+    for field in dataclasses.fields(law):
+        value = getattr(law, field.name)
+        if field.type == "int" and value is not False:  # which was written for no anchor
+            checks.whole(field.name, value, 0)
     checks.in_range("scale", law.scale, 0.0, math.inf)
     checks.number("freedom", law.freedom)
     event = None if raw["event"] is None else read["events"][checks.whole("event", raw["event"], 0)]

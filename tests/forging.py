@@ -138,7 +138,7 @@ def unchecked(name: str, path: tuple) -> bool:
     if name == "measurement.json":  # another symmetric sum of whole numbers may have come from other rows
         return path[0] == "trace" or (path[0] == "total" and path[1] == path[2])
     if name == "ledger_entry.json":
-        return path[0] in ("number", "reserved_at") or path[:2] in (("request", "draw"), ("request", "version")) or (
+        return path[0] in ("number", "name", "reserved_at") or path[:2] in (("request", "draw"), ("request", "version")) or (
             path[:2] == ("request", "parameters")
         )  # fmt: skip
     if name == "declaration.json":

@@ -183,6 +183,10 @@ def another_shape(measured, stated, entry, said):
     measured["shape"], measured["trace"] = "isotropic", None
 
 
+def upper_shape(measured, stated, entry, said):
+    measured["shape"], measured["trace"] = "upper-triangle", None
+
+
 def longer_rows(measured, stated, entry, said):
     for facts in (measured["facts"], entry["request"]["facts"], said["facts"]):
         facts["row_bound"] *= 2
@@ -207,6 +211,7 @@ def no_rows(measured, stated, entry, said):
         (twice_the_name, "must be different"),
         (another_law, "floating point"),
         (another_shape, "not drawn for these facts"),
+        (upper_shape, "upper-triangle"),
         (longer_rows, "contradict each other"),
         (no_rows, "n must be in"),
         (lambda m, g, e, d: g.update(rho=0.4), "0.4-zCDP is stated"),

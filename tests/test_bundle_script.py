@@ -11,6 +11,7 @@ import pytest
 
 from privcov.bundle import verifier
 from privcov.bundle.derived import zipped
+from privcov.bundle.inputs import OLD_SAMPLER
 from privcov.bundle.verifier import library, verifier_source
 from tests.forging import bundled, redone
 from tests.test_bundle_forged import unpacked
@@ -176,6 +177,14 @@ def test_a_bundle_of_the_first_format_is_refused_with_what_to_do(files, tmp_path
     listed = json.loads(files["manifest.json"])["files"]
     with pytest.raises(Wrong, match=r"Make it again from the ledger.*measurement\.json is still read"):
         check({**files, "manifest.json": json_bytes({"format": 1, "files": listed})}, library())
+    old = files["measurement.json"].replace(
+        json.loads(files["measurement.json"])["event"]["law"].encode(), OLD_SAMPLER.encode()
+    )
+    with pytest.raises(Wrong, match="may show the rows"):
+        check(
+            redone({**files, "measurement.json": old}) | {"manifest.json": json_bytes({"format": 1, "files": {}})},
+            library(),
+        )
     with pytest.raises(Wrong, match="Use a newer one"):
         check({**files, "manifest.json": json_bytes({"format": 3, "files": listed})}, library())
     read = NoisySum.from_dict(json.loads(files["measurement.json"]))

@@ -17,7 +17,7 @@ from privcov.bundle.derived import Inputs, declared_facts
 from privcov.bundle.place import Wrong, must
 from privcov.bundle.safe import json_bytes
 from privcov.ledger.sums import cost_of
-from privcov.measurements.exact_moment import NoisySum, anchored_rows, planned_event, settle_shape
+from privcov.measurements.exact_moment import NoisySum, anchored_rows, norm_of, planned_event
 from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, ZCDP, from_dict
 from privcov.private_facts import Facts, declared, working_units
 
@@ -29,6 +29,10 @@ _DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person"
 _DECLARATION += ("classes", "missing")
 # How the noise of an earlier version calls itself: it was drawn in floating point, and may show the rows.
 OLD_SAMPLER = "rounded to whole numbers, floating-point sampler"
+OLD_NOISE = (
+    "its noise was drawn in floating point by an earlier version of privcov, and may show the rows. Do not pass it on; "
+    "SECURITY.md says what to do"
+)
 _CLOSE = Fraction(1, 10**9)  # how near a number must come that was found numerically
 
 
@@ -113,26 +117,20 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
 def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     """A sentence on what facts and noise give. The event must be the one that the library would plan from the facts."""
     total, event, given = what.total, what.total.event, what.given
-    must(
-        event.law != OLD_SAMPLER,
-        "its noise was drawn in floating point by an earlier version of privcov, and may show the rows. Do not pass it "
-        "on; SECURITY.md says what to do",
-    )
-    must(
-        settle_shape(total.facts, total.shape, total.anchors) == total.shape,
-        "noise of this kind is not drawn for these facts",
-    )
-    numerical = isinstance(asked, ApproxDP)
+    must(event.law != OLD_SAMPLER, OLD_NOISE)
+    # The scale follows exactly, but for the last digit where the share itself is rounded to a decimal.
+    slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
     share = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
     planned = planned_event(total.facts, share, centre=derived.centre_of(total), shape=total.shape)
     off = abs(Fraction(planned.scale) / Fraction(total.scale) - 1)
-    must(off <= (_CLOSE if numerical else 0), "the noise is not the one that the guarantee asked for needs")
+    must(off <= slack, "the noise is not the one that the guarantee asked for needs")
     for field, value in dataclasses.asdict(dataclasses.replace(planned, scale=event.scale)).items():
         there = getattr(event, field)
         must(
             repr(there) == repr(value),
             f"{field} of the event is {there!a}, and from the declared facts follows {value!a}",
         )
+    must(norm_of(total.shape) == event.norm, "noise of this shape is not drawn for these facts")
     if isinstance(asked, ApproxDP):
         rho = accounting.zcdp_sum((event,))
         must(rho <= Fraction(what.entry["amount"]), "the noise is less than what was paid for")

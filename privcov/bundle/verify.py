@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from privcov.bundle.derived import EXTRAS, FORMAT, Library, derived_files, manifest_of
-from privcov.bundle.inputs import INPUTS, parsed, read_inputs
+from privcov.bundle.inputs import INPUTS, OLD_NOISE, OLD_SAMPLER, parsed, read_inputs
 from privcov.bundle.place import Wrong, must, read_place
 
 UNCHECKED = (
@@ -65,6 +65,8 @@ def _check_manifest(files: Mapping[str, bytes]) -> None:
     manifest = parsed("manifest.json", raw)
     must(isinstance(manifest, dict) and isinstance(manifest.get("files"), dict), "manifest.json lists no files")
     number = manifest.get("format")
+    old = number == 1 and OLD_SAMPLER.encode() in files.get("measurement.json", b"")
+    must(not old, OLD_NOISE)
     must(
         isinstance(number, int) and number != 1,
         "a bundle of format 1 brings the code that judges it, so it cannot be checked. Make it again from the ledger, "

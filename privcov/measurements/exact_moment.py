@@ -39,10 +39,11 @@ from fractions import Fraction
 import numpy as np
 
 from privcov import accounting, checks
-from privcov.measurements import exact_noise, stored_sum
+from privcov.measurements import exact_noise
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
 from privcov.measurements.file_moment import sums_of
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
+from privcov.measurements.stored_sum import fields_of
 from privcov.measurements.triangle_l1 import l1_change
 from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import Facts, PrivateDataset
@@ -105,7 +106,7 @@ class NoisySum:
     @classmethod
     def from_dict(cls, fields: dict) -> NoisySum:
         """What `to_dict` wrote. Raises ValueError, with the field and its limit, for any other form."""
-        return cls(**stored_sum.fields_of(fields))
+        return cls(**fields_of(fields))
 
 
 def norm_bound(facts: Facts, shape: str, anchors: int) -> int:
@@ -267,3 +268,8 @@ def _structured(total: np.ndarray, d: int, anchors: int) -> np.ndarray:
     """The sum without what is publicly zero."""
     total[d:, d:] = np.diag(np.diag(total)[d:])
     return total
+
+
+def norm_of(shape: str) -> str:
+    """The norm in which the sensitivity of a shape is stated; each shape that is drawn has its own. Else a KeyError."""
+    return _NORMS[shape]
