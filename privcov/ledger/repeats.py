@@ -20,6 +20,7 @@ from privcov.private_facts import Facts
 ASK, STORED, PAY = AGAIN = ("ask", "stored", "pay")
 _COMPARED = ("method", "guarantee", "draw", "centre", "tuning")
 _FACTS = {f.name for f in dataclasses.fields(Facts)}
+_LATER = {"classes": [], "rows_per_person": 1, "missing": "typical"}  # facts that the first versions did not write
 
 
 class VersionChanged(LedgerError):
@@ -127,6 +128,7 @@ def _asked(request: Mapping, defaults: Mapping) -> dict:
 def facts_of(request: Mapping) -> dict | None:
     """The public facts of a request in today's form, whatever version wrote them; None where there are none."""
     try:
-        return Facts.from_dict({k: v for k, v in request["facts"].items() if k in _FACTS}).to_dict()
-    except (KeyError, TypeError, AttributeError):  # of something else than a private release
+        known = {name: value for name, value in request["facts"].items() if name in _FACTS}
+        return Facts.from_dict(_LATER | known).to_dict()
+    except (KeyError, TypeError, AttributeError, ValueError):  # of something else than a private release
         return None
