@@ -14,6 +14,7 @@ import pytest
 
 import privcov
 from privcov.ledger import Ledger, LedgerError
+from privcov.ledger import book as ledger_book
 from privcov.ledger.access import NAMES
 
 ROOT = Path(__file__).parents[1]
@@ -226,6 +227,19 @@ def test_no_row_can_be_taken_out_put_in_or_put_back(book, statement):
 def test_the_last_rows_cannot_be_taken_out_with_their_records(book):
     """The chain that is left is sound; the counter knows that it was longer."""
     rewrite(book, "DELETE FROM transactions WHERE id = 3", "DELETE FROM chain WHERE subject = 'release' AND number = 3")
+    refused(book, "older or another copy")
+
+
+def test_two_ledgers_that_went_apart_are_never_one_again(book, monkeypatch):
+    """Their last steps are the same to the letter; only the step before it tells them apart."""
+    monkeypatch.setattr(ledger_book, "_now", lambda: "now")
+    start, ends = copy(book), []
+    for rho in (0.5, 9.0):
+        put(book, start)
+        book.limit("t", privcov.ZCDP(rho))
+        book.limit("u", RHO)
+        ends.append(copy(book))
+    put(book, ends[0] | {"": ends[1][""]})
     refused(book, "older or another copy")
 
 

@@ -27,7 +27,7 @@ def renamed(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def test_surveys_are_recognised_and_other_people_are_not():
-    """12 surveys, each changed in eleven ways and put to three other groups; the whole measurement is in SECURITY.md."""
+    """12 surveys, each changed in eleven ways and put to three other groups; SECURITY.md has more of them."""
     found = measured((300,), (4, 12), 2, seed=1)
     shares = found.groupby("what").recognised.mean()
     assert shares.pop(OTHERS) == 0.0
