@@ -34,7 +34,7 @@ def add_commands(commands) -> None:
         action="extend",
         default=[],
         metavar="COLUMN",
-        help="release these columns although no cell of them is a number: all are then missing ones",
+        help="release these columns although hardly a cell of them is a number: all others are missing ones",
     )
     release.add_argument(
         "--public", action="store_true", help="rows that need no protection: simulated noise, no ledger, nothing spent"

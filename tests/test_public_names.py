@@ -31,6 +31,7 @@ NAMES = [
     "release",
     "release_private",
     "run",
+    "check",
     "error",
     "graph_recovery",
 ]
