@@ -66,12 +66,12 @@ def stop_if_unreadable(declaration: Declaration, data: Sequence[str], accepted: 
     if strange := [name for name in accepted if name not in names]:
         raise ValueError(f"--accept-unreadable names {strange[0]!r}, which is no declared column. Correct it.")
     found = looked_at(declaration, data)
-    lacking = [c for c in found.columns if not c.numbers and c.name not in accepted]
+    lacking = [c for c in found.columns if c.wasted and c.name not in accepted]
     if lacking:
         told = "; ".join(f"{c.name!r} ({next(iter(c.looks), 'all cells missing')})" for c in lacking)
         raise ValueError(
-            f"Nothing was spent. There is no readable number in {told}. Correct the file, declare the table without "
-            f"such columns, or give --accept-unreadable and their names. {MARK}."
+            f"Nothing was spent. There is hardly a readable number, or none, in {told}. Correct the file, "
+            f"declare the table without such columns, or give --accept-unreadable and their names. {MARK}."
         )
 
 

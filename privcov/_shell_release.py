@@ -47,7 +47,7 @@ def add_commands(commands) -> None:
         action="extend",
         default=[],
         metavar="COLUMN",
-        help="release these columns although no cell of them is a number: all are then missing ones",
+        help="release these columns although hardly a cell of them is a number: all others are missing ones",
     )
     release.add_argument(
         "--expected-rows",

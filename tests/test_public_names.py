@@ -32,6 +32,7 @@ NAMES = [
     "release",
     "release_private",
     "run",
+    "check",
     "error",
     "graph_recovery",
 ]

@@ -34,14 +34,14 @@ def panel() -> None:
     with st.container(border=True, key="own-checked"):
         st.html(_STYLE)
         verdict()
-        if lacking := found.nothing_readable:
+        if lacking := found.wasted:
             st.markdown(
-                "A column without one number costs its share of the budget and answers nothing. Tick it to release it "
-                "nevertheless, or leave all of them out."
+                "A column with hardly a number costs its share of the budget and answers nothing. Tick it to release "
+                "it nevertheless, or leave all of them out."
             )
             with st.container(height=200 if len(lacking) > 4 else "content"):
                 for name, key in _ticks(mine, found):
-                    st.checkbox(show.as_text(f"Release {name!r} without a number"), key=key)
+                    st.checkbox(show.as_text(f"Release {name!r} as it is"), key=key)
             st.button("Leave them out", key="own-leave-out", on_click=_leave_out, args=(lacking,))
         with st.expander("Column by column"):
             _details(mine, found)
@@ -56,18 +56,18 @@ def verdict() -> None:
 
 
 def passed() -> bool:
-    """Whether a release may be confirmed: the file is checked, and every column without a number is accepted."""
+    """Whether a release may be confirmed: the file is checked, and every column with hardly a number is accepted."""
     mine = own()
     if mine.checked is None:
         with st.spinner("Checking the file ..."):
             _read()
-        if mine.checked is not None and mine.checked.nothing_readable:
+        if mine.checked is not None and mine.checked.wasted:
             st.rerun()  # the panel with its ticks stands above the button
     if mine.checked is None:
         return False
     if all(st.session_state.get(key) for _, key in _ticks(mine, mine.checked)):
         return True
-    mine.problem = "Nothing was spent. Some columns hold no number: tick each of them above, or leave them out."
+    mine.problem = "Nothing was spent. Some columns hold hardly a number: tick each of them above, or leave them out."
     return False
 
 
@@ -83,8 +83,8 @@ def _read() -> None:
 
 
 def _ticks(mine: Own, found: OwnerCheck) -> list[tuple[str, str]]:
-    """(column without a number, key of its tick)."""
-    lacking = found.nothing_readable
+    """(column with hardly a number, key of its tick)."""
+    lacking = found.wasted
     at = {c.name: place for place, c in enumerate(found.columns)}
     return [(name, f"own-accept-{mine.file_id}-{mine.turn}-{at[name]}") for name in lacking]
 

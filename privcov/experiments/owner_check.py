@@ -47,6 +47,11 @@ class ColumnCheck:
     outside: int
 
     @property
+    def wasted(self) -> bool:
+        """No number at all, or more text than numbers: its share of the budget would be spent for nothing."""
+        return not self.numbers or self.unreadable > self.numbers
+
+    @property
     def cells(self) -> int:
         """All of them."""
         return self.numbers + self.missing + self.infinite + self.unreadable
@@ -71,16 +76,17 @@ class OwnerCheck:
     seconds: float
 
     @property
-    def nothing_readable(self) -> tuple[str, ...]:
-        """Names of the columns without one number: a release would spend its budget on them for nothing."""
-        return tuple(c.name for c in self.columns if not c.numbers)
+    def wasted(self) -> tuple[str, ...]:
+        """Names of the columns that a release should not be paid for without a second look."""
+        return self._those(lambda c: c.wasted)
 
     @property
     def verdict(self) -> str:
         """One sentence."""
         found = [
-            (self.nothing_readable, "no readable number"),
-            (self._those(lambda c: c.numbers and c.unreadable), "cells that are not readable"),
+            (self._those(lambda c: not c.numbers), "no readable number"),
+            (self._those(lambda c: c.numbers and c.wasted), "hardly a readable number"),
+            (self._those(lambda c: not c.wasted and c.unreadable), "cells that are not readable"),
             (
                 self._those(lambda c: c.numbers and c.share(c.missing + c.infinite) > _MUCH_MISSING),
                 "mostly missing cells",

@@ -56,7 +56,7 @@ def test_a_column_of_every_unreadable_kind_is_named(tmp_path, kind):
         assert (age.numbers, age.unreadable, age.missing) == (4, 0, 0)
         assert (odd.numbers, odd.unreadable, odd.missing) == (0, 4, 0)
         assert odd.looks == {kind: 4}
-        assert found.nothing_readable == ("odd",)
+        assert found.wasted == ("odd",)
         assert found.verdict == "Look again: no readable number in 'odd'."
         assert len(advice(found)) == 1
         assert SECRET not in repr(found) + found.verdict + repr(vars(odd)) + str(advice(found))
@@ -83,11 +83,19 @@ def test_a_mixed_file_is_counted_cell_by_cell(tmp_path):
         }
         assert found.columns[3].looks == {cell_kinds.COMMA: 1, cell_kinds.TEXT: 1, cell_kinds.DATES: 1}
         assert found.columns[4].codes == {-9.0: 2, 999.0: 3}
-        assert found.nothing_readable == ()
+        assert found.wasted == ("mixed",)
         assert found.verdict == (
-            "Look again: cells that are not readable in 'mixed'; mostly missing cells in 'holes'; numbers that look "
+            "Look again: hardly a readable number in 'mixed'; mostly missing cells in 'holes'; numbers that look "
             "like codes for missing cells in 'code'; more than 1% of the cells outside their bounds in 'wide'."
         )
+
+
+@pytest.mark.parametrize(("whole", "wasted"), [(0, True), (1, True), (49, True), (50, False), (99, False)])
+def test_whole_numbers_among_decimal_commas_do_not_hide_the_column(whole, wasted):
+    cells = [str(i) if i < whole else f'"{i},5"' for i in range(100)]
+    found = check_upload(csv_of({"a": cells, "b": ["1"] * 100}), declared("a", "b"))
+    assert found.wasted == (("a",) if wasted else ())
+    assert "'a'" in found.verdict
 
 
 def test_a_fine_file_is_said_to_be_fine_in_one_sentence(tmp_path):
@@ -177,7 +185,7 @@ def test_typed_columns_that_hold_no_numbers_are_found_and_not_refused(tmp_path, 
     assert looks["born"] == {cell_kinds.DATES: 4}
     assert "decimal" in next(iter(looks["money"]))
     assert found.columns[1].outside == 1
-    assert found.nothing_readable == ("text", "coded", "born", "money")
+    assert found.wasted == ("text", "coded", "born", "money")
 
 
 def test_labels_outside_the_list_are_counted(tmp_path):
@@ -191,12 +199,12 @@ def test_a_table_in_memory_and_one_in_files_are_checked_by_name(tmp_path):
     rows = np.array([[1.0, np.nan], [2.0, np.nan], [200.0, np.nan]])
     private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 100), (0, 1)], columns=["a", "b"], name="ward")
     found = privcov.check(private)
-    assert found.nothing_readable == ("b",)
+    assert found.wasted == ("b",)
     assert (found.columns[0].numbers, found.columns[0].outside, found.columns[1].missing) == (3, 1, 3)
     (tmp_path / "t.csv").write_bytes(csv_of({"a": ["1", "2", "200"], "b": ["F", "M", "F"]}))
     told = []
     of_files = privcov.check(declared("a", "b").on_files(tmp_path / "t.csv"), lambda *now: told.append(now[:2]))
-    assert of_files.nothing_readable == ("b",)
+    assert of_files.wasted == ("b",)
     assert told[-1] == (1000, 1000)
 
 
