@@ -73,20 +73,24 @@ def settle(
             )
         best = _best(ledger, stored)
         return Settled(best.request, best.token, ledger.answer(best.token))
-    if known in doubts:
-        if not doubts[known]:
-            return Settled(request, token)
-        paid = [e.request for e in good if "instead_of" in e.request]  # an answer that is not good was paid for anew
-        if paid:
-            return Settled(paid[-1], None)
-    elif not token and (alike := [e for e in good if e.token == ledger.token_of(name, e.request)]):
-        return Settled(alike[-1].request, None)  # the same in this version, written in another form
+    if known in doubts and not doubts[known]:
+        return Settled(request, token)
     doubtful = [e for e in same if doubts[e.token]]
+
+    def tokens(asked: dict) -> set[str]:
+        """Of a request, and of one that was paid for again because an answer under its token is not good."""
+        paid = [{**asked, "instead_of": e.number} for e in doubtful]
+        return {ledger.token_of(name, words) for words in [asked, *paid]}
+
+    # The same in this version: paid for again, or written in another form.
+    found = [e for e in good if e.token in tokens(e.request)] if known in doubts or not token else []
+    if found:
+        return Settled(found[-1].request, found[-1].token)
     if doubtful and again == ASK:
         entry = _best(ledger, [e for e in doubtful if e.state == "stored"] or doubtful)
         raise VersionChanged(entry, doubts[entry.token], cost)
     if known in doubts:  # its token is taken
-        return Settled({**request, "instead_of": doubtful[-1].number}, None)
+        return Settled(request, ledger.token_of(name, {**request, "instead_of": doubtful[-1].number}))
     return Settled(request, token)
 
 
