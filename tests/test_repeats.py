@@ -168,12 +168,13 @@ def _without(request: dict, fact: str, parameter: str) -> dict:
 
 def _with_form(ledger: Ledger, monkeypatch, form) -> Release:
     """A release whose row has its request in another form."""
-    real = ledger_book.Ledger.transact
+    real = ledger_book.Ledger.token_of, ledger_book.Ledger.transact
     with monkeypatch.context() as patched:
+        patched.setattr(ledger_book.Ledger, "token_of", lambda self, name, request: real[0](self, name, form(request)))
         patched.setattr(
             ledger_book.Ledger,
             "transact",
-            lambda self, name, guarantee, request, *rest, **more: real(
+            lambda self, name, guarantee, request, *rest, **more: real[1](
                 self, name, guarantee, form(request), *rest, **more
             ),
         )
