@@ -1,5 +1,6 @@
 # make run    the workbench on this machine, at http://127.0.0.1:8501 (PORT=8600 for another port)
 # make test   every test; ARGS="-k ledger" is handed to pytest
+# make deep   the exhaustive tests that make test leaves out: every leaf and byte of a bundle, long searches and audits
 # make bench  one table of ratios; ARGS="speed --store" measures a section and keeps it
 # make reproduce  the papers' tables again (minutes; ARGS="--preset full" overnight); it goes on where it was stopped
 # make lock   the locks again, after a change of the requirements files; ARGS=--upgrade for newer versions of what they
@@ -13,7 +14,7 @@ ARGS ?=
 
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: run test bench reproduce lock audit rebuild
+.PHONY: run test deep bench reproduce lock audit rebuild
 
 run: .venv/.stamp-run
 	@$(VENV_PYTHON) .ci/port.py "$(PORT)"
@@ -23,6 +24,9 @@ run: .venv/.stamp-run
 test: .venv/.stamp-dev
 	@$(VENV_PYTHON) .ci/chromium.py --install >/dev/null || true
 	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile $(ARGS)
+
+deep: .venv/.stamp-dev
+	@$(VENV_PYTHON) -m pytest -n 2 -m deep $(ARGS)
 
 bench: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m tests.bench $(ARGS)

@@ -208,7 +208,16 @@ def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str,
     mine = own()
     try:
         ledger, private = open_ledger(), rows()
-        release_private(method, private, guarantee, ledger=ledger, draw=draw, different_from=different, again=again)
+        release_private(
+            method,
+            private,
+            guarantee,
+            ledger=ledger,
+            draw=draw,
+            different_from=different,
+            again=again,
+            expected_rows=mine.kept.get("rows"),  # the guess typed on Plan, if any
+        )
         mine.released = _token(ledger, method, guarantee, draw, private.facts.to_dict(), private.name)
         go_on("answers")
     except VersionChanged as asked:  # the two ways on are buttons on the page

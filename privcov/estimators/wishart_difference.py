@@ -31,7 +31,8 @@ from privcov.privacy import RELATIONS, PureDP, ZCDP
 @dataclass(frozen=True)
 class WishartDifference(_Additive):
     """Guarantee: pure epsilon-DP; proof in measurements/wishart.py. Under zCDP it is run at epsilon = sqrt(2 rho), and
-    pure epsilon-DP is (epsilon^2 / 2)-zCDP.
+    pure epsilon-DP is (epsilon^2 / 2)-zCDP. On private rows whose number is public, up to ten columns and anchors have
+    the coupled law of measurements/exact_wishart.py instead: the same guarantee with a quieter trace.
     """
 
     repair: str = parameter("shrink", "Repair of the spectrum", choices=REPAIRS, help=REPAIR_HELP, advanced=True)
