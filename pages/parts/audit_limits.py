@@ -44,6 +44,9 @@ def section(asked: Asked) -> None:
   {1 / ERROR:,.0f} audits.{_ZCDP if isinstance(asked.claim, ZCDP) else ""}
 - **Not caught is not proved.** A black box shows only what its draws show: not a rare event (a small delta), another
   pair of tables, more columns, a cleverer number than those tried. Proofs are in the code; an audit can only refute.
+- **Several steps.** A black box proves at most a third of such a claim. So methods in several steps are also replayed:
+  along the same answers on two neighbouring tables, every step must cost at most what its event says, and depend on
+  rows through earlier answers only. That holds for the pairs that were searched; for all pairs there are the proofs.
 - **Blind to** anything that is not in the matrix: a choice made on raw rows before, time, errors{count}.
 - **Tables.** {size}, public bound R = 1, answers about {what}. {scale}, so more rows change nothing. A row {LONG:g}
   times too long is among the pairs: clipping must hide it.{_EXACT if exact else _BITS}

@@ -61,7 +61,8 @@ class Look:
     @property
     def words(self) -> str:
         """Where it was looked, and what was found."""
-        step = f"2^{self.power}" if self.lattice == "2^k" else f"scale / 2^{self.power}"
+        power = f"2^{self.power}" if self.power > 1 else "2"
+        step = power if self.lattice == "2^k" else f"scale / {power}"
         step = step if self.multiple == 1 else f"{step} / {self.multiple}"
         return f"residues modulo {step}, {self.group}: {self.statistic:.4g}, limit {self.limit:.4g}"
 

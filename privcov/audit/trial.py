@@ -14,7 +14,7 @@ from privcov.audit.reachable import Attack, tell_apart
 from privcov.measurements.integer_gram import UNIT
 
 KEY = "floating-point-sampler"
-LABEL = "The old floating-point sampler (Wishart difference, whole numbers, pure DP)"
+LABEL = "The old floating-point sampler (pure DP)"
 COLUMNS, RELEASES = 20, 60
 MOST_PER_PERSON = 1_000  # the attack makes as many rows as a person has
 

@@ -26,16 +26,16 @@ def peaks(found: Evenness) -> dict[float, tuple[float, float]]:
 def evenness(trial: Trial, palette: Palette, *, height: int = 400) -> Picture:
     """The statistic over the period, for the old and the exact sampler, with the limit that even noise stays below."""
     traces = []
+    colours = palette.bad, palette.good
     for i, (name, (found, _)) in enumerate(zip(_NAMES, (trial.old, trial.exact), strict=True)):
         most = peaks(found)
-        look = pen(i, palette)
         traces.append(
             go.Scatter(
                 x=list(most),
                 y=[size for size, _ in most.values()],
                 mode="markers",
                 name=name,
-                marker={"color": look.colour, "symbol": look.symbol, "size": 7},
+                marker={"color": colours[i], "symbol": pen(i, palette).symbol, "size": 7},
                 hovertemplate="period 2^%{x:.1f}: %{y:.3g}<extra>" + name + "</extra>",
             )
         )
@@ -46,7 +46,7 @@ def evenness(trial: Trial, palette: Palette, *, height: int = 400) -> Picture:
             y=[limit for _, limit in limits.values()],
             mode="lines",
             name="limit for even noise",
-            line={"color": palette.bad, "dash": "dash", "width": 2},
+            line={"color": palette.ink, "dash": "dash", "width": 2},
             hovertemplate="limit %{y:.3g}<extra></extra>",
         )
     )
