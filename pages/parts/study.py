@@ -98,6 +98,7 @@ _NUMBERS = {
     "seed": (0, 2**31 - 1),
     "rows": (0, 2**31 - 1),
 }
+_QUOTED = 40  # letters of an address that a sentence repeats
 _WORDS = {"calibration": "noise calibration", "neighbours": "neighbouring relation"}
 
 
@@ -136,7 +137,7 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
         try:
             found[name] = make()
         except (ValueError, TypeError) as problem:
-            problems.append(f"The link's {name}={str(query.get(name, ''))[:40]!r} was left out. {problem}")
+            problems.append(_left_out(name, query[name], problem))
 
     if "source" in query:
         attempt("source", lambda: SOURCES.get(query["source"]).key)
@@ -157,6 +158,11 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
     options = _pairs("method", query, METHODS.get(study.method_key()).parameters, problems)
     method = study.method_key() if options else study.method  # settings belong to a method, so it has a name then
     return dataclasses.replace(study, data=data, method=method, options=options), problems
+
+
+def _left_out(name: str, text: str, problem: Exception) -> str:
+    """One sentence, however long the text in the address is."""
+    return f"The link's {name}={text[:_QUOTED]!r} was left out. {str(problem).replace(text, text[:_QUOTED])}"
 
 
 def _kind(text: str) -> str:
@@ -196,7 +202,7 @@ def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], probl
         try:
             value = spec.check(_typed(spec, text))
         except (ValueError, TypeError) as problem:
-            problems.append(f"The link's {prefix}.{spec.name}={text[:40]!r} was left out. {problem}")
+            problems.append(_left_out(f"{prefix}.{spec.name}", text, problem))
             continue
         if value != spec.default:
             found.append((spec.name, value))
@@ -214,4 +220,4 @@ def _typed(spec: Spec, text: str) -> object:
         value = float(text)
     except ValueError:
         raise ValueError(f"{spec.label} must be a number.") from None
-    return int(value) if isinstance(spec.default, int) and value == int(value) else value
+    return int(value) if isinstance(spec.default, int) and value.is_integer() else value

@@ -33,6 +33,7 @@ def _metrics() -> tuple[str, ...]:
 
 METRICS = _metrics()
 CLASSIFICATION = classification.METRICS
+MOST_REPLICATES, MOST_BOUND = 1_000_000, 1e100
 __all__ = ["CLASSIFICATION", "METRICS", "NORMS", "Plan", "column_of", "run", "run_on", "summarise"]
 
 
@@ -86,11 +87,12 @@ class Plan:
         build(card.cls, f"Source {self.source!r}", self.source_params)
         object.__setattr__(self, "vary", {k: self._values(card, k) for k in self.vary})
         if self.row_bound is not None:
-            checks.positive("row_bound", self.row_bound, "Choose it from domain knowledge, not from the data.")
-        checks.whole("replicates", self.replicates, 1)
-        checks.whole("seed", self.seed, 0)
-        if self.noise_seed is not None:
-            checks.whole("noise_seed", self.noise_seed, 0)
+            object.__setattr__(self, "row_bound", _bound("row_bound", self.row_bound))
+        found = checks.whole("replicates", self.replicates, 1, MOST_REPLICATES, "20 is a good start.")
+        object.__setattr__(self, "replicates", found)
+        for name in ("seed", "noise_seed"):
+            if name == "seed" or self.noise_seed is not None:
+                object.__setattr__(self, name, checks.whole(name, getattr(self, name), 0))
         for name in self.metrics:
             checks.one_of("metric", name, (*METRICS, *CLASSIFICATION))
         methods = [_entry(m) for m in self.methods]
@@ -128,7 +130,7 @@ class Plan:
         if name not in (*specs, "row_bound"):
             raise ValueError(f"vary names {name!r}; {self.source!r} has {', '.join([*specs, 'row_bound'])}.")
         values = _as_list(f"vary[{name!r}]", self.vary[name])
-        return [checks.positive(name, v) if name == "row_bound" else specs[name].check(v) for v in values]
+        return [_bound(name, v) if name == "row_bound" else specs[name].check(v) for v in values]
 
     def points(self) -> Iterator[dict]:
         """The combinations of ``vary``."""
@@ -172,6 +174,12 @@ class Plan:
         except (TypeError, AttributeError) as problem:
             raise ValueError(f"guarantees must hold entries such as {to_dict(ZCDP(0.1))}; {problem}.") from None
         return cls(**fields)
+
+
+def _bound(name: str, value: object) -> float:
+    """A row bound whose square and its inverse are numbers too."""
+    remedy = "Choose it from domain knowledge, not from the data."
+    return checks.in_range(name, checks.positive(name, value, remedy), 1 / MOST_BOUND, MOST_BOUND, remedy)
 
 
 def _as_list(name: str, values) -> list:

@@ -25,7 +25,9 @@ from privcov.experiments.store import Store
 
 MOST_BYTES = 1_000_000
 MOST_PLANS, MOST_POINTS = 200, 20_000  # points: combinations of varied values, methods and guarantees of one plan
-_SENTENCE = 300  # letters of a problem that quotes a file
+_SENTENCE, _QUOTED = 300, 40  # letters of a problem that quotes a file, and of a name in it
+_FORM = "A field holds a value of the wrong form: compare it with a study that was saved."
+_DIGITS = 400  # of a whole number: more than any float has
 
 
 def write(plans: Sequence[Plan]) -> str:
@@ -44,7 +46,7 @@ def read(content: str | bytes) -> tuple[Plan, ...]:
     except UnicodeDecodeError:
         raise ValueError("A saved study is a JSON text, and this file is not text (UTF-8).") from None
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_int=_int)
     except json.JSONDecodeError as problem:
         raise ValueError(f"A plan must be JSON, and this text is not: {problem}.") from None
     except RecursionError:
@@ -58,13 +60,33 @@ def read(content: str | bytes) -> tuple[Plan, ...]:
     )
 
 
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """JSON leaves open which of two equal names counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"A saved study names {twice[:_QUOTED]!r} twice in one place: leave one of them out.")
+    return found
+
+
+def _refuse(word: str) -> object:
+    raise ValueError(f"A saved study holds {word}, which is no number in JSON: write a finite number.")
+
+
+def _int(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise ValueError(f"A saved study holds a number of {len(digits):,} digits; {_DIGITS} is the limit.")
+    return int(digits)
+
+
 def _one(entry: object, place: str) -> Plan:
     try:
         _check_size(entry)
         return Plan.from_json(json.dumps(entry))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as problem:
-        known = isinstance(problem, (ValueError, TypeError))
-        words = re.sub(r"\s+", " ", str(problem) if known else f"a field has a wrong form ({problem}).")
+        known = isinstance(problem, ValueError)
+        words = re.sub(r"\s+", " ", str(problem) if known else _FORM)
         words = words if len(words) <= _SENTENCE else words[: _SENTENCE - 4] + " ..."
         raise ValueError(place + words) from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,11 +15,29 @@ from privcov.table_files.numbers import number_of
 READ_BYTES = 4_000_000
 MOST_RECORD_BYTES = 16_000_000
 MOST_HEADER_BYTES = 65_536
+# Beyond as many bytes as the rows have. Blank lines are looked at one by one, and a few kilobytes of gzip can hold a
+# thousand million of them.
+MOST_BLANK_BYTES = 1_000_000
 
 _WINDOW = 1 << 18  # bytes looked at together: temporaries stay in the cache of one core
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 SAVE_AGAIN = "save it again as CSV UTF-8, separated by commas, with decimal points"
+_CLOSE = "close or double its quotation marks"
 _BEFORE_QUOTE = np.frombuffer(b',\n\r"', np.uint8)
+
+
+@dataclass(frozen=True)
+class _Wrong:
+    what: str
+    remedy: str
+
+
+@dataclass
+class _Seen:
+    """Bytes of the file so far, of rows and of lines that are none."""
+
+    rows: int = 0
+    blank: int = 0
 
 
 def opened(file_path: str, kind: str):
@@ -76,7 +95,7 @@ def pieces(file: FileFacts, private: bool) -> Iterator[tuple[Piece, memoryview]]
     One array is used again and again: to make one per piece costs more than all that is done to it.
     """
     _, offset = header(file.path, file.format)
-    space, kept, last = bytearray(READ_BYTES), 0, False
+    space, kept, last, seen = bytearray(READ_BYTES), 0, False, _Seen()
     with opened(file.path, file.format) as stream:
         stream.seek(offset)
         while not last:
@@ -87,20 +106,22 @@ def pieces(file: FileFacts, private: bool) -> Iterator[tuple[Piece, memoryview]]
             if not kept:
                 return
             data = space if kept == len(space) else space[:kept]
-            stop, rows, plain = _cut_or_refuse(file, data, last, offset, private)
+            stop, rows, plain = _cut_or_refuse(file, data, last, offset, private, seen)
             if stop:
                 yield Piece(offset, offset + stop, rows, plain), memoryview(data)[:stop]
             space[: kept - stop] = data[stop:]
             offset, kept = offset + stop, kept - stop
 
 
-def _cut_or_refuse(file: FileFacts, data: bytearray, last: bool, offset: int, private: bool) -> tuple[int, int, bool]:
+def _cut_or_refuse(
+    file: FileFacts, data: bytearray, last: bool, offset: int, private: bool, seen: _Seen
+) -> tuple[int, int, bool]:
     if b"\0" in data:
         raise TableFileError(f"The file {file.path} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
-    found = _cut(data, last, len(file.names))
-    if isinstance(found, str):
+    found = _cut(data, last, len(file.names), seen)
+    if isinstance(found, _Wrong):
         where = "" if private else f" (on line {line_at(file, offset):,} or later)"
-        raise TableFileError(f"The file {file.path} {found}{where}: close or double its quotation marks.")
+        raise TableFileError(f"The file {file.path} {found.what}{where}: {found.remedy}.")
     if not found[0] and len(data) > MOST_RECORD_BYTES:
         raise TableFileError(
             f"The file {file.path} holds a record beyond {MOST_RECORD_BYTES:,} bytes, the limit: "
@@ -122,7 +143,7 @@ def line_at(file: FileFacts, offset: int) -> int:
 # --- where to cut -------------------------------------------------------------------------------------------
 
 
-def _cut(data: bytearray, last: bool, width: int) -> tuple[int, int, bool] | str:
+def _cut(data: bytearray, last: bool, width: int, seen: _Seen) -> tuple[int, int, bool] | _Wrong:
     """(bytes of whole records, their rows, whether they are plain), or what is wrong.
 
     The quick look is right for text as RFC 4180 has it without blank lines; everything else goes record by record.
@@ -132,7 +153,10 @@ def _cut(data: bytearray, last: bool, width: int) -> tuple[int, int, bool] | str
     found = None
     if width > 1 and tidy:
         found = _cut_quoted(data, last) if b'"' in data else _cut_unquoted(data, last)
-    return _cut_slowly(data, last) if found is None else (*found, True)
+    if found is None:
+        return _cut_slowly(data, last, seen)
+    seen.rows += found[0]
+    return *found, True
 
 
 def _cut_unquoted(data: bytearray, last: bool) -> tuple[int, int] | None:
@@ -178,7 +202,7 @@ def _odd(first: np.ndarray) -> np.ndarray:
     return (first - np.uint8(33)) > 94  # unsigned: 0..32 wrap around to the top
 
 
-def _cut_slowly(data: bytearray, last: bool) -> tuple[int, int, bool] | str:
+def _cut_slowly(data: bytearray, last: bool, seen: _Seen) -> tuple[int, int, bool] | _Wrong:
     """As `_cut`, by the csv module: every byte is one character here, which changes no separator."""
     lines = data.splitlines(keepends=True)
     used = [0, 0]  # lines, bytes
@@ -198,12 +222,20 @@ def _cut_slowly(data: bytearray, last: bool) -> tuple[int, int, bool] | str:
                 return stop, rows, False
             large = f"has a cell beyond {csv.field_size_limit():,} characters, the limit"
             wrong = "has a quotation mark that is not closed or not doubled"
-            return large if "field larger" in str(error) else wrong
+            return _Wrong(large if "field larger" in str(error) else wrong, _CLOSE)
         whole = last or lines[used[0] - 1].endswith((b"\n", b"\r"))
         if cells is None or not whole:
             return stop, rows, False
-        stop = used[1]
-        rows += is_row([cell.encode("latin-1").decode("utf-8", "surrogateescape") for cell in cells[:1]], len(cells))
+        took, stop = used[1] - stop, used[1]
+        if is_row([cell.encode("latin-1").decode("utf-8", "surrogateescape") for cell in cells[:1]], len(cells)):
+            rows, seen.rows = rows + 1, seen.rows + took
+            continue
+        seen.blank += took
+        if seen.blank > MOST_BLANK_BYTES + seen.rows:
+            return _Wrong(
+                f"has more bytes of blank lines than of rows, and more than {MOST_BLANK_BYTES:,}, the limit",
+                "take the blank lines out",
+            )
 
 
 def is_row(first: list[str], width: int) -> bool:

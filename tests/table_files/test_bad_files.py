@@ -184,6 +184,23 @@ def test_a_bad_row(tmp_path, small_reads, private, name, row, words):
         assert message.startswith("Line 2,002 of")
 
 
+@pytest.mark.parametrize("private", [True, False])
+@pytest.mark.parametrize("blank", ["\n", "   \r\n", '""\n'])
+def test_countless_blank_lines_in_a_small_file_are_not_all_read(tmp_path, small_reads, monkeypatch, private, blank):
+    """A few kilobytes that unpack to megabytes of lines; the end of the file is missing, and nobody gets there."""
+    monkeypatch.setattr(csv_scan, "MOST_BLANK_BYTES", 20_000, raising=False)
+    start = "a,b,c\n" + ROWS
+    few, many = (start + size // len(blank) * blank + ROWS for size in (15_000, 1_000_000))
+    path = put(tmp_path / "few.csv.gz", gzip.compress(few.encode(), mtime=0))
+    assert count_rows(describe(path), private=private).n == 4000
+    path = put(tmp_path / "many.csv.gz", gzip.compress(many.encode(), mtime=0)[:-200])
+    assert path.stat().st_size < 20_000
+    message = refusal(read_all, path, ["a", "b"], "c", private=private)
+    assert "blank lines than of rows, and more than 20,000, the limit" in message
+    assert message.endswith(": take the blank lines out.")
+    assert ("on line" in message) == (not private)
+
+
 @pytest.mark.parametrize("name", ["rows.csv", "rows.csv.gz"])
 def test_text_among_numbers(tmp_path, small_reads, name):
     raw = ("a,b,c\n" + ROWS + f"{TEXT},2,x\n" + ROWS).encode()
