@@ -36,7 +36,7 @@ def panel() -> None:
         verdict()
         if lacking := found.wasted:
             st.markdown(
-                "A column with hardly a number costs its share of the budget and answers nothing. Tick it to release "
+                "A column with hardly a number takes its share of the guarantee and answers nothing. Tick it to release "
                 "it nevertheless, or leave all of them out."
             )
             with st.container(height=200 if len(lacking) > 4 else "content"):
