@@ -100,6 +100,9 @@ RELEASE = [
     "method",
     "parameters",
     "to_json",
+    "measurement",
+    "entry",
+    "save_bundle",
 ]
 
 
