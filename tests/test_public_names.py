@@ -102,6 +102,9 @@ RELEASE = [
     "method",
     "parameters",
     "to_json",
+    "measurement",
+    "entry",
+    "save_bundle",
 ]
 
 

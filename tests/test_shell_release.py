@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,28 @@ def test_many_files_are_released_with_progress_and_paid_once(place):
     again = run(place)
     assert again.stdout == (place / "r.json").read_text(encoding="utf-8")
     assert spent(place) == 1
+
+
+def test_a_bundle_is_written_checked_and_refused_before_anything_is_paid(place):
+    """With the owner's declaration in it; a place that cannot be written costs nothing, and public rows make none."""
+    for wrong in (place / "nowhere" / "r.zip", place):
+        done = run(place, "--bundle", wrong)
+        assert done.returncode != 0
+        assert "--bundle must name a file in a folder that exists" in done.stderr
+    assert run(place, "--public", "--bundle", place / "r.zip").returncode != 0
+    assert spent(place) == 0
+    done = run(place, "--bundle", place / "r.zip", "--out", place / "r.json")
+    assert done.returncode == 0, done.stderr
+    command = [sys.executable, "-m", "privcov", "verify", str(place / "r.zip")]
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=90)
+    assert (checked.returncode, checked.stdout.splitlines()[-1]) == (0, "Everything that can be checked holds.")
+    with zipfile.ZipFile(place / "r.zip") as archive:
+        assert json.loads(archive.read("declaration.json")) == json.loads(DECLARED.to_json())
+    changed = bytearray((place / "r.zip").read_bytes())
+    changed[2000] ^= 1
+    (place / "r.zip").write_bytes(changed)
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=90)
+    assert (checked.returncode, checked.stdout.startswith("NOT AS WRITTEN")) == (1, True)
 
 
 def test_progress_does_not_show_a_number_of_rows_that_is_not_public(place):

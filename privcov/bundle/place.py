@@ -59,7 +59,8 @@ def _zip(place: Path) -> dict[str, bytes]:
 
 def _members(archive: zipfile.ZipFile, size: int) -> dict[str, bytes]:
     """The files of a zip. No gap, comment or second entry of a name in which another reader would find another file."""
-    infos, found, left = archive.infolist(), {}, MOST_BYTES
+    infos, left = archive.infolist(), MOST_BYTES
+    found: dict[str, bytes] = {}
     must(len(infos) <= MOST_FILES and not archive.comment, "it has more files than any bundle, or a comment")
     end = 0
     for info in sorted(infos, key=lambda i: i.header_offset):
