@@ -36,8 +36,8 @@ def panel() -> None:
         verdict()
         if lacking := found.wasted:
             st.markdown(
-                "A column with hardly a number takes its share of the guarantee and answers nothing. Tick it to release "
-                "it nevertheless, or leave all of them out."
+                "A column with hardly a number takes its share of the guarantee and answers nothing. Tick it to "
+                "release it nevertheless, or leave all of them out."
             )
             with st.container(height=200 if len(lacking) > 4 else "content"):
                 for name, key in _ticks(mine, found):

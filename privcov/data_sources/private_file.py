@@ -23,7 +23,7 @@ from privcov.data_sources.csv_file import MAX_BYTES, chunks, decode, read_header
 from privcov.dataset import Dataset, Progress
 from privcov.private_dataset import PrivateDataset
 from privcov.private_facts import MOST_COLUMNS, MOST_ROWS
-from privcov.table_files.blocks import Words
+from privcov.table_files.blocks import Said, Words
 from privcov.table_files.facts import quote
 from privcov.table_files.numbers import number_of
 
@@ -150,7 +150,8 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
     Raises ValueError for what the header lacks, and PrivateFileError for everything else.
     """
     header, places = _places(raw, declaration)
-    parts, labels = [], [] if declaration.label else None
+    parts: list[np.ndarray] = []
+    labels: list[str] | None = [] if declaration.label else None
     with _nothing_said():
         for lines in _lines(raw, len(header)):
             parts.append(
@@ -162,7 +163,7 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
     return declaration.on_rows(rows, labels)
 
 
-def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Words]]:
+def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
     """What the declared columns of a CSV say, some rows at a time, for the owner's eyes; raises as `read_private`."""
     header, places = _places(raw, declaration)
     with _nothing_said():

@@ -87,7 +87,7 @@ class Codes:
         """Some finite numbers more."""
         if not self.everywhere:
             cells = cells[(cells < self.low) | (cells > self.high)]
-        if len(cells):
+        if len(cells) and len(self._watched):
             at = np.searchsorted(self._watched, cells)
             at[at == len(self._watched)] = 0
             hits = at[self._watched[at] == cells]

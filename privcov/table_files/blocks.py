@@ -53,7 +53,8 @@ def said_of(column, typed: str = "") -> Said:
     texts = counted.field("values")
     texts = (texts.dictionary_decode() if t.is_dictionary(texts.type) else texts).cast(pa.binary()).to_pylist()
     names = [text.decode("utf-8", "surrogateescape") for text in texts]
-    return Words(dict(zip(names, counted.field("counts").to_pylist(), strict=True)), holes, typed)
+    found = dict(zip(names, counted.field("counts").to_pylist(), strict=True))
+    return Words(found, holes + found.pop("", 0), typed)
 
 
 def blocks_from(table, columns: Sequence[str], label: str, rows: int) -> Iterator[Block]:

@@ -6,7 +6,7 @@ Files are opened without memory mapping: a mapped file that somebody cuts short 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
 from privcov.table_files.blocks import Block, Said, blocks_from, said_of
@@ -61,7 +61,7 @@ def blocks(part: Part, columns: Sequence[str], label: str, rows: int) -> Iterato
             yield from blocks_from(batch, columns, label, rows)
 
 
-def said(part: Part, columns: Sequence[str], label: str, rows: int) -> Iterator[tuple[dict[str, Said], float]]:
+def said(part: Part, columns: Sequence[str], label: str, rows: int) -> Generator[tuple[dict[str, Said], float]]:
     """What the cells of one batch at a time say, for its owner alone, and the share of the part that is read."""
     names, done = [*columns, label] if label else list(columns), 0
     with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:

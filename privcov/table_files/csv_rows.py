@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def blocks(part: Part, columns: Sequence[str], label: str, rows: int, private: b
         yield from blocks_from(reader.table(piece, data), columns, label, rows)
 
 
-def said(part: Part, columns: Sequence[str], label: str) -> Iterator[tuple[dict[str, Said], float]]:
+def said(part: Part, columns: Sequence[str], label: str) -> Generator[tuple[dict[str, Said], float]]:
     """What the cells of one piece at a time say, for its owner alone, and the share of the part that is read."""
     reader = _Reader(part.file, columns, label, True)
     length = sum(piece.stop - piece.start for piece in part.pieces) or part.file.size
