@@ -1,8 +1,8 @@
 """Private noise is even down to its last bit at every scale that it is drawn at; what is not is caught.
 
 The noise comes from the operating system, so a right sampler can be accused by chance. One call of `examine` does so
-with probability below 3e-12, and below 1e-10 more where it looks for repeated values, less for fewer numbers or a larger
-scale; there are fewer than 60 calls on right samplers, 5 of them near that bound: below 1e-9 in all.
+with probability below 3e-12, and below 1e-10 more where it looks for repeated values, less where they are few or the
+scale is larger; there are fewer than 60 calls on right samplers, 5 of them near that bound: below 1e-9 in all.
 
 Lattices are necessary, not sufficient. The replay of the exact samplers against rationals, and the mutant without the
 check for ambiguity, are in tests/measurements/test_exact_wishart.py.
