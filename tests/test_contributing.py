@@ -42,7 +42,7 @@ SHOWN = """
 from streamlit.testing.v1 import AppTest
 
 def texts(file, **query):
-    at = AppTest.from_file("app.py", default_timeout=patient(60))
+    at = AppTest.from_file("app.py", default_timeout=60)
     for name, value in query.items():
         at.query_params[name] = value
     at.switch_page(file)

@@ -15,6 +15,7 @@ FIXED = {
     ("tests/browser/test_own_data.py", 3000),  # one of ten tries
     ("tests/test_imports.py", 60),  # in a process that has a longest wait of its own
     ("tests/test_cores.py", 60),
+    ("tests/test_contributing.py", 60),
 }
 LIMITS = ("timeout", "default_timeout")
 

@@ -96,6 +96,7 @@ def test_a_wrong_entry_is_told_and_the_right_one_opens_this_visit_alone():
     for wrong in ("", "x", SECRET[:-1], SECRET + "x", SECRET.upper(), "\u2603" * 300, "off"):
         assert shut(enter(at, wrong)), wrong
         assert [e.value for e in at.error] == ["This is not the token of this server."]
+        assert at.text_input(key="token-entry").value == ""
     assert not calm(at.run()).error  # told once
     enter(at, f"  {SECRET}\n")  # as copied from a terminal
     assert at.file_uploader
