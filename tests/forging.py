@@ -138,10 +138,8 @@ def unchecked(name: str, path: tuple) -> bool:
     if name == "measurement.json":  # another symmetric sum of whole numbers may have come from other rows
         return path[0] == "trace" or (path[0] == "total" and path[1] == path[2])
     if name == "ledger_entry.json":
-        inside = ("draw", "version", "parameters")
-        return path[0] in ("number", "name", "reserved_at") or (
-            path[0] == "request" and path[1:2] and path[1] in inside
-        )
+        inside = ("method", "version", "parameters", "draw", "centre", "tuning")
+        return path[0] in ("number", "name", "reserved_at") or (path[0] == "request" and path[1] in inside)
     if name == "declaration.json":
         return path[0] in ("row_stands_for", "label") or path[-1] == "reason"
     return name in EXTRAS

@@ -137,6 +137,8 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
         least = Fraction(least_epsilon(float(rho), asked.delta))
         must(isinstance(given, ApproxDP) and given.delta == asked.delta, "the delta is not the one asked for")
         near = {derived.as_stated(ApproxDP(float(least * (1 + s * _CLOSE)), asked.delta)) for s in (-1, 1)}
+        if abs(least / Fraction(asked.epsilon) - 1) <= _CLOSE:  # then it is what was asked for that is stated
+            near = {derived.as_stated(asked)}
         must(given in near, "the noise does not give the stated epsilon and delta")
     else:
         real = accounting.compose((event,), asked)

@@ -20,7 +20,8 @@ from privcov.bundle.place import Wrong, must, read_place
 
 UNCHECKED = (
     "measurement.json: that the noisy numbers were made from the declared table, with fresh noise of the stated law",
-    "ledger_entry.json: name, number, reserved_at, and in the request draw, version and parameters",
+    "ledger_entry.json: name, number, reserved_at; of the request draw, parameters, version, centre, tuning, and the "
+    "method among those with the same measurement, so method_card.txt too",
     "declaration.json: that it is true of the table; name, row_stands_for, label and the reasons",
 )
 
@@ -65,15 +66,19 @@ def _check_manifest(files: Mapping[str, bytes]) -> None:
     manifest = parsed("manifest.json", raw)
     must(isinstance(manifest, dict) and isinstance(manifest.get("files"), dict), "manifest.json lists no files")
     number = manifest.get("format")
-    old = number == 1 and OLD_SAMPLER.encode() in files.get("measurement.json", b"")
+    first = number == 1 and not isinstance(number, (bool, float))
+    old = first and OLD_SAMPLER.encode() in files.get("measurement.json", b"")
     must(not old, OLD_NOISE)
     must(
-        isinstance(number, int) and number != 1,
+        not first,
         "a bundle of format 1 brings the code that judges it, so it cannot be checked. Make it again from the ledger, "
         "on the page Your data or with privcov.release_private(...).save_bundle(...), which costs nothing; its "
         "measurement.json is still read by NoisySum.from_dict",
     )
-    must(number == FORMAT, f"it has format {number!a}, and this version of privcov knows {FORMAT}. Use a newer one")
+    must(
+        repr(number) == repr(FORMAT),
+        f"it has format {number!a}, and this version of privcov knows {FORMAT}. Use a newer one",
+    )
     for name in sorted({*files, *manifest["files"]} - {"manifest.json"}):
         must(name in manifest["files"], f"unlisted file {name!a}")
         must(name in files, f"{name!a} is missing")
