@@ -15,7 +15,6 @@ from privcov.bundle.opened import bundle_of, declared_facts, open_answer
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.estimators.base import METHODS
 from privcov.ledger import Ledger, LedgerError, VersionChanged
-from privcov.ledger import book as ledger_book
 from privcov.measurements import exact_moment
 from privcov.measurements.exposed import FLOATING, REMEDY, WHY, exposed, exposed_answer
 from privcov.private_dataset import PrivateDataset
@@ -168,15 +167,13 @@ def _without(request: dict, fact: str, parameter: str) -> dict:
 
 def _with_form(ledger: Ledger, monkeypatch, form) -> Release:
     """A release whose row has its request in another form."""
-    real = ledger_book.Ledger.transact
+    real = Ledger.transact
+
+    def transact(self, name, guarantee, request, draw, **more):
+        return real(self, name, guarantee, form(request), draw, **(more | {"token": None}))
+
     with monkeypatch.context() as patched:
-        patched.setattr(
-            ledger_book.Ledger,
-            "transact",
-            lambda self, name, guarantee, request, *rest, **more: real(
-                self, name, guarantee, form(request), *rest, **more
-            ),
-        )
+        patched.setattr(Ledger, "transact", transact)
         return ask(ledger)
 
 
