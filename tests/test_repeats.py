@@ -15,7 +15,6 @@ from privcov.bundle.opened import bundle_of, declared_facts, open_answer
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.estimators.base import METHODS
 from privcov.ledger import Ledger, LedgerError, VersionChanged
-from privcov.ledger import book as ledger_book
 from privcov.measurements import exact_moment
 from privcov.measurements.exposed import FLOATING, REMEDY, WHY, exposed, exposed_answer
 from privcov.private_dataset import PrivateDataset
@@ -168,11 +167,11 @@ def _without(request: dict, fact: str, parameter: str) -> dict:
 
 def _with_form(ledger: Ledger, monkeypatch, form) -> Release:
     """A release whose row has its request in another form."""
-    real = ledger_book.Ledger.token_of, ledger_book.Ledger.transact
+    real = Ledger.token_of, Ledger.transact
     with monkeypatch.context() as patched:
-        patched.setattr(ledger_book.Ledger, "token_of", lambda self, name, request: real[0](self, name, form(request)))
+        patched.setattr(Ledger, "token_of", lambda self, name, request: real[0](self, name, form(request)))
         patched.setattr(
-            ledger_book.Ledger,
+            Ledger,
             "transact",
             lambda self, name, guarantee, request, *rest, **more: real[1](
                 self, name, guarantee, form(request), *rest, **more

@@ -43,10 +43,10 @@ class VersionChanged(LedgerError):
 
 @dataclass(frozen=True)
 class Settled:
-    """How a request goes on: with this request and token to the ledger, or with an answer that is there already."""
+    """How a request goes on: with this request and token to the ledger, or with the answer that is there already."""
 
     request: dict
-    token: str | None
+    token: str
     answer: str | None = None
 
 
@@ -71,10 +71,10 @@ def settle(
             raise LedgerError(
                 f"again='stored', and the ledger has no stored answer to this request of {name!r}. Leave again out."
             )
-        best = _best(ledger, stored)
-        return Settled(best.request, best.token, ledger.answer(best.token))
+        entry = _best(ledger, stored)
+        return Settled(entry.request, entry.token, ledger.answer(entry.token))
     if known in doubts and not doubts[known]:
-        return Settled(request, token)
+        return Settled(request, known)
     doubtful = [e for e in same if doubts[e.token]]
 
     def tokens(asked: dict) -> set[str]:
@@ -91,7 +91,7 @@ def settle(
         raise VersionChanged(entry, doubts[entry.token], cost)
     if known in doubts:  # its token is taken
         return Settled(request, ledger.token_of(name, {**request, "instead_of": doubtful[-1].number}))
-    return Settled(request, token)
+    return Settled(request, known)
 
 
 def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping) -> list[Entry]:
