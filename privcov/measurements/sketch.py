@@ -176,6 +176,7 @@ class _Cells:
         self.kept = _Lowest(len(near.tiny))
 
     def take(self, cells: np.ndarray) -> None:
+        """One more block, d x b."""
         lines = np.empty(cells.shape[1], np.uint64)
         if self._kernel is None:
             hashes = self._mix(rounded(cells, self._tiny) if self._is_coarse else cells)
@@ -193,6 +194,7 @@ class _Cells:
             self._lines = _together(self._lines, np.unique(low, return_counts=True), ROWS)
 
     def sketch(self, pairs: dict[tuple[int, int], Counted], coarse: Sketch | None) -> Sketch:
+        """What was kept so far, with what was kept beside it."""
         columns = self.kept.found()
         return Sketch(self._whole, *self._lines, columns, _of_few_values(pairs, columns), coarse)
 
@@ -221,6 +223,7 @@ class _Pairs:
                 self._kept.add(p, self._mix(both.view(np.float64)))
 
     def found(self) -> dict[tuple[int, int], Counted]:
+        """(hashes, counts) of every pair."""
         return dict(zip(self._near.pairs, self._kept.found(), strict=True))
 
 
