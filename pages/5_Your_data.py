@@ -8,6 +8,7 @@ from pages.parts import (
     frame,
     hosted,
     own_answers,
+    own_columns,
     own_declare,
     own_elsewhere,
     own_paper,
@@ -56,6 +57,10 @@ if step != "view":
     own().look = None  # what is not private does not wait in memory for a way back
 if step != "release":
     own().checked = None
+if step != "declare":
+    own_columns.take_in()
+if step in ("plan", "release"):
+    own_declare.changed_since()
 with show.problems():
     sections[step]()
 

@@ -36,7 +36,7 @@ def section() -> None:
     mine = own()
     if mine.typed is None:
         mine.typed = blank(mine.header)
-    key = f"own-cells-{mine.file_id}-{mine.turn}"
+    key = _key(mine)
     if key not in st.session_state:
         st.session_state["own-start"] = mine.typed
     number = st.column_config.NumberColumn
@@ -45,6 +45,8 @@ def section() -> None:
         key=key,
         hide_index=True,
         num_rows="fixed",
+        # A run of the page while somebody types moves the editor under the keys, and some are lost.
+        on_change="ignore",
         width="stretch",
         height=min(_LINE * (len(mine.header) + 1) + 2, 520),
         disabled=["column"],
@@ -62,6 +64,22 @@ def section() -> None:
         alt="One line per column, with its public limits and the reason for them.",
     )
     _many(mine)
+
+
+def _key(mine: Own) -> str:
+    return f"own-cells-{mine.file_id}-{mine.turn}"
+
+
+def take_in() -> None:
+    """What was typed since the last run, for runs and callbacks in which the editor is not drawn."""
+    mine = own()
+    if mine.typed is None or _key(mine) not in st.session_state:
+        return
+    typed = st.session_state["own-start"].copy()
+    for row, cells in st.session_state[_key(mine)]["edited_rows"].items():
+        for name, value in cells.items():
+            typed.loc[int(row), name] = (np.nan if name in NUMBERS else "") if value is None else value
+    mine.typed = typed
 
 
 def _many(mine: Own) -> None:
@@ -91,6 +109,7 @@ def _many(mine: Own) -> None:
 
 def leave_out(name: str) -> None:
     """Untick a column; for callbacks, before the editor is drawn."""
+    take_in()
     mine = own()
     if mine.typed is not None and mine.typed.loc[mine.typed["column"] == name, "use"].any():
         mine.typed.loc[mine.typed["column"] == name, "use"] = False

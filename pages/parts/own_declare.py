@@ -205,12 +205,7 @@ def _finish() -> None:
         st.error(show.as_text(mine.problem))
     if mine.declared is None:
         return
-    try:
-        changed = entered() != mine.declared
-    except (ValueError, TypeError):
-        changed = True
-    if changed:
-        st.info("You changed something since. Press Declare again, or the other steps go on with what was declared.")
+    changed_since()
     d = len(mine.declared.columns)
     st.success(show.as_text(f"Declared: {d} columns of {mine.declared.name!r}."))
     own_columns.as_used(mine.declared)
@@ -220,6 +215,19 @@ def _finish() -> None:
         own_state.next_step("Go on to Plan", "plan")
     with second:
         show.download("Save the declaration", lambda: text, "declaration.json", "own-save", "application/json")
+
+
+def changed_since() -> None:
+    """Say so where the form says something else than what was declared."""
+    mine = own()
+    if mine.declared is None or mine.typed is None:
+        return
+    try:
+        changed = entered() != mine.declared
+    except (ValueError, TypeError):
+        changed = True
+    if changed:
+        st.info("You changed something since. Press Declare again, or the other steps go on with what was declared.")
 
 
 def entered() -> Declaration:

@@ -176,6 +176,17 @@ def test_the_private_path_is_shut_though_the_server_listens_on_loopback(page, pr
     assert not page.locator("[data-testid=stFileUploader]").count()
 
 
+@pytest.mark.parametrize("path", ["", "Estimate", "_stcore/health", "_stcore/metrics", "no-such-file"])
+def test_every_answer_carries_the_headers_against_frames_and_guessed_kinds(visitor, proxied, path):
+    context = visitor.new_context(ignore_https_errors=True)
+    opened = context.new_page()
+    headers = opened.goto(proxied + path).headers
+    context.close()
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "SAMEORIGIN"
+    assert headers["content-security-policy"] == "frame-ancestors 'self'"
+
+
 def test_another_name_gets_no_content(visitor, proxied):
     """Somebody who points a name of their own at the proxy: the page's frame comes, and no session."""
     context = visitor.new_context(ignore_https_errors=True)

@@ -418,3 +418,32 @@ def test_widgets_are_told_their_value_in_every_run():
     widget(at, "radio", "pick").set_value(2).run()
     assert silent(calm(at)) == []
     assert widget(at, "slider", "strength").value == 0.7
+
+
+def type_in(at: AppTest, cells: dict[int, dict]) -> None:
+    """Into the editor, which does not run the page: the next run brings it."""
+    mine = at.session_state["own"]
+    key = f"own-cells-{mine.file_id}-{mine.turn}"
+    at.session_state[key] = {"edited_rows": cells, "added_rows": [], "deleted_rows": []}
+
+
+def test_what_was_typed_last_is_taken_in_where_the_editor_is_not_drawn():
+    at = declared()
+    type_in(at, {1: {"high": 99.0, "typical": None}})
+    go(at, "plan")
+    mine = at.session_state["own"]
+    assert mine.typed.loc[1, "high"] == 99.0
+    assert np.isnan(mine.typed.loc[1, "typical"])
+    assert any("You changed something since" in i.value for i in at.info)
+    assert mine.declared == declaration()
+    press(go(at, "declare"), "Declare")
+    assert at.session_state["own"].declared.columns[0].high == 99.0
+
+
+def test_what_was_typed_last_survives_the_choice_of_the_class_column():
+    at = given()
+    type_in(at, {2: {"low": 1.0, "high": 300.0, "reason": "the scale"}})
+    widget(at, "selectbox", "label").set_value("age").run()
+    typed = calm(at).session_state["own"].typed
+    assert typed.loc[2, ["low", "high", "reason"]].tolist() == [1.0, 300.0, "the scale"]
+    assert not typed.loc[1, "use"]
