@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts import hosted, own_take_home, own_view, show
-from privcov.bundle.opened import bundle_of, declared_facts, open_answer
+from privcov.bundle.opened import bundle_of, open_answer
 from privcov.bundle.safe import cell, cells
 from privcov.data_sources import csv_file
 from privcov.data_sources.private_file import Column, Declaration, read_private
@@ -235,7 +235,7 @@ def test_hostile_names_leave_in_files_as_text(ledger):
     (entry,) = Ledger(ledger).entries()
     opened = open_answer(Ledger(ledger).answer(entry.token))
     pictures = own_take_home._pictures(opened)
-    raw = bundle_of(opened, entry.to_dict(), declared_facts(opened), pictures)
+    raw = bundle_of(opened, entry.to_dict(), None, pictures)
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     for name, content in files.items():
