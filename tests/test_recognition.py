@@ -9,7 +9,7 @@ import pytest
 
 import privcov
 from privcov.ledger import Ledger, LedgerError
-from privcov.ledger.fingerprint import alike, fingerprint
+from privcov.ledger.fingerprint import _steps, alike, fingerprint
 from privcov.private_dataset import PrivateDataset
 from tests.recognition import CHANGES, KEY, OTHERS, Survey, measured, printed
 
@@ -192,3 +192,11 @@ def test_a_survey_under_another_name_with_a_column_less_is_not_released_as_a_new
     assert len(book.entries()) == 1
     privcov.release_private("auto-cov", april, privcov.ZCDP(0.1), ledger=book, different_from=("march",))
     assert book.account("april").releases == 1
+
+
+@pytest.mark.parametrize("count", range(16, 3_000, 61))
+def test_a_count_that_changes_a_little_stays_in_its_place_on_one_of_the_two_grids(count):
+    """An eighth of its spread either way; twice its spread is another place on both."""
+    here, there = (set(_steps([(("a value",), c)])) for c in (count, count + int(0.25 * count**0.5)))
+    assert here & there
+    assert not here & set(_steps([(("a value",), count + 1 + int(2 * count**0.5))]))

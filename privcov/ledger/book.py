@@ -25,42 +25,17 @@ import socket
 import sqlite3
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 from privcov.ledger.beginning import set_aside
 from privcov.ledger.chain import BrokenChain
+from privcov.ledger.entry import Entry
 from privcov.ledger.errors import LedgerError, LedgerUnusable
 from privcov.ledger.file import LedgerFile, default_path
 from privcov.ledger.fingerprint import alike
 from privcov.ledger.sums import Account, Cost, cost_of
 from privcov.privacy import Guarantee, from_dict, to_dict
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One transaction. amount: exact cost, epsilon for kind "pure" and rho for "zcdp". request: what was asked for."""
-
-    number: int
-    token: str
-    name: str
-    state: str
-    cost: Cost
-    request: dict
-    reserved_at: str
-
-    def to_dict(self) -> dict:
-        """As JSON can hold it; fractions as text."""
-        return {
-            "number": self.number,
-            "name": self.name,
-            "state": self.state,
-            "kind": self.cost.kind,
-            "amount": str(self.cost.amount),
-            "request": self.request,
-            "reserved_at": self.reserved_at,
-        }
 
 
 class Ledger:

@@ -34,7 +34,7 @@ import numpy as np
 
 from privcov.dataset import FileRows
 from privcov.measurements.file_moment import sums_of
-from privcov.measurements.sketch import PAIRED, ROWS, VALUES, Sketch, by_name, near_of, sketch_of
+from privcov.measurements.sketch import PAIRED, ROWS, VALUES, Counted, Sketch, by_name, near_of, sketch_of
 from privcov.private_dataset import PrivateDataset
 
 ROWS_ALIKE, COLUMNS_ALIKE, COUNTS_ALIKE = 0.1, 0.5, 0.55
@@ -49,8 +49,8 @@ _SHORT, _LONG = 8, 16  # hexadecimal digits of a hash
 def fingerprint(private: PrivateDataset, key: bytes) -> str:
     """The fingerprint of a table under the secret key, as JSON text. Of files, it comes from their one pass."""
     numbers, rows, facts = _secrets(key), private._rows, private.facts
-    of_files = isinstance(rows, FileRows)
-    found = sums_of(private, numbers).sketch if of_files else sketch_of(rows, numbers, near_of(facts))
+    in_files = isinstance(rows, FileRows)
+    found = sums_of(private, numbers).sketch if in_files else sketch_of(np.asarray(rows), numbers, near_of(facts))
     near = found.rounded
     near_rows = [] if _repeated(near) else [("near row", int(h)) for h in near.rows]
     counted = list(_counted(near, facts.columns))
@@ -113,7 +113,9 @@ def _values_with_counts(kind: str, values: np.ndarray, counts: np.ndarray) -> li
 def _counted(near: Sketch, columns: tuple[str, ...]) -> Iterator[tuple[tuple, int]]:
     """(a value by the names of its columns, how often it occurs), of columns and pairs of columns of few values."""
     few = {j for j in range(len(columns)) if 1 < len(near.columns[j][0]) < VALUES}
-    groups = {(j,): near.columns[j] for j in by_name(columns)[:_COUNTED_COLUMNS] if j in few}
+    groups: dict[tuple[int, ...], Counted] = {
+        (j,): near.columns[j] for j in by_name(columns)[:_COUNTED_COLUMNS] if j in few
+    }
     groups |= {pair: counted for pair, counted in near.pairs.items() if few.issuperset(pair)}
     for group, (values, counts) in groups.items():
         names = tuple(columns[j] for j in group)
