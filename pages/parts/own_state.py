@@ -124,8 +124,9 @@ def keep(
     def remember() -> None:
         mine.kept[name] = st.session_state[key]
 
-    again = {told: shown} if among is None else {"index": among.index(shown) if shown in among else None}
-    return {"key": key, "on_change": remember, **again}
+    argument = told if among is None else "index"
+    value = shown if among is None else among.index(shown) if shown in among else None
+    return {"key": key, "on_change": remember, argument: value}
 
 
 def next_step(label: str, step: str) -> None:

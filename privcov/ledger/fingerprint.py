@@ -49,8 +49,10 @@ _SHORT, _LONG = 8, 16  # hexadecimal digits of a hash
 def fingerprint(private: PrivateDataset, key: bytes) -> str:
     """The fingerprint of a table under the secret key, as JSON text. Of files, it comes from their one pass."""
     numbers, rows, facts = _secrets(key), private._rows, private.facts
-    in_files = isinstance(rows, FileRows)
-    found = sums_of(private, numbers).sketch if in_files else sketch_of(np.asarray(rows), numbers, near_of(facts))
+    if isinstance(rows, FileRows):
+        found = sums_of(private, numbers).sketch
+    else:
+        found = sketch_of(rows, numbers, near_of(facts))
     near = found.rounded
     near_rows = [] if _repeated(near) else [("near row", int(h)) for h in near.rows]
     counted = list(_counted(near, facts.columns))
@@ -116,7 +118,7 @@ def _counted(near: Sketch, columns: tuple[str, ...]) -> Iterator[tuple[tuple, in
     groups: dict[tuple[int, ...], Counted] = {
         (j,): near.columns[j] for j in by_name(columns)[:_COUNTED_COLUMNS] if j in few
     }
-    groups |= {pair: counted for pair, counted in near.pairs.items() if few.issuperset(pair)}
+    groups.update((pair, counted) for pair, counted in near.pairs.items() if few.issuperset(pair))
     for group, (values, counts) in groups.items():
         names = tuple(columns[j] for j in group)
         for value, count in list(zip(values.tolist(), counts.tolist(), strict=True))[:_COUNTED_VALUES]:
