@@ -49,10 +49,7 @@ _SHORT, _LONG = 8, 16  # hexadecimal digits of a hash
 def fingerprint(private: PrivateDataset, key: bytes) -> str:
     """The fingerprint of a table under the secret key, as JSON text. Of files, it comes from their one pass."""
     numbers, rows, facts = _secrets(key), private._rows, private.facts
-    if isinstance(rows, FileRows):
-        found = sums_of(private, numbers).sketch
-    else:
-        found = sketch_of(rows, numbers, near_of(facts))
+    found = sums_of(private, numbers).sketch if isinstance(rows, FileRows) else sketch_of(rows, numbers, near_of(facts))
     near = found.rounded
     near_rows = [] if _repeated(near) else [("near row", int(h)) for h in near.rows]
     counted = list(_counted(near, facts.columns))

@@ -39,6 +39,7 @@ from dataclasses import dataclass
 import numpy as np
 
 DIGIT_BITS = 64
+_LIMBS_PAY = 12  # rows; fewer are multiplied faster as Python integers
 LARGEST_COUPLED = 10  # rows of the matrix; beyond, the coupled law gains less than 2 % and takes seconds to draw
 
 Bits = Callable[[int], np.ndarray]
@@ -159,25 +160,22 @@ def _deviates(p: int, digits: Digits, copies: int = 1) -> list[_Deviates]:
 
 
 def _half_normals(count: int, digits: Digits) -> tuple[np.ndarray, _Uniforms]:
-    """(k, fraction) of count deviates |N(0, 1)| = k + fraction; Karney (2016), Algorithm N, all side by side."""
-    whole, fraction = np.zeros(count, dtype=np.int64), _Uniforms(count, digits)
-    missing, todo = np.ones(count, dtype=bool), np.arange(count)
-    while len(todo):
-        k = _geometric(len(todo), digits)
-        kept = _all_halves(k * (k - 1), digits)
-        k, places = k[kept], todo[kept]
-        x = _Uniforms(len(k), digits)
-        rounds = k + 1
-        alive = np.arange(len(k))
-        while len(alive):
-            rounds[alive] -= 1
-            alive = alive[_keep(k, x, alive, digits)]
-            done = alive[rounds[alive] == 0]
-            whole[places[done]] = k[done]
-            fraction.put(places[done], x.take(done))
-            missing[places[done]] = False
-            alive = alive[rounds[alive] > 0]
-        todo = np.flatnonzero(missing)
+    """(k, fraction) of count deviates |N(0, 1)| = k + fraction; Karney (2016), Algorithm N.
+
+    Candidates go through its steps side by side; about one in two is accepted, and the first ones are taken.
+    """
+    whole, fraction, found = np.zeros(count, dtype=np.int64), _Uniforms(count, digits), 0
+    while found < count:
+        k = _geometric(2 * (count - found) + 16, digits)
+        k = k[_all_halves(k * (k - 1), digits)]
+        x, trial = _Uniforms(len(k), digits), np.repeat(np.arange(len(k)), k + 1)
+        kept = np.ones(len(k), dtype=bool)
+        kept[trial[~_keep(k, x, trial, digits)]] = False
+        taken = np.flatnonzero(kept)[: count - found]
+        places = np.arange(found, found + len(taken))
+        whole[places] = k[taken]
+        fraction.put(places, x.take(taken))
+        found += len(taken)
     return whole, fraction
 
 
@@ -199,20 +197,19 @@ def _half(count: int, digits: Digits) -> np.ndarray:
 
 def _geometric(count: int, digits: Digits) -> np.ndarray:
     """k with probability exp(-k/2) (1 - exp(-1/2)): how often `_half` is true before it is not."""
-    k = np.zeros(count, dtype=np.int64)
-    alive = np.arange(count)
+    k, alive = np.zeros(count, dtype=np.int64), np.arange(count)
+    ahead = 4 if count < 4096 else 1  # for few numbers the steps cost more than the trials
     while len(alive):
-        alive = alive[_half(len(alive), digits)]
-        k[alive] += 1
+        trues = _half(len(alive) * ahead, digits).reshape(len(alive), ahead)
+        k[alive] += np.cumprod(trues, axis=1).sum(axis=1)
+        alive = alive[trues.all(axis=1)]
     return k
 
 
 def _all_halves(times: np.ndarray, digits: Digits) -> np.ndarray:
     """Where `_half` is true as often as told: with probability exp(-times / 2). Returns the positions."""
-    left, kept = times.copy(), np.ones(len(times), dtype=bool)
-    while len(tried := np.flatnonzero(kept & (left > 0))):
-        left[tried] -= 1
-        kept[tried] = _half(len(tried), digits)
+    kept, trial = np.ones(len(times), dtype=bool), np.repeat(np.arange(len(times)), times)
+    kept[trial[~_half(len(trial), digits)]] = False
     return np.flatnonzero(kept)
 
 
@@ -277,8 +274,10 @@ def _enough(p: int, scale: float, bits: int) -> int:
 
 
 def _product(x: np.ndarray) -> np.ndarray:
-    """S = X D X', exact: Python integers from float64 products of limbs that are small enough to be exact."""
+    """S = X D X', exact: Python integers, of large matrices from float64 products of limbs small enough to be exact."""
     p, columns = x.shape
+    if p < _LIMBS_PAY:
+        return (x * np.where(np.arange(columns) < columns // 2, 1, -1).astype(object)) @ x.T
     limb = (53 - columns.bit_length()) // 2
     sign = np.where(x < 0, -1.0, 1.0)
     size, limbs = np.abs(x), []
