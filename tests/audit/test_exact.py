@@ -89,8 +89,8 @@ BROKEN = [
     ("laplace-cov:pure", "hidden", 1, "wrong-n", 2.0, 3_000),
     ("laplace-cov:pure", "hidden", 2, "no-clipping", 2.0, 1_500),
     ("wishart-difference:pure", "hidden", 1, "half-noise", 1.5, 4_000),
-    ("wishart-difference:pure", "hidden", 2, "wrong-n", 1.5, 6_000),
-    ("wishart-difference:pure", "public", 3, "no-clipping", 1.0, 3_000),
+    pytest.param("wishart-difference:pure", "hidden", 2, "wrong-n", 1.5, 6_000, marks=pytest.mark.deep),
+    pytest.param("wishart-difference:pure", "public", 3, "no-clipping", 1.0, 3_000, marks=pytest.mark.deep),
 ]
 
 
