@@ -22,7 +22,7 @@ from privcov.ledger import Ledger
 from privcov.ledger.fingerprint import fingerprint
 from privcov.ledger.repeats import settle
 from privcov.measurements.exact_moment import NoisySum, anchored_rows, measure_exactly, planned_event
-from privcov.measurements.exact_reading import read_sum
+from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.table_pass import PassError
 from privcov.measurements.useful import reason_useless
 from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP, to_dict
@@ -79,7 +79,7 @@ def release_private(
                `VersionChanged`, "stored" returns that answer (free; rows are not compared), "pay" releases again.
     expected_rows: a public guess of the number of rows where it is not public; only to refuse, before anything is read
                or spent, a release whose noise would exceed all that so many rows can add up to. Without it, the noisy
-               count of the table's last release stands in, or the most rows a table may have.
+               count of the table's last release that is more than noise stands in, or the most rows a table may have.
     The parameters are the method's own. Calibration is always sound, tuning never raw.
     Returns the stored `Release`. Raises ValueError (also `LedgerError`) with the reason where nothing was spent or
     where a release was lost, and MeasurementError, with an identifier and no detail, if the measurement itself fails.
@@ -139,8 +139,11 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
         return checks.whole("expected_rows", expected, 1, MOST_FILE_ROWS), "as expected"
     for entry in reversed(ledger.entries(private.name)):
         stored = ledger.answer(entry.token)
-        if stored and (noisy := read_measurement(stored)).facts.n is None:
-            return read_sum(noisy, "none").rows, f"the noisy count of release {entry.number}"
+        if not stored or (noisy := read_measurement(stored)).facts.n is not None:
+            continue
+        count = read_sum(noisy, "none").rows
+        if count > 3 * count_std(noisy):  # less may be noise alone, and would refuse releases that say much
+            return count, f"the noisy count of release {entry.number}"
     return (MOST_FILE_ROWS if private.files is not None else MOST_ROWS), "the most a table may have"
 
 

@@ -23,6 +23,7 @@ _MARGIN = 5e-15
 # Below e^_LOG_TINY the curve is only bounded (by _TINY); a delta down there is not accepted.
 _LOG_TINY, _TINY, _SMALLEST_DELTA = -690.0, 1e-299, 1e-290
 _LARGEST_EPSILON = 1e12
+_LARGEST_SCALE = 1e300
 
 _Claim = PureDP | ApproxDP | ZCDP | GaussianDP
 # What comes out is of the kind that went in.
@@ -457,7 +458,7 @@ def gaussian_scale(share, sensitivity: float) -> float:
         return 0.0
     limit = Fraction(mu_of(share))
     delta2 = Fraction(checks.positive("sensitivity", sensitivity))
-    return _first_safe(sensitivity / float(limit), lambda s: delta2 / Fraction(s) <= limit, up=True)
+    return _smallest_scale(share, delta2, limit)
 
 
 def laplace_scale(share, sensitivity: float) -> float:
@@ -474,7 +475,15 @@ def laplace_scale(share, sensitivity: float) -> float:
     else:
         raise TypeError(f"Laplace noise cannot be calibrated to {share}")
     delta1 = Fraction(checks.positive("sensitivity", sensitivity))
-    return _first_safe(sensitivity / float(limit), lambda s: delta1 / Fraction(s) <= limit, up=True)
+    return _smallest_scale(share, delta1, limit)
+
+
+def _smallest_scale(share, sensitivity: Fraction, limit: Fraction) -> float:
+    """The smallest scale near sensitivity / limit at which their quotient does not exceed the limit."""
+    start = float(sensitivity) / float(limit)
+    if start > _LARGEST_SCALE:
+        raise ValueError(f"{share} needs a noise scale above 1e300, which is never drawn. Ask for a weaker guarantee.")
+    return _first_safe(start, lambda s: sensitivity / Fraction(s) <= limit, up=True)
 
 
 def classical_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -> float:

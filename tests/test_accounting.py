@@ -364,6 +364,14 @@ def test_one_calibrated_gaussian_is_covered_without_tolerance(asked, sensitivity
         assert not accounting.covers(asked, accounting.compose((smaller,), asked))
 
 
+@pytest.mark.parametrize(
+    ("share", "scale"), [(PureDP(1e-300), accounting.laplace_scale), (ZCDP(1e-320), accounting.gaussian_scale)]
+)
+def test_a_share_too_small_for_any_scale_is_refused_in_a_sentence(share, scale):
+    with pytest.raises(ValueError, match="needs a noise scale above 1e300, which is never drawn"):
+        scale(share, 1e150)
+
+
 @many
 @given(value=epsilons, sensitivity=sensitivities)
 def test_calibrated_zcdp_and_pure_are_exact(value, sensitivity):

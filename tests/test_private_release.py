@@ -15,7 +15,7 @@ import privcov
 from privcov import _private
 from privcov.data_sources.private_file import Column, Declaration, PrivateFileError, read_private
 from privcov.ledger import Ledger, LedgerError
-from privcov.measurements import exact_moment
+from privcov.measurements import exact_moment, exact_noise
 from privcov.private_dataset import PrivateDataset
 from tests.patience import patient
 
@@ -397,6 +397,16 @@ def test_with_a_hidden_number_of_rows_the_noise_is_judged_by_public_counts_only(
         )
     assert not ledger.entries(other.name)
     assert len(ledger.entries("t")) == 1
+
+
+def test_a_noisy_count_that_may_be_noise_alone_refuses_nothing(ledger, monkeypatch):
+    """800 rows, and a count that noise lowers by a quarter of its deviation: read as one row, it blocked the table."""
+    hidden = many(1, n_public=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(exact_noise, "add_discrete_gaussian", lambda values, scale: values - int(scale / 4))
+        first = privcov.release_private("auto-cov", hidden, privcov.ZCDP(1e-7), ledger=ledger)
+    assert first.count == 1.0
+    assert privcov.release_private("auto-cov", hidden, privcov.ZCDP(0.5), ledger=ledger).count > 700
 
 
 def test_an_answer_that_was_paid_for_is_returned_even_if_it_would_be_refused_today(ledger, monkeypatch):

@@ -83,7 +83,9 @@ def events_of(method: str, calibration: str, guarantee: Guarantee, d: int, n: in
 
 
 def true_delta(events: tuple[Event, ...], epsilon: float) -> float:
-    """Smallest delta at epsilon that follows from the events, 0 for pure mechanisms of at most epsilon. Rounded up.
+    """Smallest delta at epsilon that follows from E and mu, 0 for pure mechanisms of at most epsilon. Rounded up.
+
+    TypeError for a discrete Gaussian event, whose curve is not that of the continuous one.
 
     Pure steps of E in sum: an event with probability p under one table and q under its neighbour has p <= e^E q and
     1 - q <= e^E (1 - p), and over these p - e^epsilon q is linear, largest at p = e^E / (1 + e^E), q = 1 - p. So
@@ -94,13 +96,20 @@ def true_delta(events: tuple[Event, ...], epsilon: float) -> float:
     """
     if events[0].mechanism == "wishart":
         return accounting.delta_of_wishart_event(events[0], epsilon)
-    pure, mu2 = accounting.pure_sum(events), float(accounting.gaussian_square(events))
+    pure, mu2 = _pure_and_gaussian(events)
     low, high = Fraction(epsilon) - pure, Fraction(epsilon) + pure
     other = math.exp(-float(pure)) / (1 + math.exp(-float(pure)))
     delta = (1 - other) * _gaussian_curve(float(low), math.sqrt(mu2)) + other * _gaussian_curve(
         float(high), math.sqrt(mu2)
     )
     return min(delta * (1 + 1e-14), 1.0)
+
+
+def _pure_and_gaussian(events: tuple[Event, ...]) -> tuple[Fraction, float]:
+    """(E, mu^2) of the steps in sum."""
+    if any(e.mechanism == "discrete-gaussian" for e in events):
+        raise TypeError("Discrete Gaussian noise has no exact curve here; convert its zCDP with accounting.compose.")
+    return accounting.pure_sum(events), float(accounting.gaussian_square(events))
 
 
 def _gaussian_curve(epsilon: float, mu: float) -> float:
@@ -112,10 +121,10 @@ def _gaussian_curve(epsilon: float, mu: float) -> float:
 
 def true_epsilon(events: tuple[Event, ...], delta: float) -> float:
     """Epsilon that the events really have at delta (at 0 where they are pure); inf where there is none."""
-    pure, mu2 = float(accounting.pure_sum(events)), float(accounting.gaussian_square(events))
     if events[0].mechanism == "wishart":
         return _wishart_epsilon(events[0], delta)
-    return pure + (accounting.epsilon_of_gaussian(delta, math.sqrt(mu2)) if mu2 else 0.0)
+    pure, mu2 = _pure_and_gaussian(events)
+    return float(pure) + (accounting.epsilon_of_gaussian(delta, math.sqrt(mu2)) if mu2 else 0.0)
 
 
 def _wishart_epsilon(event: Event, delta: float) -> float:

@@ -59,6 +59,12 @@ def law_of(facts: Facts, shape: str, scale: float, anchors: int, joint: int, row
     return NoiseLaw(shape, unit, d, joint)
 
 
+def count_std(noisy: NoisySum) -> float:
+    """Standard deviation of the noisy number of rows, the sum of what the anchors' diagonal says."""
+    law = law_of(noisy.facts, noisy.shape, noisy.scale, noisy.anchors, noisy.anchors, 1)
+    return math.sqrt(noisy.anchors) * law.diagonal_std / ANCHOR_SQUARED
+
+
 def _freed(noisy: NoisySum) -> tuple[np.ndarray, int]:
     """(block of columns, what it is to be divided by to be in units of R^2), in whole numbers.
 

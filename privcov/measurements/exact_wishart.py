@@ -41,6 +41,7 @@ import numpy as np
 DIGIT_BITS = 64
 _LIMBS_PAY = 12  # rows; fewer are multiplied faster as Python integers
 LARGEST_COUPLED = 10  # rows of the matrix; beyond, the coupled law gains less than 2 % and takes seconds to draw
+_LARGEST_SCALE = 2.0**1022
 
 Bits = Callable[[int], np.ndarray]
 
@@ -48,8 +49,9 @@ Bits = Callable[[int], np.ndarray]
 def wishart_difference_noise(p: int, scale: float) -> np.ndarray:
     """floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I); p x p, symmetric, exact.
 
-    int64, or Python integers where 64 bits do not suffice. scale: positive and finite, of any size.
+    int64, or Python integers where 64 bits do not suffice. scale: positive, at most 2^1022.
     """
+    _check_scale(scale)
     noise, _ = _rounded(_deviates(p, Digits())[0], scale)
     return noise
 
@@ -58,7 +60,14 @@ def coupled_noise(p: int, scale: float) -> np.ndarray:
     """floor(A - B + 1/2) for the coupled law with t = scale; p x p, symmetric, exact. p is at most LARGEST_COUPLED."""
     if p > LARGEST_COUPLED:
         raise ValueError(f"The coupled law is drawn for matrices of at most {LARGEST_COUPLED} rows, got {p}.")
+    _check_scale(scale)
     return _coupled(p, scale, Digits())
+
+
+def _check_scale(scale: float) -> None:
+    """Before anything is drawn: the coupled law doubles the scale, which must stay finite."""
+    if not 0 < scale <= _LARGEST_SCALE:
+        raise ValueError(f"scale must be positive and at most 2^1022, got {scale:g}. Ask for another guarantee.")
 
 
 class Digits:
@@ -247,8 +256,6 @@ def _rounded(deviates: _Deviates, scale: float, w: int = 0, checked: bool = True
     """
     p, bits = deviates.p, deviates.fraction.digits.bits
     num, den = float(scale).as_integer_ratio()
-    if num <= 0:
-        raise ValueError(f"scale must be positive, got {scale:g}.")
     q = den.bit_length() - 1  # a float's denominator is a power of two
     w = w or _enough(p, scale, bits)
     rows, columns = np.triu_indices(p)

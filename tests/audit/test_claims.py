@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from privcov.audit import claims, counterexamples
 from privcov.audit.catalogue import CLAIMS
-from privcov.audit.claims import EMPTY, FALSE, LOOSE, LUCKY, NONE, TRUE, holds_below, table, true_delta
+from privcov.audit.claims import EMPTY, FALSE, LOOSE, LUCKY, NONE, TRUE, holds_below, table, true_delta, true_epsilon
 from privcov.privacy import Event
 
 BY_KEY = {c.key: c for c in CLAIMS}
@@ -81,6 +81,13 @@ def test_no_pure_mechanism_has_more_delta_than_randomised_response_and_that_one_
         assert bound == pytest.approx(response, rel=1e-12, abs=1e-15)
         assert bound == 0 if epsilon >= pure else 0 < bound < 1
     assert closest > 0.95
+
+
+def test_a_discrete_gaussian_has_no_curve_here():
+    """It was passed over, and its delta told as 0."""
+    for of, level in ((true_delta, 0.5), (true_epsilon, 1e-6)):
+        with pytest.raises(TypeError, match="Discrete Gaussian noise has no exact curve"):
+            of((pure_event(0.1), pure_event(1.0, "discrete-gaussian")), level)
 
 
 @pytest.mark.parametrize(

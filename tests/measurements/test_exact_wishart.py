@@ -200,8 +200,12 @@ def test_no_change_of_one_row_costs_more_than_the_coupled_bound(p):
 def test_bad_sizes_and_scales_are_refused():
     with pytest.raises(ValueError, match="at most 10 rows, got 11"):
         exact.coupled_noise(11, 1.0)
-    with pytest.raises(ValueError, match="scale must be positive"):
-        exact.wishart_difference_noise(2, -1.0)
+    for draw in (exact.wishart_difference_noise, exact.coupled_noise):
+        for scale in (-1.0, 0.0, math.nan, math.inf, 2.0**1023):
+            with pytest.raises(ValueError, match="scale must be positive and at most 2\\^1022"):
+                draw(2, scale)
+        assert abs(draw(2, 2.0**1022)).max() > 2**1000
+        assert abs(draw(2, 5e-324)).max() == 0
 
 
 def test_two_draws_share_nothing():
