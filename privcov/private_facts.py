@@ -92,7 +92,7 @@ def _facts_again(fields: dict) -> Facts:
     checks.whole("the number of columns", len(names), 1, MOST_COLUMNS)
     n = fields["n"]
     if n is not None:
-        checks.whole("n", n, 1, MOST_FILE_ROWS)
+        n = checks.whole("n", n, 1, MOST_FILE_ROWS)
     typical = None if bounds is None else [checks.number("A typical value", v) for v in fields["origin"]]
     units = working_units(names, fields["row_bound"] if bounds is None else None, bounds, typical)
     return declared(

@@ -17,6 +17,7 @@ from privcov.bundle.place import Wrong, read_place
 from privcov.bundle.verifier import library
 from tests.forging import (
     KINDS,
+    NAMES,
     at,
     bundled,
     exchanged,
@@ -197,9 +198,15 @@ def no_rows(measured, stated, entry, said):
         facts["n"] = 0
 
 
+def rows_in_decimals(measured, stated, entry, said):
+    for facts in (measured["facts"], entry["request"]["facts"], said["facts"]):
+        facts["n"] = float(facts["n"])
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
+        (rows_in_decimals, "not as it was written"),
         (people(0), "rows_per_person must be in"),
         (people(0.01), "rows_per_person must be a whole number"),
         (people(-3), "rows_per_person must be in"),
@@ -247,6 +254,23 @@ def test_a_statement_a_thousandth_too_strong_or_too_weak_is_found(bundles, facto
     assert "stated epsilon and delta" in problem(weaker, monkeypatch)
     lower = told(bundles("approx, hidden n"), lambda m, g, e, d: g.update(delta=0.99e-6))
     assert "delta is not the one asked for" in problem(lower, monkeypatch)
+
+
+def test_a_declaration_names_classes_only_with_their_label(bundles, monkeypatch):
+    columns = [{"name": n, "low": 0.0, "high": 100.0, "typical": None, "reason": ""} for n in NAMES]
+    said = {"format": "privcov-declaration-1", "name": "t", "row_stands_for": "a person", "columns": columns}
+    said |= {
+        "rows_per_person": 1,
+        "n_public": True,
+        "row_bound": None,
+        "label": "",
+        "classes": [],
+        "missing": "typical",
+    }
+    assert not problem(rewritten(bundles("zcdp"), "declaration.json", said), monkeypatch)
+    for other in ({"classes": ["ill", "well"]}, {"classes": [{}]}, {"label": "ill"}):
+        forged = rewritten(bundles("zcdp"), "declaration.json", said | other)
+        assert "a label has classes" in problem(forged, monkeypatch)
 
 
 def test_a_count_between_two_classes_is_refused(bundles, monkeypatch):
@@ -344,6 +368,35 @@ def test_a_hostile_zip_is_refused_without_unpacking(tmp_path, entries, complaint
         read_place(packed(tmp_path / "z.zip", entries))
 
 
+@pytest.mark.parametrize(("at", "more"), [(6, 1), (6, 8), (8, 1), (14, 1), (18, 1), (22, 1), (30, 1)])
+def test_both_headers_of_a_file_in_a_zip_say_the_same(tmp_path, at, more):
+    place = packed(tmp_path / "z.zip", [("a", b"1", 0o600), ("b", b"2", 0o600)])
+    raw = bytearray(place.read_bytes())
+    raw[at] ^= more  # of the header in front of the first file, which some readers follow
+    place.write_bytes(raw)
+    with pytest.raises(Wrong, match="'a' has another header"):
+        read_place(place)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_nothing_hides_behind_a_file_inside_its_own_bytes(tmp_path, method):
+    place, hidden = tmp_path / "z.zip", b"hidden"
+    with zipfile.ZipFile(place, "w", method) as archive:
+        archive.writestr(zipfile.ZipInfo("a"), b"words " * 9, compress_type=method)
+        size = archive.infolist()[0].compress_size
+    raw = place.read_bytes()
+    (name, data, rest), size = (
+        (raw[:31], raw[31 : 31 + size], raw[31 + size :]),
+        (size + len(hidden)).to_bytes(4, "little"),
+    )
+    rest = rest[:20] + size + rest[24:-6] + (31 + int.from_bytes(size, "little")).to_bytes(4, "little") + rest[-2:]
+    place.write_bytes(name[:18] + size + name[22:] + data + hidden + rest)
+    with zipfile.ZipFile(place) as archive:
+        assert archive.read("a") == b"words " * 9
+    with pytest.raises(Wrong, match="lies behind 'a'"):
+        read_place(place)
+
+
 def test_nothing_hides_between_the_files_of_a_zip(tmp_path):
     entries = [("a", b"1", 0o600), ("b", b"2", 0o600)]
     place = packed(tmp_path / "z.zip", entries)
@@ -359,6 +412,9 @@ def test_nothing_hides_between_the_files_of_a_zip(tmp_path):
         place.write_bytes(changed)
         with pytest.raises(Wrong):
             read_place(place)
+    place.write_bytes(raw[:-14] + b"\x01\x00\x01\x00" + raw[-10:])  # the list of files says that there is one
+    with pytest.raises(Wrong, match="list of files"):
+        read_place(place)
     with pytest.raises(Wrong, match="comment"):
         read_place(packed(place, entries, b"words"))
     with pytest.raises(Wrong, match="no bundle"):

@@ -74,6 +74,58 @@ def test_a_folder_in_which_others_may_swap_the_files_is_refused(book, mode):
 
 
 @POSIX
+@POSIX
+def test_a_link_into_a_folder_in_which_others_may_swap_the_file_is_refused(book, tmp_path):
+    shared, mine = tmp_path / "shared", tmp_path / "mine"
+    for folder, mode in ((shared, 0o777), (mine, 0o700)):
+        folder.mkdir()
+        folder.chmod(mode)
+    (mine / "new.sqlite").symlink_to(shared / "new.sqlite")
+    with pytest.raises(LedgerError, match=rf"chmod go-w {shared}$"):
+        Ledger(mine / "new.sqlite")
+    assert not list(shared.iterdir())
+    for end in ("", ".key", ".head"):
+        beside(book, end).rename(shared / f"ledger.sqlite{end}")
+        beside(book, end).symlink_to(shared / f"ledger.sqlite{end}")
+    for said in refusals(book):
+        assert said.endswith(f"chmod go-w {shared}")
+
+
+@POSIX
+def test_a_ledger_is_one_whichever_links_lead_to_it(book, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir(mode=0o700)
+    for end in ("", ".key", ".head"):
+        (other / f"ledger.sqlite{end}").symlink_to(beside(book, end))
+    through = Ledger(other / "ledger.sqlite")
+    assert through.transact("t", RHO, {"m": 1}, lambda: "one") == book.transact("t", RHO, {"m": 1}, pytest.fail)
+    book.transact("t", RHO, {"m": 2}, lambda: "two")
+    assert through.account("t") == Ledger(book.path).account("t")
+    assert through.account("t").releases == 2
+
+
+@POSIX
+def test_a_ledger_with_hard_links_is_never_two(book, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir(mode=0o700)
+    for end in ("", ".key", ".head"):
+        os.link(beside(book, end), other / f"ledger.sqlite{end}")
+    book.transact("t", privcov.ZCDP(0.9), {"m": 1}, lambda: "one")
+    with pytest.raises(LedgerError, match="older or another copy"):
+        Ledger(other / "ledger.sqlite").transact("t", privcov.ZCDP(0.9), {"m": 2}, pytest.fail)
+    assert Ledger(book.path).account("t").releases == 1
+
+
+def test_a_relative_path_stays_the_same_ledger_in_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    monkeypatch.chdir(tmp_path)
+    book = Ledger("ledger.sqlite")
+    book.limit("t", privcov.ZCDP(1.0))
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    book.transact("t", RHO, {"m": 1}, lambda: "one")
+    assert Ledger(tmp_path / "ledger.sqlite").account("t").releases == 1
+
+
 def test_a_path_with_a_blank_is_quoted_in_the_command(tmp_path):
     (tmp_path / "my files").mkdir(mode=0o700)
     path = tmp_path / "my files" / "l.sqlite"

@@ -187,6 +187,7 @@ def facts_of(said: dict, n: int | None) -> Facts:
         must(isinstance(column["name"], str) and isinstance(column["reason"], str), "names and reasons must be text")
     must(isinstance(said["label"], str) and isinstance(said["n_public"], bool), "label is text, n_public true or false")
     must(isinstance(said["classes"], list), "classes must be a list")
+    must(bool(said["classes"]) == bool(said["label"]), "a label has classes, and classes have a label")
     must((n is not None) == said["n_public"], "the declaration and the measurement differ on whether n is public")
     places = [c[k] for c in columns for k in ("low", "high", "typical")]
     must(bounded or not any(v is not None for v in places), "a declaration has bounds or a row_bound, not both")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -51,13 +53,23 @@ def _folder(place: Path) -> dict[str, bytes]:
 def _zip(place: Path) -> dict[str, bytes]:
     must(place.is_file() and place.stat().st_size <= MOST_BYTES, "it is neither a folder nor a zip of a bundle's size")
     try:
-        with zipfile.ZipFile(place) as archive:
-            return _members(archive, place.stat().st_size)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, OSError, zlib.error) as bad:
+        whole = place.read_bytes()
+        with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+            return _members(archive, whole)
+    except (
+        zipfile.BadZipFile,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        ValueError,
+        OSError,
+        zlib.error,
+        struct.error,
+    ) as bad:
         raise Wrong(f"it is no zip that can be read ({type(bad).__name__})") from None
 
 
-def _members(archive: zipfile.ZipFile, size: int) -> dict[str, bytes]:
+def _members(archive: zipfile.ZipFile, whole: bytes) -> dict[str, bytes]:
     """The files of a zip. No gap, comment or second entry of a name in which another reader would find another file."""
     infos, left = archive.infolist(), MOST_BYTES
     found: dict[str, bytes] = {}
@@ -75,12 +87,32 @@ def _members(archive: zipfile.ZipFile, size: int) -> dict[str, bytes]:
         must(not info.flag_bits & 0x9 and info.compress_type in (0, 8) and not info.extra, f"{name!a} is packed oddly")
         must(info.header_offset == end, f"something unlisted lies before {name!a}")
         end = info.header_offset + 30 + len(name) + info.compress_size
-        with archive.open(info) as file:
-            raw = file.read(left + 1)
+        raw = _content(info, whole[info.header_offset : end], left)
         left -= len(raw)
-        must(left >= 0 and len(raw) == info.file_size, "it has more bytes than any bundle")
         found[name] = raw
     must(archive.start_dir == end, "something unlisted lies behind the last file")
     directory = sum(46 + len(i.filename) for i in infos)
-    must(size == end + directory + 22, "something unlisted lies in or behind the list of files")
+    last = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, len(infos), len(infos), directory, end, 0)
+    must(whole[end + directory :] == last, "something unlisted lies in or behind the list of files")
     return found
+
+
+def _content(info: zipfile.ZipInfo, member: bytes, most: int) -> bytes:
+    """One file. A reader that follows the header before it, and not the list at the end, finds the same."""
+    sign, _, flags, method, _, _, *sizes, extra = struct.unpack_from("<4s5H3L2H", member)
+    listed = [info.CRC, info.compress_size, info.file_size, len(info.filename)]
+    must(
+        (sign, flags, method, extra) == (b"PK\3\4", info.flag_bits, info.compress_type, 0)
+        and sizes == listed
+        and member[30 : 30 + len(info.filename)] == info.filename.encode(),
+        f"{info.filename!a} has another header than the list says",
+    )
+    raw, ended = member[30 + len(info.filename) :], True
+    if info.compress_type:
+        unpacking = zlib.decompressobj(-zlib.MAX_WBITS)
+        raw = unpacking.decompress(raw, most + 1)
+        ended = unpacking.eof and not unpacking.unused_data
+    must(len(raw) <= most, "it has more bytes than any bundle")
+    must(ended and len(raw) == info.file_size, f"something unlisted lies behind {info.filename!a}")
+    must(zlib.crc32(raw) == info.CRC, f"{info.filename!a} was changed")
+    return raw

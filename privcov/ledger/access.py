@@ -20,11 +20,13 @@ def check_access(path: Path) -> None:
     """
     if os.name == "nt":
         return
+    folders = {path.parent.resolve()}
     for file in (path.with_name(path.name + end) for end in NAMES):
         try:
             found = file.stat()
         except FileNotFoundError:  # not there yet, or the last process to close the database took it away
             continue
+        folders.add(file.resolve().parent)  # of a link: where the file is
         if found.st_uid != os.geteuid():
             raise LedgerError(_owned_by_another(file))
         if stat.S_ISREG(found.st_mode) and stat.S_IMODE(found.st_mode) & 0o077:
@@ -32,7 +34,11 @@ def check_access(path: Path) -> None:
                 f"{file} is open to other users of this computer (mode {stat.S_IMODE(found.st_mode):03o}), so nothing "
                 f"is released. Look whether it is as you left it, then run: chmod 600 {shlex.quote(str(file))}"
             )
-    folder = path.parent.resolve()
+    for folder in sorted(folders):
+        _check_folder(folder)
+
+
+def _check_folder(folder: Path) -> None:
     found = folder.stat()
     if found.st_uid not in (os.geteuid(), 0):
         raise LedgerError(_owned_by_another(folder))

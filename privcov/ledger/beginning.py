@@ -82,7 +82,7 @@ def _begin(path: Path, lock: int, fill: Callable[[], None]) -> None:
         sync_folder(path.parent)
     except BaseException:
         for file in [*made, *(beside(path, end) for end in ("-wal", "-shm", "-journal"))]:
-            file.unlink(missing_ok=True)
+            file.resolve().unlink(missing_ok=True)  # of a link: what was made where it leads
         raise
 
 

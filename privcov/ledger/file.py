@@ -67,7 +67,7 @@ class LedgerFile:
     """One SQLite file, with its key and its counter beside it; made on first use."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path = path = path.absolute()  # the process may go to another folder
         try:
             make_sure_it_begins(path, self._fill)
             check_access(path)
@@ -169,7 +169,8 @@ class LedgerFile:
     def _read_key(self) -> None:
         self.key = read_key(beside(self.path, ".key"))
         self.chain = Chain(self.key)
-        self.counter = Counter(beside(self.path, ".head"), self.key)
+        # Where it is a link, what the link leads to is replaced: another path may lead there too.
+        self.counter = Counter(beside(self.path, ".head").resolve(), self.key)
         self._key_check = hmac.new(self.key, b"check", hashlib.sha256).hexdigest()
 
     def _check_key(self, link: sqlite3.Connection) -> None:
