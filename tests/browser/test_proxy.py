@@ -184,7 +184,7 @@ def test_every_answer_carries_the_headers_against_frames_and_guessed_kinds(visit
     context.close()
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "SAMEORIGIN"
-    assert headers["content-security-policy"] == "frame-ancestors 'self'"
+    assert "frame-ancestors 'self'" in headers["content-security-policy"]
 
 
 def test_another_name_gets_no_content(visitor, proxied):
@@ -200,11 +200,3 @@ def test_another_name_gets_no_content(visitor, proxied):
     assert refused
     assert not opened.get_by_text("What does privacy cost").count()
     context.close()
-
-
-def test_no_other_site_may_frame_the_workbench(page, proxied):
-    answer = page.goto(f"{proxied}Your_data")
-    still(page)
-    assert answer.headers["x-frame-options"] == "SAMEORIGIN"
-    assert "frame-ancestors 'self'" in answer.headers["content-security-policy"]
-    assert answer.headers["x-content-type-options"] == "nosniff"
