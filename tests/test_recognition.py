@@ -107,6 +107,24 @@ def test_rows_that_repeat_are_no_evidence():
     assert unique["repeated"] is False
 
 
+@pytest.mark.parametrize("times", [1.6, 2, 3])
+@pytest.mark.parametrize("people", [70, 2_000])
+def test_a_table_whose_rows_are_written_several_times_is_recognised(people, times):
+    x = np.random.default_rng(4).normal(50, 10, size=(people, 4))
+    names = ("a", "b", "c", "d")
+    again = x[np.arange(round(times * people)) % people]
+    assert alike(printed(x, names), printed(again, names))
+    assert alike(printed(again[::-1, ::-1], renamed(names)), printed(x, names))
+
+
+def test_a_small_survey_is_not_taken_for_a_large_one_whose_rows_repeat():
+    rng = np.random.default_rng([0, 6])
+    asked = Survey("mixed with ages", 6, rng)
+    large, small = (printed(asked.answers(people, rng), asked.names) for people in (30_000, 200))
+    assert (json.loads(small)["repeated"], json.loads(large)["repeated"]) == (False, True)
+    assert not alike(small, large)
+
+
 def test_a_fingerprint_of_the_version_before_is_compared_by_what_it_has():
     """The same rows in another order, a row less, and the same columns but one: as before. Counts it does not have."""
     rng = np.random.default_rng(3)

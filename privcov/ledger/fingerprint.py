@@ -38,6 +38,7 @@ from privcov.measurements.sketch import PAIRED, ROWS, VALUES, Counted, Sketch, b
 from privcov.private_dataset import PrivateDataset
 
 ROWS_ALIKE, COLUMNS_ALIKE, COUNTS_ALIKE = 0.1, 0.5, 0.55
+ROWS_WRITTEN_TWICE = 0.25  # of other people's tables, 100 to 30,000 rows of answers, at most 16 of 256 were shared
 LEAST_COUNTED = 4
 # Of the kept rows; beyond it another table of the same kind has many of them too.
 _REPEATED = 0.02
@@ -77,6 +78,11 @@ def alike(one: str, other: str) -> bool:
     if a["table"] == b["table"]:
         return True
     both = a.keys() & b.keys()
+    # Rows that repeat in one table and not in the other are those of many answers, written twice: few other people have
+    # them. So it takes more of them than where none repeats, and they tell all the same.
+    once = "repeated" in both and a["repeated"] != b["repeated"]
+    if once and _shared(a["rows"], b["rows"]) >= ROWS_WRITTEN_TWICE * ROWS:
+        return True
     telling = {"near rows"} if "repeated" in both and (a["repeated"] or b["repeated"]) else {"rows", "near rows"}
     if any(_shared(a[part], b[part]) >= ROWS_ALIKE * ROWS for part in both & telling):
         return True
