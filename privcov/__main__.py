@@ -56,8 +56,7 @@ def _run(options) -> None:
     from privcov.experiments.store import Store
 
     _check_workers(options)
-    if options.out and options.report and options.out.resolve() == options.report.resolve():
-        raise ValueError(f"--out and --report cannot both be {options.out}. Choose another name for one.")
+    _shell_edges.check_apart({"--out": options.out, "--report": options.report}, [options.plan])
     if options.out or not options.report:
         _shell_edges.check_place(options.out)
     if options.report:

@@ -15,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
@@ -172,6 +172,28 @@ def check_place(out: Path | None, option: str = "--out") -> None:
     beside = out.exists() and not out.is_file()  # a device or a pipe is written where it is
     if not os.access(out if out.exists() else out.parent, os.W_OK) or not (beside or os.access(out.parent, os.W_OK)):
         raise ValueError(f"{option} {out} cannot be written. Choose another place.")
+
+
+def check_apart(places: Mapping[str, Path | None], needed: Iterable[Path]) -> None:
+    """ValueError where an answer would replace another answer, or a file that the command needs.
+
+    places: option and place of each answer. Links and other names of the same file count as the file.
+    """
+    given = [(option, place) for option, place in places.items() if place is not None]
+    for at, (option, place) in enumerate(given):
+        for other, taken in given[:at]:
+            if _same(place, taken):
+                raise ValueError(f"{other} and {option} cannot both be {place}. Choose another name for one.")
+        if any(_same(place, file) for file in needed):
+            raise ValueError(f"{option} {place} would replace a file that this command needs. Choose another name.")
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.exists() and not one.is_file():
+        return False  # a device or a pipe takes any number of answers
+    with contextlib.suppress(OSError):
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
 
 
 def check_folder(folder: Path) -> None:

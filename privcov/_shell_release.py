@@ -106,6 +106,7 @@ def _release(options) -> None:
     declaration = _shell_check.read_declaration(options.declaration)
     _shell_edges.check_place(options.out)
     _shell_edges.check_place(options.bundle, "--bundle")
+    _shell_edges.check_apart({"--out": options.out, "--bundle": options.bundle}, _needed(options))
     if options.public:
         _simulate(options, declaration, guarantee)
         return
@@ -142,6 +143,17 @@ def _release(options) -> None:
         _save_bundle(made, options.bundle, declaration)
     print(made.statement, file=sys.stderr)
     print(ledger.account(declaration.name.strip()).sentence, file=sys.stderr)
+
+
+def _needed(options) -> list[Path]:
+    """Every file that a release reads or keeps its record in."""
+    from privcov.ledger import default_path
+    from privcov.ledger.access import NAMES
+    from privcov.table_files.reading import listed
+
+    ledger = options.ledger or default_path()
+    record = [ledger.with_name(ledger.name + end) for end in NAMES]
+    return [options.declaration, *map(Path, listed(options.data)), *record]
 
 
 def _simulate(options, declaration, guarantee) -> None:

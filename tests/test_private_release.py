@@ -361,10 +361,18 @@ def many(k: int, *, n_public: bool = True, **more) -> PrivateDataset:
 def test_noise_beyond_all_that_the_rows_add_up_to_is_refused_from_public_facts(method, guarantee, k, kwargs, ledger):
     """800 rows. The same request with one row per person goes through, so nothing else is refused."""
     ledger.limit("t", privcov.ApproxDP(100.0, 1e-6))
-    with pytest.raises(ValueError, match=r"would say nothing: .* 800 rows \(public\) .*weaker guarantee, or"):
+    with pytest.raises(ValueError, match=r"would say nothing: .* 800 rows \(public\) .*weaker guarantee, or") as refused:
         privcov.release_private(method, many(k, **kwargs), guarantee, ledger=ledger)
+    assert "Nothing was spent." in str(refused.value)
     assert not ledger.entries("t")
     assert privcov.release_private(method, many(1, **kwargs), guarantee, ledger=ledger).n == 800
+
+
+def test_fewer_rows_per_person_are_no_advice_where_everybody_has_one(ledger):
+    ledger.limit("t", privcov.ApproxDP(100.0, 1e-6))
+    with pytest.raises(ValueError, match=r"Nothing was spent. Ask for a weaker guarantee\.$"):
+        privcov.release_private("auto-cov", many(1), privcov.ZCDP(1e-7), ledger=ledger)
+    assert not ledger.entries("t")
 
 
 def test_a_scale_that_cannot_be_drawn_exactly_is_refused_before_it_is_paid(ledger):

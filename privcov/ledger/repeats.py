@@ -24,7 +24,7 @@ _LATER = {"classes": [], "rows_per_person": 1, "missing": "typical"}  # facts th
 
 
 class VersionChanged(LedgerError):
-    """The ledger has this release in another version, or its answer is not good; nothing was read and nothing spent.
+    """The ledger has this release in another version, or its answer is not good; nothing was spent.
 
     entry: the release that is offered. what: the sentence without the ways on. cost: what releasing again would spend.
     """
@@ -33,7 +33,7 @@ class VersionChanged(LedgerError):
         self, entry: Entry, what: str, cost: str, stored: str = "again='stored'", pay: str = "again='pay'"
     ) -> None:
         free = f"{stored} for the stored answer, free, or " if entry.state == "stored" else ""
-        super().__init__(f"{what} Nothing was read or spent. Pass {free}{pay} to release again, which costs {cost}.")
+        super().__init__(f"{what} Nothing was spent. Pass {free}{pay} to release again, which costs {cost}.")
         self.entry, self.what, self.cost = entry, what, cost
 
     def instead(self, stored: str, pay: str) -> VersionChanged:
@@ -69,7 +69,7 @@ def settle(
         stored = [e for e in same if e.state == "stored"]
         if not stored:
             raise LedgerError(
-                f"again='stored', and the ledger has no stored answer to this request of {name!r}. Leave again out."
+                f"The ledger has no stored answer to this request of {name!r}. Ask for it without 'stored'."
             )
         entry = _best(ledger, stored)
         return Settled(entry.request, entry.token, ledger.answer(entry.token))

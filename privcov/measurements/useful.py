@@ -24,6 +24,6 @@ def reason_useless(facts: Facts, event: Event, anchors: int, rows: float, source
         return ""
     return (
         f"This release would say nothing: the noise on an entry has a standard deviation of {std:.3g} R^2, and "
-        f"{rows:,.0f} rows ({source}) add up to {rows:,.0f} R^2 at most. Nothing was read or spent. Ask for a weaker "
-        "guarantee, or declare fewer rows per person."
+        f"{rows:,.0f} rows ({source}) add up to {rows:,.0f} R^2 at most. Nothing was spent. Ask for a weaker guarantee"
+        + (", or declare fewer rows per person." if facts.rows_per_person > 1 else ".")
     )

@@ -38,7 +38,7 @@ def describe(
     Raises TableFileError, one sentence, for a file that is not there or cannot be what its ending says, for one that
     lacks a wanted column, and for a column type that holds no numbers.
     """
-    files = [_plainly(path, None, _facts, path) for path in _listed(paths)]
+    files = [_plainly(path, None, _facts, path) for path in listed(paths)]
     label = label or ""
     named = columns is not None
     columns = tuple(columns) if named else tuple(name for name in files[0].names if not label or name != label)
@@ -150,7 +150,8 @@ def _plainly(path: str, file: FileFacts | None, act: Callable, *args):
 # --- describing ---------------------------------------------------------------------------------------------
 
 
-def _listed(paths: Paths) -> list[str]:
+def listed(paths: Paths) -> list[str]:
+    """Every file that ``paths`` names, in order. `TableFileError` for one that is not there or is named twice."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:
         raise TableFileError("No file is named: name at least one.")
