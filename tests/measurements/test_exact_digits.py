@@ -123,3 +123,18 @@ def test_every_digit_is_asked_of_the_system_when_it_is_drawn(monkeypatch):
     digits.below(np.array([2]))
     exact.Digits(4).draw(3)
     assert asked == [40, 8, 24]
+
+
+def test_refinement_appends_digits_and_draws_none_again():
+    """30 draws at 4 bits whose 40 digits are known beforehand: what is returned is their floor.
+
+    Digits that are drawn again once a draw has been ambiguous would favour values away from the half steps.
+    """
+    refined = 0
+    for seed in range(30):
+        deviates = exact._deviates(2, recorded(seed, 4))[0]
+        want = literal(deviates, 50.0, 40).tolist()
+        noise, w = exact._rounded(deviates, 50.0, w=1)
+        assert noise.tolist() == want
+        refined += w > 1
+    assert refined > 25
