@@ -96,8 +96,8 @@ def test_the_sensitivity_of_one_column_taken_for_many(shape, monkeypatch):
     bound = exact_moment.norm_bound
     small = lambda facts, *a: bound(dataclasses.replace(facts, n=None), *a)  # noqa: E731
     monkeypatch.setattr(exact_moment, "norm_bound", lambda f, s, k: small(f, s.replace("free-trace", "isotropic"), k))
+    d = 12 if shape == "wishart-difference" else 2  # fewer columns have the coupled law, whose bound is this one
     with pytest.raises(AssertionError, match="costs"):
-        d = 12 if shape == "wishart-difference" else 2  # fewer columns have the coupled law, whose bound is this one
         checkers.check_replay(*tables(d, "axis", "other axis"), shape, "none", monkeypatch)
 
 
