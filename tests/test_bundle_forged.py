@@ -225,6 +225,8 @@ def rows_in_decimals(measured, stated, entry, said):
         (lambda m, g, e, d: (g.clear(), g.update(kind="none")), "states none"),
         (lambda m, g, e, d: e.update(amount="1/4"), "cost is not that"),
         (lambda m, g, e, d: e["request"].update(method="zero"), "offered"),
+        (lambda m, g, e, d: e["request"].update(method="laplace-cov"), "draws no discrete-gaussian noise"),
+        (lambda m, g, e, d: e["request"].update(method="wishart-difference"), "draws no discrete-gaussian noise"),
         (lambda m, g, e, d: e["request"].update(centre="none"), "another centre"),
         (lambda m, g, e, d: e.update(state="failed"), "not of a stored release"),
         (lambda m, g, e, d: e["request"].update(draw=True), "draw must be a whole number"),
