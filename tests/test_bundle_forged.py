@@ -6,6 +6,7 @@ import os
 import random
 import stat
 import zipfile
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -273,6 +274,13 @@ def test_a_declaration_names_classes_only_with_their_label(bundles, monkeypatch)
     for other in ({"classes": ["ill", "well"]}, {"classes": [{}]}, {"label": "ill"}):
         forged = rewritten(bundles("zcdp"), "declaration.json", said | other)
         assert "a label has classes" in problem(forged, monkeypatch)
+
+
+def test_the_cost_of_a_pair_is_a_number_that_the_ledger_writes(bundles, monkeypatch):
+    def change(m, g, e, d):
+        e["amount"] = str(Fraction(e["amount"]) + Fraction(1, 10**30))
+
+    assert "no number that the ledger writes" in problem(told(bundles("approx, hidden n"), change), monkeypatch)
 
 
 def test_a_count_between_two_classes_is_refused(bundles, monkeypatch):
