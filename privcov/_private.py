@@ -15,7 +15,7 @@ from functools import cache
 
 from privcov import accounting, checks
 from privcov._release import Release
-from privcov._running import build_method, run_method
+from privcov._running import TUNINGS, build_method, run_method
 from privcov.engine import EngineError
 from privcov.estimators.base import METHODS, Method, MethodCard
 from privcov.ledger import Ledger
@@ -100,7 +100,8 @@ def release_private(
         **options,
     }
     defaults = {s.name: s.default for s in chosen.card.parameters}
-    go = settle(ledger, private.name, request, token, again, defaults=defaults, cost=str(guarantee))
+    tunings, cost = chosen.card.tunings, str(guarantee)
+    go = settle(ledger, private.name, request, token, again, defaults=defaults, tunings=tunings, cost=cost)
     if go.answer is not None:
         return _entered(go.answer, ledger, private.name, go.token)
     known = go.token or ledger.token_of(private.name, go.request)
@@ -268,7 +269,7 @@ def _prepared(key: str, facts: Facts, guarantee: Guarantee, centre: str, paramet
     card: MethodCard = METHODS.get(key)
     if reason := reason_against(key):
         raise ValueError(f"{reason} For private rows use one of {', '.join(c.key for c in private_methods())}.")
-    tuning = own.pop("tuning", card.tunings[0])
+    tuning = checks.one_of("tuning", own.pop("tuning", card.tunings[0]), TUNINGS)
     if tuning == "raw-cv":
         raise ValueError("tuning='raw-cv' would look at the private rows again. Use tuning='released'.")
     options = _options(card, facts, centre) | {"tuning": tuning}

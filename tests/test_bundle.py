@@ -95,6 +95,9 @@ def test_the_owners_declaration_goes_in_where_it_is_that_of_the_release(tmp_path
         assert not problem(found, monkeypatch)
         there = json.loads(found["declaration.json"])
         assert there == (json.loads(said.to_json()) if kept else declared_facts(rel.measurement))
+    for said in (5, [], "words"):  # is none at all
+        rel.save_bundle(tmp_path / "out.zip", said)
+        assert json.loads(files_of((tmp_path / "out.zip").read_bytes())["declaration.json"]) == there
     forged = json.loads(declaration().to_json())
     for change in (
         {"rows_per_person": 2}, {"n_public": False}, {"row_bound": 1.0}, {"missing": "drop-row"}, {"name": "other"},

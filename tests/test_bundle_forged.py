@@ -6,6 +6,8 @@ import os
 import random
 import stat
 import zipfile
+import zlib
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -225,6 +227,8 @@ def rows_in_decimals(measured, stated, entry, said):
         (lambda m, g, e, d: (g.clear(), g.update(kind="none")), "states none"),
         (lambda m, g, e, d: e.update(amount="1/4"), "cost is not that"),
         (lambda m, g, e, d: e["request"].update(method="zero"), "offered"),
+        (lambda m, g, e, d: e["request"].update(method="laplace-cov"), "draws no discrete-gaussian noise"),
+        (lambda m, g, e, d: e["request"].update(method="wishart-difference"), "draws no discrete-gaussian noise"),
         (lambda m, g, e, d: e["request"].update(centre="none"), "another centre"),
         (lambda m, g, e, d: e.update(state="failed"), "not of a stored release"),
         (lambda m, g, e, d: e["request"].update(draw=True), "draw must be a whole number"),
@@ -256,6 +260,12 @@ def test_a_statement_a_thousandth_too_strong_or_too_weak_is_found(bundles, facto
     assert "delta is not the one asked for" in problem(lower, monkeypatch)
 
 
+@pytest.mark.parametrize("factor", [1 - 1e-9, 1 + 1e-9])
+def test_the_noise_of_a_pair_is_exactly_what_was_paid_for(bundles, factor, monkeypatch):
+    forged = told(bundles("approx, hidden n"), noise(factor))
+    assert "the guarantee asked for needs" in problem(forged, monkeypatch)
+
+
 def test_a_declaration_names_classes_only_with_their_label(bundles, monkeypatch):
     columns = [{"name": n, "low": 0.0, "high": 100.0, "typical": None, "reason": ""} for n in NAMES]
     said = {"format": "privcov-declaration-1", "name": "t", "row_stands_for": "a person", "columns": columns}
@@ -271,6 +281,13 @@ def test_a_declaration_names_classes_only_with_their_label(bundles, monkeypatch)
     for other in ({"classes": ["ill", "well"]}, {"classes": [{}]}, {"label": "ill"}):
         forged = rewritten(bundles("zcdp"), "declaration.json", said | other)
         assert "a label has classes" in problem(forged, monkeypatch)
+
+
+def test_the_cost_of_a_pair_is_a_number_that_the_ledger_writes(bundles, monkeypatch):
+    def change(m, g, e, d):
+        e["amount"] = str(Fraction(e["amount"]) + Fraction(1, 10**30))
+
+    assert "no number that the ledger writes" in problem(told(bundles("approx, hidden n"), change), monkeypatch)
 
 
 def test_a_count_between_two_classes_is_refused(bundles, monkeypatch):
@@ -375,6 +392,16 @@ def test_both_headers_of_a_file_in_a_zip_say_the_same(tmp_path, at, more):
     raw[at] ^= more  # of the header in front of the first file, which some readers follow
     place.write_bytes(raw)
     with pytest.raises(Wrong, match="'a' has another header"):
+        read_place(place)
+
+
+def test_the_content_of_a_file_in_a_zip_has_the_checksum_of_its_headers(tmp_path):
+    place = packed(tmp_path / "z.zip", [("a", b"1", 0o600), ("b", b"2", 0o600)])
+    raw = place.read_bytes()
+    (true, other) = (zlib.crc32(content).to_bytes(4, "little") for content in (b"1", b"3"))
+    assert raw.count(true) == 2
+    place.write_bytes(raw.replace(true, other))
+    with pytest.raises(Wrong, match="'a' was changed"):
         read_place(place)
 
 

@@ -462,6 +462,16 @@ def test_the_same_table_under_another_name_is_refused(tmp_path):
         book.transact("t", RHO, {}, pytest.fail, fingerprint=print_of(rows + 1))
 
 
+def test_a_table_whose_release_failed_is_recognised_all_the_same(tmp_path):
+    """What failed is spent, and may have been drawn."""
+    book, rows = ledger(tmp_path), np.random.default_rng(3).normal(size=(300, 3))
+    book.limit("fresh", privcov.ZCDP(1.0))
+    with pytest.raises(ZeroDivisionError):
+        book.transact("t", RHO, {}, lambda: str(1 / 0), fingerprint=print_of(rows))
+    with pytest.raises(LedgerError, match="looks like 't'"):
+        book.transact("fresh", RHO, {}, pytest.fail, fingerprint=print_of(rows))
+
+
 def recorded(book: Ledger, column: str) -> list:
     with sqlite3.connect(book.path) as link:
         return [found for (found,) in link.execute(f"SELECT {column} FROM transactions ORDER BY reserved_at, id")]

@@ -111,6 +111,17 @@ def test_a_ledger_that_is_gone_or_empty_beside_its_key_is_not_begun_again(book, 
     assert copy(book) == kept, "a refusal changes no file"
 
 
+@pytest.mark.parametrize("mark", [b"", b"beginning"])
+def test_a_lock_file_that_was_left_behind_begins_no_ledger_in_place_of_a_lost_one(book, mark):
+    files = copy(book)
+    put(book, {end: files[end] for end in (".key", ".head")})
+    beside(book, ".beginning").write_bytes(mark)
+    refused(book, "lost, emptied or replaced")
+    assert {end: files[end] for end in (".key", ".head")} == copy(book)
+    put(book, files)
+    assert Ledger(book.path).account("t").releases == 3
+
+
 def test_an_older_copy_is_refused_after_every_step(tmp_path):
     """Each of the files alone, and the database with what SQLite keeps beside it; all of them again are fine."""
     book, copies = Ledger(tmp_path / "ledger.sqlite"), []

@@ -113,6 +113,23 @@ def test_another_request_is_no_other_version(other, ledger, monkeypatch):
     assert len(ledger.entries()) == 2
 
 
+def test_a_tuning_that_the_method_ignores_is_not_paid_for(ledger):
+    first = ask(ledger)
+    assert ask(ledger, tuning="fixed").to_json() == first.to_json()
+    with pytest.raises(ValueError, match="tuning must be one of"):
+        ask(ledger, tuning="no such")
+    assert len(ledger.entries()) == 1
+
+
+def test_a_tuning_that_the_method_offers_is_another_request(ledger, monkeypatch):
+    ask(ledger, "auto-precision")
+    version(monkeypatch, "auto-precision", 71)
+    with pytest.raises(LedgerError, match="no stored answer"):
+        ask(ledger, "auto-precision", tuning="fixed", again="stored")
+    ask(ledger, "auto-precision", tuning="fixed")
+    assert len(ledger.entries()) == 2
+
+
 def test_the_draws_are_asked_about_one_by_one(ledger, monkeypatch):
     made = {draw: ask(ledger, draw=draw) for draw in (1, 2)}
     version(monkeypatch, "gaussian-cov", 71)
@@ -229,6 +246,16 @@ def test_a_repeat_of_an_old_sampler_asks_and_never_calls_the_old_answer_good(rai
     for again in ("ask", "pay", "stored"):  # the good answer is the one that is given from now on, free
         assert ask(ledger, "wishart-difference", PURE, again=again).to_json() == new.to_json()
     assert len(ledger.entries()) == 2
+
+
+def test_of_several_stored_answers_a_good_one_is_given_though_a_marked_one_is_newer(ledger, monkeypatch):
+    sampler(monkeypatch, NEW)
+    good = ask(ledger, "wishart-difference", PURE)
+    version(monkeypatch, "wishart-difference", 71)
+    sampler(monkeypatch, FLOATING)
+    _marked(ask(ledger, "wishart-difference", PURE, again="pay"))
+    version(monkeypatch, "wishart-difference", 72)
+    assert ask(ledger, "wishart-difference", PURE, again="stored").to_json() == good.to_json()
 
 
 def _marked(old: Release) -> None:

@@ -73,10 +73,19 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Library:
-    """What a version of privcov writes into every bundle: the method's cards by key, as lines, and verify.py."""
+    """What a version of privcov knows of its methods: the cards by key, as lines, their noise, and verify.py.
+
+    noise: `noise_key` -> mechanisms that the method measures with.
+    """
 
     cards: Mapping[str, tuple[tuple[str, str], ...]]
+    noise: Mapping[str, tuple[str, ...]]
     verifier: bytes
+
+
+def noise_key(method: str, kind: str, d: int) -> str:
+    """What the noise of a method depends on: the kind of guarantee that is asked for, and one column or several."""
+    return f"{method}, {kind}, {'one column' if d == 1 else 'several columns'}"
 
 
 def centre_of(total: NoisySum) -> str:

@@ -176,7 +176,10 @@ def _check_declaration(what: Inputs) -> None:
 
 def facts_of(said: dict, n: int | None) -> Facts:
     """The public facts that follow from an owner's declaration, for a table of n rows. ValueError for another form."""
-    must(set(said) == set(_DECLARATION), f"the declaration must hold {', '.join(_DECLARATION)}")
+    must(
+        isinstance(said, dict) and set(said) == set(_DECLARATION),
+        f"the declaration must hold {', '.join(_DECLARATION)}",
+    )
     must(said["format"] == "privcov-declaration-1", "the declaration is of another format")
     for name in ("name", "row_stands_for"):
         _words(name, said[name])

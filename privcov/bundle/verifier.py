@@ -6,14 +6,20 @@ There is no second copy of a formula: a bundle's script computes with the text o
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 from functools import cache
 from pathlib import Path
 
+from privcov import _private
 from privcov._private import private_methods
-from privcov.bundle.derived import Library
+from privcov.bundle.derived import Library, noise_key
+from privcov.measurements.exact_wishart import LARGEST_COUPLED
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
+from privcov.private_facts import declared, working_units
 
 _ROOT = Path(__file__).resolve().parents[1]
+_COLUMNS = (1, 2, LARGEST_COUPLED + 1)  # numbers of columns on which the noise of a method may depend
 _FIRST = "privcov.bundle.verify"
 _CARD = ("label", "summary", "formula", "avoid", "reference", "differs")
 
@@ -83,9 +89,10 @@ if __name__ == "__main__":
     from privcov.bundle.verify import main
 
     _cards = {key: tuple(map(tuple, lines)) for key, lines in json.loads(CARDS).items()}
+    _noise = {key: tuple(drawn) for key, drawn in json.loads(NOISE).items()}
     with open(_file, "rb") as _own:
         _text = _own.read()
-    sys.exit(main(Library(_cards, _text), Path(os.path.dirname(_file))))
+    sys.exit(main(Library(_cards, _noise, _text), Path(os.path.dirname(_file))))
 '''
 
 
@@ -101,17 +108,35 @@ def verifier_source() -> str:
     cards = json.dumps({key: list(map(list, lines)) for key, lines in _cards().items()}, indent=1)
     assert "'''" not in cards
     parts.append(f"\n# {'=' * 110}\n# What method_card.txt says of each method.\nCARDS = r'''{cards}'''\n")
+    noise = json.dumps({key: list(drawn) for key, drawn in _noise().items()}, indent=1)
+    parts.append(f"\n# What noise each method draws.\nNOISE = r'''{noise}'''\n")
     return "".join([*parts, _TAIL])
 
 
 def library() -> Library:
     """What this version of privcov writes into every bundle."""
-    return Library(_cards(), verifier_source().encode())
+    return Library(_cards(), _noise(), verifier_source().encode())
 
 
 @cache
 def _cards() -> dict[str, tuple[tuple[str, str], ...]]:
     return {card.key: tuple((title, getattr(card, title)) for title in _CARD) for card in private_methods()}
+
+
+@cache
+def _noise() -> dict[str, tuple[str, ...]]:
+    """What each method plans for one, few and many columns, with a public and a hidden number of rows."""
+    examples: tuple[Guarantee, ...] = (PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(1.0))
+    found: dict[str, set[str]] = {}
+    for card, guarantee, d, n_public in itertools.product(private_methods(), examples, _COLUMNS, (True, False)):
+        names = tuple(f"x{j}" for j in range(d))
+        facts = declared(names, working_units(names, 1.0, None, None), (), 1, n_public, 1, "typical")
+        if type(guarantee) not in card.guarantees or facts.relation not in card.relations:
+            continue
+        method, options = _private._prepared(card.key, facts, guarantee, "auto", {})
+        event = _private.planned_event_of(method, facts, guarantee, options)
+        found.setdefault(noise_key(card.key, guarantee.kind, d), set()).add(event.mechanism)
+    return {key: tuple(sorted(drawn)) for key, drawn in found.items()}
 
 
 def _needed(first: str) -> list[str]:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from privcov.bundle.derived import EXTRAS, FORMAT, Library, derived_files, manifest_of
+from privcov.bundle.derived import EXTRAS, FORMAT, Library, derived_files, manifest_of, noise_key
 from privcov.bundle.inputs import INPUTS, OLD_NOISE, OLD_SAMPLER, parsed, read_inputs
 from privcov.bundle.place import Wrong, must, read_place
 
@@ -34,6 +34,8 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
         must(name in files, f"{name} is missing")
     what, told = read_inputs(files)
     must(what.entry["request"]["method"] in library.cards, "the method is none that private rows are offered")
+    event, drawn = what.total.event, noise_key(what.entry["request"]["method"], what.asked.kind, what.total.facts.d)
+    must(event.mechanism in library.noise.get(drawn, ()), f"the method draws no {event.mechanism} noise ({drawn})")
     expected = derived_files(what, library)
     given = {name: raw for name, raw in files.items() if name not in EXTRAS and name != "manifest.json"}
     for name in sorted({*expected, *given} - {"verify.py"}):

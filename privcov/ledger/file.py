@@ -128,17 +128,22 @@ class LedgerFile:
     def _fill(self) -> None:
         """The tables of a new ledger, and the first record. Its key is there, and nobody else is."""
         self._read_key()
+        self._check_nothing_settled()
         with self._alone() as link:
             self._begin_chain(link, "begun")
         with self._alone(lock=False) as link:
             link.execute("PRAGMA journal_mode=WAL")
 
     def _migrate(self, link: sqlite3.Connection) -> None:
-        """A chain for the rows of a ledger from before there were chains; the counter knows if it had one."""
+        """A chain for the rows of a ledger from before there were chains."""
+        self._check_nothing_settled()
+        self._begin_chain(link, "migrated")
+
+    def _check_nothing_settled(self) -> None:
+        """LedgerError where the counter knows of a chain: whatever else is there, it was not begun just now."""
         reached = self._reached()
         if reached is not None and reached.settled is not None:
             raise lost(self.path)
-        self._begin_chain(link, "migrated")
 
     def _begin_chain(self, link: sqlite3.Connection, state: str) -> None:
         for statement in (*_TABLES, *SCHEMA):

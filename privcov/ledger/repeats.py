@@ -51,18 +51,27 @@ class Settled:
 
 
 def settle(
-    ledger: Ledger, name: str, request: dict, token: str | None, again: str, *, defaults: Mapping, cost: str
+    ledger: Ledger,
+    name: str,
+    request: dict,
+    token: str | None,
+    again: str,
+    *,
+    defaults: Mapping,
+    tunings: tuple[str, ...],
+    cost: str,
 ) -> Settled:
     """What a request comes to, from the ledger alone; no row is touched.
 
     again: "ask" raises `VersionChanged` where a release for the same was made by another version or is not good;
     "stored" takes its answer, "pay" makes a new release. The same request in the same version is free in each case.
-    defaults: those of the method's parameters. cost: of a new release, in words.
+    defaults: those of the method's parameters. tunings: its choice, the default first. cost:
+    of a new release, in words.
     """
     checks.one_of("again", again, AGAIN)
     request = json.loads(json.dumps(request))
     known = token or ledger.token_of(name, request)
-    same = earlier(ledger, name, request, defaults)
+    same = earlier(ledger, name, request, defaults, tunings)
     doubts = {e.token: doubt(ledger, e, request["version"]) for e in same}
     good = [e for e in same if not doubts[e.token]]
     if again == STORED:
@@ -94,13 +103,14 @@ def settle(
     return Settled(request, known)
 
 
-def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping) -> list[Entry]:
+def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping, tunings: tuple[str, ...]) -> list[Entry]:
     """The entries of a table that asked for the same, in this version or another, the oldest first.
 
-    A parameter or a fact that one version knows and the other does not counts as its default.
+    A parameter or a fact that one version knows and the other does not counts as its default, and so does a tuning
+    that the method ignores.
     """
-    asked = _asked(request, defaults)
-    return [e for e in ledger.entries(name) if _asked(e.request, defaults) == asked]
+    asked = _asked(request, defaults, tunings)
+    return [e for e in ledger.entries(name) if _asked(e.request, defaults, tunings) == asked]
 
 
 def doubt(ledger: Ledger, entry: Entry, version: int) -> str:
@@ -119,11 +129,12 @@ def _best(ledger: Ledger, entries: list[Entry]) -> Entry:
     return max(entries, key=lambda e: (not exposed_answer(ledger.answer(e.token)), e.number))
 
 
-def _asked(request: Mapping, defaults: Mapping) -> dict:
+def _asked(request: Mapping, defaults: Mapping, tunings: tuple[str, ...]) -> dict:
     """What a request asks for, without what only says in which version."""
     given = request.get("parameters", {})
     found = {name: request.get(name) for name in _COMPARED}
     return found | {
+        "tuning": found["tuning"] if found["tuning"] in tunings else tunings[0],
         "facts": facts_of(request),
         "parameters": {name: given.get(name, value) for name, value in defaults.items()},
     }
