@@ -361,7 +361,9 @@ def many(k: int, *, n_public: bool = True, **more) -> PrivateDataset:
 def test_noise_beyond_all_that_the_rows_add_up_to_is_refused_from_public_facts(method, guarantee, k, kwargs, ledger):
     """800 rows. The same request with one row per person goes through, so nothing else is refused."""
     ledger.limit("t", privcov.ApproxDP(100.0, 1e-6))
-    with pytest.raises(ValueError, match=r"would say nothing: .* 800 rows \(public\) .*weaker guarantee, or") as refused:
+    with pytest.raises(
+        ValueError, match=r"would say nothing: .* 800 rows \(public\) .*weaker guarantee, or"
+    ) as refused:
         privcov.release_private(method, many(k, **kwargs), guarantee, ledger=ledger)
     assert "Nothing was spent." in str(refused.value)
     assert not ledger.entries("t")
