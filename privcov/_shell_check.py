@@ -71,7 +71,8 @@ def stop_if_unreadable(declaration: Declaration, data: Sequence[str], accepted: 
         told = "; ".join(f"{c.name!r} ({next(iter(c.looks), 'all cells missing')})" for c in lacking)
         raise ValueError(
             f"Nothing was spent. There is hardly a readable number, or none, in {told}. Correct the file, "
-            f"declare the table without such columns, or give --accept-unreadable and their names. {MARK}."
+            f"declare the table without such columns, or give --accept-unreadable and their names. "
+            f"Owner's view, {MARK}."
         )
 
 
@@ -80,7 +81,7 @@ def report(found: OwnerCheck) -> list[str]:
     from privcov.experiments.owner_check import CHOICE, MARK, advice
 
     wide = max(6, *(len(c.name) for c in found.columns))
-    lines = [f"{MARK}.", f"{found.name}: {found.rows:,} rows", found.verdict, ""]
+    lines = [f"Owner's view, {MARK}.", f"{found.name}: {found.rows:,} rows", found.verdict, ""]
     lines.append(
         f"{'column':<{wide}} {'numbers':>12} {'missing':>8} {'unreadable':>10} {'outside':>8}  looks like; codes"
     )

@@ -258,7 +258,8 @@ def test_check_shows_the_owner_every_column_and_touches_no_ledger(place, monkeyp
     assert "write decimal points" in out
     assert "A release needs about" in out
     assert out.count("not covered by the guarantee") == 1
-    assert "check 100%" in said
+    assert "check done in" in said
+    assert "%" not in said  # a share of known bytes would tell how many rows there are
     assert '"' not in out  # no cell is repeated
     assert spent(place) == 0
     assert inside(place, monkeypatch, "check", place / "d.json", place / "a.parquet") == 0

@@ -15,6 +15,7 @@ from privcov.data_sources.private_file import PrivateFileError
 from privcov.experiments.owner_check import CHOICE, MARK, OwnerCheck, advice
 from privcov.experiments.owner_needs import needs
 
+_LINE = 33  # pixels of one line of a table in this theme
 _STYLE = '<style>.st-key-own-checked [data-testid="stElementToolbar"] {display: none;}</style>'
 
 
@@ -109,7 +110,16 @@ def _details(mine: Own, found: OwnerCheck) -> None:
         }
         for c in found.columns
     ]
-    st.dataframe(pd.DataFrame(lines), hide_index=True, height=min(35 * (len(lines) + 1) + 3, 320))
+    st.dataframe(
+        pd.DataFrame(lines),
+        hide_index=True,
+        height=min(_LINE * (len(lines) + 1) + 2, 320),
+        column_config={
+            "Numbers": st.column_config.NumberColumn(format="localized", width=80),
+            **{name: st.column_config.Column(width=80) for name in ("Missing", "Not readable", "Outside")},
+            "Looks like": st.column_config.Column(width=160),
+        },
+    )
     if found.label:
         st.markdown(show.as_text(f"{found.unlisted:,} of {found.rows:,} rows have no label of the list."))
     for line in advice(found):

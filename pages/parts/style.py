@@ -57,7 +57,9 @@ STYLE = """
   [data-testid="stMain"] [data-testid="stColumn"]:has(.stPlotlyChart):not(:has([class*="st-key-square-"])) {
     min-width: min(22rem, 100%);}
   /* Matrices side by side go two by two, and one that is left over is no larger than the others. */
-  [data-testid="stMain"] [data-testid="stColumn"]:has(> * > [class*="st-key-square-"]) {
+  [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(
+    > [data-testid="stColumn"] + [data-testid="stColumn"] > * > [class*="st-key-square-"])
+    > [data-testid="stColumn"]:has(> * > [class*="st-key-square-"]) {
     min-width: calc(50% - 1rem); max-width: calc(50% - .5rem);}
 }
 /* Captions fade by colour, not by opacity, which would fade badges and links in them too. */

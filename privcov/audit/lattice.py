@@ -64,7 +64,10 @@ class Look:
         power = f"2^{self.power}" if self.power > 1 else "2"
         step = power if self.lattice == "2^k" else f"scale / {power}"
         step = step if self.multiple == 1 else f"{step} / {self.multiple}"
-        return f"residues modulo {step}, {self.group}: {self.statistic:.4g}, limit {self.limit:.4g}"
+        return (
+            f"residues modulo {step}, {self.group}: unevenness {self.statistic:,.4g}, "
+            f"where even noise stays below {self.limit:,.4g}"
+        )
 
 
 @dataclass(frozen=True)

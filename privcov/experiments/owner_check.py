@@ -22,7 +22,7 @@ from privcov.table_files import Said, TableFiles, Words, describe, parts_of, sai
 from privcov.table_files.facts import quote
 from privcov.table_files.numbers import number_of
 
-MARK = "Owner's view, not part of any release: never hand it on"
+MARK = "not part of any release: never hand it on"  # after "Owner's view"
 CHOICE = "Columns or bounds chosen because of what stands here are not covered by the guarantee."
 _MUCH_MISSING, _MUCH_OUTSIDE = 0.5, 0.01
 _ROWS = 131_072  # of a table in memory looked at together

@@ -63,8 +63,8 @@ def check_scale(scale: float) -> None:
     """ValueError for discrete Gaussian or Laplace noise that cannot be drawn exactly."""
     if scale > LARGEST_SCALE:
         raise ValueError(
-            f"The noise scale must be at most 2^54 steps, got {scale:g}: sums of larger noise do not fit into "
-            "64 bits. Ask for a weaker guarantee, or declare fewer rows per person."
+            f"The noise scale must be at most 2^54 steps, got {scale:g}: beyond, sums of 64 bits would end at the "
+            "largest number. Ask for a weaker guarantee, or declare fewer rows per person."
         )
 
 

@@ -266,6 +266,22 @@ def test_killed_in_mid_release_it_is_spent_and_never_drawn_again(tab, settle, tm
     assert hosts <= {"127.0.0.1", None}
 
 
+# --- on a phone -----------------------------------------------------------------------------------------------
+
+
+def test_a_matrix_beside_words_takes_the_whole_width_of_a_phone(visit, settle, tmp_path):
+    book = Ledger(tmp_path / "ledger.sqlite")
+    book.limit("ward", ZCDP(1.0))
+    release_private("gaussian-cov", read_private(rows_of(500), declared()), ZCDP(0.1), ledger=book)
+    with serving(tmp_path) as server:
+        page = visit("/Your_data", base=server.address, width=390)
+        step(page, settle, "4 Answers")
+        picture = page.locator(".st-key-square-own-correlation").bounding_box()
+        assert picture["width"] > 300
+        assert picture["height"] == pytest.approx(picture["width"], abs=2)
+        page.close()
+
+
 # --- at the door --------------------------------------------------------------------------------------------
 
 

@@ -39,7 +39,9 @@ def test_the_file_is_checked_when_asked_and_the_verdict_is_marked():
     at = limited(declared())
     assert MARK not in everything(at)
     press(at, "Check the file")
-    assert MARK in everything(at)
+    assert everything(at).count(MARK) == 1
+    (tag,) = (h.proto.body for h in at.get("html") if MARK in h.proto.body)
+    assert tag.count("Owner") == 1
     assert any("All fine: every cell is a number or empty" in plain(m.value) for m in at.markdown)
     assert not at.checkbox
     press(at, "Release ...")
