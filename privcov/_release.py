@@ -275,8 +275,10 @@ def _raw(raw: dict, read: dict) -> Measured:
     law = NoiseLaw(**raw["law"])
     for field in dataclasses.fields(law):
         value = getattr(law, field.name)
-        if field.type == "int" and value is not False:  # which was written for no anchor
-            checks.whole(field.name, value, 0)
+        if field.type == "int":
+            checks.whole(
+                field.name, int(value) if isinstance(value, bool) else value, 0
+            )  # joint was once true or false
     checks.in_range("scale", law.scale, 0.0, math.inf)
     checks.number("freedom", law.freedom)
     event = None if raw["event"] is None else read["events"][checks.whole("event", raw["event"], 0)]

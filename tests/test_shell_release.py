@@ -121,7 +121,7 @@ def test_a_bundle_is_written_checked_and_refused_before_anything_is_paid(place):
 def test_progress_does_not_show_a_number_of_rows_that_is_not_public(place):
     done = run(place, declaration="h.json")
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith("done in ")
+    assert done.stderr.startswith("check done in ")
     assert "%" not in done.stderr
     assert "2,000" not in done.stderr.replace("2,000 rows/s", "")
     assert "rows/s" not in done.stderr

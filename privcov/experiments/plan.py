@@ -172,7 +172,8 @@ class Plan:
         try:
             fields["guarantees"] = [from_dict(dict(g.items())) for g in entries]
         except (TypeError, AttributeError) as problem:
-            raise ValueError(f"guarantees must hold entries such as {to_dict(ZCDP(0.1))}; {problem}.") from None
+            lacking = problem if isinstance(problem, TypeError) else "one of them is no such entry"
+            raise ValueError(f"guarantees must hold entries such as {to_dict(ZCDP(0.1))}; {lacking}.") from None
         return cls(**fields)
 
 

@@ -208,7 +208,7 @@ def test_summarise_takes_mean_and_quantiles_over_replicates():
         ({"row_bound": 0}, "row_bound must be > 0"),
         ({"metrics": []}, "metrics must hold at least one"),
         ({"metrics": ["accuracy"]}, "metric must be one of"),
-        ({"replicates": 0}, "replicates must be >= 1"),
+        ({"replicates": 0}, "replicates must be in 1..1000000"),
         ({"seed": -1}, "seed must be >= 0"),
         ({"seed": 0.5}, "seed must be a whole number"),
     ],

@@ -130,7 +130,7 @@ def test_nothing_to_compare_with_is_a_sentence():
         error(rel, data, against="oracle")
     with pytest.raises(ValueError, match="differ in columns"):
         error(rel, privcov.Dataset.from_rows(np.ones((3, 1))))
-    with pytest.raises(TypeError, match="error needs a Dataset"):
+    with pytest.raises(TypeError, match=r"dataset must be a privcov\.Dataset, got ndarray"):
         error(rel, np.eye(3))
     graph = privcov.release("glasso-gaussian", privcov.source("precision-ar2", n=2000, d=3), ENOUGH)
     with pytest.raises(ValueError, match="waterfall explains covariance"):

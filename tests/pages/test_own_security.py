@@ -293,7 +293,8 @@ def test_a_zero_byte_in_a_name_is_refused():
 def test_an_error_on_private_rows_holds_an_identifier_and_no_cell(broken, ledger, caplog, capfd):
     caplog.set_level(logging.DEBUG)
     at = limited(declared(broken, declaration()))
-    press(press(at, "Release ..."), "Confirm and release")
+    press(at, "Release ...")  # the owner's check reads the file first, so nothing is asked for
+    assert not [b for b in at.button if b.label == "Confirm and release"]
     assert any("(id " in plain(e.value) for e in at.error)
     assert CANARY not in everything(at)
     go(at, "view")
