@@ -8,11 +8,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.parts import limits_table
+from pages.parts.limits_table import Field
 from pages.parts.own_state import Own, keep, own
 from privcov.data_sources.private_file import Declaration
 
 NUMBERS = ("low", "high", "typical")
-_LINE = 33  # pixels of one line of the editor in this theme
+FIELDS = (
+    Field("use", "Use", "tick"),
+    Field("column", "Column", "name"),
+    Field("low", "Lowest", "number"),
+    Field("high", "Highest", "number"),
+    Field("typical", "Typical", "number", "Optional: a usual value, between the two."),
+    Field("reason", "Why these", "text", "It goes into the record.", most=200),
+)
 _NAMES_A_PERSON = re.compile(
     r"(^|[^a-z])(id|ids|uid|pid|ssn|subj|subject|patient|person|participant|respondent|customer|client|user|member|"
     r"name|surname|email|phone)([^a-z]|$)|num$|id$",
@@ -36,32 +45,8 @@ def section() -> None:
     mine = own()
     if mine.typed is None:
         mine.typed = blank(mine.header)
-    key = _key(mine)
-    if key not in st.session_state:
-        st.session_state["own-start"] = mine.typed
-    number = st.column_config.NumberColumn
-    mine.typed = st.data_editor(
-        st.session_state["own-start"],
-        key=key,
-        hide_index=True,
-        num_rows="fixed",
-        # A run of the page while somebody types moves the editor under the keys, and some are lost.
-        on_change="ignore",
-        width="stretch",
-        height=min(_LINE * (len(mine.header) + 1) + 2, 520),
-        disabled=["column"],
-        placeholder=" ",
-        column_config={
-            "use": st.column_config.CheckboxColumn("Use", width=60),
-            "column": st.column_config.TextColumn("Column", width=180),
-            "low": number("Lowest", width=95),
-            "high": number("Highest", width=95),
-            "typical": number("Typical", width=95, help="Optional: a usual value, between the two."),
-            "reason": st.column_config.TextColumn(
-                "Why these", width=300, help="It goes into the record.", max_chars=200
-            ),
-        },
-        alt="One line per column, with its public limits and the reason for them.",
+    mine.typed = limits_table.draw(
+        mine.typed, FIELDS, _key(mine), "One line per column, with its public limits and the reason for them."
     )
     _many(mine)
 
@@ -71,15 +56,10 @@ def _key(mine: Own) -> str:
 
 
 def take_in() -> None:
-    """What was typed since the last run, for runs and callbacks in which the editor is not drawn."""
+    """What was typed since the last run, for runs and callbacks in which the table is not drawn."""
     mine = own()
-    if mine.typed is None or _key(mine) not in st.session_state:
-        return
-    typed = st.session_state["own-start"].copy()
-    for row, cells in st.session_state[_key(mine)]["edited_rows"].items():
-        for name, value in cells.items():
-            typed.loc[int(row), name] = (np.nan if name in NUMBERS else "") if value is None else value
-    mine.typed = typed
+    if mine.typed is not None:
+        mine.typed = limits_table.taken_in(mine.typed, FIELDS, _key(mine))
 
 
 def _many(mine: Own) -> None:
@@ -108,7 +88,7 @@ def _many(mine: Own) -> None:
 
 
 def leave_out(name: str) -> None:
-    """Untick a column; for callbacks, before the editor is drawn."""
+    """Untick a column; for callbacks, before the table is drawn."""
     take_in()
     mine = own()
     if mine.typed is not None and mine.typed.loc[mine.typed["column"] == name, "use"].any():
@@ -117,13 +97,13 @@ def leave_out(name: str) -> None:
 
 
 def _again(mine: Own) -> None:
-    mine.turn += 1  # the editor starts anew, from what was typed
+    mine.turn += 1  # the table starts anew, from what was typed
     st.rerun()
 
 
 def as_used(declared: Declaration) -> None:
-    """Every bound as it will be used: a key that the editor lost is seen here, before a row is read."""
-    st.markdown("**These bounds will be used.** Compare them with what you meant: a lost digit changes the answer.")
+    """Every bound as it will be used: a slip of the fingers is seen here, before a row is read."""
+    st.markdown("**These bounds will be used.** Compare them with what you meant: a wrong digit changes the answer.")
     lines = [
         f"{c.name}: from {c.low:,.15g} to {c.high:,.15g}, "
         + ("the middle is typical" if c.typical is None else f"typical {c.typical:,.15g}")
@@ -144,7 +124,7 @@ def blank(header: tuple[str, ...]) -> pd.DataFrame:
         {
             "use": [not names_a_person(name) for name in header],
             "column": list(header),
-            **{name: np.full(len(header), np.nan) for name in NUMBERS},
+            **{name: np.full(len(header), np.nan, dtype=object) for name in NUMBERS},
             "reason": [""] * len(header),
         }
     )

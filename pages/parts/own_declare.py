@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts import own_columns, own_state, practice, session_file, show
+from pages.parts import limits_table, own_columns, own_state, practice, session_file, show
 from pages.parts.own_columns import NUMBERS, blank, empty, names_a_person
 from pages.parts.own_state import keep, own
 from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
@@ -238,6 +238,8 @@ def entered() -> Declaration:
         raise ValueError("No column is chosen, and at least one is needed: tick those that go into the matrix.")
     if lacking := _lacking(kept, rows):
         raise ValueError(f"Still missing: {'; '.join(lacking)}.")
+    if unread := limits_table.unread(typed, own_columns.FIELDS):
+        raise ValueError(unread)
     columns = tuple(
         Column(line.column, _number(line.low), _number(line.high), _number(line.typical), str(line.reason).strip())
         for line in rows.itertuples()

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts import frame, hosted, session_file, show
+from pages.parts import frame, hosted, limits_table, session_file, show
+from pages.parts.limits_table import Field
 from pages.parts.session_file import Upload
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, PublicTable, read_header, read_public
 from privcov.data_sources.declaration import declare
@@ -18,6 +19,15 @@ from privcov.measurements.clipping import share_out_of_bounds
 ANSWERS = {"yes": "Yes, anyone may see its rows", "no": "No, its rows are confidential"}
 LIMITS = {"bounds": "Bounds per column", "row": "One row bound"}
 NUMBERS = ("low", "high", "typical")
+_FIELDS = (
+    Field("use", "Use", "tick"),
+    Field("column", "Column", "name"),
+    Field("low", "Lowest", "number", "The lowest value the quantity can have."),
+    Field("high", "Highest", "number", "The highest value the quantity can have."),
+    Field("typical", "Typical", "number", "Optional: a usual value, between the two."),
+    Field("missing", "Missing", "count", "Empty or infinite cells. A row with one in a used column is left out."),
+    Field("remark", "Remark", "fact"),
+)
 
 
 def section() -> None:
@@ -183,39 +193,11 @@ def _declaration(upload: Upload) -> None:
 
 
 def _editor(upload: Upload, bounds: bool) -> pd.DataFrame:
-    key = f"upload-cells-{upload.file_id}"
     if upload.typed is None:
         upload.typed = _blank(upload.table)
-    # While the editor is on the page it keeps its own edits over the table it started with. After a visit to
-    # another page it starts anew, and then from what was typed.
-    if key not in st.session_state:
-        st.session_state["upload-start"] = upload.typed
-    number = st.column_config.NumberColumn
-    upload.typed = st.data_editor(
-        st.session_state["upload-start"],
-        key=key,
-        hide_index=True,
-        num_rows="fixed",
-        width="stretch",
-        disabled=["column", "missing", "remark"],
-        column_order=["use", "column", *(NUMBERS if bounds else ()), "missing", "remark"],
-        placeholder=" ",
-        column_config={
-            "use": st.column_config.CheckboxColumn("Use", width="small"),
-            "column": st.column_config.TextColumn("Column", width="medium"),
-            "low": number("Lowest", width="small", help="The lowest value the quantity can have."),
-            "high": number("Highest", width="small", help="The highest value the quantity can have."),
-            "typical": number("Typical", width="small", help="Optional: a usual value, between the two."),
-            "missing": number(
-                "Missing",
-                format="%d",
-                width="small",
-                help="Empty or infinite cells. A row with one in a used column is left out.",
-            ),
-            "remark": st.column_config.TextColumn("Remark"),
-        },
-        alt="One line per numeric column, with its public limits.",
-    )
+    fields = _FIELDS if bounds else tuple(f for f in _FIELDS if f.kind != "number")
+    key = f"upload-cells-{upload.file_id}-{'bounds' if bounds else 'row'}"
+    upload.typed = limits_table.draw(upload.typed, fields, key, "One line per numeric column, with its public limits.")
     return upload.typed
 
 
@@ -227,7 +209,7 @@ def _blank(table: PublicTable) -> pd.DataFrame:
         {
             "use": True,
             "column": list(table.columns),
-            **dict.fromkeys(NUMBERS, np.nan),
+            **{name: np.full(len(table.columns), np.nan, dtype=object) for name in NUMBERS},
             "missing": [table.missing.get(c, 0) + table.infinite.get(c, 0) for c in table.columns],
             "remark": [", ".join(said[c] for said in (constant, endless) if c in said) for c in table.columns],
         }
@@ -240,6 +222,8 @@ def _use(upload: Upload, entered: tuple) -> None:
     rows = typed[typed["use"]]
     columns = tuple(rows["column"])
     if how == "bounds":
+        if unread := limits_table.unread(typed, _FIELDS):
+            raise ValueError(unread)
         bounds = {r.column: (r.low, r.high) for r in rows.itertuples()}
         typical = dict(zip(columns, rows["typical"], strict=True))
         data, notes = declare(upload.table, columns, bounds, typical)

@@ -109,7 +109,7 @@ def _alone(path: Path) -> Iterator[int]:
         handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
         try:
             _hold(handle)
-            mine = lock.exists() and os.path.samestat(os.fstat(handle), lock.stat())
+            mine = _leads_to(lock, handle)
         except BaseException:
             os.close(handle)
             raise
@@ -125,6 +125,14 @@ def _alone(path: Path) -> Iterator[int]:
         else:
             lock.unlink(missing_ok=True)
             os.close(handle)
+
+
+def _leads_to(lock: Path, handle: int) -> bool:
+    """True when that name still leads to the open file. One look: who held the lock may take the name away meanwhile."""
+    try:
+        return os.path.samestat(os.fstat(handle), lock.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _hold(handle: int) -> None:

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -69,21 +69,9 @@ def bring(page, settle, raw: bytes, what: Declaration) -> None:
     press(page, settle, "Fill the form from it")
 
 
-def type_highest(page, settle, row: int, number: str) -> None:
-    """Into the editor's column "Highest", as fast as a person types, once the cell is open for typing."""
-    from playwright.sync_api import TimeoutError as NotYet
-
-    grid = page.get_by_test_id("stDataFrame").locator("canvas").first
-    grid.scroll_into_view_if_needed()
-    field = page.locator("#portal input")  # loaded at the first use; keys struck before that would be lost
-    for _ in range(10):  # the table may still be moving when it is clicked
-        box = grid.bounding_box()
-        page.mouse.click(box["x"] + 390, box["y"] + 33 * row + 16)
-        page.keyboard.press("Enter")
-        with suppress(NotYet):
-            field.wait_for(timeout=3000)
-            break
-    field.select_text()
+def type_highest(page, settle, name: str, number: str) -> None:
+    """As fast as a person types."""
+    page.get_by_role("textbox", name=f"Highest of {name}", exact=True).click(click_count=3)
     page.keyboard.type(number, delay=90)
     page.keyboard.press("Enter")
     settle(page)
@@ -136,7 +124,7 @@ def test_from_a_file_to_a_checked_bundle_and_no_further(visit, settle, tmp_path)
     with serving(tmp_path) as server:
         page = visit("/Your_data", base=server.address, height=1500)
         bring(page, settle, raw, declared())
-        type_highest(page, settle, 2, "110")
+        type_highest(page, settle, "age", "110")
         press(page, settle, "Declare")
         assert "Declared: 3 columns of 'ward'" in said(page)
         plan_and_ask(page, settle, limit="0.15")
@@ -146,7 +134,7 @@ def test_from_a_file_to_a_checked_bundle_and_no_further(visit, settle, tmp_path)
         # a second tab asks for another draw while the first one has not confirmed yet: both would fit
         other = visit("/Your_data", base=server.address, height=1500)
         bring(other, settle, raw, declared())
-        type_highest(other, settle, 2, "110")
+        type_highest(other, settle, "age", "110")
         press(other, settle, "Declare")
         press(other, settle, "Go on to Plan")
         press(other, settle, "Go on to Release")

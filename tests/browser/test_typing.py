@@ -1,39 +1,107 @@
-"""The owner's page at the speed of a person, and Plan also as fast as keys can be sent: what was typed stands there.
+"""The owner's page at the speed of a person and as fast as keys can be sent: what was typed stands there.
 
-Ten trials on a fixed schedule each: a fault in one of five shows with probability 0.89.
+Ten trials of Plan on a fixed schedule: a fault in one of five shows with probability 0.89. Fewer of the table of
+limits, where each trial is nine fields: a key lost in one field of twenty shows with probability 0.98.
 """
 
-from tests.browser.test_own_data import press, step, type_highest
+import pytest
+
+from tests.browser.test_own_data import press, said, step
 
 TRIALS = 10
 HUMAN, MACHINE = 110, 0  # ms from key to key
-EDGES = (("12", "3456", "known one"), ("7", "89.5", "known two"), ("1", "2345", "known three"))
+EDGES = {
+    "u": ("12", "3456", "", "known one"),
+    "v": ("7", "89.5", "8", "known two"),
+    "w": ("-1", "2e3", "", "known three"),
+}
+LABELS = ("Lowest", "Highest", "Typical", "Why these")
 
 
-def test_the_declaration_grid_keeps_every_key(visit, settle):
-    """From the second cell on: Streamlit's front end fetches the editor itself when the first one opens."""
-    page = visit("/Your_data", height=1500)
-    for _ in range(TRIALS // len(EDGES) + 1):
-        raw = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"u,v,w\n1,2,3\n"}
-        page.locator("input[type=file]").first.set_input_files(raw)
-        settle(page)
-        type_highest(page, settle, 3, "5")
-        box = page.get_by_test_id("stDataFrame").locator("canvas").first.bounding_box()
-        for row, (low, high, why) in enumerate(EDGES):
-            page.mouse.click(box["x"] + 295, box["y"] + 33 * (row + 1) + 16)
-            page.locator(f"#glide-cell-2-{row}[aria-selected=true]").wait_for(state="attached")
-            for text in (low, high, "", why):
-                page.keyboard.type(text, delay=HUMAN)
+def cell(page, label: str, column: str):
+    return page.get_by_role("textbox", name=f"{label} of {column}", exact=True)
+
+
+def standing(page) -> dict[str, tuple[str, ...]]:
+    return {column: tuple(cell(page, label, column).input_value() for label in LABELS) for column in EDGES}
+
+
+def given(page, settle) -> None:
+    raw = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"u,v,w\n1,2,3\n"}
+    page.locator("input[type=file]").first.set_input_files(raw)
+    settle(page)
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_the_table_of_limits_keeps_every_key(visit, settle, width):
+    """From the first cell of a new page on, at a person's speed and as fast as keys can be sent."""
+    page = visit("/Your_data", width=width, height=1500)
+    for trial in range(4 if width == 1280 else 2):
+        given(page, settle)
+        delay = (HUMAN, MACHINE)[trial % 2]
+        for column, line in EDGES.items():
+            first = cell(page, "Lowest", column)
+            first.scroll_into_view_if_needed()
+            box = first.bounding_box()
+            page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            for text in line:
+                page.keyboard.type(text, delay=delay)
                 page.keyboard.press("Tab")
-                page.wait_for_timeout(HUMAN)
-        step(page, settle, "2 Plan")  # the page takes over what was typed, also where the editor is not drawn
+                page.wait_for_timeout(delay)
+        assert standing(page) == EDGES, f"trial {trial}"
+        step(page, settle, "2 Plan")  # the page takes over what was typed, also where the table is not drawn
         step(page, settle, "1 Declare")
-        shown = [
-            tuple(page.get_by_test_id(f"glide-cell-{column}-{row}").text_content() for column in (2, 3, 5))
-            for row in range(3)
-        ]
-        assert shown == list(EDGES)
+        numbers = {column: (*map(as_shown, line[:3]), line[3]) for column, line in EDGES.items()}
+        assert standing(page) == numbers, f"trial {trial}"
         press(page, settle, "Forget this file")
+
+
+def as_shown(text: str) -> str:
+    return repr(float(text)).removesuffix(".0") if text else ""
+
+
+def test_the_table_of_limits_by_keyboard_and_from_a_spreadsheet(visit, settle):
+    page = visit("/Your_data", height=1500)
+    given(page, settle)
+    cell(page, "Lowest", "u").click()
+    for text in ("1", "2", "3"):
+        page.keyboard.type(text)
+        page.keyboard.press("Enter")
+    page.keyboard.press("ArrowUp")  # "Enter" in the last line stays there
+    page.keyboard.type("22")  # what stood there was selected
+    page.keyboard.press("Tab")
+    settle(page)
+    assert [cell(page, "Lowest", name).input_value() for name in EDGES] == ["1", "22", "3"]
+    page.evaluate(
+        """text => { const data = new DataTransfer(); data.setData('text/plain', text); document.activeElement
+        .dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true})) }""",
+        "33\t\tas said\n1,5\t\tas written\tone too many\n",
+    )
+    settle(page)
+    assert standing(page)["v"] == ("22", "33", "", "as said")
+    assert standing(page)["w"] == ("3", "1,5", "", "as written")
+    wrong = cell(page, "Highest", "w")
+    assert wrong.get_attribute("aria-invalid") == "true"
+    cell(page, "Highest", "u").click()
+    page.keyboard.type("9")
+    cell(page, "Why these", "u").click()
+    page.keyboard.type("known")
+    page.get_by_role("textbox", name="Name of the table").click()
+    page.keyboard.type("t")
+    page.get_by_role("textbox", name="One row stands for").click()
+    page.keyboard.type("one visit")
+    rows = page.get_by_role("textbox", name="Most rows that one").or_(page.get_by_role("spinbutton", name="Most rows"))
+    rows.click()
+    page.keyboard.type("1")
+    page.get_by_text("Not public: it is hidden").click()
+    settle(page)
+    press(page, settle, "Declare")
+    assert "Highest of 'w' is '1,5', which is not a finite number" in said(page)
+    assert wrong.input_value() == "1,5"
+    wrong.click(click_count=3)
+    page.keyboard.type("15")
+    press(page, settle, "Declare")
+    assert "Declared: 3 columns of 't'" in said(page)
 
 
 def test_plans_controls_stand_where_they_were_however_soon_one_goes_on(visit, settle):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 
@@ -14,7 +15,7 @@ def everything(at: AppTest) -> str:
         if proto is not None:
             parts.append(str(proto))
             value = getattr(node, "value", None)
-            if hasattr(value, "to_csv"):
+            if isinstance(value, pd.DataFrame):
                 parts.append(value.to_csv())
         for child in getattr(node, "children", {}).values():
             walk(child)

@@ -11,6 +11,7 @@ from pages.parts import hosted, own_state
 from privcov.accounting import attacker_success
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
+from tests.pages.limits import type_in
 from tests.patience import patient
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
@@ -379,7 +380,7 @@ def test_an_old_release_opens_without_its_file(ledger):
 def test_forgetting_leaves_nothing():
     at = press(released(), "Forget this file")
     assert at.session_state["own"] == own_state.Own()
-    for key in ("own-opened", "own-kept", "own-previews", "own-start"):
+    for key in ("own-opened", "own-kept", "own-previews"):
         assert key not in at.session_state
 
 
@@ -420,14 +421,7 @@ def test_widgets_are_told_their_value_in_every_run():
     assert widget(at, "slider", "strength").value == 0.7
 
 
-def type_in(at: AppTest, cells: dict[int, dict]) -> None:
-    """Into the editor, which does not run the page: the next run brings it."""
-    mine = at.session_state["own"]
-    key = f"own-cells-{mine.file_id}-{mine.turn}"
-    at.session_state[key] = {"edited_rows": cells, "added_rows": [], "deleted_rows": []}
-
-
-def test_what_was_typed_last_is_taken_in_where_the_editor_is_not_drawn():
+def test_what_was_typed_last_is_taken_in_where_the_table_is_not_drawn():
     at = declared()
     type_in(at, {1: {"high": 99.0, "typical": None}})
     go(at, "plan")
@@ -442,7 +436,7 @@ def test_what_was_typed_last_is_taken_in_where_the_editor_is_not_drawn():
 
 def test_what_was_typed_last_survives_the_choice_of_the_class_column():
     at = given()
-    type_in(at, {2: {"low": 1.0, "high": 300.0, "reason": "the scale"}})
+    type_in(at, {2: {"low": 1, "high": 300, "reason": "the scale"}})
     widget(at, "selectbox", "label").set_value("age").run()
     typed = calm(at).session_state["own"].typed
     assert typed.loc[2, ["low", "high", "reason"]].tolist() == [1.0, 300.0, "the scale"]

@@ -1,0 +1,25 @@
+"""The table of limits in tests without a browser: what it was told to draw, and what it sends back."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+
+
+def drawn(at: AppTest) -> pd.DataFrame:
+    """The one table on the page as the browser is told to draw it; numbers are texts."""
+    (node,) = at.get("bidi_component")
+    told = json.loads(node.proto.json)
+    return pd.DataFrame(told["rows"], columns=[column["name"] for column in told["columns"]])
+
+
+def type_in(at: AppTest, cells: dict[int, dict]) -> None:
+    """Into the lines of that number, {column: text}; None empties a field. The next run brings it."""
+    (node,) = at.get("bidi_component")
+    table = drawn(at)
+    for row, values in cells.items():
+        for name, value in values.items():
+            table.loc[row, name] = "" if value is None else value if isinstance(value, bool) else str(value)
+    at.session_state[node.key] = {"cells": table.to_numpy(dtype=object).tolist()}
