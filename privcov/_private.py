@@ -88,6 +88,8 @@ def release_private(
         raise TypeError(f"private must be a PrivateDataset, got {type(private).__name__}. Use release for public rows.")
     if not isinstance(ledger, Ledger):
         raise TypeError("ledger must be a privcov.Ledger: private rows are released on the record only.")
+    if expected_rows is not None and private.facts.n is not None:
+        raise ValueError("expected_rows is a guess for a hidden number of rows, and here it is public: leave it out.")
     draw = _number_of(draw)
     chosen, options = _prepared(method, private.facts, guarantee, centre, parameters)
     request = {

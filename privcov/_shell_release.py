@@ -112,6 +112,8 @@ def _release(options) -> None:
         return
     if options.seed is not None:
         raise ValueError("--seed is for --public: the noise of a private release comes from the operating system.")
+    if options.expected_rows is not None and declaration.n_public:
+        raise ValueError("--expected-rows is for a hidden number of rows, and the declaration says that it is public.")
     ledger = privcov.Ledger(options.ledger)
     with (
         _progress(show_rows=declaration.n_public) as progress,

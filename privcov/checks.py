@@ -74,6 +74,15 @@ def one_of(name: str, value: Any, choices: tuple[Choice, ...], remedy: str = "")
     return value
 
 
+def words(name: str, value: object, meaning: str) -> str:
+    """``value`` without the blanks around it, where it is text that can be written down; meaning: what it should be."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{name} must be {meaning}.")
+    if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise ValueError(f"{name} holds half a character, which cannot be written down: {value!r}. Type it again.")
+    return value.strip()
+
+
 def square(name: str, matrix: np.ndarray) -> np.ndarray:
     """A finite symmetric float64 matrix (symmetric to 1e-9 of its largest entry)."""
     a = np.asarray(matrix, dtype=np.float64)

@@ -14,6 +14,7 @@ from privcov.bundle.derived import zipped
 from privcov.bundle.inputs import OLD_SAMPLER
 from privcov.bundle.verifier import library, verifier_source
 from tests.forging import bundled, redone
+from tests.patience import patient
 from tests.test_bundle_forged import unpacked
 
 ROOT = Path(__file__).parents[1]
@@ -32,7 +33,7 @@ def run(*words, cwd: Path, **environment) -> subprocess.CompletedProcess:
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(30),
         env={**os.environ, **environment},
     )
 

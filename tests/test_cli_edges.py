@@ -10,6 +10,7 @@ import pytest
 
 from privcov import _shell_edges
 from privcov.__main__ import main
+from tests.patience import patient
 from tests.test_cli import ROOT, plan
 
 DECLARED = (
@@ -66,8 +67,10 @@ BAD = [
     (2, f"{RELEASE} --rho 1 --out ledger.sqlite", "would replace a file"),
     (2, f"{RELEASE} --rho 1 --out ledger.sqlite.key", "would replace a file"),
     (2, f"{RELEASE} --rho 1 --public --accept-unreadable größe", "--public keeps no record"),
+    (2, f"{RELEASE} --rho 1 --expected-rows 900", "the declaration says that it is public"),
+    (2, "ledger limit a\ud800 --rho 1", "half a character"),
     (1, f"{RELEASE} --rho 1", "has no limit"),
-    (1, f"{RELEASE} --rho 1 --ledger folder", "The ledger folder cannot be used"),
+    (1, f"{RELEASE} --rho 1 --ledger folder", "folder cannot be used"),
     (1, "release nothing.csv --declaration d.json --rho 1", "There is no file nothing.csv"),
     (1, "release cut.parquet --declaration d.json --rho 1", "cut.parquet is damaged"),
     (1, "release t.csv --declaration nothing.json --rho 1", "nothing.json cannot be used (No such file"),
@@ -190,7 +193,7 @@ def piped(command: str, **env) -> subprocess.CompletedProcess:
     """A line of a shell, in which $P is the command; its code is that of $P."""
     words = ["bash", "-c", f'P="{sys.executable} -m privcov"; {command}']
     return subprocess.run(
-        words, cwd=ROOT, capture_output=True, text=True, timeout=120, env={**os.environ, **env}, check=False
+        words, cwd=ROOT, capture_output=True, text=True, timeout=patient(60), env={**os.environ, **env}, check=False
     )
 
 
@@ -240,14 +243,14 @@ def test_an_interruption_while_python_imports(place, module):
         f"sys.argv = ['privcov', 'run', {str(place / 'plan.json')!r}]\n"
         "runpy.run_module('privcov', run_name='__main__', alter_sys=True)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=patient(30))
     assert done.stderr == "privcov: Interrupted.\n"
     assert done.returncode == 130
 
 
 def test_help_loads_no_library():
     code = "import sys; from privcov.__main__ import main; main(['--help']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=patient(30))
     assert not {"numpy", "pandas", "pyarrow", "scipy"} & set(done.stdout.split())
 
 

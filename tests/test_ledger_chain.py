@@ -16,6 +16,7 @@ import privcov
 from privcov.ledger import Ledger, LedgerError
 from privcov.ledger import book as ledger_book
 from privcov.ledger.access import NAMES
+from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
 RHO = privcov.ZCDP(0.125)
@@ -512,7 +513,7 @@ def test_no_reader_is_alarmed_while_others_write(tmp_path):
     book.transact("t", privcov.ZCDP(0.01), {"m": "last"}, lambda: "x", token="last")
     stop.set()
     threads[0].join()
-    _, said = reader.communicate(timeout=90)
+    _, said = reader.communicate(timeout=patient(30))
     assert (reader.returncode, problems) == (0, []), said
     assert len(book.entries()) == 25
 

@@ -393,6 +393,8 @@ def test_with_a_hidden_number_of_rows_the_noise_is_judged_by_public_counts_only(
         privcov.release_private(asked[0], twin, asked[1], ledger=ledger, expected_rows=900)
     with pytest.raises(ValueError, match="expected_rows must be"):
         privcov.release_private(asked[0], twin, asked[1], ledger=ledger, expected_rows=0)
+    with pytest.raises(ValueError, match="here it is public: leave it out"):
+        privcov.release_private(asked[0], many(20), asked[1], ledger=ledger, expected_rows=900)
     assert not ledger.entries("t")
     first = privcov.release_private("auto-cov", twin, privcov.ZCDP(50.0), ledger=ledger)
     with pytest.raises(ValueError, match=rf"{first.count:,.0f} rows \(the noisy count of release 1\)"):

@@ -26,6 +26,7 @@ from privcov.private_dataset import PrivateDataset
 from tests.pages import test_own_data, test_upload
 from tests.pages.test_pages import open_page
 from tests.pages.test_sharing import values
+from tests.patience import patient
 
 HERE = Path(__file__).parent / "stored"
 EXPECTED = json.loads((HERE / "expected.json").read_text(encoding="utf-8"))
@@ -171,7 +172,7 @@ def test_a_bundle_verifies_itself_as_it_did(shape, tmp_path):
     with zipfile.ZipFile(HERE / f"bundle-{shape}.zip") as archive:
         archive.extractall(tmp_path)
     command = [sys.executable, "-I", str(tmp_path / "verify.py")]
-    checked = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    checked = subprocess.run(command, capture_output=True, text=True, timeout=patient(40))
     assert (checked.returncode, checked.stdout.splitlines()[-1]) == (0, "Everything holds.")
     measured = json.loads((tmp_path / "measurement.json").read_text(encoding="utf-8"))
     assert (exposed_answer(json.dumps({"measurement": measured})) == WHY) == (shape == "wishart-difference")

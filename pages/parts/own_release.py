@@ -216,7 +216,7 @@ def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str,
             draw=draw,
             different_from=different,
             again=again,
-            expected_rows=mine.kept.get("rows"),  # the guess typed on Plan, if any
+            expected_rows=mine.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything
         )
         mine.released = _token(ledger, method, guarantee, draw, private.facts.to_dict(), private.name)
         go_on("answers")

@@ -128,7 +128,7 @@ def _alone(path: Path) -> Iterator[int]:
 
 
 def _leads_to(lock: Path, handle: int) -> bool:
-    """True when that name still leads to the open file. One look: who held the lock may take the name away meanwhile."""
+    """True when that name still leads to the open file: who held the lock before may take the name away at any time."""
     try:
         return os.path.samestat(os.fstat(handle), lock.stat())
     except FileNotFoundError:

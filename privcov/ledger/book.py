@@ -28,6 +28,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
+from privcov import checks
 from privcov.ledger.beginning import set_aside
 from privcov.ledger.chain import BrokenChain
 from privcov.ledger.entry import Entry
@@ -113,11 +114,10 @@ class Ledger:
     def limit(self, name: str, guarantee: Guarantee) -> Account:
         """Set the limit of a table; every limit that was ever set stays on record."""
         cost_of(guarantee)
-        if not name.strip():
-            raise LedgerError("A limit needs the name of a table. Give it the declared one.")
+        name = checks.words("The name of a limit", name, "that of a table. Give it the declared one")
         with self._file.link(write=True) as link:
-            self._file.chain.enter_limit(link, name.strip(), json.dumps(to_dict(guarantee)), _now())
-        return self.account(name.strip())
+            self._file.chain.enter_limit(link, name, json.dumps(to_dict(guarantee)), _now())
+        return self.account(name)
 
     def transact(
         self,

@@ -138,7 +138,8 @@ def settle() -> Callable:
     """`settle(page)` after a click or a key, before looking."""
 
     def wait(page) -> None:
-        page.wait_for_timeout(100)  # the frame that carries a click to the server has left by then
+        page.wait_for_timeout(100)  # the frame that carries a click to the server has left by then,
+        page.evaluate("() => new Promise(done => requestIdleCallback(done, {timeout: 1000}))")  # or once there is time
         wait_until_still(page)
 
     return wait

@@ -3,9 +3,11 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from pages.parts.frame import MENU
 from tests.browser.reach import reached
+from tests.patience import patient
 
 WIDTHS = (390, 1280, 1920)
 PAGES = {label: "/" + file.removeprefix("app.py").removeprefix("pages/")[2:-3] for _, m in MENU for file, label in m}
@@ -47,15 +49,15 @@ def test_the_lesson_bar_and_the_menu_answer_to_a_real_mouse(width, visit, settle
         page.mouse.click(*centre(page, role, name))
         settle(page)
 
-    def title() -> str:
-        return page.locator("h1").first.inner_text()
+    def shown(number: int) -> None:
+        expect(page.locator("h1").first).to_have_text(re.compile(rf"^{number}\."), timeout=patient(5) * 1000)
 
     press("button", "Next")
-    assert title().startswith("2.")
+    shown(2)
     press("radio", "7")
-    assert title().startswith("7.")
+    shown(7)
     press("button", "Previous")
-    assert title().startswith("6.")
+    shown(6)
     press("button", "Link")
     assert page.get_by_text("Opens this very screen.").is_visible()
     page.keyboard.press("Escape")

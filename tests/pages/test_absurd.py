@@ -16,6 +16,7 @@ from pages.parts.study import DEFAULT_METHOD, Study, from_query
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.experiments import studies
+from tests.patience import patient
 from tests.serving import ROOT
 
 TEXTS = (
@@ -92,7 +93,7 @@ def test_every_kind_of_widget_reads_a_value_or_says_a_sentence(code):
     ("4_Spectra", {"data.d": "nan", "rho": "1e308"}),
 ])  # fmt: skip
 def test_a_page_draws_with_the_default(file, query):
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=patient(30))
     at.switch_page(f"pages/{file}.py")
     for name, text in ({"data.d": "4", "data.n": "200"} | query).items():
         at.query_params[name] = text
