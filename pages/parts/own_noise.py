@@ -76,4 +76,5 @@ def text_table(lines: list[dict]) -> str:
         + "</tr>"
         for line in lines
     )
-    return f"<table style='width:100%;border-collapse:collapse'><tr>{head}</tr>{body}</table>"
+    table = f"<table style='width:100%;border-collapse:collapse'><tr>{head}</tr>{body}</table>"
+    return f"<div style='overflow-x:auto' tabindex='0'>{table}</div>"  # a phone is narrower than six columns

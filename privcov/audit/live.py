@@ -271,7 +271,7 @@ def _support(test, samplers) -> tuple[Histogram, tuple[int, int]]:
     other = 1 if impossible[0] >= impossible[1] else 0
     name = ("first", "second")[other]
     values = [lowest[0][other], lowest[1][other]]
-    return _histogram(f"smallest eigenvalue of the answer less the {name} table's own", values), impossible
+    return _histogram(f"smallest eigenvalue of answer - {name} table", values), impossible
 
 
 def _histogram(label: str, values: list[np.ndarray], region: Region | None = None) -> Histogram:
