@@ -62,12 +62,18 @@ def leaf_forgeries(files):
             yield from ((name, path, (new,)) for new in (*NEW, *moved) if new != there or type(new) is not type(there))
 
 
+def same_number(one, other) -> bool:
+    """2 and 2.0: no forgery."""
+    return {type(one), type(other)} <= {int, float} and one == other
+
+
 def try_leaf(files, name, path, new, monkeypatch) -> None:
     value = exchanged(json.loads(files[name]), path, *new)
     alone = redone({**files, name: derived.json_bytes(value)})
     assert problem(alone, monkeypatch), ("with its hash redone", name, path, new)
     said = problem(rewritten(files, name, value), monkeypatch)
-    assert said or unchecked(name, path), ("with all that follows rewritten", name, path, new)
+    same = bool(new) and same_number(at(json.loads(files[name]), path), *new)
+    assert said or same or unchecked(name, path), ("with all that follows rewritten", name, path, new)
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
