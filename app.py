@@ -7,9 +7,10 @@ from functools import partial
 
 import streamlit as st
 
-from pages.parts import cached, controls, frame, home_doors, show
-from pages.parts.glossary import term
-from pages.parts.study import Study
+from pages.home import doors
+from pages.shell import cached, controls, frame, show
+from pages.shell.glossary import term
+from pages.shell.study import Study
 from privcov.figures.matrices import colour_limit, heatmap, saturated, still
 from privcov.metrics.errors import error, reference_matrix
 
@@ -78,5 +79,5 @@ with show.problems():
         f"Gaussian mechanism, (epsilon, {study.delta:g})-DP; the noise draw stays the same while epsilon moves.",
     )
 
-home_doors.doors()
-home_doors.every_page(dataclasses.replace(study, kind="approx"))
+doors.doors()
+doors.every_page(dataclasses.replace(study, kind="approx"))

@@ -6,9 +6,11 @@ import functools
 
 import streamlit as st
 
-from pages.parts import cached, controls, estimate_pins, frame, share, show, take_home, twin, upload
-from pages.parts.glossary import term
-from pages.parts.study import CSV
+from pages.estimate import pins
+from pages.shell import address, cached, controls, frame, script, show, take_home
+from pages.shell.glossary import term
+from pages.shell.study import CSV
+from pages.upload import public_file
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import waterfall as waterfall_figure
 from privcov.figures.look import plain
@@ -26,7 +28,7 @@ st.caption(
 )
 
 if study.source_key() == CSV:
-    upload.section()
+    public_file.section()
     if "csv" not in st.session_state:
         st.stop()
 
@@ -108,7 +110,7 @@ with show.problems():
     pairs = data.d * (data.d - 1) // 2
     show.colour_key(limit, palette, unit, f"{saturated(released, limit)} of {pairs} released pairs beyond the colours")
 
-    estimate_pins.button(
+    pins.button(
         study,
         f"{card.label}, {rel.given or 'nothing measured'}, {data.n:,} x {data.d}",
         released,
@@ -120,7 +122,7 @@ with show.problems():
             ("Attacker's best chance", f"{rel.attacker_success:.3f}"),
         ],
     )
-    estimate_pins.section()
+    pins.section()
 
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -146,7 +148,7 @@ with show.problems():
         if rel.notes:
             st.caption("\n\n".join(rel.notes))
 
-    statement, matrix, python, home = share.tabs(
+    statement, matrix, python, home = address.tabs(
         ["Statement", "Matrix", "The same in Python", "Take home"], name="more", key="more"
     )
     # Only the open one is filled: what nobody looks at is sent to the browser at every change all the same.
@@ -168,7 +170,7 @@ with show.problems():
             show.download("Matrix as CSV", table.to_csv, name, "download-matrix")
     with python:
         if python.open:
-            st.code(twin.script(study, data), language="python")
+            st.code(script.script(study, data), language="python")
     with home:
         if home.open:
             take_home.section(study, data, rel)

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import (
-    cached,
-    controls,
-    frame,
-    share,
-    show,
-    tradeoffs_form,
-    tradeoffs_opened,
-    tradeoffs_pins,
-    tradeoffs_view,
-    which_epsilon,
-    who_wins,
-    who_wins_set,
-)
-from pages.parts.glossary import term
+from pages.shell import address, cached, controls, frame, show
+from pages.shell.glossary import term
+from pages.trade_offs import form, opened, pins, view, which_epsilon, who_wins, who_wins_form
 
 study = frame.page(
     "Trade-offs",
-    keeps=("tab", *tradeoffs_form.KEEPS, *tradeoffs_opened.KEEPS, *which_epsilon.KEEPS, *who_wins_set.KEEPS),
+    keeps=("tab", *form.KEEPS, *opened.KEEPS, *which_epsilon.KEEPS, *who_wins_form.KEEPS),
 )
 controls.sidebar(study, method=False)
 st.title("Trade-offs")
@@ -31,24 +19,24 @@ st.markdown(
     f"{term('zero-matrix', 'trivial answer')}."
 )
 
-first, epsilon, winner, last = share.tabs(
+first, epsilon, winner, last = address.tabs(
     ["Curves", "Which epsilon?", "Who wins where?", "Pinned"], name="tab", key="tradeoffs.tab"
 )
 
 if first.open:
     with first, show.problems():
-        preset = tradeoffs_form.presets()
-        plans = tradeoffs_opened.plans()
+        preset = form.presets()
+        plans = opened.plans()
         if preset is not None:
-            made, metric = tradeoffs_form.preset_form(preset)
-            tradeoffs_view.section(made, metric, None, study)
+            made, metric = form.preset_form(preset)
+            view.section(made, metric, None, study)
         elif plans:
-            made, metric = tradeoffs_opened.form(plans)
-            tradeoffs_view.section(made, metric, None, study)
+            made, metric = opened.form(plans)
+            view.section(made, metric, None, study)
         else:
             data = cached.dataset(study)
-            made, metric = tradeoffs_form.own_form(study, data)
-            tradeoffs_view.section(made, metric, data, study)
+            made, metric = form.own_form(study, data)
+            view.section(made, metric, data, study)
 
 for tab, part in ((epsilon, which_epsilon), (winner, who_wins)):
     if tab.open:
@@ -57,4 +45,4 @@ for tab, part in ((epsilon, which_epsilon), (winner, who_wins)):
 
 if last.open:
     with last:
-        tradeoffs_pins.section()
+        pins.section()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import cached, controls, frame, graph_board, graph_set, roc_form, show
-from pages.parts.glossary import term
+from pages.graph_recovery import board, roc_form, settings
+from pages.shell import cached, controls, frame, show
+from pages.shell.glossary import term
 from privcov.estimators.base import METHODS
 
-study = frame.page("Graph recovery", keeps=(*graph_board.KEEPS, *roc_form.KEEPS))
+study = frame.page("Graph recovery", keeps=(*board.KEEPS, *roc_form.KEEPS))
 st.title("Graph recovery")
 st.markdown(
     f"Two variables are linked when their entry in the {term('precision')} is not zero. The "
@@ -17,15 +18,15 @@ st.markdown(
     "and watch which edges stay.**"
 )
 with show.problems():
-    study = graph_set.effective(study)
-    able, left_out = graph_set.offered(study.kind)
-    controls.sidebar(study, default_source=graph_set.SOURCE, methods=able, left_out=left_out)
-    graph_set.presets()
-    st.caption(graph_set.told(study))
-    data = cached.dataset(study, graph_set.SOURCE)
-    graph_set.ask_first(study, data)
+    study = settings.effective(study)
+    able, left_out = settings.offered(study.kind)
+    controls.sidebar(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
+    settings.presets()
+    st.caption(settings.told(study))
+    data = cached.dataset(study, settings.SOURCE)
+    settings.ask_first(study, data)
     with st.spinner("Solving the path ..."):
-        rel = cached.release(study, default_source=graph_set.SOURCE)
+        rel = cached.release(study, default_source=settings.SOURCE)
     show.made_from(data, rel, METHODS.get(rel.method).label)
-    graph_set.choose_reference(data)
-    graph_board.show_all(study, data, rel, graph_set.reference(data))
+    settings.choose_reference(data)
+    board.show_all(study, data, rel, settings.reference(data))

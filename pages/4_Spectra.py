@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts import cached, controls, frame, share, show, take_home, twin
-from pages.parts.glossary import term
+from pages.shell import address, cached, controls, frame, script, show, take_home
+from pages.shell.glossary import term
 from privcov.figures.look import plain
 from privcov.figures.spectra import spectrum
 from privcov.metrics.spectra import noise_edge, spectra
@@ -26,7 +26,7 @@ with show.problems():
     rel = cached.release(study)
     series, edge = spectra(rel, data), noise_edge(rel)
 
-    scale = share.bound(
+    scale = address.bound(
         st.segmented_control,
         "Vertical axis",
         ["linear", "asinh"],
@@ -76,6 +76,6 @@ with show.problems():
         )
 
     with st.expander("The same in Python"):
-        st.code(twin.spectrum(study, data), language="python")
+        st.code(script.spectrum(study, data), language="python")
     with st.expander("Take home"):
         take_home.section(study, data, rel)

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import (
-    frame,
-    hosted,
-    own_answers,
-    own_columns,
-    own_declare,
-    own_elsewhere,
-    own_paper,
-    own_plan,
-    own_release,
-    own_view,
-    owner_token,
-    show,
-)
-from pages.parts.glossary import term
-from pages.parts.own_state import STEPS, follow, forget, own
+from pages.shell import frame, hosted, owner_token, show
+from pages.shell.glossary import term
+from pages.your_data import answers, columns, declare, elsewhere, paper, plan, release, view
+from pages.your_data.state import STEPS, follow, forget, own
 
 frame.page("Your data")
 st.title("Your data")
@@ -30,18 +18,18 @@ st.caption(
 )
 
 if reason := hosted.refusal():
-    own_elsewhere.section(reason)
+    elsewhere.section(reason)
     st.stop()
 if not owner_token.opened():
     owner_token.ask()
     st.stop()
 
 sections = {
-    "declare": own_declare.section,
-    "plan": own_plan.section,
-    "view": own_view.section,
-    "release": own_release.section,
-    "answers": own_answers.section,
+    "declare": declare.section,
+    "plan": plan.section,
+    "view": view.section,
+    "release": release.section,
+    "answers": answers.section,
 }
 st.session_state["own-step"] = st.session_state.pop("own-next", st.session_state.get("own-step", "declare"))
 step = st.segmented_control(
@@ -58,16 +46,16 @@ if step != "view":
 if step != "release":
     own().checked = None
 if step != "declare":
-    own_columns.take_in()
+    columns.take_in()
 if step in ("plan", "release"):
-    own_declare.changed_since()
+    declare.changed_since()
 with show.problems():
     sections[step]()
 
 st.divider()
 left, right, _ = st.columns([2, 2, 5])
 if left.button("Security and limits", key="own-security"):
-    own_paper.security()
+    paper.security()
 if own().raw:
     right.button(
         "Forget this file",

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import frame, lesson_view
+from pages.lessons import view
+from pages.shell import frame
 
 study = frame.page("Lessons", keeps=("part", "lesson", "lever", "demo", "demo_lever", "full"))
 full = frame.own("full") == "1"
-lesson_view.look(full=full)
-if lesson_view.part() == "demos":
-    from pages.parts import demos
+view.look(full=full)
+if view.part() == "demos":
+    from pages.lessons import demos
 
     with st.container(horizontal=True, key="lesson-chooser"):
-        lesson_view.size_and_link(full=full)
-    lesson_view.heading("Demonstrations")
+        view.size_and_link(full=full)
+    view.heading("Demonstrations")
     demos.section(full=full)
 else:
-    lesson_view.section(study, full=full)
+    view.section(study, full=full)

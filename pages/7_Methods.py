@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 import privcov
-from pages.parts import converter, frame, glossary, method_form, share, show
-from pages.parts.study import Study
+from pages.methods import converter
+from pages.shell import address, frame, glossary, method_form, show
+from pages.shell.study import Study
 from privcov.estimators.base import MethodCard
 from privcov.figures.look import plain
 from privcov.parameters import Spec
@@ -99,10 +100,10 @@ def gallery(study: Study) -> None:
     families = list(dict.fromkeys(c.family for c in sorted(cards, key=lambda c: c.standing == "reference")))
     kinds = {g.kind: g.name for c in cards for g in c.guarantees}
     left, right = st.columns([3, 2])
-    family = share.bound(
+    family = address.bound(
         left.pills, "Family", [ANY, *families], name="show.family", default=ANY, required=True, key="methods-family"
     )
-    kind = share.bound(
+    kind = address.bound(
         right.segmented_control,
         "Guarantee",
         [ANY, *kinds],

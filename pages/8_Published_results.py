@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import frame, published_figures, published_summary, published_table, show
-from pages.parts.glossary import term
+from pages.published import figures, summary
+from pages.published import table as published_table
+from pages.shell import frame, show
+from pages.shell.glossary import term
 
-frame.page("Published results", keeps=published_summary.KEEPS)
+frame.page("Published results", keeps=summary.KEEPS)
 st.title("Published results")
 st.markdown(
     "What the papers print, beside what comes out when it is computed again **as published** and with a "
@@ -15,8 +17,8 @@ st.markdown(
     "left of it under a guarantee."
 )
 with show.problems():
-    table = published_summary.section(frame.palette())
+    table = summary.section(frame.palette())
     st.divider()
     published_table.section(table, frame.palette())
     st.divider()
-    published_figures.section(frame.palette())
+    figures.section(frame.palette())

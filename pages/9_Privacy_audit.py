@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts import audit_claims, audit_learn, audit_live, frame, share, show
-from pages.parts.glossary import term
+from pages.audit import claims as audit_claims
+from pages.audit import learn as audit_learn
+from pages.audit import live as audit_live
+from pages.shell import address, frame, show
+from pages.shell.glossary import term
 
 study = frame.page("Privacy audit", keeps=("tab", *audit_live.KEEPS, *audit_claims.KEEPS, *audit_learn.KEEPS))
 st.title("Privacy audit")
@@ -14,7 +17,7 @@ st.markdown(
     "papers, and of every method on this site, are put to the test. The first one below fails; choose another and "
     "press **Run the audit**."
 )
-live, claims, learn = share.tabs(["Live audit", "Claims", "What an attacker learns"], name="tab", key="audit.tab")
+live, claims, learn = address.tabs(["Live audit", "Claims", "What an attacker learns"], name="tab", key="audit.tab")
 for tab, part in ((live, audit_live), (claims, audit_claims), (learn, audit_learn)):
     if tab.open:
         with tab, show.problems():

@@ -20,7 +20,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import hosted, own_state, practice, session_file
+from pages.shell import hosted
+from pages.upload import session_file
+from pages.your_data import practice, state
 from tests.patience import patient
 from tests.serving import free_port
 
@@ -174,9 +176,9 @@ def test_no_step_is_reached_by_another_way(step, monkeypatch, ledger):
 @pytest.mark.parametrize(
     "touch",
     [
-        own_state.open_ledger,
-        own_state.rows,
-        lambda: own_state.hold("f", "table.csv", b"a\n1\n", ("a",)),
+        state.open_ledger,
+        state.rows,
+        lambda: state.hold("f", "table.csv", b"a\n1\n", ("a",)),
         lambda: practice._take(lambda declared: None),
     ],
     ids=["ledger", "rows", "hold", "practice"],

@@ -12,7 +12,7 @@ TELL = "import sys; print(*sorted(sys.modules))"
 
 # What app.py imports before it draws, and the two registries that reading an address fills.
 BEFORE_THE_PICTURE = """
-import pages.parts.cached, pages.parts.controls, pages.parts.home_doors, pages.parts.show
+import pages.shell.cached, pages.shell.controls, pages.home.doors, pages.shell.show
 import privcov.figures.matrices, privcov.metrics.errors
 privcov.methods()
 privcov.sources()
@@ -20,15 +20,15 @@ privcov.sources()
 # The timer loads the libraries of the other pages; here it must not have come first.
 WHOLE_PAGE = """
 from streamlit.testing.v1 import AppTest
-from pages.parts import frame
+from pages.shell import frame
 frame.PATIENCE = 1e6
 at = AppTest.from_file("app.py", default_timeout=60).run()
 assert not at.exception
 assert sum("<img class" in block.proto.body for block in at.get("html")) == 2
 """
 FIRST_PICTURE = """
-from pages.parts import cached
-from pages.parts.study import Study
+from pages.shell import cached
+from pages.shell.study import Study
 from privcov.figures.look import LIGHT
 from privcov.figures.matrices import colour_limit, still
 from privcov.metrics.errors import reference_matrix
@@ -46,7 +46,7 @@ def loaded(code: str) -> set[str]:
 
 
 def test_a_heavy_library_is_seen():
-    assert "pandas" in loaded("import pages.parts.sweep")
+    assert "pandas" in loaded("import pages.trade_offs.sweep")
 
 
 @pytest.mark.parametrize("code", [BEFORE_THE_PICTURE, FIRST_PICTURE], ids=["imports", "first picture"])

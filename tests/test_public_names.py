@@ -228,13 +228,13 @@ def test_the_names_of_the_package_have_docstrings():
 
 
 def test_what_pages_take_from_each_other_has_a_docstring():
-    """Of the pages' own parts: what another file imports by name or calls through its module."""
+    """Of the pages' rooms: what another file imports by name or calls through its module."""
     root = Path(privcov.__file__).parents[1] / "pages"
     trees = {p: ast.parse(p.read_text(encoding="utf-8")) for p in sorted(root.rglob("*.py"))}
     wanted = set()
     for tree in trees.values():
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pages.parts."):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pages."):
                 wanted |= {(node.module.rpartition(".")[2], alias.name) for alias in node.names}
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                 wanted.add((node.value.id, node.attr))

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pages.parts.frame import MENU
+from pages.shell.frame import MENU
 from tests.browser import test_own_data as own_data
 from tests.serving import serving
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from pages.parts.frame import MENU
+from pages.shell.frame import MENU
 from tests.browser.reach import reached
 from tests.patience import patient
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import privcov
-from pages.parts.style import STYLE
+from pages.shell.style import STYLE
 from privcov.figures import roc
 from privcov.figures.errors import curves
 from privcov.figures.look import DARK, DASHES, LIGHT, SYMBOLS, Palette, pen_of, pens_of

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.parts import export
+from pages.shell import export
 from privcov.figures.errors import curves
 from privcov.figures.graphs import network
 from privcov.figures.layout import positions

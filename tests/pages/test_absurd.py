@@ -11,8 +11,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.parts import share
-from pages.parts.study import DEFAULT_METHOD, Study, from_query
+from pages.shell import address
+from pages.shell.study import DEFAULT_METHOD, Study, from_query
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.experiments import studies
@@ -77,8 +77,9 @@ def test_every_name_of_an_address_meets_every_absurd_value():
 
 
 @pytest.mark.parametrize("code", [
-    share.number(0, 10, whole=True), share.number(-1e6, 1e6, whole=False), share.several_numbers(0, 1), share.switch(),
-    share.one_of(["a", "b"]), share.several_of(["a", "b"]), share.span_of([1, 2, 3]), share.written(str),
+    address.number(0, 10, whole=True), address.number(-1e6, 1e6, whole=False), address.several_numbers(0, 1),
+    address.switch(),
+    address.one_of(["a", "b"]), address.several_of(["a", "b"]), address.span_of([1, 2, 3]), address.written(str),
 ])  # fmt: skip
 def test_every_kind_of_widget_reads_a_value_or_says_a_sentence(code):
     for text in (*TEXTS, ",".join(TEXTS), ",", ",,", "1,"):

@@ -9,7 +9,7 @@ import pytest
 import sklearn.datasets
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import cached
+from pages.shell import cached
 from tests.pages.test_pages import settle
 from tests.patience import patient
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import privcov
-from pages.parts import cached, twin
-from pages.parts.study import CSV, Study, from_query, to_query
+from pages.shell import cached, script
+from pages.shell.study import CSV, Study, from_query, to_query
 from privcov import accounting
 from privcov._running import TUNINGS
 from privcov.estimators.base import METHODS
@@ -129,7 +129,7 @@ def test_the_script_is_the_page_bit_for_bit(published, neighbours, calibration, 
     rel = cached.release(study)
     assert rel.parameters["calibration"] == calibration
     assert rel.parameters["neighbours"] == neighbours
-    text = twin.script(study, cached.dataset(study))
+    text = script.script(study, cached.dataset(study))
     assert ("calibration=" in text) == (calibration != "sound")
     assert ("neighbours=" in text) == (neighbours != "replace-one")
     again = run_script(text)
@@ -147,7 +147,9 @@ def test_a_csv_study_passes_them_on_too(published, monkeypatch):
 def test_a_method_that_does_not_offer_them_gets_its_default(published):
     rel = cached.release(Study(source="wine", method="diagonal", calibration=PAPER, neighbours="add-remove"))
     assert (rel.parameters["calibration"], rel.parameters["neighbours"]) == ("sound", "replace-one")
-    text = twin.script(Study(source="wine", method="diagonal", calibration=PAPER), cached.dataset(Study(source="wine")))
+    text = script.script(
+        Study(source="wine", method="diagonal", calibration=PAPER), cached.dataset(Study(source="wine"))
+    )
     assert "calibration" not in text
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import demos
+from pages.lessons import demos
 from privcov.audit import demonstrations
 from privcov.audit.demonstrations import DEMONSTRATIONS
 from tests.patience import patient

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.parts import graph_set
-from pages.parts.study import from_query, to_query
+from pages.graph_recovery import settings
+from pages.shell.study import from_query, to_query
 from privcov.figures.graphs import LINKED
 from privcov.metrics.graphs import decided_edges, losses, without_noise_at
 from tests.pages.test_pages import chart
@@ -121,7 +121,7 @@ def test_other_levels_and_methods_make_more_curves_and_a_tenth_is_the_default():
 def test_each_kind_offers_the_methods_that_can_give_it_and_says_who_cannot(kind):
     at = open_page(**SMALL, kind=kind)
     assert not at.error
-    able, why = graph_set.offered(kind)
+    able, why = settings.offered(kind)
     assert len(at.selectbox(key="w.method").options) == len(able)
     assert all(not privcov.estimators.base.METHODS.get(key).refuses(kind) for key in able)
     assert any(why in c.value for c in at.caption) or not why
@@ -132,7 +132,7 @@ def test_each_kind_offers_the_methods_that_can_give_it_and_says_who_cannot(kind)
 def test_a_method_without_a_graph_gives_way_to_the_page_s_own_and_stays_elsewhere():
     at = open_page(**SMALL, method="gaussian-cov")
     assert not at.error
-    assert at.selectbox(key="w.method").value == graph_set.METHOD
+    assert at.selectbox(key="w.method").value == settings.METHOD
     assert at.session_state["study"].method == "gaussian-cov"
     # A setting of the shown method belongs to it, not to the method of the other pages.
     at.selectbox(key="w.options.auto-precision.rule").set_value("half-universal").run()
@@ -159,7 +159,7 @@ def test_paper_2_figure_1_is_one_click():
     assert "mean over 50 replicates" in words(at)
 
 
-@pytest.mark.parametrize("preset", graph_set.PRESETS, ids=lambda p: p.label)
+@pytest.mark.parametrize("preset", settings.PRESETS, ids=lambda p: p.label)
 def test_a_preset_is_a_link_that_comes_back(preset):
     study, problems = from_query(to_query(preset.study))
     assert problems == []
@@ -185,7 +185,7 @@ def test_an_indefinite_example_shows_the_certificate_instead_of_a_number():
 
 def test_a_positive_definite_matrix_is_said_to_have_every_answer():
     at = open_page(**SMALL, rho="10")
-    at.session_state["graph-tab"] = graph_set.ANSWERS
+    at.session_state["graph-tab"] = settings.ANSWERS
     at.run()
     assert "every lambda has exactly one answer" in words(at)
 
@@ -214,7 +214,7 @@ def test_without_a_known_graph_only_the_owner_s_view_is_there():
 
 def test_matrices_share_one_scale_and_the_losses_are_paper_2_s():
     at = open_page(**SMALL)
-    at.session_state["graph-tab"] = graph_set.MATRICES
+    at.session_state["graph-tab"] = settings.MATRICES
     at.run()
     ranges = set()
     for name in ("truth precision", "non-private, same lambda precision", "private precision"):
@@ -252,7 +252,7 @@ def test_a_reference_network_is_chosen_and_called_a_reference(monkeypatch):
     public = privcov.Dataset.from_rows(
         data.rows, data.row_bound, graphs={"line": line, "star": star}, mean_is_zero=True, name="wine"
     )
-    from pages.parts import cached
+    from pages.shell import cached
 
     monkeypatch.setattr(cached, "dataset", lambda study, default_source="": public)
     rel = privcov.release("auto-precision", public, privcov.ZCDP(0.1), seed=1)
@@ -282,7 +282,7 @@ def test_the_form_keeps_its_word_while_another_tab_is_open():
     at = open_page(**SMALL)
     at.number_input(key="graph.replicates").set_value(7).run()
     settle(at)
-    for tab in (graph_set.MATRICES, graph_set.CURVES):
+    for tab in (settings.MATRICES, settings.CURVES):
         at.session_state["graph-tab"] = tab
         at.run()
     settle(at)

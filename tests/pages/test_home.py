@@ -4,13 +4,13 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from pages.parts import frame, hosted, path
-from pages.parts.home_doors import PAGES as DESCRIBED
-from pages.parts.study import from_query, to_query
+from pages.home.doors import PAGES as DESCRIBED
+from pages.shell import frame, hosted, tour
+from pages.shell.study import from_query, to_query
 from tests.pages.test_pages import open_page
 
-STEPS = [(found, at) for found in path.PATHS for at in range(len(found.steps))]
-NAMES = [path.word(*step) for step in STEPS]
+STEPS = [(found, at) for found in tour.PATHS for at in range(len(found.steps))]
+NAMES = [tour.word(*step) for step in STEPS]
 
 
 def links(node) -> dict[str, dict[str, str]]:
@@ -33,9 +33,9 @@ def test_the_demonstration_comes_first_and_the_doors_below(home):
     assert ["Heatmap of the sample" in shown[0], "Heatmap of the released" in shown[1], len(shown)] == [True, True, 2]
     headings = [h.value for h in home.header]
     assert headings == ["Where do you want to go?", "Every page"]
-    for found in path.PATHS:
+    for found in tour.PATHS:
         assert any(m.value.startswith(f"### {found.title}") for m in home.markdown)
-    assert path.ELSEWHERE not in {c.value for c in home.caption}, "on the owner's machine every path is open"
+    assert tour.ELSEWHERE not in {c.value for c in home.caption}, "on the owner's machine every path is open"
 
 
 def test_every_page_has_its_line(home):
@@ -48,16 +48,16 @@ def test_every_page_has_its_line(home):
 
 def test_nobody_walks_a_path_unasked(home):
     assert bar(home) == ""
-    started = [q for q in links(home.main).values() if path.KEY in q]
+    started = [q for q in links(home.main).values() if tour.KEY in q]
     assert len(started) <= 1, "three doors share one label in this dictionary"
-    assert all(path.KEY not in query for query in links(home.sidebar).values())
+    assert all(tour.KEY not in query for query in links(home.sidebar).values())
 
 
 def test_each_door_starts_its_path_on_a_page_that_is_set_up(home):
     queries = [dict(parse_qsl(link.proto.query_string)) for link in home.main.get("page_link")]
-    first = {q[path.KEY]: q for q in queries if path.KEY in q}
+    first = {q[tour.KEY]: q for q in queries if tour.KEY in q}
     assert list(first) == ["teach-1", "explore-1", "release-1"]
-    assert [p.steps[0].page for p in path.PATHS] == ["Lessons", "Estimate", "Your data"]
+    assert [p.steps[0].page for p in tour.PATHS] == ["Lessons", "Estimate", "Your data"]
     assert first["teach-1"]["lesson"] == "1"
     assert first["explore-1"]["data.n"] == "5000"
 
@@ -66,7 +66,7 @@ def test_each_door_starts_its_path_on_a_page_that_is_set_up(home):
 def test_every_step_leads_to_a_page_with_a_valid_set_up(found, at):
     step = found.steps[at]
     assert 4 <= len(found.steps) <= 6
-    assert path.parse(path.word(found, at)) == (found, at)
+    assert tour.parse(tour.word(found, at)) == (found, at)
     file = frame.file_of(step.page)
     if step.study is not None:
         assert from_query(to_query(step.study)) == (step.study, [])
@@ -77,16 +77,16 @@ def test_every_step_leads_to_a_page_with_a_valid_set_up(found, at):
 
 @pytest.mark.parametrize("word", ["teach-1", "teach-4", "explore-2", "release-1"])
 def test_the_bar_stands_on_the_page_of_its_step(word):
-    found, at = path.parse(word)
+    found, at = tour.parse(word)
     step = found.steps[at]
     query = dict(to_query(step.study) if step.study else {}) | dict(step.own)
     page = open_page(frame.file_of(step.page), **query, path=word)
     assert not page.error
     assert bar(page) == f"**{found.title}, step {at + 1} of {len(found.steps)}.** {step.do}"
-    assert links(page.main)["Next step"][path.KEY] == path.word(found, at + 1)
+    assert links(page.main)["Next step"][tour.KEY] == tour.word(found, at + 1)
     assert ("Back" in links(page.main)) == (at > 0)
     # Wherever the visitor strays, the path comes along.
-    assert all(query[path.KEY] == word for query in links(page.sidebar).values())
+    assert all(query[tour.KEY] == word for query in links(page.sidebar).values())
 
 
 def test_elsewhere_the_bar_says_where_its_step_is_and_leaving_ends_it():
@@ -103,17 +103,17 @@ def test_elsewhere_the_bar_says_where_its_step_is_and_leaving_ends_it():
 def test_on_a_server_that_others_reach_the_private_path_says_where_it_is_walked(monkeypatch):
     monkeypatch.setenv(hosted.HOSTED, "1")
     doors = {c.value for c in open_page("app.py").main.caption}
-    assert path.ELSEWHERE in doors
-    steps = next(p for p in path.PATHS if p.key == "release").steps
+    assert tour.ELSEWHERE in doors
+    steps = next(p for p in tour.PATHS if p.key == "release").steps
     at = open_page("pages/5_Your_data.py", path="release-1")
-    assert bar(at) == f"**Release, step 1 of {len(steps)}.** {path.ELSEWHERE} There: {steps[0].do}"
-    assert path.ELSEWHERE not in bar(open_page("app.py", path="release-5")), "the questions are asked everywhere"
-    assert path.ELSEWHERE not in bar(open_page("pages/1_Estimate.py", path="explore-1"))
+    assert bar(at) == f"**Release, step 1 of {len(steps)}.** {tour.ELSEWHERE} There: {steps[0].do}"
+    assert tour.ELSEWHERE not in bar(open_page("app.py", path="release-5")), "the questions are asked everywhere"
+    assert tour.ELSEWHERE not in bar(open_page("pages/1_Estimate.py", path="explore-1"))
 
 
 @pytest.mark.parametrize("word", ["teach-0", "teach-99", "teach", "-1", "teach-1x", "<script>-1", "teach-²"])
 def test_a_strange_path_is_none(word):
-    assert path.parse(word) is None
+    assert tour.parse(word) is None
     at = open_page("pages/7_Methods.py", path=word, tab="convert")
     assert bar(at) == ""
     assert not at.error
@@ -127,13 +127,13 @@ def test_both_questions_are_checked_answer_by_answer():
         for k in range(2):
             at.radio(key=f"path-question-{k}").set_value(wrong)
         at.run()
-        assert [w.value for w in at.warning] == [q.answers[wrong][1] for q in path.QUESTIONS]
+        assert [w.value for w in at.warning] == [q.answers[wrong][1] for q in tour.QUESTIONS]
     for k in range(2):
         at.radio(key=f"path-question-{k}").set_value(0)
     at.run()
-    assert [s.value for s in at.success] == [q.answers[0][1] for q in path.QUESTIONS]
+    assert [s.value for s in at.success] == [q.answers[0][1] for q in tour.QUESTIONS]
     assert not at.warning
-    for question in path.QUESTIONS:
+    for question in tour.QUESTIONS:
         assert sorted(question.order) == list(range(len(question.answers)))
         assert question.order[0] != 0, "the right answer is not the first on the screen"
 
@@ -145,7 +145,7 @@ def test_what_the_steps_say_is_so():
 
     made = {}
     for at in range(3):
-        study = path.PATHS[1].steps[at].study
+        study = tour.PATHS[1].steps[at].study
         data = privcov.source(study.source_key(), seed=study.rows, **dict(study.data))
         rel = privcov.release("auto-cov", data, study.guarantee, seed=study.seed)
         made[at] = error(rel, data, relative=True, against="truth"), rel.attacker_success, rel.raw.law.off_diagonal_std

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import privcov
-from pages.parts import cached, lesson_first, lesson_second
-from pages.parts.lesson_book import BOOK
+from pages.lessons import first, second
+from pages.lessons.book import BOOK
+from pages.shell import cached
 from privcov.experiments import lessons, lessons_guess, lessons_repair
 from tests.pages.test_pages import chart, open_page
 
@@ -144,7 +145,7 @@ def test_links_open_the_very_matrices_of_the_lesson():
     np.testing.assert_allclose(rel.covariance, lessons.of_many(2_000).released, atol=1e-12)
     data, rel = linked(4, 20)
     np.testing.assert_allclose(rel.covariance, lessons.of_width(20).sparse, atol=1e-12)
-    multiple = lesson_first.MULTIPLES[3]
+    multiple = first.MULTIPLES[3]
     data, rel = linked(5, multiple)
     (found,) = lessons.clipped((multiple,))
     assert data.row_bound == pytest.approx(found.row_bound)
@@ -155,7 +156,7 @@ def test_links_open_the_very_matrices_of_the_lesson():
 
 @pytest.mark.parametrize("number", range(1, 11))
 def test_every_link_survives_its_address(number):
-    from pages.parts.study import from_query, to_query
+    from pages.shell.study import from_query, to_query
 
     lesson = BOOK[number - 1]
     for value in (lesson.lever.options[0], lesson.lever.options[-1]):
@@ -167,7 +168,7 @@ def test_every_link_survives_its_address(number):
 
 
 def test_the_re_runs_are_read_from_the_lever():
-    assert BOOK[8].lever.options == lesson_second.RUNS
+    assert BOOK[8].lever.options == second.RUNS
 
 
 # --- guess the neighbour ------------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pages.parts.fields import stands
-from pages.parts.method_form import CALIBRATION, NEIGHBOURS, RARE, USUAL
-from pages.parts.study import Study, from_query
+from pages.shell.fields import stands
+from pages.shell.method_form import CALIBRATION, NEIGHBOURS, RARE, USUAL
+from pages.shell.study import Study, from_query
 from privcov.estimators.base import METHODS
 from tests.pages.test_pages import SMALL, open_page
 

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.parts import converter
-from pages.parts.converter import shown
+from pages.methods import converter
+from pages.methods.converter import shown
 from privcov import accounting
 from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
 from tests.patience import patient

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import hosted, own_state
+from pages.shell import hosted
+from pages.your_data import state
 from privcov.accounting import attacker_success
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
@@ -379,7 +380,7 @@ def test_an_old_release_opens_without_its_file(ledger):
 
 def test_forgetting_leaves_nothing():
     at = press(released(), "Forget this file")
-    assert at.session_state["own"] == own_state.Own()
+    assert at.session_state["own"] == state.Own()
     for key in ("own-opened", "own-kept", "own-previews"):
         assert key not in at.session_state
 

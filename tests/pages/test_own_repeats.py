@@ -73,7 +73,7 @@ def test_another_draw_is_no_other_version(ledger, monkeypatch):  # noqa: F811
 def test_an_answer_of_the_old_sampler_is_marked_and_not_taken_home(raised, ledger, monkeypatch):  # noqa: F811
     monkeypatch.setitem(exact_moment._LAWS, "wishart-difference", FLOATING)
     monkeypatch.setattr(exact_moment, "settle_shape", lambda facts, shape, *rest: shape)
-    monkeypatch.setattr("pages.parts.own_release.best_shape", lambda *_: "wishart-difference")
+    monkeypatch.setattr("pages.your_data.release.best_shape", lambda *_: "wishart-difference")
     at = limited(declared(n_public=False), 10.0)
     at.session_state["own"].chosen = PureDP(0.5)
     at.run()

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import hosted, own_take_home, own_view, show
+from pages.shell import hosted, show
+from pages.your_data import take_home
+from pages.your_data import view as own_view
 from privcov.bundle.opened import bundle_of, open_answer
 from privcov.bundle.safe import cell, cells
 from privcov.data_sources import csv_file
@@ -234,7 +236,7 @@ def test_hostile_names_leave_in_files_as_text(ledger):
     released(table(HOSTILE), declaration(HOSTILE))
     (entry,) = Ledger(ledger).entries()
     opened = open_answer(Ledger(ledger).answer(entry.token))
-    pictures = own_take_home._pictures(opened)
+    pictures = take_home._pictures(opened)
     raw = bundle_of(opened, entry.to_dict(), None, pictures)
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
@@ -371,7 +373,7 @@ def test_every_limit_has_its_sentence(monkeypatch):
     assert "201 columns and the limit is 200" in plain(wide.error[0].value)
     long = session(b"a" * 70_000 + b"\n1\n")
     assert "65,536 bytes" in plain(long.error[0].value)
-    monkeypatch.setattr("pages.parts.own_declare.MAX_BYTES", 1000)
+    monkeypatch.setattr("pages.your_data.declare.MAX_BYTES", 1000)
     big = session(table())
     assert "the limit is" in plain(big.error[0].value)
     for at in (wide, long, big):

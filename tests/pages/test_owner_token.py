@@ -11,7 +11,8 @@ import streamlit as st
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from pages.parts import hosted, own_state, owner_token, practice
+from pages.shell import hosted, owner_token
+from pages.your_data import practice, state
 from privcov.ledger import Ledger
 from privcov.privacy import ZCDP
 from tests.pages.sent import everything, plain
@@ -169,9 +170,9 @@ def test_no_widget_event_reaches_what_lies_behind(ledger):
 @pytest.mark.parametrize(
     "touch",
     [
-        own_state.open_ledger,
-        own_state.rows,
-        lambda: own_state.hold("f", "table.csv", b"a\n1\n", ("a",)),
+        state.open_ledger,
+        state.rows,
+        lambda: state.hold("f", "table.csv", b"a\n1\n", ("a",)),
         lambda: practice._take(lambda declared: None),
     ],
     ids=["ledger", "rows", "hold", "practice"],
@@ -192,7 +193,7 @@ def test_nothing_of_the_ledger_is_shown_to_a_visit_without_the_token(ledger):
     assert CANARY not in everything(enter(at, "wrong"))
     at.session_state["own-next"] = "answers"
     enter(at, SECRET)
-    assert own_state.STEPS["answers"] in everything(at)
+    assert state.STEPS["answers"] in everything(at)
 
 
 # --- how it is compared -------------------------------------------------------------------------------------
@@ -306,4 +307,4 @@ def test_a_hosted_server_says_so_and_asks_for_no_token(monkeypatch):
     assert not at.text_input
     assert "for everybody" in at.info[0].value
     with pytest.raises(hosted.Hosted):
-        own_state.open_ledger()
+        state.open_ledger()

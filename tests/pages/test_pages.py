@@ -10,9 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.parts import frame
-from pages.parts.frame import MENU
-from pages.parts.study import DEFAULT_METHOD, Study
+from pages.shell import frame
+from pages.shell.frame import MENU
+from pages.shell.study import DEFAULT_METHOD, Study
 from privcov.metrics.errors import error, waterfall
 from tests.patience import patient, until
 
@@ -276,7 +276,7 @@ def test_a_pinned_release_stays_while_the_settings_move_and_can_be_removed():
 def a_page_of_its_own():
     import streamlit as st
 
-    from pages.parts import frame
+    from pages.shell import frame
 
     study = frame.page("Own", keeps=("lesson",))
     st.button("Next", on_click=lambda: frame.put(lesson="2"))

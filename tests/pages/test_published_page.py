@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from pages.parts import published_again, published_figures, published_summary, published_table, show
+from pages.published import again, figures, summary
+from pages.published import table as published_table
+from pages.shell import show
 from privcov.experiments import published
 from privcov.experiments.published_curves import FIGURES, curves
 from privcov.figures import published as pictures
@@ -12,7 +14,7 @@ from privcov.figures.published import colours, scatter
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/8_Published_results.py"
-TABLES = list(published_summary.shown())
+TABLES = list(summary.shown())
 
 
 def button(at, key):
@@ -29,8 +31,8 @@ def test_the_summary_names_every_table_with_its_verdict(page):
         : len(TABLES)
     ] == [f"published-{key}" for key in TABLES]
     text = " ".join(m.value for m in page.markdown)
-    for verdict in published_summary.verdicts().values():
-        assert published_summary.chip(verdict.word) in text
+    for verdict in summary.verdicts().values():
+        assert summary.chip(verdict.word) in text
     assert "684 printed numbers" not in text or len(TABLES) == 10
 
 
@@ -88,13 +90,13 @@ def test_cells_lead_to_estimate_with_the_published_calibration():
     for key, calibration in (("2-table-1", "as-published"), ("2-table-2", "as-published-2"), ("4-table-1", None)):
         table = published.TABLES[key]
         row = published.printed(table).iloc[0]
-        study = published_again.study_of(table, row)
+        study = again.study_of(table, row)
         assert dict(study.data)["n"] == int(row["n"])
         assert study.epsilon == float(row["epsilon"])
         assert calibration in (None, study.calibration)
     assert study.delta == 1 / 400
     row = published.printed(published.TABLES["3-table-1"]).iloc[0]
-    assert published_again.study_of(published.TABLES["3-table-1"], row) is None
+    assert again.study_of(published.TABLES["3-table-1"], row) is None
 
 
 def test_the_button_opens_the_same_table_in_trade_offs():
@@ -113,11 +115,11 @@ def test_every_figure_shows_its_curves_findings_and_what_is_left(page, key):
     assert not page.exception
     assert not page.error
     text = " ".join(m.value for m in page.markdown)
-    checks = published_figures._checks(published_summary.stored_at())[key]
+    checks = figures._checks(summary.stored_at())[key]
     assert checks
     for check in checks:
-        assert f"{published_figures.HOLDS[check.holds]} **{show.as_text(check.question)}**" in text
-    kept = published_figures._kept(published_summary.stored_at())[key]
+        assert f"{figures.HOLDS[check.holds]} **{show.as_text(check.question)}**" in text
+    kept = figures._kept(summary.stored_at())[key]
     assert f"{sum(one.survives for one in kept)} of {len(kept)} curves survive" in text
     read = published.told(table)
     captions = " ".join(c.value for c in page.caption)

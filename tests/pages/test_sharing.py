@@ -7,8 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.parts import frame, saved, share, sweep
-from pages.parts.study import Study
+from pages.shell import address, frame, saved
+from pages.shell.study import Study
+from pages.trade_offs import sweep
 from privcov.estimators.base import METHODS
 from privcov.experiments import studies
 from privcov.experiments.presets import PRESETS
@@ -67,7 +68,7 @@ CHANGES = [
     ("file", "query", "key", "value", "told"), CHANGES, ids=lambda v: v if isinstance(v, str) else ""
 )
 def test_a_change_is_in_the_address_and_a_fresh_visit_shows_the_same(file, query, key, value, told, monkeypatch):
-    from pages.parts.jobs import Job
+    from pages.shell.jobs import Job
 
     if "audit" not in file:
         monkeypatch.setattr(Job, "__init__", _no_work(Job.__init__))
@@ -105,7 +106,7 @@ NONSENSE = [
 
 @pytest.mark.parametrize(("file", "query", "count"), NONSENSE)
 def test_nonsense_gets_a_sentence_each_and_a_working_page(file, query, count, monkeypatch):
-    from pages.parts.jobs import Job
+    from pages.shell.jobs import Job
 
     if "audit" not in file:  # a page that works runs again when it is done, and a sentence is said once
         monkeypatch.setattr(Job, "__init__", _no_work(Job.__init__))
@@ -132,10 +133,10 @@ def test_back_undoes_one_change(monkeypatch):
 
 
 @pytest.mark.parametrize(("code", "value"), [
-    (share.one_of(["What an attacker learns", "Claims", "claims!"]), "claims!"),
-    (share.several_of(["a b", "c,d"]), ["c,d", "a b"]), (share.several_of(["a"]), []),
-    (share.span_of([10, 20, 30]), (10, 30)), (share.number(0, 10, whole=False), 0.1 + 0.2),
-    (share.switch(), False), (share.several_numbers(0, 1), [0.1, 1e-05]),
+    (address.one_of(["What an attacker learns", "Claims", "claims!"]), "claims!"),
+    (address.several_of(["a b", "c,d"]), ["c,d", "a b"]), (address.several_of(["a"]), []),
+    (address.span_of([10, 20, 30]), (10, 30)), (address.number(0, 10, whole=False), 0.1 + 0.2),
+    (address.switch(), False), (address.several_numbers(0, 1), [0.1, 1e-05]),
 ])  # fmt: skip
 def test_a_value_survives_its_text(code, value):
     assert code.read(code.write(value)) == value
@@ -153,13 +154,13 @@ def test_a_choice_clears_what_means_nothing_after_it():
 
 
 @pytest.mark.parametrize(("code", "text", "sentence"), [
-    (share.written(str), "x" * 1_001, "1,001 letters; 1,000 is the limit"), (share.switch(), "true", "yes or no"),
-    (share.number(0, 10, whole=True), "0.5", "whole number from 0 to 10"),
-    (share.number(0, 10, whole=True), "nan", "whole number from 0 to 10"),
-    (share.number(0, 10, whole=False), "10.1", "number from 0 to 10"),
-    (share.number(0, 10, whole=False), "-0.1", "number from 0 to 10"),
-    (share.span_of([1, 2, 3]), "1,2,3", "two values"), (share.span_of([1, 2, 3]), "1", "two values"),
-    (share.span_of([1, 2, 3]), "3,1", "the smaller one first"), (share.one_of(["a", "b"]), "c", "one of a, b"),
+    (address.written(str), "x" * 1_001, "1,001 letters; 1,000 is the limit"), (address.switch(), "true", "yes or no"),
+    (address.number(0, 10, whole=True), "0.5", "whole number from 0 to 10"),
+    (address.number(0, 10, whole=True), "nan", "whole number from 0 to 10"),
+    (address.number(0, 10, whole=False), "10.1", "number from 0 to 10"),
+    (address.number(0, 10, whole=False), "-0.1", "number from 0 to 10"),
+    (address.span_of([1, 2, 3]), "1,2,3", "two values"), (address.span_of([1, 2, 3]), "1", "two values"),
+    (address.span_of([1, 2, 3]), "3,1", "the smaller one first"), (address.one_of(["a", "b"]), "c", "one of a, b"),
 ])  # fmt: skip
 def test_text_that_is_no_value_of_the_widget_is_a_sentence(code, text, sentence):
     with pytest.raises(ValueError, match=sentence):
@@ -167,9 +168,9 @@ def test_text_that_is_no_value_of_the_widget_is_a_sentence(code, text, sentence)
 
 
 def test_words_and_numbers_of_an_address():
-    assert share.written(str).read("x" * 1_000) == "x" * 1_000
-    assert share.switch().read("yes") is True
-    assert [share.word(v) for v in (1.0, 20.0, 1e14, 1e15, 0.1, "A b")] == [
+    assert address.written(str).read("x" * 1_000) == "x" * 1_000
+    assert address.switch().read("yes") is True
+    assert [address.word(v) for v in (1.0, 20.0, 1e14, 1e15, 0.1, "A b")] == [
         "1",
         "20",
         f"{10**14}",
@@ -177,7 +178,7 @@ def test_words_and_numbers_of_an_address():
         "0.1",
         "a-b",
     ]
-    assert share.several_of(["a"]).read("none") == share.several_numbers(0, 1).read("none") == []
+    assert address.several_of(["a"]).read("none") == address.several_numbers(0, 1).read("none") == []
     # A switch is no number, and a number no text: a list of options may hold both.
     for one, other, same in (
         (True, 1, False),
@@ -186,7 +187,7 @@ def test_words_and_numbers_of_an_address():
         ([1.0], (1.0,), True),
         (0, False, False),
     ):
-        assert share._same(one, other) is same
+        assert address._same(one, other) is same
 
 
 # --- the same in Python ---------------------------------------------------------------------------------------------
@@ -232,7 +233,7 @@ ONE = Study(source="zipf-norms", data=(("d", 3), ("n", 50)), method="gaussian-co
     "study", [Study(data=(("d", 3), ("n", 50))), ONE, Study(source="wine", kind="pure", bound=0.5)]
 )
 def test_a_saved_release_gives_the_page_s_number_in_the_shell_and_opens_in_estimate(study):
-    from pages.parts import cached
+    from pages.shell import cached
     from privcov.metrics.errors import error
 
     data = cached.dataset(study)
@@ -248,7 +249,7 @@ def test_a_saved_release_gives_the_page_s_number_in_the_shell_and_opens_in_estim
 
 
 def opened(place: saved.Place) -> AppTest:
-    from pages.parts.study import to_query
+    from pages.shell.study import to_query
 
     return open_page(place.file, **to_query(place.study), **place.own)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.parts.study import CSV, Study, from_query, to_query
+from pages.shell.study import CSV, Study, from_query, to_query
 from privcov.estimators.base import METHODS
 
 

@@ -10,11 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.parts import jobs, sweep
-from pages.parts.jobs import Job
-from pages.parts.study import Study
-from pages.parts.tradeoffs_axes import axes, read_values
-from pages.parts.tradeoffs_script import script
+from pages.shell import jobs
+from pages.shell.jobs import Job
+from pages.shell.study import Study
+from pages.trade_offs import sweep
+from pages.trade_offs.axes import axes, read_values
+from pages.trade_offs.script import script
 from privcov import accounting
 from privcov.experiments import draws as draws_module
 from privcov.experiments.cells import Cell
@@ -325,7 +326,7 @@ def test_the_page_shows_what_there_is_and_stops(monkeypatch):
 
 def test_a_sweep_that_goes_on_takes_the_place_of_the_stopped_one_on_the_page(monkeypatch):
     """The button Go on is in a fragment, which would run again with the job that was stopped."""
-    from pages.parts import tradeoffs_view as view
+    from pages.trade_offs import view
 
     class Again(Exception):
         pass
@@ -379,7 +380,7 @@ def test_pins_stand_side_by_side_and_go():
 
 
 def test_curves_of_a_file_go_with_the_file():
-    from pages.parts import session_file
+    from pages.upload import session_file
 
     at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
     import streamlit as st

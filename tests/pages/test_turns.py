@@ -3,7 +3,7 @@
 import threading
 import time
 
-from pages.parts.turns import Turns
+from pages.shell.turns import Turns
 from tests import patience
 from tests.patience import patient
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.show import as_text
-from pages.parts.study import CSV
+from pages.shell.show import as_text
+from pages.shell.study import CSV
 from tests.pages.limits import drawn, type_in
 from tests.pages.sent import everything, plain
 from tests.patience import patient
@@ -407,7 +407,7 @@ def test_the_address_holds_nothing_of_the_file():
 
 
 def test_no_shared_cache_holds_the_table(monkeypatch):
-    from pages.parts import cached
+    from pages.shell import cached
 
     def refuse(*args, **kwargs):
         raise AssertionError("an upload reached a shared cache")
@@ -446,11 +446,11 @@ def test_an_upload_of_the_largest_size_stays_in_memory_on_its_way_in():
 
 
 def test_a_file_is_parsed_once(monkeypatch):
-    from pages.parts import upload
+    from pages.upload import public_file
 
     calls = []
-    read = upload.read_public
-    monkeypatch.setattr(upload, "read_public", lambda raw: calls.append(1) or read(raw))
+    read = public_file.read_public
+    monkeypatch.setattr(public_file, "read_public", lambda raw: calls.append(1) or read(raw))
     at = public()
     at.run()
     type_in(at, LIMITS)

@@ -11,8 +11,9 @@ from tests.patience import patient
 def which_page():
     import streamlit as st
 
-    from pages.parts import cached, frame, which_epsilon
-    from pages.parts.study import Study
+    from pages.shell import cached, frame
+    from pages.shell.study import Study
+    from pages.trade_offs import which_epsilon
 
     frame.palette = lambda: __import__("privcov.figures.look", fromlist=["LIGHT"]).LIGHT
     study = Study(**st.session_state["asked"])
@@ -22,8 +23,9 @@ def which_page():
 def who_page():
     import streamlit as st
 
-    from pages.parts import cached, frame, who_wins
-    from pages.parts.study import Study
+    from pages.shell import cached, frame
+    from pages.shell.study import Study
+    from pages.trade_offs import who_wins
 
     frame.palette = lambda: __import__("privcov.figures.look", fromlist=["LIGHT"]).LIGHT
     study = Study(**st.session_state["asked"])

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pages.parts import frame, glossary
-from pages.parts.share import word
+from pages.shell import frame, glossary
+from pages.shell.address import word
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.privacy import KINDS, RELATIONS
@@ -135,13 +135,13 @@ def test_nobody_reads_of_a_budget_without_what_runs_out(folder):
 
 # Figure files that draw a band or an interval: which of the four kinds, and where the reader is told.
 BANDS = {
-    "errors.py": ("replicate-range", "pages/parts/tradeoffs_view.py"),
-    "roc.py": ("replicate-range", "pages/parts/roc.py"),
-    "solution.py": ("mean-interval", "pages/parts/which_epsilon.py"),
+    "errors.py": ("replicate-range", "pages/trade_offs/view.py"),
+    "roc.py": ("replicate-range", "pages/graph_recovery/roc.py"),
+    "solution.py": ("mean-interval", "pages/trade_offs/which_epsilon.py"),
     "own.py": ("Privacy-noise interval", "privcov/figures/own.py"),
     "lessons.py": ("binomial interval", "privcov/figures/lessons.py"),
     "demonstrations.py": ("no interval: areas under histograms", ""),
-    "published.py": ("Bars: a standard error over our runs", "pages/parts/published_figures.py"),
+    "published.py": ("Bars: a standard error over our runs", "pages/published/figures.py"),
     "audit.py": ("no interval: areas under histograms and under the attacker's curve", ""),
 }
 

@@ -1,0 +1,134 @@
+"""Tab of Privacy audit: every published claim, and what it really gives at the visitor's own parameters."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.shell import address, attacker, frame, show
+from pages.shell.sliders import ends
+from pages.shell.study import Study
+from privcov.audit import claims
+from privcov.privacy import ApproxDP
+
+KEEPS = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "search", "verdict"))
+_ORDER = (
+    "Paper",
+    "Mechanism",
+    "Verdict",
+    "Claim",
+    "True delta at epsilon",
+    "True epsilon at delta",
+    "Sensitivity used",
+    "True sensitivity",
+    "Noise / needed",
+    "Where",
+)
+_COLOURS = {claims.FALSE: "red", claims.NONE: "red", claims.EMPTY: "orange", claims.LUCKY: "orange"}
+
+
+@st.cache_data(max_entries=64, show_spinner="Computing every claim ...")
+def _table(epsilon: float, delta: float, n: int, d: int) -> pd.DataFrame:
+    return claims.table(epsilon, delta, n, d)
+
+
+def section(study: Study) -> None:
+    """The whole tab."""
+    st.markdown(
+        "Each line runs the printed calibration, reads what it measured and how much noise it added, and asks the "
+        "exact privacy curve. Move epsilon and delta: some claims are true at the papers' parameters and false at "
+        "others."
+    )
+    with st.container(border=True):
+        one, two, three, four = st.columns(4)
+        epsilon = address.bound(
+            one.number_input, "Epsilon", 0.01, 50.0, name="claims.epsilon", default=1.0, step=0.1, format="%g",
+            key="claims-epsilon",
+        )  # fmt: skip
+        delta = address.bound(
+            two.select_slider,
+            "Delta",
+            [1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.02, 0.05],
+            name="claims.delta",
+            default=1e-5,
+            format_func=lambda v: f"{v:g}",
+            key="claims-delta",
+        )
+        ends("stronger claim", "weaker claim", two)
+        n = address.bound(
+            three.number_input, "Rows n", 10, 1_000_000, name="claims.n", default=1000, step=100, key="claims-n"
+        )
+        d = address.bound(four.number_input, "Columns d", 2, 200, name="claims.d", default=20, key="claims-d")
+        search, verdicts = st.columns([1, 2], vertical_alignment="bottom")
+        words = address.bound(
+            search.text_input, "Search", name="claims.search", default="", key="claims-search",
+            placeholder="Wishart, paper 3, centring ...",
+        )  # fmt: skip
+        wanted = address.bound(
+            verdicts.pills, "Verdict", claims.VERDICTS, name="claims.verdict", default=[], selection_mode="multi",
+            key="claims-verdict", help="None chosen: all.",
+        )  # fmt: skip
+        attacker.line(ApproxDP(float(epsilon), float(delta)), "Attacker, where the claim is true")
+    whole = _table(float(epsilon), float(delta), int(n), int(d))
+    found = filtered(whole, words, wanted)
+    counts = whole["Verdict"].value_counts()
+    st.markdown(
+        " ".join(f":{_COLOURS.get(v, 'green')}-badge[{counts[v]} {v}]" for v in claims.VERDICTS if v in counts.index)
+    )
+    show.tag("Simulated", f"computed at epsilon = {epsilon:g}, delta = {delta:g}, n = {n:,}, d = {d}; no data are used")
+    if found.empty:
+        st.info("No claim fits. Clear the search or choose more verdicts.")
+        return
+    palette = frame.palette()
+    colours = {v: palette.bad if c in ("red", "orange") else palette.good for v, c in _COLOURS.items()}
+    styled = found.style.map(lambda v: f"color: {colours.get(v, palette.good)}; font-weight: 600", subset=["Verdict"])
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        styled,
+        hide_index=True,
+        row_height=36,
+        height="content",
+        column_order=_ORDER,
+        column_config={
+            "Claim": st.column_config.TextColumn(
+                help="As printed, at the parameters above. Paper 5's rho is the largest that implies them."
+            ),
+            "True delta at epsilon": number(
+                format="%.3g",
+                help="The delta that the printed noise has at this epsilon. 1e-299: too small to compute.",
+            ),
+            "True epsilon at delta": number(
+                format="%.4g", help="Empty: none. Pure claims: at delta 0 where it exists."
+            ),
+            "Sensitivity used": number(format="%.3g", help="In R squared; of one report in the local model."),
+            "True sensitivity": number(
+                format="%.3g",
+                help="Largest change when one row is replaced; experiments: of the two tables named in the reason.",
+            ),
+            "Noise / needed": number(
+                format="%.2f", help="Below 1 the claim is false, above it noise is wasted. Wishart: degrees of freedom."
+            ),
+        },
+    )
+    show.download("Table as CSV", lambda: found.to_csv(index=False), "privacy-claims.csv", "claims-csv")
+    st.markdown("**Why**")
+    for _, row in found.iterrows():
+        colour = _COLOURS.get(row["Verdict"], "green")
+        st.markdown(
+            f":{colour}-badge[{row['Verdict']}] **{show.as_text(row['Paper'])}**, {show.as_text(row['Where'])}: "
+            f"{show.as_text(row['Mechanism'])}. {show.as_text(row['Why'])}"
+        )
+    with st.expander("The same in Python"):
+        st.code(
+            "from privcov.audit.claims import table\n\n"
+            f"found = table({epsilon!r}, {delta!r}, n={n!r}, d={d!r})\nprint(found)"
+        )
+
+
+def filtered(table: pd.DataFrame, words: str, verdicts: list[str]) -> pd.DataFrame:
+    """Rows that hold every searched word somewhere and one of the verdicts (none: all)."""
+    text = table.apply(lambda row: " ".join(map(str, row)).lower(), axis=1)
+    keep = pd.Series(True, index=table.index)
+    for word in words.lower().split():
+        keep &= text.str.contains(word, regex=False)
+    return table[keep & (table["Verdict"].isin(verdicts) if verdicts else True)]

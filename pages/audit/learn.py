@@ -1,0 +1,91 @@
+"""Tab of Privacy audit: what a guarantee leaves an attacker who knows everybody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.shell import address, frame, show
+from pages.shell.sliders import ends
+from pages.shell.study import Study
+from privcov import accounting
+from privcov.audit import disclosure
+from privcov.figures import audit as pictures
+from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
+
+_KINDS = {
+    "pure": "Pure",
+    "approx": "Approximate",
+    "zcdp": "zCDP",
+    "gdp": "Gaussian noise",
+}
+_LEVERS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
+KEEPS = tuple(f"learn.{name}" for name in ("kind", "epsilon", "rho", "mu", "delta", "prior"))
+_LOW, _HIGH = 1e-5, 50.0
+_CHANCES = (0.5, 0.05, 0.001)
+_EXACT = {
+    "pure": "Both pictures are exact for the worst mechanism that keeps the guarantee; most are kinder.",
+    "approx": "Both pictures are exact for the worst mechanism that keeps the guarantee. With probability delta it may "
+    "print the row; Gaussian noise of the same pair never does: choose Gaussian noise to see the difference.",
+    "zcdp": "Upper bounds: zCDP has no single worst mechanism. For Gaussian noise alone, choose mu = sqrt(2 rho).",
+    "gdp": "Exact for Gaussian noise: no mechanism of the same mu is worse.",
+}
+
+
+def section(study: Study) -> None:
+    """The whole tab."""
+    st.markdown(
+        "Suppose somebody knows **every row but yours**, and knows the method. The guarantee is all that stands "
+        "between them and your row. This is the most that a release can tell them."
+    )
+    with st.container(border=True):
+        first, second, third, fourth = st.columns([6, 2, 3, 3], vertical_alignment="bottom")
+        kind = address.bound(
+            first.segmented_control, "Guarantee", list(_KINDS), name="learn.kind", default=study.kind, required=True,
+            format_func=_KINDS.get, key="learn-kind",
+        )  # fmt: skip
+        lever = _LEVERS[kind]
+        value = address.bound(
+            second.number_input,
+            lever.capitalize(),
+            _LOW,
+            _HIGH,
+            name=f"learn.{lever}",
+            default=min(max(float(getattr(study, lever, 1.0)), _LOW), _HIGH),
+            step=0.1,
+            format="%g",
+            key=f"learn-{kind}",
+        )
+        delta = 1e-5
+        if kind == "approx":
+            delta = address.bound(
+                third.select_slider, "Delta", [1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1], name="learn.delta",
+                default=1e-5, format_func=lambda v: f"{v:g}", key="learn-delta",
+            )  # fmt: skip
+            ends("stronger privacy", "weaker privacy", third)
+        belief = address.bound(
+            fourth.slider, "Belief before the release, %", 0.1, 99.9, name="learn.prior", default=10.0,
+            key="learn-prior", format="%.1f",
+        )  # fmt: skip
+        prior = belief / 100
+        ends("hardly suspected", "nearly certain", fourth)
+    made: dict[str, Callable[[float], disclosure.Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
+    claim = ApproxDP(value, delta) if kind == "approx" else made[kind](value)
+    palette = frame.palette()
+    show.tag("Simulated", f"{claim}; computed from the trade-off curve, no data are used")
+    chance = _CHANCES[-1] if kind != "approx" else max(_CHANCES[-1], 2 * delta)
+    left, right = st.columns([3, 2], gap="large")
+    left.markdown("\n".join(f"- {show.as_text(line)}" for line in disclosure.sentences(claim, prior, chance)))
+    with right:
+        st.metric("Attacker's best chance of guessing right", f"{accounting.attacker_success(claim):.4f}")
+        show.attacker_meter(accounting.attacker_success(claim), palette)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**From belief to belief**")
+        chances = _CHANCES if kind in ("zcdp", "gdp") else (chance,)
+        show.picture(pictures.beliefs(claim, chances, prior, palette), "learn-beliefs")
+    with right:
+        st.markdown("**How good accusations can be**")
+        show.picture(pictures.accusations(claim, palette), "learn-roc")
+    st.caption(_EXACT[kind])

@@ -1,0 +1,262 @@
+"""Tab of Privacy audit: two tables that differ in one person, drawn from until they can be told apart, or not."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.audit import box as audit_box
+from pages.audit import limits, sampler
+from pages.shell import address, attacker, frame, show
+from pages.shell.jobs import Job
+from pages.shell.sliders import ends
+from pages.shell.study import Study
+from privcov import accounting
+from privcov.audit import live, trial
+from privcov.audit.bounds import ERROR, level
+from privcov.audit.broken import FAULTS
+from privcov.audit.live import Asked, Audit
+from privcov.audit.mechanisms import GROUPS, RHO, Mechanism, find, mechanisms
+from privcov.audit.pairs import SEARCH, catalogue, usual
+from privcov.estimators.base import METHODS
+from privcov.figures import audit as pictures
+from privcov.figures.look import plain
+from privcov.privacy import ZCDP
+
+_KEPT = 12
+_ASKED = ("group", "mechanism", "d", "pair", "epsilon", "delta", "rho", "draws", "seed", "bits", "asked")
+KEEPS = tuple(f"live.{name}" for name in dict.fromkeys((*_ASKED, *sampler.ASKED)))
+_DRAWS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000)
+_FIRST = "wishart-pure:as-published:pure"
+_WAIT = 5.0  # seconds for which a click waits before progress is shown
+
+
+def section(study: Study) -> None:
+    """The whole tab."""
+    box = st.container(border=True)
+    key = _chosen(box)
+    if key == trial.KEY:
+        sampler.section(box)
+        return
+    with box:
+        asked = _controls(key)
+    kept = st.session_state.setdefault("audits", {})
+    left, right = st.columns([1, 4], vertical_alignment="center")
+    started = left.button(
+        "Run the audit", type="primary", key="audit-run", width="stretch", on_click=frame.put,
+        kwargs={"live.asked": "yes"},
+    )  # fmt: skip
+    if asked not in kept:
+        right.caption(f"{asked.draws:,} draws from either table; " + _pace(asked.made))
+    # The first visit sees an audit at once, a link the one it was copied from; later ones are asked for.
+    linked = asked.mechanism == _FIRST or (asked.made.bulk and frame.own("live.asked"))
+    if started or (not kept and linked):
+        for other in kept.values():
+            other.stop()
+        kept[asked] = Job(lambda: live.run(asked), asked.steps)
+        while len(kept) > _KEPT:
+            kept.pop(next(iter(kept)))
+        kept[asked].wait(_WAIT)
+    if asked in kept:
+        alive = kept[asked].progress.alive
+        st.fragment(_paint, run_every=0.7 if alive else None)(kept[asked], asked, alive)
+    with st.expander("What such an audit can and cannot see"):
+        limits.section(asked)
+    with st.expander("The same in Python"):
+        st.code(script(asked), language="python")
+
+
+def _chosen(box) -> str:
+    """Key of the mechanism, or of the old sampler, which has a test of its own."""
+    with box:
+        first, second = st.columns([3, 2], vertical_alignment="bottom")
+    group = address.bound(
+        first.segmented_control, "What is audited", GROUPS, name="live.group", default=GROUPS[0], required=True,
+        key="audit-group", width="stretch", clears=("live.mechanism", "live.pair"),
+    )  # fmt: skip
+    labels = {m.key: m.label for m in mechanisms() if m.group == group}
+    labels |= {trial.KEY: trial.LABEL} if group == GROUPS[2] else {}
+    return address.bound(
+        second.selectbox, "Mechanism", list(labels), name="live.mechanism", default=next(iter(labels)),
+        key=f"audit-mechanism-{group}", format_func=labels.get, clears=("live.pair",),
+    )  # fmt: skip
+
+
+def _controls(key: str) -> Asked:
+    made = find(key)
+    st.caption(show.as_text(_about(made)))
+    one, two, three, four, five, six = st.columns([3, 5, 2, 2, 4, 2], vertical_alignment="bottom")
+    d = address.bound(
+        one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
+        clears=("live.pair",),
+    )  # fmt: skip
+    labels = {SEARCH: "search for the worst", **{p.key: p.label for p in catalogue(d, made.hidden)}}
+    pair = address.bound(
+        two.selectbox,
+        "The person's row in the two tables",
+        list(labels),
+        name="live.pair",
+        default=usual(d, made.hidden) if made.exact else SEARCH,
+        format_func=labels.get,
+        key=f"audit-pair-{d}" + ("-hidden" if made.hidden else "-exact" if made.exact else ""),
+        help="All other rows are zeros, and the attacker knows them.",
+    )
+    epsilon, rho, delta = 1.0, RHO, 1e-3
+    if made.kind == "zcdp":
+        rho = address.bound(
+            three.number_input, "Rho", 0.001, 8.0, name="live.rho", default=RHO, step=0.1, format="%g",
+            key="audit-rho",
+        )  # fmt: skip
+    else:
+        epsilon = address.bound(
+            three.number_input, "Epsilon", 0.05, 8.0, name="live.epsilon", default=1.0, step=0.25, format="%g",
+            key="audit-epsilon",
+        )  # fmt: skip
+    if made.kind == "approx":
+        delta = address.bound(
+            four.select_slider,
+            "Delta",
+            [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.1],
+            name="live.delta",
+            default=1e-3,
+            format_func=lambda v: f"{v:g}",
+            key="audit-delta",
+        )
+        ends("stronger claim", "weaker claim", four)
+    elif made.kind == "pure":
+        four.metric("Delta", "0", help="A pure claim.")
+    else:
+        four.metric("Delta", "any", help="A zCDP claim says something at every delta.")
+    draws = address.bound(
+        five.select_slider,
+        "Draws of either table",
+        _DRAWS,
+        name="live.draws",
+        default=made.usual_draws,
+        format_func=lambda v: f"{v:,}",
+        key=f"audit-draws-{made.usual_draws}",
+    )
+    ends("sooner done", "finds smaller faults", five)
+    seed = address.bound(
+        six.number_input, "Seed", 0, 10**6, name="live.seed", default=1, key="audit-seed",
+        help="Noise of a private release comes from the operating system and has no seed: there it only chooses "
+        "pairs for the search, and the next audit counts other draws.",
+    )  # fmt: skip
+    bits = not made.exact and address.bound(
+        st.toggle,
+        "Look at the last bits of the numbers too",
+        name="live.bits",
+        default=False,
+        key="audit-bits",
+        help="Floating-point sums betray in their last bits from what they were made, whatever the noise. Private "
+        "releases on this site are made of whole numbers and have no such bits.",
+    )
+    asked = Asked(key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits), rho=float(rho))
+    attacker.line(asked.claim, "Attacker, if the claim holds")
+    return asked
+
+
+def _pace(made: Mechanism) -> str:
+    if made.exact:
+        return "the measurement of private rows is run for every draw, a hundred to some thousands a second."
+    return "about a second." if made.bulk else "the method is run for every draw, which takes a while."
+
+
+def _about(made: Mechanism) -> str:
+    card = METHODS.get(made.method)
+    if made.exact:
+        n = "and the number of rows, which is not public" if made.hidden else "and the mean; n is public"
+        told = (
+            "The measurement that a private release makes, run as it is: whole numbers, noise from the operating "
+            "system; without a ledger, as the rows are simulated. The attacker sees every number that is measured, for "
+            f"the second moment {n}."
+        )
+        return f"A broken copy. {FAULTS[made.broken].sentence} {told}" if made.broken else told
+    if made.broken:
+        return (
+            f"Broken on purpose, and no method of this site. {FAULTS[made.broken].sentence} It claims what was asked."
+        )
+    text = card.calibrations[made.calibration]
+    seen = "the noisy matrix, from which everything else is made" if made.bulk else "the matrix that comes out"
+    return f"{text[0].upper()}{text[1:]}. The attacker sees {seen}."
+
+
+def _paint(job: Job, asked: Asked, was_alive: bool) -> None:
+    found = job.progress
+    if was_alive and not found.alive:
+        st.rerun()
+    if found.alive:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.progress(min(1.0, found.done / max(found.total, 1)), f"{found.done:,} of {found.total:,} steps")
+        right.button("Stop", on_click=job.stop, key="audit-stop", width="stretch")
+    elif found.state == "failed":
+        st.error(show.as_text(found.problem))
+    elif found.state == "stopped":
+        st.info("Stopped before the end. No bound is stated: bounds hold for a number of draws that was fixed before.")
+    else:
+        _show(found.rows[-1]["audit"], asked)
+
+
+def _show(audit: Audit, asked: Asked) -> None:
+    palette = frame.palette()
+    show.tag(
+        "Simulated", f"{asked.made.label}, d = {asked.d}, {audit.pair.label}, {audit.draws:,} test draws of either"
+    )
+    audit_box.verdict(audit.sentence, audit.caught, palette)
+    one, two, three, four = st.columns(4)
+    at = None if isinstance(audit.claim, ZCDP) else f"At delta = {getattr(audit.claim, 'delta', 0.0):g}."
+    apart = "Total variation: how much more often one table falls into some set than the other, delta at epsilon 0."
+    name = "rho" if isinstance(audit.claim, ZCDP) else "epsilon"
+    one.metric(f"Proved: {name} at least", plain(audit.proved), border=True, help=at)
+    two.metric(f"Claimed: {name}", plain(level(audit.claim)), border=True, help=at)
+    three.metric("Proved: apart by at least", plain(audit.difference), border=True, help=apart)
+    four.metric("Claimed: apart by at most", plain(audit.permitted), border=True, help=apart)
+    proof = audit.support is not None and max(audit.impossible) > 0
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown("**Answers that prove which table it was**" if proof else "**The answers, where they differ most**")
+        picture = (pictures.support if proof else pictures.outputs)(audit, palette)
+        show.picture(picture, "audit-picture")
+        st.caption("The end bars hold everything beyond.")
+    with right:
+        if proof:
+            most = max(audit.impossible)
+            st.markdown(
+                show.as_text(
+                    "Wishart noise is never negative: the answer less the exact matrix of its own table has no "
+                    f"negative eigenvalue. {most:,} of {audit.draws:,} answers ({most / audit.draws:.1%}) break that "
+                    "for the other table, so they rule it out for certain, and no finite epsilon permits that."
+                )
+            )
+        test = audit.for_level
+        st.markdown(
+            show.as_text(
+                f"Tested set, chosen on {asked.draws // 2:,} other draws: {test.words}. It holds {test.hits[0]:,} "
+                f"draws of the first and {test.hits[1]:,} of the second table. So its probability is at least "
+                f"{test.p_low:.4g} with the {('first', 'second')[test.favoured]} and at most {test.q_high:.4g} with "
+                f"the other: exact binomial bounds, together wrong at most once in {1 / ERROR:,.0f} audits."
+            )
+        )
+        _exact(audit)
+        limits.reached(asked, audit.draws)
+
+
+def _exact(audit: Audit) -> None:
+    """What accounting says the events give, where the mechanism is not a broken one."""
+    if audit.asked.made.broken or audit.asked.last_bits:
+        return
+    given = accounting.really(audit.events, audit.claim)
+    st.markdown(show.as_text(f"By its events the mechanism gives {given}; {audit.claim} was claimed."))
+
+
+def script(asked: Asked) -> str:
+    """Source text whose variable ``found`` is the audit on the page."""
+    return "\n".join(
+        [
+            "from privcov.audit.live import Asked, audit",
+            "",
+            f"found = audit({asked!r})",
+            "print(found.sentence)",
+            "print(found.for_level.words)",
+            "print(found.for_level.hits)",
+        ]
+    )

@@ -1,0 +1,119 @@
+"""Which lambdas have an answer: the interval, the certificate anybody can check, and the repairs."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import streamlit as st
+
+from pages.shell import frame, show
+from pages.shell.study import Study
+from privcov._release import Release
+from privcov.estimators.base import METHODS
+from privcov.figures.feasible import falling, lambda_line, objective
+from privcov.figures.look import plain
+from privcov.figures.matrices import colour_limit, heatmap
+from privcov.metrics.graphs import noisy_matrix
+from privcov.postprocess.repair import repair_for_lasso
+
+_HOW = {"psd": "Raise eigenvalues", "max-norm": "Nearest matrix", "ridge": "Add a ridge"}
+
+
+def section(study: Study, rel: Release, columns: tuple[str, ...]) -> None:
+    """For the noisy matrix of the release, before any repair."""
+    from privcov.postprocess.feasibility import diagnose  # LAPACK: only when the tab is open
+
+    s = noisy_matrix(rel)
+    published = rel.parameters["calibration"] != "sound"
+    found = diagnose(s, penalise_diagonal=published)
+    values = np.linalg.eigvalsh(s)
+    usable = [fit.precision is not None for fit in rel.path]
+    repaired = rel.parameters.get("repair", "none") != "none" and not published
+    if found.below <= 0:
+        st.markdown(
+            f"The noisy matrix is positive definite (smallest eigenvalue {plain(float(values[0]))}), so **every lambda "
+            "has exactly one answer**. Noise can take that away: press *No answer at small lambda* above, or choose a "
+            "smaller epsilon or fewer rows."
+        )
+        return
+    endless = math.isinf(found.smallest)
+    st.markdown(
+        f"The noise made the matrix indefinite: **{int((values < 0).sum())} of {len(values)} eigenvalues are "
+        f"negative**, the smallest {plain(float(values[0]))}. "
+        + (
+            "A diagonal entry is not positive, so without a repair **no lambda has an answer**."
+            if endless
+            else f"Without a repair the problem has no solution up to lambda = **{plain(found.below)}**, and one above "
+            f"**{plain(found.smallest)}**."
+        )
+        + (" This release was repaired first, so its path has an answer everywhere." if repaired else "")
+    )
+    palette = frame.palette()
+    lambdas = [fit.lam for fit in rel.path]
+    show.picture(lambda_line(lambdas, usable, found.below, found.smallest, palette), "lambda-line")
+    _certificate(s, found, published, columns)
+    _repairs(study, rel, s, published)
+
+
+def _certificate(s: np.ndarray, found, published: bool, columns: tuple[str, ...]) -> None:
+    palette = frame.palette()
+    left, right = st.columns([2, 3])
+    with left:
+        st.markdown("**The certificate D**")
+        show.picture(
+            heatmap(found.ray, columns, colour_limit(found.ray), palette, what="the certificate"), "square-ray"
+        )
+    with right:
+        st.markdown("**The objective along I + t D**")
+        if math.isinf(found.below):
+            pair = [(float(np.abs(s).max()), True)]
+        else:
+            pair = [(found.below / 2, True)]
+            pair += [] if math.isinf(found.smallest) else [(2 * found.smallest, False)]
+        t, curves = objective(s, found.ray, [lam for lam, _ in pair], published)
+        series = [(f"lambda = {plain(lam)}", values, end) for (lam, end), values in zip(pair, curves, strict=True)]
+        show.picture(falling(t, series, palette), "falling")
+    size = float(np.abs(found.ray).sum()) - (0.0 if published else float(np.trace(np.abs(found.ray))))
+    slope = float(np.sum(s * found.ray))
+    sign = (
+        f"For this D the sum of S_ij D_ij is {plain(slope)} and the sum of |D_ij|"
+        f"{'' if published else ' off the diagonal'} is {plain(size)}"
+    )
+    st.caption(
+        f"Anybody can check it by multiplication. D is positive semi-definite. {sign}; so up to lambda = "
+        f"{plain(-slope / size) if size else 'any value'} the objective falls without end along I + t D, and there is "
+        "no smallest value to find. A number printed there would be where a program gave up."
+    )
+
+
+def _repairs(study: Study, rel: Release, s: np.ndarray, published: bool) -> None:
+    st.markdown("**Repairs**, free because they read the noisy matrix only")
+    offered = any(spec.name == "repair" for spec in METHODS.get(rel.method).parameters) and not published
+    for how, label in _HOW.items():
+        try:
+            done = repair_for_lasso(s, how)
+        except ValueError as problem:  # no variance left: no repair can help
+            st.caption(show.as_text(str(problem)))
+            return
+        left, right = st.columns([2, 3], vertical_alignment="center")
+        in_use = rel.parameters.get("repair") == how and offered
+        left.button(
+            label,
+            key=f"repair-{how}",
+            on_click=_use,
+            args=(study, how),
+            disabled=in_use or not offered,
+            type="primary" if in_use else "secondary",
+            width="stretch",
+        )
+        right.caption(show.as_text(done.sentence) + (" **In use.**" if in_use else ""))
+    if not offered:
+        st.caption("This method, or its published form, takes no repair: choose the sound calibration under Advanced.")
+
+
+def _use(study: Study, how: str) -> None:
+    default = next(s.default for s in METHODS.get(study.method).parameters if s.name == "repair")
+    kept = {k: v for k, v in study.options if k != "repair"} | ({} if how == default else {"repair": how})
+    frame.change(lambda _: dataclasses.replace(study, options=tuple(sorted(kept.items()))))

@@ -1,0 +1,86 @@
+"""Precision matrices side by side on one colour scale, and the losses of paper 2's tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.graph_recovery import settings
+from pages.shell import address, cached, frame, show
+from pages.shell.study import Study
+from privcov._release import Release
+from privcov.dataset import Dataset
+from privcov.figures.matrices import colour_limit, heatmap, saturated
+from privcov.metrics.errors import reference_matrix, working
+from privcov.metrics.graphs import losses, partial_correlations, without_noise_at
+
+_KEEP = 60
+_HEADS = {"l1": "Matrix l1", "frobenius": "Frobenius", "spectral": "Spectral"}
+
+
+def section(study: Study, data: Dataset, rel: Release, at: int) -> None:
+    """For the graph at position ``at`` of the path."""
+    fit = rel.path[at]
+    private = working(fit.precision, rel.scale, "precision")
+    with st.spinner("Solving without noise ..."):
+        quiet = _without_noise(study, data, rel, at)
+    panels = [("Non-private, same lambda", quiet), ("Private", private)]
+    truth = None
+    if data.truth is not None:
+        truth = reference_matrix(data, "precision", "truth")
+        panels = [("Truth", truth), *panels]
+    partial = address.bound(
+        st.toggle,
+        "Partial correlations",
+        name="partial",
+        default=False,
+        quiet=True,
+        key="graph.partial",
+        help="-theta_ij / sqrt(theta_ii theta_jj): correlation of two columns given all others, without a unit.",
+    )
+    shown = [(name, partial_correlations(m) if partial else m) for name, m in panels]
+    limit = 1.0 if partial else colour_limit(shown[0][1])
+    palette = frame.palette()
+    what = "partial correlations" if partial else "precision"
+    spots = [place for _ in range(2) for place in st.columns(2)]
+    for (name, matrix), place in zip(shown, spots, strict=False):
+        with place:
+            st.markdown(f"**{name}**")
+            key = f"square-graph-{name.split(',')[0].lower()}"
+            show.picture(heatmap(matrix, data.columns, limit, palette, what=f"{name.lower()} {what}"), key)
+    pairs = data.d * (data.d - 1) // 2
+    unit = what if partial or data.bounds is None else "precision, columns in units of their public half-range"
+    beyond = f"{saturated(shown[-1][1], limit)} of {pairs} private pairs beyond the colours"
+    show.colour_key(limit, palette, unit, beyond)
+    st.dataframe(_losses(private, quiet, truth), hide_index=True, width="stretch")
+    st.caption(
+        "Norm of the difference over the norm of the reference, the losses of paper 2's tables 1 and 2. The "
+        "non-private matrix solves the same problem at the same lambda on the clipped rows without noise. The diagonal "
+        "is often far larger than the links, so the colours are scaled to the links."
+    )
+
+
+def _losses(private: np.ndarray, quiet: np.ndarray, truth: np.ndarray | None) -> pd.DataFrame:
+    rows = [("Private to non-private", private, quiet)]
+    if truth is not None:
+        rows += [("Private to truth", private, truth), ("Non-private to truth", quiet, truth)]
+    return pd.DataFrame(
+        [
+            {"Relative distance": name} | {_HEADS[norm]: show.percent(v) for norm, v in losses(a, b).items()}
+            for name, a, b in rows
+        ]
+    )
+
+
+def _without_noise(study: Study, data: Dataset, rel: Release, at: int) -> np.ndarray:
+    lam = rel.path[at].lam
+    if cached.in_session(study, settings.SOURCE):  # what came from a file is not kept
+        return without_noise_at(rel, data, lam)
+    kept = st.session_state.setdefault("graph.quiet", {})
+    key = (study, lam)
+    if key not in kept:
+        kept[key] = without_noise_at(rel, data, lam)
+        while len(kept) > _KEEP:
+            kept.pop(next(iter(kept)))
+    return kept[key]

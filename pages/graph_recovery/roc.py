@@ -1,0 +1,262 @@
+"""ROC and precision-recall curves of the study: a job in the background, painted as it grows, kept in the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import pandas as pd
+import streamlit as st
+
+from pages.graph_recovery import settings as graph_set
+from pages.shell import cached, frame, glossary, show
+from pages.shell.jobs import Job
+from pages.shell.study import CSV, SOUND, Study
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
+from privcov.experiments.cells import Cell
+from privcov.experiments.estimates import in_words
+from privcov.experiments.graph_study import Curve, GraphStudy, Run, curves, runs, seconds
+from privcov.figures.look import Palette, Picture, plain
+from privcov.figures.roc import point_at, precision_recall, roc
+from privcov.metrics.graphs import check_reference
+from privcov.privacy import NoPrivacy
+
+UNASKED = 25  # columns; more wait for a click
+RULED = 40  # columns; beyond, the other rules' lambdas would take longer than the curves
+PATIENCE = 6.0  # seconds of work that may start unasked
+FIRST = 0.8  # seconds worth waiting for a first picture
+_KEEP = 8
+
+
+def jobs() -> dict[tuple, Job]:
+    """Curves of this visit, newest last. `session_file.forget_results` empties it of what came from a file."""
+    return st.session_state.setdefault("roc", {})
+
+
+def graph_study(study: Study, data: Dataset, reference: graph_set.Reference) -> GraphStudy:
+    """The experiment that the page shows: the study's own method first, then those beside it."""
+    state, levels = st.session_state, graph_set.levels(study)
+    card = METHODS.get(study.method)
+    settings = {k: v for k, v in study.settings(card).items() if v not in (SOUND, card.relations[0])}
+    entries = [(study.method, {**dict(study.options), **settings})]
+    for key in state[f"graph.methods.{study.kind}"]:
+        default = METHODS.get(key).default_calibration
+        entries.append((key, {} if default == SOUND else {"calibration": default}))
+    return GraphStudy(
+        source=study.source_key(graph_set.SOURCE),
+        source_params=dict(study.data),
+        methods=tuple(entries),
+        guarantees=tuple(study.at(level).guarantee for level in sorted(levels, reverse=True)),
+        replicates=int(state["graph.replicates"]),
+        seed=study.seed,
+        rows_seed=study.rows,
+        row_bound=data.row_bound,
+        graph=reference.name,
+        rules=data.d <= RULED,
+    )
+
+
+def names(made: GraphStudy) -> list[str]:
+    """Of the lines: the level, and the method where there are several."""
+    found = []
+    for line in made.lines:
+        if isinstance(line.guarantee, NoPrivacy):
+            found.append("No privacy")
+            continue
+        lever = "rho" if line.guarantee.kind == "zcdp" else "epsilon"
+        level = f"{lever} = {getattr(line.guarantee, lever):g}"
+        label = METHODS.get(line.entry[0]).label
+        found.append(level if len(made.methods) == 1 else f"{label}, {level}")
+    return found
+
+
+def current(study: Study, data: Dataset, reference: graph_set.Reference) -> tuple[GraphStudy | None, str]:
+    """(the experiment, "") or (None, why there is none)."""
+    if reference.graph is None:
+        return None, (
+            "A ROC curve needs a graph to compare with, and that of these data is not known. Choose a source with a "
+            "graph under Data set, for example the AR(2) graph."
+        )
+    if study.source_key(graph_set.SOURCE) == CSV:
+        return None, "A CSV brings no graph to compare with."
+    try:
+        check_reference(reference.graph)
+        return graph_study(study, data, reference), ""
+    except ValueError as problem:
+        return None, str(problem)
+
+
+def job_of(made: GraphStudy, data: Dataset) -> Job | None:
+    """The job of this experiment; a small one is started unasked, a large one by its button."""
+    asked = st.session_state.pop("graph.start", False)
+    if find(made) is not None:
+        return find(made)
+    takes = seconds(made, data.n, data.d)
+    if not asked and (data.d > UNASKED or takes > PATIENCE):
+        return None
+    return start(made, data)
+
+
+def find(made: GraphStudy) -> Job | None:
+    """The background job of this study, None where it was not started."""
+    return jobs().get(_key(made))
+
+
+def _key(made: GraphStudy) -> tuple:
+    """The owner comes first, so that the curves of a visitor's file go when the file goes."""
+    return Study(source=made.source), repr(made)
+
+
+def start(made: GraphStudy, data: Dataset) -> Job:
+    kept = jobs()
+    brought = data if cached.in_session(Study(source=made.source)) else None
+    for other in kept.values():
+        other.stop()
+
+    def cells() -> Iterator[Cell]:
+        for replicate in runs(made, dataset=brought):
+            yield Cell(replicate, False)
+
+    job = Job(cells, made.replicates)
+    kept[_key(made)] = job
+    while len(kept) > _KEEP:
+        kept.pop(next(iter(kept)))
+    return job
+
+
+def paint(made: GraphStudy, data: Dataset, here: tuple[float, float, float] | None, job: Job | None) -> None:
+    """Progress and the two pictures. here: (fpr, tpr, precision) of the network on the screen."""
+    if job is None:
+        words = f"{len(made.lines)} curves, {made.replicates} replicates: {in_words(seconds(made, data.n, data.d))}"
+        st.caption(f"{words}, roughly. It runs in the background, grows on the screen and can be stopped.")
+        if st.button("Draw the ROC curves", type="primary"):
+            start(made, data)
+            st.rerun()
+        return
+    _progress(made, data, job)
+    found = drawn(made, job)
+    if not found:
+        if not job.progress.alive:
+            _nothing(job)
+        return
+    palette = frame.palette()
+    kept = _drawn()[job]
+    if kept.palette is not palette:
+        kept.palette, kept.pictures = palette, (roc(found, palette), precision_recall(found, palette))
+    show.picture(point_at(kept.pictures[0], None if here is None else here[:2]), "roc")
+    show.picture(point_at(kept.pictures[1], None if here is None else here[1:]), "precision-recall")
+
+
+def numbers(made: GraphStudy, data: Dataset, job: Job | None) -> None:
+    """What the curves say: partial areas, how to read the pictures, and what is missing from them."""
+    found = () if job is None else drawn(made, job)
+    if not found:
+        return
+    st.markdown("**What the curves say**")
+    common = min(c.reach for c in found)
+    st.dataframe(table(found, common), hide_index=True, width="stretch")
+    st.caption(explain(found, data))
+    _tell_missing(found)
+
+
+def _again(made: GraphStudy, data: Dataset) -> None:
+    start(made, data)
+
+
+def _progress(made: GraphStudy, data: Dataset, job: Job) -> None:
+    progress = job.progress
+    if progress.alive:
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        words = f"{progress.done} of {progress.total} replicates"
+        if progress.state == "waiting":
+            words = "Waiting for the work of other visitors to end"
+        elif (remaining := job.remaining()) is not None:
+            words += f"; {in_words(remaining)} to go"
+        left.progress(progress.done / progress.total, words)
+        right.button("Stop", on_click=job.stop, key="roc-stop", width="stretch")
+    elif progress.state == "stopped":
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        left.caption(f"Stopped after {progress.done} of {progress.total} replicates; the curves show those.")
+        right.button("Again", on_click=_again, args=(made, data), key="roc-again", width="stretch")
+    elif progress.state == "failed":
+        st.error(show.as_text(progress.problem))
+
+
+@dataclass
+class _Drawn:
+    """Curves and pictures of a job when it had ``count`` runs."""
+
+    count: int
+    curves: tuple[Curve, ...]
+    palette: Palette | None = None
+    pictures: tuple[Picture, ...] = ()
+
+
+def _drawn() -> WeakKeyDictionary:
+    """By job, and gone with it."""
+    return st.session_state.setdefault("roc.drawn", WeakKeyDictionary())
+
+
+def drawn(made: GraphStudy, job: Job) -> tuple[Curve, ...]:
+    """Of what there is; put together once for every new replicate, not for every move of the slider."""
+    rows: list[Run] = job.progress.rows[:]
+    kept = _drawn()
+    if job not in kept or kept[job].count != len(rows):
+        kept[job] = _Drawn(len(rows), curves(made, rows, names(made)))
+    return kept[job].curves
+
+
+def _nothing(job: Job) -> None:
+    reasons = [run.problem for run in job.progress.rows if run.problem]
+    if reasons:
+        st.warning(show.as_text(f"No replicate gave a graph. {reasons[0]}"))
+
+
+def table(found: tuple[Curve, ...], common: float) -> pd.DataFrame:
+    """Numbers of the curves. common: where the first of them ends."""
+    return pd.DataFrame(
+        [
+            {
+                "Curve": c.name,
+                f"Partial AUC to FPR {common:.2f}": f"{c.area(common):.3f} of at most {common:.2f}",
+                "To its own end": f"{c.area(c.reach):.3f} of {c.reach:.2f}",
+                "Infeasible": f"{c.infeasible:,} of {c.lambdas:,}",
+            }
+            for c in found
+        ]
+    )
+
+
+def explain(found: tuple[Curve, ...], data: Dataset) -> str:
+    """How to read the curves, and what their bands are."""
+    each = "fresh rows and fresh noise" if data.provenance == "simulated" else "fresh noise on the same rows"
+    words = (
+        f"Lines: mean over {max(c.replicates for c in found)} replicates ({each}) along a path of lambdas; bands: "
+        f"{glossary.term('replicate-range')}, 10 % to 90 % of them. A ring ends a curve that stays open: beyond it "
+        "there is no graph to count. Target: the network above."
+    )
+    if any(c.marks for c in found):
+        words += " Filled marks: where the automatic lambdas land on average."
+    common = min(c.reach for c in found)
+    return words + (
+        f" Partial AUC is the area from 0 to a false positive rate, here {plain(common)}, where the first curve ends; "
+        f"guessing has {plain(common**2 / 2)}."
+        if common > 0
+        else ""
+    )
+
+
+def _tell_missing(found: tuple[Curve, ...]) -> None:
+    for c in found:
+        if c.without:
+            why = f" Most often: {c.problem}" if c.problem else ""
+            st.caption(show.as_text(f"{c.name}: {c.without} replicates gave no graph at all and are in no mean.{why}"))
+        if c.infeasible:
+            st.caption(
+                f"{c.name}: at {c.infeasible:,} of {c.lambdas:,} lambdas the problem has no solution; nothing is drawn "
+                "there. The curve is thin where some replicates have ended, and ends where half of them have."
+            )
+        if c.unfinished:
+            st.caption(f"{c.name}: at {c.unfinished:,} lambdas the solver stopped before its certificate.")

@@ -1,0 +1,151 @@
+"""Six demonstrations, one screen and one lever each: the attack succeeds on the left, the repair holds on the right."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from pages.lessons.pictures import sized
+from pages.shell import frame, show
+from pages.shell.sliders import ends
+from privcov.audit import demonstrations
+from privcov.audit.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Found
+from privcov.audit.demonstrations_attack import CONFIDENCE, Side
+from privcov.figures import demonstrations as pictures
+from privcov.figures.look import wash
+
+_CHOICE = "demo-choice"
+
+
+def section(*, full: bool) -> None:
+    """The chooser and the chosen demonstration; larger type with ``full``.
+
+    Settings of the page: ``demo`` (a key) and ``demo_lever`` (a value).
+    """
+    shown = _choose()
+    left, right = st.columns(2, gap="large", vertical_alignment="center")
+    with left:
+        st.markdown(
+            f"**Why it feels harmless.** {show.as_text(shown.harmless)}  \n"
+            f"**Where it occurs.** {show.as_text(shown.occurs)}"
+        )
+        value = _lever(shown)
+    with right:
+        curve = pictures.over_lever(_curve(shown.key), shown, value, frame.palette())
+        show.picture(sized(curve, full), "demo-curve")
+    found = _found(shown.key, value, st.session_state["study"].seed)
+    show.tag("Simulated", shown.tables)
+    left, right = st.columns(2, gap="medium")
+    with left.container(border=True, height="stretch"):
+        _side(found.done, shown, done=True, full=full)
+    with right.container(border=True, height="stretch"):
+        _side(found.repaired, shown, done=False, full=full)
+    with st.expander("The game, and the same in Python"):
+        st.markdown(_GAME)
+        st.code(script(shown, value, st.session_state["study"].seed), language="python")
+
+
+_GAME = f"""
+- One of the two tables is real, each with probability one half. The attacker knows both, knows the method, sees the
+  answer, and guesses. A coin is right half of the time.
+- The large number is the best attacker's, in closed form wherever there is one. Beside it stand simulated attacks with
+  the exact binomial interval (Clopper and Pearson, {CONFIDENCE:.0%}) of their share.
+- **Permitted** is what the claimed guarantee leaves any attacker, as on the attacker meter of every page. Sound noise
+  stays below it, because the bound for zCDP covers worse mechanisms than Gaussian noise. **If charged**: permitted
+  once the ledger has counted every draw.
+"""
+
+
+def _choose() -> Demonstration:
+    known = {d.key: d for d in DEMONSTRATIONS}
+    chosen = known.get(frame.own("demo"), DEMONSTRATIONS[0])
+    if st.session_state.get(_CHOICE) != chosen.key:
+        st.session_state[_CHOICE] = chosen.key
+    st.pills(
+        "Demonstration",
+        list(known),
+        format_func=lambda key: known[key].title,
+        key=_CHOICE,
+        required=True,
+        label_visibility="collapsed",
+        on_change=lambda: frame.put(demo=st.session_state[_CHOICE], demo_lever=""),
+    )
+    return chosen
+
+
+def _text(value: float) -> str:
+    """A value of a lever in an address; never with a plus sign, which is a space there."""
+    return f"{value:.12g}"
+
+
+def _lever(shown: Demonstration) -> float:
+    lever, key = shown.lever, f"demo-lever-{shown.key}"
+    by_text = {_text(value): value for value in lever.options}
+    value = by_text.get(frame.own("demo_lever"), lever.default)
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+    st.select_slider(
+        lever.label,
+        lever.options,
+        key=key,
+        format_func=lever.words,
+        on_change=lambda: frame.put(demo_lever=_text(st.session_state[key])),
+    )
+    ends(lever.left, lever.right)
+    return value
+
+
+def _side(side: Side, shown: Demonstration, *, done: bool, full: bool) -> None:
+    palette = frame.palette()
+    title, sentence = ("As it is done", shown.habit) if done else ("As it should be", shown.repair)
+    st.markdown(f"**{title}.** {show.as_text(sentence)}")
+    one, two, three = st.columns([3, 3, 5], vertical_alignment="center")
+    one.metric("Attacker is right", show.percent(side.success))
+    about = " Here: about whoever is printed, a person picked after the release." if shown.certain else ""
+    two.metric("Permitted", show.percent(side.limit), help=f"{side.claim} was claimed.{about}")
+    with three:
+        show.attacker_meter(side.success, palette)
+    colour = palette.bad if side.broken or side.worthless else palette.good
+    st.html(
+        f'<div role="status" style="border-left: .3rem solid {colour}; background: {wash(colour, 0.1)}; '
+        f'padding: .55rem .9rem; border-radius: .3rem"><b>{verdict(side, done=done)}</b> {escape(side.finding)}</div>'
+    )
+    show.picture(sized(pictures.seen(side, title, palette), full), f"demo-{'done' if done else 'repaired'}")
+    st.caption(
+        f"{side.guesses:,} simulated attacks: right in {side.hits / side.guesses:.1%} "
+        f"({CONFIDENCE:.0%} binomial interval {side.low:.1%} to {side.high:.1%})"
+        + ("; the number above is the closed form." if side.exact else ".")
+    )
+
+
+def verdict(side: Side, *, done: bool) -> str:
+    """The outcome in a few words."""
+    if side.broken:
+        return "The attack succeeds."
+    if side.worthless:
+        return "The claim is kept, and permits certainty."
+    return "Harmless at this end of the lever." if done else "The repair holds."
+
+
+@st.cache_resource(max_entries=64, show_spinner="The attacker is at work ...")
+def _found(key: str, value: float, seed: int) -> Found:
+    return demonstrations.run(key, value, seed=seed)
+
+
+@st.cache_resource(max_entries=len(DEMONSTRATIONS), show_spinner=False)
+def _curve(key: str) -> Curve:
+    return demonstrations.curve(key)
+
+
+def script(shown: Demonstration, value: float, seed: int) -> str:
+    """Source text whose variable ``found`` holds both attacks on the page."""
+    return "\n".join(
+        [
+            "from privcov.audit import demonstrations",
+            "",
+            f"found = demonstrations.run({shown.key!r}, {value!r}, seed={seed})",
+            "print(found.done.success, found.done.limit, found.done.finding)",
+            "print(found.repaired.success, found.repaired.limit, found.repaired.finding)",
+        ]
+    )

@@ -1,0 +1,267 @@
+"""One lesson on one screen: choose it, move its lever, answer its question; also larger, for a lecture hall."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from pages.lessons import guess, pictures
+from pages.lessons.book import BOOK, Lesson, answered, answers
+from pages.shell import frame, show, tour
+from pages.shell.study import Study
+
+PARTS = {"lessons": "Lessons", "demos": "Demonstrations"}
+_NUMBERS = list(range(1, len(BOOK) + 1))
+_STYLE = """
+<style>
+[data-testid="stMainBlockContainer"] {padding: 1.2rem 2.4rem 1rem;}
+/* The page begins beside the header's menu, not under it. */
+[data-testid="stHeader"] {background: transparent;}
+[data-testid="stMainBlockContainer"] h1 {padding: 0;}
+[data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] {gap: .6rem;}
+.st-key-lesson-screen [data-testid="stVerticalBlock"] {gap: .5rem;}
+.st-key-lesson-votes {gap: .5rem;}
+.st-key-lesson-screen [data-testid="stAlertContainer"] {padding: .6rem .9rem;}
+/* The words at the ends of the lever are buttons: one step each, also by keyboard. */
+.st-key-lesson-ends {margin-top: -.7rem; justify-content: space-between;}
+.st-key-lesson-ends button {font-size: .85rem; min-height: 0; padding: .1rem 0;}
+/* Zooming a lesson teaches nothing, and its bar lies on the titles and before the lever in the order of the keys. */
+.st-key-lesson-screen .modebar-container {display: none !important;}
+/* Matrices in a row are as high as they are wide; every picture leaves room for the lever, at every window height. */
+.stElementContainer[class*="st-key-lesson-two-"] {aspect-ratio: 1.85;}
+.stElementContainer[class*="st-key-lesson-three-"] {aspect-ratio: 2.6;}
+.stElementContainer[class*="st-key-lesson-tables-"] {aspect-ratio: 2.7;}
+.stElementContainer[class*="st-key-lesson-curve-"] {height: 30vh !important;}
+.stElementContainer[class*="st-key-lesson-curve-scores"] {height: 26vh !important;}
+.stElementContainer[class*="st-key-lesson-graph-"] {height: 42vh !important;}
+.stElementContainer[class*="st-key-lesson-large-"] {height: 56vh !important;}
+.stElementContainer[class*="st-key-demo-curve"] {height: 24vh !important;}
+.stElementContainer:is([class*="st-key-demo-done"], [class*="st-key-demo-repaired"]) {height: 22vh !important;}
+.stElementContainer:is([class*="lesson-two-"], [class*="lesson-three-"], [class*="lesson-tables-"],
+  [class*="lesson-curve-"], [class*="lesson-graph-"], [class*="lesson-large-"],
+  [class*="st-key-demo-curve"], [class*="st-key-demo-done"], [class*="st-key-demo-repaired"])
+  {flex: none; min-height: 150px;}
+.stElementContainer:is([class*="-two-"], [class*="-three-"], [class*="-tables-"])[class*="st-key-lesson-"]
+  {height: auto !important; max-height: 38vh; min-height: 0;}
+.stElementContainer:is([class*="lesson-two-"], [class*="lesson-three-"], [class*="lesson-tables-"],
+  [class*="lesson-curve-"], [class*="lesson-graph-"], [class*="lesson-large-"],
+  [class*="st-key-demo-curve"], [class*="st-key-demo-done"], [class*="st-key-demo-repaired"])
+  :is([data-testid="stFullScreenFrame"], [data-testid="stPlotlyChart"])
+  {height: 100% !important; min-height: 0 !important;}
+</style>
+"""
+# Larger type for everything that is measured in rem; the pictures grow by themselves (`lesson_pictures.put`).
+_FULL = """
+<style>
+html {font-size: 18.5px !important;}
+[data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] {display: none !important;}
+[data-testid="stMainBlockContainer"] {max-width: none; padding: .6rem 2rem .2rem;}
+.stElementContainer:is([class*="-two-"], [class*="-three-"], [class*="-tables-"])[class*="st-key-lesson-"]
+  {max-height: 28vh;}
+.stElementContainer[class*="st-key-lesson-curve-"] {height: 32vh !important;}
+.stElementContainer[class*="st-key-lesson-curve-scores"] {height: 20vh !important;}
+.stElementContainer[class*="st-key-lesson-large-"] {height: 50vh !important;}
+</style>
+"""
+# One lesson leaves room for type that grows with the screen; a demonstration does not.
+_GROWS = "<style>html {font-size: clamp(18.5px, min(1.3vw, 2.05vh), 40px) !important;}</style>"
+
+
+def look(*, full: bool) -> None:
+    """Style of this page; in the lecture hall without menu."""
+    st.html(_STYLE + (_FULL if full else "") + (_GROWS if full and part() == "lessons" else ""))
+
+
+def part() -> str:
+    """The part of the page that the address names."""
+    found = frame.own("part", "lessons")
+    if found not in PARTS:
+        frame.leave_out("part", f"The parts are {' and '.join(PARTS)}.")
+        return "lessons"
+    return found
+
+
+def heading(title: str) -> None:
+    """The title and the parts of the page."""
+    chosen = part()
+    if st.session_state["fresh_page"] or st.session_state.get("lesson-part") != chosen:
+        st.session_state["lesson-part"] = chosen
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson-heading"):
+        st.title(title)
+        st.segmented_control(
+            "Part",
+            list(PARTS),
+            key="lesson-part",
+            format_func=PARTS.get,
+            required=True,
+            label_visibility="collapsed",
+            on_change=_take_part,
+            width="content",
+        )
+
+
+def size_and_link(*, full: bool) -> None:
+    """Into and out of the full screen; the link to share."""
+    if full:
+        st.button("Leave full screen", on_click=_resize, args=("",), shortcut="Esc", key="lesson-small")
+        return
+    st.button("Full screen", on_click=_resize, args=("1",), shortcut="F", key="lesson-full")
+    with st.popover("Link"):
+        st.caption("Opens this very screen. Put the address of the workbench before it.")
+        st.code(address(), language=None, wrap_lines=True)
+
+
+def address() -> str:
+    """The screen as a relative address; the two-minute path is its walker's own."""
+    told = {name: value for name, value in st.query_params.items() if isinstance(value, str) and name != tour.KEY}
+    return "/Lessons" + (f"?{urlencode(told)}" if told else "")
+
+
+def _take_part() -> None:
+    frame.put(part="" if st.session_state["lesson-part"] == "lessons" else "demos")
+
+
+def _resize(full: str) -> None:
+    frame.put(full=full)
+
+
+def section(study: Study, *, full: bool) -> None:
+    """The lesson that the address names."""
+    number = _number()
+    lesson = BOOK[number - 1]
+    value = _value(number, lesson)
+    _chooser(number, full=full)
+    heading(f"{number}. {lesson.title}")
+    with st.container(key="lesson-screen"), show.problems():
+        left, right = st.columns([7, 5], gap="large")
+        with left:
+            if number == len(BOOK):
+                guess.draw(value, study.seed, full=full)
+                seen = ""
+            else:
+                seen = pictures.draw(number, value, full=full)
+            _lever(number, lesson, value)
+        with right:
+            st.markdown(lesson.aim)
+            if number == len(BOOK):
+                guess.scores(value, study.seed)
+            else:
+                st.info(seen)
+            _question(number, lesson)
+            if not full:
+                file, label, make = lesson.onward
+                frame.link(file, label, make(value), icon=":material/arrow_forward:")
+
+
+def _number() -> int:
+    text = frame.own("lesson", "1")
+    if text in map(str, _NUMBERS):
+        return int(text)
+    frame.leave_out("lesson", f"The lessons are 1 to {len(BOOK)}.")
+    return 1
+
+
+def _value(number: int, lesson: Lesson) -> Any:
+    text = frame.own("lever")
+    value = lesson.lever.read(text) if text else lesson.lever.start
+    if value is None:
+        frame.leave_out("lever", f"In lesson {number} it is one of {', '.join(map(str, lesson.lever.options))}.")
+        return lesson.lever.start
+    return value
+
+
+def _go(number: int) -> None:
+    frame.put(lesson="" if number == 1 else str(number), lever="")
+
+
+def _chooser(number: int, *, full: bool) -> None:
+    if st.session_state["fresh_page"] or st.session_state.get("lesson-number") != number:
+        st.session_state["lesson-number"] = number
+
+    def took() -> None:
+        _go(st.session_state["lesson-number"])
+
+    with st.container(horizontal=True, vertical_alignment="center", key="lesson-chooser"):
+        st.button(
+            "Previous", key="lesson-previous", on_click=_go, args=(number - 1,), disabled=number == 1, shortcut="Left"
+        )
+        st.segmented_control(
+            "Lesson",
+            _NUMBERS,
+            key="lesson-number",
+            required=True,
+            on_change=took,
+            label_visibility="collapsed",
+            format_func=lambda k: f"{k} \u2713" if answered(k) else str(k),
+        )
+        st.button(
+            "Next", key="lesson-next", on_click=_go, args=(number + 1,), disabled=number == len(BOOK), shortcut="Right"
+        )
+        size_and_link(full=full)
+
+
+def _lever(number: int, lesson: Lesson, value: Any) -> None:
+    key, lever = f"lesson-lever-{number}", lesson.lever
+    if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+
+    def took() -> None:
+        chosen = st.session_state[key]
+        frame.put(lever="" if chosen == lever.start else str(chosen))
+
+    st.select_slider(
+        lever.label, lever.options, key=key, on_change=took, format_func=lever.shown, help=lever.help or None
+    )
+    at = lever.options.index(value)
+
+    def step(by: int) -> None:
+        chosen = lever.options[at + by]
+        frame.put(lever="" if chosen == lever.start else str(chosen))
+
+    with st.container(horizontal=True, key="lesson-ends"):
+        st.button(
+            lever.left, key="lesson-lever-less", on_click=step, args=(-1,), disabled=at == 0, shortcut="Down",
+            type="tertiary", help="One step to the left",
+        )  # fmt: skip
+        st.button(
+            lever.right, key="lesson-lever-more", on_click=step, args=(1,), disabled=at + 1 == len(lever.options),
+            shortcut="Up", type="tertiary", help="One step to the right",
+        )  # fmt: skip
+
+
+def _question(number: int, lesson: Lesson) -> None:
+    key, indices = f"lesson-choice-{number}", list(range(len(lesson.choices)))
+    st.markdown(f"**{lesson.question}**")
+    checked = answers().get(number)
+    if checked is not None and key not in st.session_state:  # the page was left and opened again
+        st.session_state[key] = checked
+    chosen = st.radio(
+        lesson.question,
+        indices,
+        index=None,
+        key=key,
+        label_visibility="collapsed",
+        format_func=lambda i: lesson.choices[i].text,
+    )
+
+    def check() -> None:
+        if st.session_state.get(key) is None:
+            st.session_state["lesson_unanswered"] = True
+        else:
+            answers()[number] = st.session_state[key]
+
+    st.button("Check", key=f"lesson-check-{number}", on_click=check, type="primary")
+    if st.session_state.pop("lesson_unanswered", False):
+        st.caption("Choose one of the answers first.")
+    if checked is None:
+        return
+    if checked != chosen:
+        st.caption("Press Check for the answer that is chosen now.")
+        return
+    answer = lesson.choices[checked]
+    if answer.right:
+        st.success(f"**Right.** {answer.reason}\n\n**To remember:** {lesson.remember}")
+    else:
+        st.warning(f"**Not this one.** {answer.reason}")

@@ -1,0 +1,292 @@
+"""One guarantee, several releases, several rows per person: what it amounts to, and which theorem says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from pages.shell import address, show
+from pages.shell.sliders import ends, log_grid
+from pages.shell.study import Study
+from privcov import accounting
+from privcov.figures.look import Palette
+from privcov.privacy import ApproxDP, Event, GaussianDP, PureDP, ZCDP
+
+_ASKED = ("kind", "epsilon", "rho", "mu", "own-delta", "delta", "releases", "rows")
+KEEPS = tuple(f"convert.{name}" for name in _ASKED)
+Claim = PureDP | ApproxDP | ZCDP | GaussianDP
+Given = TypeVar("Given", Claim, ZCDP)
+
+NAMES = {
+    "pure": "Pure epsilon",
+    "approx": "Approximate (epsilon, delta)",
+    "zcdp": "zCDP rho",
+    "gdp": "Gaussian noise mu",
+}
+LEVERS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
+GROUPS = {
+    "pure": "A person's {g} rows are {g} replacements, and epsilon adds: group privacy (Dwork and Roth 2014, "
+    "Theorem 2.2).",
+    "approx": "For {g} rows epsilon is multiplied by {g}, and delta grows even faster: group privacy of a "
+    "pair (after Vadhan 2017, Lemma 2.2).",
+    "zcdp": "For {g} rows rho is multiplied by {g} squared: group privacy of zCDP (Bun and Steinke 2016, "
+    "Proposition 1.9).",
+    "gdp": "{g} rows move the statistic {g} times as far, so mu is multiplied by {g}: group privacy (Dong, "
+    "Roth and Su 2022).",
+}
+TIMES = {
+    "pure": "Over {k} releases epsilon adds: basic composition (Dwork and Roth 2014, Corollary 3.15).",
+    "approx": "Over {k} releases epsilon and delta both add: basic composition (Dwork and Roth 2014, Theorem 3.16).",
+    "zcdp": "Over {k} releases rho adds (Bun and Steinke 2016, Lemma 1.7).",
+    "gdp": "Over {k} releases mu squared adds, so mu grows with the root of {k} (Dong, Roth and Su 2022, "
+    "Corollary 2). Nothing is lost.",
+}
+CHANCES = {
+    "pure": "Exact for a pure guarantee (Kairouz, Oh and Viswanath 2015, Theorem 2.1).",
+    "approx": "The most an (epsilon, delta) pair allows (Kairouz, Oh and Viswanath 2015, Theorem 2.1).",
+    "zcdp": "At most this: the smaller of 1/2 + sqrt(rho/8) (Pinsker) and what its (epsilon, delta) pairs allow.",
+    "gdp": "Exact for Gaussian noise: the normal distribution at mu/2 (Dong, Roth and Su 2022, Section 2).",
+}
+TIGHT = (
+    "The best order of the Renyi divergence is chosen for this delta (Canonne, Kamath and Steinke 2020, Corollary 13)."
+)
+SIMPLE = "rho + 2 sqrt(rho ln(1/delta)): short, but too large (Bun and Steinke 2016, Proposition 1.3)."
+PURE_ZCDP = "Epsilon-DP is (epsilon squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.4)."
+CURVE = "The exact privacy curve of Gaussian noise (Balle and Wang 2018, Theorem 8)."
+
+
+@dataclass(frozen=True)
+class Route:
+    """One way to the same statement: its number, and the theorem that allows it."""
+
+    name: str
+    value: float
+    why: str
+
+
+def whole(start: Given, k: int, g: int) -> Given:
+    """k releases, g rows per person. Rows first: for an (epsilon, delta) pair that is the smaller delta."""
+    return accounting.repeated(accounting.group(start, g), k)
+
+
+def as_zcdp(given: Claim) -> tuple[ZCDP, str]:
+    """(zCDP, theorem). Raises ValueError where none follows."""
+    if isinstance(given, ZCDP):
+        return given, "It is zCDP from the start."
+    if isinstance(given, PureDP):
+        return ZCDP(accounting.pure_to_zcdp(given.epsilon)), PURE_ZCDP
+    if isinstance(given, GaussianDP):
+        event = Event("matrix", "any", "gaussian", "l2", given.mu, 1.0, "given")
+        read = accounting.compose((event,), ZCDP(1.0))
+        assert isinstance(read, ZCDP)  # the kind that was asked for
+        return (
+            read,
+            "mu-GDP is (mu squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.6).",
+        )
+    raise ValueError(
+        "No zCDP follows from an (epsilon, delta) pair: with probability delta it may reveal everything, "
+        "which zCDP never allows. Start from the noise that was added: choose zCDP or Gaussian noise above."
+    )
+
+
+def as_approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> list[Route]:
+    """Ways to read ``given`` at delta, the smallest epsilon first. Raises TypeError where none exists."""
+    if isinstance(given, ApproxDP):
+        why = "A larger delta only weakens a guarantee." if given.delta < delta else "The pair itself."
+        return [Route("Basic", accounting.to_approx(given, delta).epsilon, why)]
+    if isinstance(given, ZCDP):
+        return [
+            Route("Tight", accounting.to_approx(given, delta).epsilon, TIGHT),
+            Route("Simple", accounting.zcdp_to_approx(given.rho, delta, tight=False), SIMPLE),
+        ]
+    # Each release becomes zCDP by itself before rho adds: k (epsilon^2 / 2), not (k epsilon)^2 / 2.
+    through = accounting.to_approx(whole(as_zcdp(start)[0], k, g), delta).epsilon
+    if isinstance(given, PureDP):
+        routes = [
+            Route("Basic", given.epsilon, "Holds with delta 0, hence at every delta."),
+            Route("Through zCDP", through, f"{PURE_ZCDP} Then rho adds, and the tight conversion."),
+        ]
+    else:
+        routes = [
+            Route("Exact", accounting.to_approx(given, delta).epsilon, CURVE),
+            Route("Through zCDP", through, "(mu squared / 2)-zCDP, then the tight conversion."),
+        ]
+    return sorted(routes, key=lambda r: r.value)
+
+
+def chance(start: Claim, given: Claim, k: int, g: int) -> Route:
+    """The attacker's best chance; for repeated pure releases the smaller of two bounds."""
+    found = Route("", accounting.attacker_success(given), CHANCES[given.kind])
+    if isinstance(given, PureDP) and k > 1:
+        through = accounting.attacker_success(whole(as_zcdp(start)[0], k, g))
+        if through < found.value:
+            return Route("", through, "At most this, through zCDP, which adds up more slowly than epsilon.")
+        return Route("", found.value, "At most this: the chance that the summed epsilon allows.")
+    return found
+
+
+def shown(value: float) -> str:
+    """Four digits, never less than the value."""
+    if value < 1e-20:
+        return "< 1e-20"
+    # Twelve digits first: a float that stands for 0.1 must not be shown as 0.1001.
+    return f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(f'{value:.12g}')):.4g}"
+
+
+def guesses(value: float) -> str:
+    """Four decimals, but never "1.0000" for a chance below 1."""
+    return "> 0.9999" if 0.99995 <= value < 1 else f"{value:.4f}"
+
+
+def words(given: Claim) -> str:
+    """The guarantee as a short statement."""
+    if isinstance(given, ApproxDP):
+        return f"({shown(given.epsilon)}, {shown(given.delta)})-DP"
+    value, name = {"pure": ("epsilon", "DP"), "zcdp": ("rho", "zCDP"), "gdp": ("mu", "GDP")}[given.kind]
+    return f"{shown(getattr(given, value))}-{name}"
+
+
+@st.fragment
+def section(study: Study, palette: Palette) -> None:
+    """The converter. A fragment: the cards of the other tab need not be drawn again for each keystroke."""
+    st.markdown("What does a guarantee amount to after several releases, or when a person has several rows?")
+    start, k, g, delta = _controls(study)
+    place = st.columns(3, gap="medium")
+    given = None
+    with place[0], _card("All together"), show.problems():
+        given = whole(start, k, g)
+        st.metric(f"Releases: {k:,}, rows per person: {g:,}", words(given))
+        if g > 1:
+            st.caption(GROUPS[given.kind].format(g=f"{g:,}"))
+        if k > 1:
+            st.caption(TIMES[given.kind].format(k=f"{k:,}"))
+        if k == g == 1:
+            st.caption("Nothing to add up yet: raise the number of releases or of rows.")
+    if given is None:
+        return
+    with place[1], _card(f"As (epsilon, delta) at delta = {delta:g}"):
+        _approx(start, given, k, g, delta)
+    with place[2], _card("As zCDP"):
+        _zcdp(start, k, g)
+    before, after = st.columns(2, gap="medium")
+    for where, title, best in (
+        (before, "One release, one row", chance(start, start, 1, 1)),
+        (after, "All together", chance(start, given, k, g)),
+    ):
+        with where, _card(f"Attacker's best chance: {title.lower()}"):
+            st.metric("Right guesses", guesses(best.value), label_visibility="collapsed")
+            show.attacker_meter(best.value, palette)
+            st.caption(best.why)
+    st.caption(
+        "Epsilon, rho and mu are rounded up. The chance is that of guessing which of two equally "
+        "likely tables, differing in one person, was used."
+    )
+
+
+def _controls(study: Study) -> tuple[Claim, int, int, float]:
+    with st.container(border=True):
+        kind = address.bound(
+            st.segmented_control,
+            "Guarantee of one release",
+            list(NAMES),
+            name="convert.kind",
+            default=study.kind,
+            quiet=True,
+            required=True,
+            format_func=NAMES.get,
+            key="convert-kind",
+        )
+        places = st.columns(5 if kind == "approx" else 4, vertical_alignment="bottom")
+        lever = LEVERS[kind]
+        value = address.bound(
+            places[0].number_input,
+            lever.capitalize(),
+            1e-6,
+            100.0,
+            name=f"convert.{lever}",
+            default=min(float(getattr(study, lever, 1.0)), 100.0),
+            quiet=True,
+            step=0.1,
+            format="%g",
+            key=f"convert-{kind}-{lever}",
+            help="How much one row may change the distribution of what is released.",
+        )
+        own = study.delta
+        if kind == "approx":
+            own = _delta("Delta of one release", "convert-own-delta", study.delta, places[1])
+        k = address.bound(
+            places[-3].number_input,
+            "Releases",
+            1,
+            1000,
+            name="convert.releases",
+            default=1,
+            quiet=True,
+            key="convert-releases",
+            help="The same guarantee, given this many times on the same rows.",
+        )
+        g = address.bound(
+            places[-2].number_input,
+            "Rows per person",
+            1,
+            100,
+            name="convert.rows",
+            default=1,
+            quiet=True,
+            key="convert-rows",
+            help="A guarantee protects one row; a person may have several.",
+        )
+        delta = _delta("Delta to read it at", "convert-delta", study.delta, places[-1])
+    made: dict[str, Callable[[float], Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
+    return (ApproxDP(value, own) if kind == "approx" else made[kind](value)), int(k), int(g), delta
+
+
+def _delta(label: str, key: str, start: float, where) -> float:
+    # The value on the slider must stay one of its options when a link brings another study.
+    told: dict[str, Any] = {"name": f"convert.{key.removeprefix('convert-')}", "key": key, "default": start}
+    told["code"] = address.number(1e-15, 0.5, whole=False)
+    now = address.settle(**told)
+    options = log_grid(1e-12, 0.1, start, now)
+    chosen = address.bound(where.select_slider, label, options, **told, quiet=True, format_func=lambda v: f"{v:.3g}")
+    ends("stronger privacy", "smaller epsilon", where)
+    return chosen
+
+
+def _approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> None:
+    try:
+        best, *rest = as_approx(start, given, k, g, delta)
+    except TypeError:  # the pair's own delta is larger. A reason is an answer, not an error
+        assert isinstance(given, ApproxDP)
+        st.info(
+            f"Nothing follows at delta = {delta:g}: a pair cannot be moved to a smaller delta without "
+            f"knowing the noise. Read it at {shown(given.delta)} or more, or start from zCDP or Gaussian "
+            "noise."
+        )
+        return
+    st.metric(f"Epsilon, {best.name.lower()}", shown(best.value))
+    st.caption(best.why)
+    for route in rest:
+        st.markdown(f"{route.name}: **{shown(route.value)}**")
+        st.caption(route.why)
+
+
+def _zcdp(start: Claim, k: int, g: int) -> None:
+    try:
+        single, why = as_zcdp(start)
+    except ValueError as reason:
+        st.info(str(reason))
+        return
+    st.metric("Rho", shown(whole(single, k, g).rho))
+    st.caption(why)
+    if single is not start and k * g > 1:
+        st.caption("Each release is converted first; then rho is multiplied by the releases and by the rows squared.")
+
+
+def _card(title: str):
+    box = st.container(border=True, height="stretch")
+    box.markdown(f"**{title}**")
+    return box

@@ -1,0 +1,130 @@
+"""Compute some cells of a printed table again, here or from a shell, and go where one can play with their setting."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.shell import address, frame
+from pages.shell.study import Study, to_query
+from privcov.experiments import published, published_2, published_4, reproduce
+from privcov.experiments.published import KEYS, LITERAL, Table
+from privcov.experiments.published_verdicts import cell_name
+from privcov.figures.look import plain
+
+RUNS, SEED = 3, 7  # another seed than the stored runs: an independent repetition
+
+
+def section(table: Table) -> None:
+    """A point and a version to compute; the stored numbers beside the new ones."""
+    with st.container(border=True):
+        first, second, third, fourth = st.columns([3, 2, 1.2, 1.6], vertical_alignment="bottom")
+        points = {point.name: point for point in table.points}
+        name = address.bound(
+            first.selectbox, "Cells", list(points), name="point", default=next(iter(points)),
+            key=f"published.{table.key}.point", clears=("variant",),
+        )  # fmt: skip
+        point = points[name]
+        variant = address.bound(
+            second.segmented_control, "Version", point.variants, name="variant", default=point.variants[0],
+            required=True, key=f"published.{table.key}.variant",
+        )  # fmt: skip
+        runs = address.bound(
+            third.number_input, "Runs", 1, 20, name="runs", default=RUNS if table.key != "2-table-2" else 1,
+            key=f"published.{table.key}.n",
+        )  # fmt: skip
+        asked = fourth.button("Compute", type="primary", width="stretch", key=f"published-run-{table.key}")
+        if table.key == "2-table-2" and variant == LITERAL:
+            st.caption("A run here is seven loops of 2,000 iterations: about ten seconds each.")
+    kept = f"published.{table.key}.made"
+    if asked:
+        with st.spinner("Computing ..."):
+            step = reproduce.Step(table, point, variant, int(runs))
+            st.session_state[kept] = (name, variant, reproduce.compute(step, SEED))
+    if kept in st.session_state and st.session_state[kept][:2] == (name, variant):
+        _beside(table, st.session_state[kept][2], variant)
+    st.markdown("The same from a shell; it goes on where it was stopped, and writes `data/reproduced`:")
+    st.code(f"python -m privcov reproduce --preset full {table.key}", language="bash")
+    _doors(table)
+
+
+def _beside(table: Table, rows: list[dict], variant: str) -> None:
+    new = pd.DataFrame(rows)
+    for column in ("value", "sd"):
+        new[column] = pd.to_numeric(new[column], errors="coerce")
+    old = published.computed(table)
+    old = old[old["variant"] == variant]
+    both = new.merge(old, on=[*KEYS, "metric"], how="left", suffixes=("", " stored"))
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "Cell": [cell_name(row) for _, row in both.iterrows()],
+                "Now": [_told(*row) for row in zip(both["value"], both["sd"], both["replicates"], strict=True)],
+                "Stored": [
+                    _told(*row)
+                    for row in zip(both["value stored"], both["sd stored"], both["replicates stored"], strict=True)
+                ],
+                "Why no number": both["problem"],
+            }
+        ),
+        hide_index=True,
+        width="stretch",
+    )
+    st.caption(f"Seed {SEED} now, {reproduce.SEED} stored: independent rows and noise. ± is a standard error.")
+
+
+def _told(value: float, sd: float, runs: float) -> str:
+    if pd.isna(value):
+        return "no number"
+    return plain(value) + ("" if pd.isna(sd) else f" ± {plain(sd / runs**0.5)}")
+
+
+def _doors(table: Table) -> None:
+    """Pages where the setting of a cell can be changed by hand."""
+    left, right = st.columns(2)
+    with right:
+        to_trade_offs(table, "Open the table in Trade-offs")
+    found = published.printed(table)
+    cells = {
+        cell_name(row): study
+        for _, row in found.drop_duplicates(["model", "n", "d", "epsilon", "delta", "method"]).iterrows()
+        if (study := study_of(table, row)) is not None
+    }
+    if cells:
+        with left:
+            name = address.bound(
+                st.selectbox, "A cell's setting", list(cells), name="cell", default=next(iter(cells)),
+                key=f"published.{table.key}.cell",
+            )  # fmt: skip
+            frame.link("pages/1_Estimate.py", "Open it in Estimate", cells[name])
+
+
+def study_of(table: Table, row) -> Study | None:
+    """The setting of a printed cell as a study, with the published calibration; None where the workbench has none."""
+    n = int(row["n"]) if row["n"] else 0
+    level: dict[str, Any] = {"kind": "approx", "epsilon": float(row["epsilon"])} if row["epsilon"] else {}
+    if table.paper == 2:
+        calibration = {"2-table-1": "as-published", "2-table-2": "as-published-2"}[table.key]
+        method = {"2-table-1": "ridge-precision", "2-table-2": "glasso-gaussian"}[table.key]
+        source, fixed = published_2.MODELS[row["model"]], ()
+    elif table.paper == 4 and row["model"]:
+        calibration, method = "as-published", published_4.METHODS[row["method"]]
+        source, more = published_4.MODELS[row["model"]]
+        fixed = (*more.items(), ("family", row["law"]))
+    else:
+        return None
+    delta = 1 / n if row["delta"] == "1/n" else float(Fraction(row["delta"]))
+    data = (("n", n), ("d", int(row["d"])), *fixed)
+    return Study(source=source, data=data, method=method, calibration=calibration, delta=delta, **level)
+
+
+def to_trade_offs(table: Table, label: str) -> None:
+    """A button to the same table or figure as a preset, where there is one."""
+    if not table.preset:
+        return
+    if st.button(label, key=f"published-trade-{table.key}", width="stretch"):
+        query = to_query(st.session_state["study"]) | {"preset": table.preset}
+        st.switch_page("pages/2_Trade_offs.py", query_params=query)

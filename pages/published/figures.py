@@ -1,0 +1,187 @@
+"""Figures without printed numbers: computed curves beside what the texts say of them, and what is left when sound."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from pages.published import again, summary
+from pages.shell import address, show
+from privcov.experiments import published
+from privcov.experiments.published import Table
+from privcov.experiments.published_checks import Check, checks_of
+from privcov.experiments.published_curves import FIGURES, TITLES, WORDS, Kept, curves, kept, panels, view
+from privcov.figures import published as pictures
+from privcov.figures.look import Palette, plain
+
+HOLDS = {True: ":green-badge[holds]", False: ":red-badge[does not hold]", None: ":gray-badge[not computed]"}
+LOGARITHMIC = ("n", "d", "bins", "rho", "epsilon")
+FIRST = "5-figure-4"
+OURS = "Our question"  # how a question begins that the text does not put
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def _checks(stamp: tuple) -> dict[str, list[Check]]:
+    return {key: checks_of(key) for key in FIGURES}
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def _kept(stamp: tuple) -> dict[str, list[Kept]]:
+    return {key: kept(published.TABLES[key]) for key in FIGURES}
+
+
+def section(palette: Palette) -> None:
+    """All figures at a glance, and one of them opened."""
+    st.header("Figures")
+    st.caption(
+        "The pictures print no numbers. What the texts read off them is tested on curves computed again, as published "
+        "and sound; questions that the texts do not put are marked as ours."
+    )
+    stamp = summary.stored_at()
+    checks, left = _checks(stamp), _kept(stamp)
+    _overview(checks, left)
+    names = {published.TABLES[key].name: key for key in FIGURES}
+    chosen = address.bound(
+        st.selectbox, "Figure", list(names), name="figure", default=published.TABLES[FIRST].name,
+        key="published.figure", clears=("panel", "shown"),
+    )  # fmt: skip
+    key = names[chosen]
+    table = published.TABLES[key]
+    st.subheader(f"{table.name}: {table.title}")
+    picture, words = st.columns([3, 2.2], gap="large")
+    with picture:
+        _picture(table, palette)
+    with words:
+        _says(table, checks[key])
+    _left(table, left[key])
+    for choice in (*table.choices, *table.left_out):
+        st.caption(show.as_text(choice))
+    missing = [p.name for p in table.points if p.ready is not None and p.name not in panels(table)]
+    if missing:
+        st.caption(show.as_text(f"Skipped, because their rows were not there: {', '.join(missing)}."))
+    st.code(f"python -m privcov reproduce --preset full {key}", language="bash")
+    again.to_trade_offs(table, "Open the curves in Trade-offs")
+
+
+def _overview(checks: dict[str, list[Check]], left: dict[str, list[Kept]]) -> None:
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {
+                    "Figure": published.TABLES[key].name,
+                    "What": published.TABLES[key].title,
+                    "Findings that hold": _held(checks[key], ours=False),
+                    "Our questions answered yes": _held(checks[key], ours=True),
+                    "Curves that survive": f"{sum(one.survives for one in left[key])} of {len(left[key])}",
+                }
+                for key in FIGURES
+            ]
+        ),
+        hide_index=True,
+        width="stretch",
+        height="content",
+    )
+
+
+def _held(checks: list[Check], *, ours: bool) -> str:
+    asked = [check for check in checks if check.question.startswith(OURS) == ours]
+    return f"{sum(check.holds is True for check in asked)} of {len(asked)}" if asked else "-"
+
+
+def _picture(table: Table, palette: Palette) -> None:
+    known = panels(table)
+    if not known:
+        st.info(f"Nothing of {table.name} is stored yet. Run python -m privcov reproduce {table.key}.")
+        return
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    panel = known[0]
+    if len(known) > 1:
+        panel = address.bound(
+            left.selectbox, "Panel", known, name="panel", default=known[0], key=f"published.{table.key}.panel",
+            format_func=lambda name: TITLES.get(name, name),
+        )  # fmt: skip
+    versions = ("both", *published.VARIANTS)
+    version = address.bound(
+        right.selectbox, "Versions", versions, name="shown", default="both", key=f"published.{table.key}.shown"
+    )
+    found = curves(table)
+    found = found[found["panel"] == panel]
+    if version != "both":
+        found = found[found["variant"] == version]
+    if found.empty:
+        st.info("This panel has no numbers in that version.")
+        return
+    own = view(table.key, panel)
+    found_edges = own.x == "drawn"
+    shares = found_edges or table.paper == 2
+    show.picture(
+        pictures.panel(
+            found, palette, x=WORDS[own.x][:1].upper() + WORDS[own.x][1:],
+            y="Share of edges found" if found_edges else table.error[:1].upper() + table.error[1:],
+            log=not shares, log_x=own.x in LOGARITHMIC, methods=table.paper == 5,
+        ),
+        key=f"published-curves-{table.key}",
+    )  # fmt: skip
+    st.caption("Dashed with open marks: as published. Solid: sound. Bars: a standard error over our runs.")
+    show.download(
+        "Curves (CSV)", lambda: curves(table).to_csv(index=False), f"{table.key}.csv", key=f"published-csv-{table.key}"
+    )
+
+
+def _says(table: Table, checks: list[Check]) -> None:
+    st.markdown("**What the paper says, and what our curves say**")
+    for check in checks:
+        st.markdown(f"{HOLDS[check.holds]} **{show.as_text(check.question)}** {show.as_text(check.verdict)}")
+        st.caption(f"`privcov.experiments.published_checks.run_check({check.key!r})`")
+    read = published.told(table)
+    for row in read[read["what"] != "question"].to_dict("records"):
+        doubt = f" Doubtful: {row['doubt']}." if row["doubt"] else ""
+        st.caption(show.as_text(f"{row['what'].capitalize()}, {row['where']}: {row['text']}.{doubt}"))
+
+
+def _left(table: Table, found: list[Kept]) -> None:
+    """Which curves survive a sound calibration, and what n the same accuracy needs."""
+    if not found:
+        st.info("No sound numbers are stored for this figure yet.")
+        return
+    many = sum(one.survives for one in found)
+    st.markdown(
+        f"**{many} of {len(found)} curves survive a sound calibration** (error at most a tenth larger than as "
+        "published, geometric mean over the points, and a tenth better than an answer without data)."
+    )
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {
+                    "Panel": TITLES.get(one.panel, one.panel),
+                    "Curve": one.line,
+                    "Sound / as published": plain(one.ratio),
+                    "Told at": f"{one.along} = {one.at:g}",
+                    "Error as published": plain(one.ours),
+                    "Sound": plain(one.sound),
+                    "Without data": plain(one.trivial) if math.isfinite(one.trivial) else "-",
+                    "Survives": "yes" if one.survives else "no",
+                    "Times n for the published error": _times(one.times, one.least),
+                    "Times n for half the error without data": _times(one.half, one.least),
+                }
+                for one in found
+            ]
+        ),
+        hide_index=True,
+        width="stretch",
+    )
+    st.caption(
+        "Times n, along n: rows drawn. Along epsilon or rho: the sample matrix stays as it is and the noise falls like "
+        "1/n, so the sound curve is read where it first meets the error. Sampling error is not counted then. Curves of "
+        "edges found are judged by the area that is lost, one minus the area below the curve; guessing loses half."
+    )
+
+
+def _times(value: float, least: float) -> str:
+    if math.isnan(value):
+        return "-"
+    if not math.isfinite(value):
+        return "more than computed"
+    return f"at most {plain(value)}" if value <= least else plain(value)

@@ -1,0 +1,233 @@
+"""One printed table: its cells in three versions, the verdict, the checks behind it, and what is left when sound."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.published import again as published_again
+from pages.published import summary
+from pages.shell import address, show
+from privcov.experiments import published
+from privcov.experiments.published import Table
+from privcov.experiments.published_verdicts import NAMES, NOTHING, Survival, Verdict, cell_name
+from privcov.figures import published as pictures
+from privcov.figures.look import Palette, plain, wash
+
+MARKS = {"within error": "●", "same order": "◐", "different": "○", "no number": "–"}
+MEANING = {
+    "within error": "inside a 95 % interval for the difference of the two means",
+    "same order": "within a factor of three (√10)",
+    "different": "further apart",
+    "no number": "one of the two has no number",
+}
+_STYLE = """
+<style>
+.pc-cells {width: 100%; border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums;}
+.pc-cells th {font-weight: 600; text-align: left; padding: .25rem .5rem; border-bottom: 1px solid rgba(128,128,128,.4);}
+.pc-cells td {padding: .22rem .5rem; border-bottom: 1px solid rgba(128,128,128,.2); vertical-align: top;}
+.pc-cells td.pc-cell {white-space: nowrap;}
+.pc-cells small {opacity: .75;}
+.pc-cells b {font-weight: 650;}
+.pc-scroll {overflow-x: auto; max-height: 620px; overflow-y: auto;}
+</style>
+"""
+
+
+def section(table: Table, palette: Palette) -> None:
+    """Everything about one table."""
+    verdict = summary.verdicts()[table.key]
+    st.header(f"{table.name}: {table.title}")
+    _verdict(verdict)
+    cells, why, sound, again = address.tabs(
+        ["Cells", f"Why ({len(verdict.checks)} checks)", "What is left when sound", "Compute again"],
+        name="tab",
+        key="published.tab",
+    )
+    with cells:
+        _cells(table, verdict, palette)
+    with why:
+        _checks(table, verdict)
+    with sound:
+        _survival(table, summary.survival(table.key))
+    with again, show.problems():
+        published_again.section(table)
+
+
+def _verdict(verdict: Verdict) -> None:
+    st.markdown(f"{summary.chip(verdict.word)} {show.as_text(verdict.sentence)}")
+    if verdict.word == NOTHING:
+        return
+    if verdict.explained and verdict.explained != verdict.word:
+        st.markdown(
+            f"With what the checks found put into our numbers: {summary.chip(verdict.explained)} "
+            "(the check *Do the two suspicions together explain the table?* has the numbers)."
+        )
+    if len(verdict.methods) > 1:
+        st.markdown(
+            "By estimator: "
+            + " ".join(
+                f"`{name}` {summary.chip(word)} ({within:.0%} within error"
+                + (f", median ratio {ratio:.2f})" if math.isfinite(ratio) else ")")
+                for name, word, within, ratio in verdict.methods
+            )
+        )
+    for reason in verdict.reasons:
+        st.markdown(f"- {show.as_text(reason[:1].upper() + reason[1:])}.")
+    if verdict.worst:
+        st.caption(show.as_text(f"Farthest apart: {verdict.worst}."))
+
+
+def _cells(table: Table, verdict: Verdict, palette: Palette) -> None:
+    found = published.beside(table)
+    metrics = list(dict.fromkeys(found["metric"]))
+    metric = metrics[0]
+    if len(metrics) > 1:
+        start = "frobenius" if "frobenius" in metrics else metrics[0]
+        metric = address.bound(
+            st.segmented_control, "Norm", metrics, name="norm", default=start, required=True,
+            key=f"published.{table.key}.metric", help="The norms that the paper prints.",
+        )  # fmt: skip
+    tones = {name: wash(colour, 0.2) for name, colour in pictures.colours(palette).items()}
+    key = " &nbsp; ".join(
+        f'<span style="background:{tones.get(name, "transparent")};padding:0 .3rem;border-radius:.2rem">{MARKS[name]} '
+        f"{name}</span> <small>{MEANING[name]}</small>"
+        for name in dict.fromkeys(found["agreement"])
+    )
+    left, right = st.columns([3, 1.6], gap="large")
+    with left:
+        st.html(f'{_STYLE}<div style="font-size:.84rem;line-height:1.7">{key}</div>')
+        st.caption(f"{table.error[:1].upper() + table.error[1:]}; ± is a standard error, as printed or over our runs.")
+        cells_of = grid(table, found[found["metric"] == metric], tones)
+        st.html(f'<div class="pc-scroll" tabindex="0" role="region" aria-label="Cells of the table">{cells_of}</div>')
+    with right:
+        part = found[found["metric"] == metric]
+        show.picture(
+            pictures.scatter(part, [cell_name(row) for _, row in part.iterrows()], palette), key="published-scatter"
+        )
+        st.caption("On the dotted line printed and ours are equal. Point at a mark for its cell.")
+    show.download(
+        "Cells (CSV)", lambda: found.to_csv(index=False), f"{table.key}.csv", key=f"published-csv-{table.key}"
+    )
+
+
+def grid(table: Table, found: pd.DataFrame, tones: dict[str, str]) -> str:
+    """The printed table as HTML: in each cell printed, ours as published, and sound."""
+    sides = found.drop_duplicates(list(table.columns))
+    columns = [tuple(row) for row in sides[list(table.columns)].itertuples(index=False)]
+    lines: dict[tuple, dict] = {}
+    for _, row in found.iterrows():
+        lines.setdefault(tuple(row[k] for k in table.rows), {})[tuple(row[k] for k in table.columns)] = row
+    head = "".join(f"<th>{escape(NAMES.get(k, k))}</th>" for k in table.rows)
+    head += "<th>Value</th>" + "".join(f"<th>{escape(_title(table, column))}</th>" for column in columns)
+    body = []
+    for line, cells in lines.items():
+        names = "".join(f"<td><b>{escape(word)}</b></td>" for word in line)
+        body.append(
+            f"<tr>{names}<td><small>printed<br>as published<br>sound</small></td>"
+            + "".join(_cell(cells.get(column), tones) for column in columns)
+            + "</tr>"
+        )
+    return f'<table class="pc-cells"><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
+
+
+def _title(table: Table, column: tuple) -> str:
+    words = [f"{NAMES[k]} {v}" if k in NAMES else v for k, v in zip(table.columns, column, strict=True) if v]
+    return ", ".join(word for word in words if word != "synthetic")
+
+
+def _cell(row, tones: dict[str, str]) -> str:
+    if row is None:
+        return "<td></td>"
+    error = f" <small>± {plain(row['se'])}</small>" if np.isfinite(row["se"]) else ""
+    doubt = f' title="{escape(row["doubt"], quote=True)}"' if row["doubt"] else ""
+    star = "*" if row["doubt"] else ""
+    tone = tones.get(row["agreement"], "transparent")
+    head = f"<b>{row['printed_value']}{star}</b>{error} {MARKS[row['agreement']]}"
+    return (
+        f'<td class="pc-cell" style="background:{tone}"{doubt}>{head}<br>{_number(row, "ours")}<br>'
+        f"{_number(row, 'sound')}</td>"
+    )
+
+
+def _number(row, name: str) -> str:
+    if not np.isfinite(row[name]):
+        told = row[f"{name}_problem"]
+        return f'<small title="{escape(told, quote=True)}">no number</small>' if isinstance(told, str) and told else "–"
+    error = row[f"{name}_se"]
+    return plain(row[name]) + (f" <small>± {plain(error)}</small>" if np.isfinite(error) else "")
+
+
+def _checks(table: Table, verdict: Verdict) -> None:
+    words = {True: ":orange-badge[borne out]", False: ":green-badge[not borne out]", None: ":gray-badge[not computed]"}
+    for check in verdict.checks:
+        with st.container(border=True):
+            st.markdown(f"**{show.as_text(check.question)}** {words[check.holds]}")
+            st.markdown(show.as_text(check.verdict))
+            if check.numbers:
+                st.caption(show.as_text("; ".join(f"{k} {plain(v)}" for k, v in check.numbers.items())))
+            st.caption(f"`privcov.experiments.published_checks.run_check({check.key!r})`")
+    st.markdown("**What the paper leaves open, and how it was set, once**")
+    for choice in (*table.choices, *table.left_out):
+        st.markdown(f"- {show.as_text(choice)}")
+    doubts = published.printed(table)
+    doubts = doubts[doubts["doubt"] != ""]
+    if len(doubts):
+        told = "; ".join(f"{text} ({count} cells)" for text, count in doubts["doubt"].value_counts().items())
+        st.caption(show.as_text(f"Marked * in the table: {told}."))
+    if table.needs:
+        st.caption(f"Needs the data set `{table.needs}` in the data folder; see data/README.md.")
+
+
+def _survival(table: Table, found: list[Survival]) -> None:
+    if not found:
+        st.info("No sound numbers are stored for this table yet.")
+        return
+    kept = sum(one.survives for one in found)
+    st.markdown(
+        f"**{kept} of {len(found)} printed curves survive a sound calibration** (error at most a tenth larger than as "
+        "published, and a tenth better than an answer without data; geometric means over cells)."
+    )
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {
+                    "Estimator": one.method,
+                    "Norm": one.metric,
+                    "Sound error / as published": plain(one.ratio),
+                    "Sound error": plain(one.level),
+                    "Survives": "yes" if one.survives else "no",
+                    "Rows for the same error": _rows(one),
+                    "Times n": "-" if not math.isfinite(one.times) else plain(one.times),
+                    "Error falls like n to the": "-" if not math.isfinite(one.falls) else f"{one.falls:.2f}",
+                }
+                for one in found
+            ]
+        ),
+        hide_index=True,
+        width="stretch",
+    )
+    if math.isfinite(table.trivial):
+        what = "always answering lean" if table.trivial > 1 else "the zero matrix"
+        st.caption(
+            f"Without any data, {what} has error {plain(table.trivial)}: a sound error near it is worth nothing."
+        )
+    if any(math.isfinite(one.tried) for one in found):
+        st.caption(
+            "Rows are counted at Model 1, p = 100, where the table has n = 200: the sound error along n, read where it "
+            "meets the as-published one."
+        )
+    st.caption(
+        "As published means our run of what is printed, or the printed number where ours has none. Errors relative to "
+        "the method without noise compare each version with its own."
+    )
+
+
+def _rows(one: Survival) -> str:
+    if math.isnan(one.rows):
+        return "-"
+    return plain(one.rows) if math.isfinite(one.rows) else f"more than {one.tried:,.0f}"

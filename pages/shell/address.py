@@ -1,0 +1,267 @@
+"""A widget whose value stands in the page's address, in one line; and an address for whatever a page shows.
+
+    norm = share.bound(st.selectbox, "Norm", NORMS, name="norm", default="frobenius")
+
+The name must be among the ``keeps`` of `frame.page`. Text in an address comes from outside: what is not a value of the
+widget is left out, with a sentence where a link brought it. Nothing of a file ever becomes such a text: options are
+those of the program, and numbers and search words are the visitor's own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from pages.shell import frame
+
+NONE = "none"  # a list without entries, where the default has some
+_LONGEST = 1_000  # letters of a text box
+
+
+@dataclass(frozen=True)
+class Code:
+    """Between a widget's value and its text in the address. read raises ValueError with a sentence."""
+
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
+
+
+def word(option: object) -> str:
+    """An option as it stands in an address: numbers in full, words without what an address would have to quote."""
+    if isinstance(option, float):
+        return repr(int(option)) if option == int(option) and abs(option) < 1e15 else repr(option)
+    return re.sub(r"[^A-Za-z0-9_.+-]+", "-", str(option)).strip("-").lower()
+
+
+def one_of(options: Sequence) -> Code:
+    known: dict[str, object] = {}
+    for place, option in enumerate(options):  # two options that differ only in what a word leaves out get numbers
+        known[word(option) if word(option) not in known else f"{word(option)}.{place}"] = option
+
+    def read(text: str) -> object:
+        if text not in known:
+            shown = list(known) if len(known) <= 12 else [*list(known)[:12], "..."]
+            raise ValueError(f"Here it is one of {', '.join(shown)}.")
+        return known[text]
+
+    return Code(read, lambda value: next(text for text, option in known.items() if _same(option, value)))
+
+
+def several_of(options: Sequence, known: Sequence = ()) -> Code:
+    """A list. known: entries that make sense but are not on offer just now; they are passed over."""
+    one, any_of = one_of(options), one_of([*options, *(k for k in known if k not in options)])
+
+    def read(text: str) -> list:
+        if text == NONE:
+            return []
+        found = [value for value in map(any_of.read, text.split(",")) if value in options]
+        if not found:
+            one.read(text.split(",", maxsplit=1)[0])
+        return found
+
+    return Code(read, lambda values: ",".join(map(any_of.write, values)) or NONE)
+
+
+def several_numbers(low: float, high: float) -> Code:
+    """A list of numbers in [low, high] as an address has it."""
+    one = number(low, high, whole=False)
+    return Code(
+        lambda text: [] if text == NONE else [one.read(part) for part in text.split(",")],
+        lambda values: ",".join(word(float(v)) for v in values) or NONE,
+    )
+
+
+def span_of(options: Sequence) -> Code:
+    one = one_of(options)
+
+    def read(text: str) -> tuple:
+        ends = tuple(one.read(part) for part in text.split(","))
+        if len(ends) != 2 or ends[0] > ends[1]:
+            raise ValueError("It takes two values, the smaller one first, with a comma between them.")
+        return ends
+
+    return Code(read, lambda values: ",".join(map(one.write, values)))
+
+
+def number(low: float, high: float, *, whole: bool) -> Code:
+    """A number in [low, high] as an address has it. whole: only whole ones."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high or (whole and value != int(value)):
+            raise ValueError(f"It must be a {'whole ' if whole else ''}number from {low:g} to {high:g}.")
+        return int(value) if whole else value
+
+    return Code(read, lambda value: word(float(value)))
+
+
+def switch() -> Code:
+    def read(text: str) -> bool:
+        if text not in ("yes", "no"):
+            raise ValueError("It is yes or no.")
+        return text == "yes"
+
+    return Code(read, lambda value: "yes" if value else "no")
+
+
+def written(check: Callable[[str], object]) -> Code:
+    """Free text; ``check`` raises ValueError for what the page cannot use."""
+
+    def read(text: str) -> str:
+        if len(text) > _LONGEST:
+            raise ValueError(f"It has {len(text):,} letters; {_LONGEST:,} is the limit.")
+        check(text)
+        return text
+
+    return Code(read, str)
+
+
+def code_of(kind: str, args: tuple, default: object, more: dict) -> Code:
+    """The code of a streamlit widget, from its name, its arguments and the type of its default."""
+    if kind in ("toggle", "checkbox"):
+        return switch()
+    if kind in ("number_input", "slider"):
+        return number(*args[:2], whole=isinstance(default, int))
+    if kind == "text_input":
+        return written(lambda text: text)
+    if kind == "multiselect" or more.get("selection_mode") == "multi":
+        return several_of(args[0])
+    return span_of(args[0]) if isinstance(default, tuple) else one_of(args[0])
+
+
+def bound(
+    make: Callable,
+    label: str,
+    *args: object,
+    name: str,
+    default: object,
+    key: str = "",
+    code: Code | None = None,
+    clears: Sequence[str] = (),
+    quiet: bool = False,
+    form: Form | None = None,
+    **more: Any,
+) -> Any:
+    """The widget ``make(label, *args, **more)``, showing what the address says under ``name``; returns its value.
+
+    default: shown where the address is silent; then the address stays silent. A tuple asks for a range. clears: other
+    settings that mean nothing any more once this one changes. quiet: in a fragment, do not run the page again. form:
+    the form it stands in, whose button writes the address.
+    """
+    key = key or f"own.{name}"
+    if "page_keeps" in st.session_state and name not in st.session_state["page_keeps"]:
+        raise KeyError(f"{name} is not among the settings that this page keeps in its address.")
+    code = code or code_of(make.__name__, args, default, more)
+    shown = settle(name, key, code, default)
+    if isinstance(default, tuple):
+        # A range is told by its default, so a new key makes the widget take another one.
+        turn = st.session_state.get(f"{key}.turn", 0)
+        more["value"], held = shown, f"{key}.{turn}" if turn else key
+        st.session_state[f"{key}.now"] = held
+    else:
+        held = key
+        more |= _again(make.__name__, args, shown)
+
+    def told() -> dict[str, str]:
+        chosen = st.session_state[held]
+        return {name: "" if chosen is None or _same(chosen, default) else code.write(chosen)}
+
+    def took() -> None:
+        (frame.note if quiet else frame.put)(**told(), **dict.fromkeys(clears, ""))
+
+    if form is not None:
+        form.parts.append(told)
+        found = make(label, *args, key=held, **more)
+    else:
+        found = make(label, *args, key=held, on_change=took, **more)
+    return shown if found is None else found
+
+
+def _again(kind: str, args: tuple, shown: object) -> dict[str, object]:
+    """What a widget shows, told a second time as its default; see `fields.hold`."""
+    if kind in ("number_input", "slider", "select_slider", "toggle"):
+        return {"value": shown}
+    if kind in ("segmented_control", "multiselect"):
+        return {"default": shown}
+    return {"index": list(args[0]).index(shown)} if kind == "selectbox" and shown in args[0] else {}
+
+
+def settle(name: str, key: str, code: Code, default: Any) -> Any:
+    """What a widget shows in this run, also while it is out of sight. Its state follows the address, unless the program
+    itself has set the state."""
+    state, text, shown = st.session_state, frame.own(name), default
+    if text:
+        try:
+            shown = code.read(text)
+        except ValueError as problem:
+            frame.leave_out(name, str(problem))
+            text = ""
+    state.get("unchecked", set()).discard(name)
+    if isinstance(default, tuple):
+        held = state.get(f"{key}.now", key)
+        if held in state and not _same(state[held], shown):
+            state[f"{key}.turn"] = state.get(f"{key}.turn", 0) + 1
+        return shown
+    last = state.setdefault("own.seen", {}).get(key, (text, None))
+    if key in state and last[0] == text and not _same(state[key], last[1]):
+        try:
+            told = code.write(state[key])
+            shown = code.read(told)
+            text = "" if _same(shown, default) else told
+            frame.note(**{name: text})
+        except (
+            ValueError,
+            TypeError,
+            StopIteration,
+        ):  # no value of this widget: an emptied choice, or options that have changed
+            state[key] = shown
+    elif state.get("fresh_page", True) or key not in state or not _same(state[key], shown):
+        state[key] = shown
+    state["own.seen"][key] = (text, shown)
+    return shown
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+        return list(one) == list(other)
+    return (type(one) is type(other) and one == other) or (_number(one) and _number(other) and one == other)
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def tabs(labels: Sequence[str], *, name: str, key: str, quiet: bool = False) -> Sequence:
+    """`st.tabs` whose open one stands in the address; the first is the default. quiet: as for `bound`."""
+    settle(name, key, one_of(labels), labels[0])
+
+    def took() -> None:
+        chosen = st.session_state[key]
+        (frame.note if quiet else frame.put)(**{name: "" if chosen in (None, labels[0]) else word(chosen)})
+
+    return st.tabs(list(labels), key=key, on_change=took)
+
+
+class Form:
+    """The bound widgets of an `st.form`; the address changes when it is sent.
+
+    parts: each gives {name: text} of one widget.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[Callable[[], dict[str, str]]] = []
+
+    def took(self, **more: str) -> None:
+        """For the form's button."""
+        told = dict(more)
+        for part in self.parts:
+            told |= part()
+        frame.put(**told)

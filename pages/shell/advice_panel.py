@@ -1,0 +1,208 @@
+"""What the question "Which method?" opens: the answer, its numbers, what would change it, and where it was measured."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from pages.shell import cached, frame, show
+from pages.shell.study import Study
+from privcov.data_sources.base import SOURCES
+from privcov.estimators.base import METHODS
+from privcov.experiments.advice import UNKNOWN, Advice, advise
+from privcov.experiments.advice_grid import FOLDER, TARGETS
+from privcov.experiments.advice_rank import TRIVIAL, Line
+from privcov.experiments.advice_words import if_known, label_of, structure_label
+from privcov.parameters import build
+from privcov.privacy import Guarantee
+from privcov.private_dataset import Facts
+
+_SHOWN = 5  # methods in the small table
+_TARGETS = {"covariance": "Covariance", "precision": "Precision", "graph": "Graph"}
+
+
+def for_study(
+    study: Study,
+    where: str,
+    default_source: str,
+    targets: Sequence[str],
+    offered: Sequence[str],
+    chosen: Sequence[str],
+    use: Callable[[str], None] | None,
+) -> None:
+    """The inside of the popover; see `advice.section`."""
+    data = cached.dataset(study, default_source)
+    st.markdown(f"**Which method for my n, d and {study.lever}?**")
+    st.caption(show.as_text(f"For {study.guarantee}, from public facts and measured cells. No row is read."))
+    answer = st.container()  # the answer stands first, and is computed from what follows
+    left, right = st.columns(2)
+    n = left.number_input("Rows n", 1, 10_000_000, data.n, key=f"advice-n-{where}-{data.n}")
+    d = right.number_input("Columns d", 1, 2_000, data.d, key=f"advice-d-{where}-{data.d}")
+    target = _target(study, where, targets)
+    structure = _structure(target, f"advice-structure-{where}-{target}")
+    known = st.toggle(
+        "The mean is publicly known",
+        data.mean_is_zero,
+        key=f"advice-mean-{where}-{data.mean_is_zero}",
+        help="Otherwise it is measured in the same release, which makes the noise larger.",
+    )
+    found = advise(int(n), int(d), study.guarantee, target, structure, mean_known=known)
+    with answer:
+        _answer(found)
+        if found.pick:
+            _use_it(found, where, offered, chosen, use)
+    _rest(found, where)
+    _again(found, study)
+
+
+def for_owner(facts: Facts, guarantee: Guarantee, rows: int, spread: float) -> None:
+    """The inside of the owner's expander; see `advice.for_owner`."""
+    guess = "" if facts.n is not None else " The number of rows is not public here: it is your guess, from the left."
+    st.caption(show.as_text(f"For {guarantee}, {facts.d} columns and {rows:,} rows. No row is read.{guess}"))
+    left, right = st.columns(2)
+    with left:
+        target = st.segmented_control(
+            "Wanted", list(TARGETS), default="covariance", required=True, format_func=_TARGETS.get,
+            key="own-advice-target",
+        )  # fmt: skip
+    with right:
+        structure = _structure(target, f"own-advice-structure-{target}")
+    found = advise(
+        rows,
+        facts.d,
+        guarantee,
+        target,
+        structure,
+        add_remove=facts.n is None,
+        private=True,
+        length_ratio=facts.row_bound / (spread * facts.d**0.5),
+        rows_per_person=facts.rows_per_person,
+    )
+    _answer(found)
+    _rest(found, "own")
+    st.caption(
+        "Ranked are the methods that private rows are offered. All of them read the same noisy measurement, so this is "
+        "a choice among answers, and it may also be made after the release."
+    )
+
+
+def _target(study: Study, where: str, targets: Sequence[str]) -> str:
+    if len(targets) == 1:
+        return targets[0]
+    start = METHODS.get(study.method_key()).target
+    return st.segmented_control(
+        "Wanted", targets, default=start if start in targets and "covariance" in targets else targets[0], required=True,
+        format_func=_TARGETS.get, key=f"advice-target-{where}-{study.method_key()}",
+    )  # fmt: skip
+
+
+def _structure(target: str, key: str) -> str:
+    return st.selectbox(
+        "What do you suspect?",
+        [UNKNOWN, *(s.key for s in TARGETS[target].structures)],
+        format_func=lambda chosen: structure_label(target, chosen).capitalize(),
+        key=key,
+        help="From your knowledge of the field, not from the rows.",
+    )
+
+
+def _answer(found: Advice) -> None:
+    first, *_ = found.verdict
+    name = label_of(found, found.pick) if found.pick else "None"
+    rest = first.removeprefix(name).lstrip(".: ")
+    text = f"**{show.as_text(name)}.** {show.as_text(rest[:1].upper() + rest[1:])}"
+    (st.success if found.pick and not found.outside else st.warning)(text)
+    if found.outside:
+        st.warning("This question lies outside the evidence: run it below before you rely on the answer.")
+
+
+def _use_it(found: Advice, where: str, offered: Sequence[str], chosen: Sequence[str], use) -> None:
+    pick = found.pick
+    if offered and pick not in offered:
+        st.caption(show.as_text(f"{label_of(found, pick)} is not on offer on this page."))
+    elif pick in chosen:
+        st.caption("It is already chosen.")
+    else:
+        take = use or (lambda key: frame.change(lambda s: s.with_method(key)))
+        st.button("Use it", type="primary", on_click=take, args=(pick,), key=f"advice-use-{where}")
+
+
+def _rest(found: Advice, where: str) -> None:
+    """The table, what would change it, where it was measured."""
+    st.markdown(_table(found))
+    if known := if_known(found):
+        st.markdown("**If you know the structure**")
+        st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
+    if found.what_would_change:
+        st.markdown("**What would change it**")
+        st.markdown("\n".join(f"- {show.as_text(text)}" for text in found.what_would_change))
+    for text in found.verdict[1:]:
+        st.caption(show.as_text(text))
+    target = found.question.target
+    show.download(
+        "The evidence as CSV",
+        lambda: (FOLDER / f"{target}.csv").read_text(encoding="utf-8"),
+        f"advice-{target}.csv",
+        f"advice-csv-{where}",
+    )
+
+
+def _table(found: Advice) -> str:
+    """The best few methods and the trivial answers, as a markdown table."""
+    methods = [line for line in found.ranking if not line.trivial][:_SHOWN]
+    kept = [line for line in found.ranking if line in methods or line.trivial]
+    target = found.question.target
+    if len(found.cells) > 1:
+        head = ["Answer", "Worst ratio to the best", "Errors over the structures"]
+        rows = [[f"{line.worst:.2g}", _span([a.error for a in line.answers.values()])] for line in kept]
+        words = f"{TARGETS[target].measure}, over {len(found.cells)} structures."
+    else:
+        head = ["Answer", "Error", "Over empty" if target == "graph" else "Over zero", "Over diagonal", "Over no noise"]
+        rows = [
+            [_number(line), _ratio(line.to_zero), _ratio(line.to_diagonal), _ratio(line.to_nonprivate)] for line in kept
+        ]
+        words = f"{TARGETS[target].measure}; mean ± standard error. Over: divided by the error of that answer."
+    named = []
+    for line, numbers in zip(kept, rows, strict=True):
+        name = show.as_text(_name(found, line.key))
+        named.append([f"**{name}**" if line.key == found.pick else name, *numbers])
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *named]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + f"\n\n:small[{words[:1].upper() + words[1:]}]"
+
+
+def _number(line: Line) -> str:
+    return f"{line.error:.3g}" + (f" ± {line.se:.1g}" if line.se else "")
+
+
+def _span(errors: list[float]) -> str:
+    low, high = min(errors), max(errors)
+    return f"{low:.2g}" if low == high else f"{low:.2g} to {high:.2g}"
+
+
+def _name(found: Advice, key: str) -> str:
+    if key not in TRIVIAL:
+        return METHODS.get(key).label
+    return label_of(found, key).split(" (")[0].removeprefix("the ").capitalize()
+
+
+def _ratio(value: float) -> str:
+    return "-" if value != value else f"{value:.2g}"
+
+
+def _again(found: Advice, study: Study) -> None:
+    """A link that runs the very question on simulated rows, for targets that Trade-offs and Graph recovery have."""
+    target = found.question.target
+    one = next(s for s in TARGETS[target].structures if s.key == found.cells[0].structure)
+    asked = dict(one.params) | {"n": found.question.n, "d": found.question.d}
+    source = build(SOURCES.get(one.source).cls, f"Source {one.source!r}", asked)
+    specs = SOURCES.get(one.source).parameters
+    data = tuple(sorted((s.name, getattr(source, s.name)) for s in specs if getattr(source, s.name) != s.default))
+    there = dataclasses.replace(study.with_source(one.source), data=data)
+    if target == "covariance":
+        best = [line.key for line in found.ranking if not line.trivial][:3]
+        own = {"methods": ",".join(["diagonal", *best])}
+        frame.link("pages/2_Trade_offs.py", "Run this question on simulated rows", there, own)
+    else:
+        frame.link("pages/3_Graph_recovery.py", "Look at this question on simulated rows", there)

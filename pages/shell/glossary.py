@@ -1,0 +1,90 @@
+"""The one glossary: links to it from everywhere, and the tab that shows it. Its text is data/glossary.json."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shell import frame
+from privcov.estimators.base import METHODS
+
+FILE = Path(__file__).resolve().parents[2] / "data" / "glossary.json"
+ADDRESS = "Methods?word="  # relative, so it holds behind any prefix a server adds
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Word:
+    """means: one sentence. is_not: what it is mistaken for. page, own: where to see it. also: its other names."""
+
+    key: str
+    term: str
+    group: str
+    means: str
+    is_not: str
+    page: str
+    also: tuple[str, ...] = ()
+    own: dict[str, str] = field(default_factory=dict)
+
+    def fits(self, text: str) -> bool:
+        """Whether a search finds it, by any name or by what is said about it."""
+        return text.lower() in " ".join((self.term, *self.also, self.means, self.is_not)).lower()
+
+
+@functools.cache
+def words() -> dict[str, Word]:
+    """Every entry by its key, in the order of the file."""
+    entries = json.loads(FILE.read_text(encoding="utf-8"))
+    return {e["key"]: Word(**{**e, "also": tuple(e["also"])}) for e in entries}
+
+
+def term(key: str, text: str = "") -> str:
+    """A term as a link to its entry, for markdown. The glossary opens beside the page, which stays as it is.
+
+    KeyError for a term that is not in the glossary.
+    """
+    return f"[{text or words()[key].term.lower()}]({ADDRESS}{words()[key].key})"
+
+
+def when_not(keys: Iterable[str], fold: str = "") -> None:
+    """When not to use a method, wherever one is chosen: a caption, or folded under a title for several."""
+    cards = [METHODS.get(key) for key in keys]
+    if not cards:
+        return
+    if not fold:
+        st.caption("\n\n".join(f"**When not to use it.** {card.avoid}" for card in cards))
+        return
+    with st.expander(fold):
+        st.markdown("\n".join(f"- **{card.label}.** {card.avoid}" for card in cards))
+
+
+def section(asked: str) -> None:
+    """The tab: the entry that was asked for on top, then all of them by group. asked: from the address, unchecked."""
+    found = words().get(asked)
+    if found is not None:
+        with st.container(border=True, key="word-asked"):
+            _entry(found, "##")
+    looked = st.text_input(
+        "Find a word", key="words-find", placeholder="epsilon, lambda, ledger ...", label_visibility="collapsed"
+    )
+    shown = [w for w in words().values() if w.fits(looked.strip())]
+    if not shown:
+        st.info("No entry holds this. Try another word, or empty the box to see them all.")
+    for group in dict.fromkeys(w.group for w in shown):
+        st.header(group)
+        inside = [w for w in shown if w.group == group]
+        for left in range(0, len(inside), 2):
+            for place, word in zip(st.columns(2, gap="large"), inside[left : left + 2], strict=False):
+                with place:
+                    _entry(word, "###")
+
+
+def _entry(word: Word, heading: str) -> None:
+    names = f" :gray[also: {', '.join(word.also)}]" if word.also else ""
+    st.markdown(f"{heading} {word.term}\n\n{word.means}{names}\n\n**What it is not.** {word.is_not}")
+    frame.link(frame.file_of(word.page), f"See it on {word.page}", own=word.own)

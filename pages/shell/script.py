@@ -1,0 +1,106 @@
+"""The same in Python: scripts that make the very matrices and numbers on the pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pages.shell.study import CSV, DEFAULT_SOURCE, REPLACE_ONE, SOUND, Study
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
+
+if TYPE_CHECKING:
+    from pages.graph_recovery.settings import Reference
+
+
+def script(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -> str:
+    """Source text whose variable ``rel`` holds the page's release, bit for bit."""
+    return "\n".join([*_release(study, dataset, default_source), "", *_shown(dataset)])
+
+
+def _shown(dataset: Dataset) -> list[str]:
+    """Lines that print the statement, the first card of Estimate and the matrix."""
+    against = "sample" if dataset.truth is None else "truth"
+    return [
+        "print(rel.statement)",
+        f"wrong = privcov.error(rel, ds, relative=True, against={against!r})",
+        f'print(f"relative Frobenius error to the {against}: {{wrong:.1%}}")',
+        "print(rel.matrix)",
+    ]
+
+
+def spectrum(study: Study, dataset: Dataset) -> str:
+    """Source text whose variable ``spectra`` holds the eigenvalues on Spectra, by name."""
+    return "\n".join(
+        [
+            *_release(study, dataset, DEFAULT_SOURCE),
+            "",
+            "from privcov.metrics.spectra import noise_edge, spectra",
+            "",
+            "spectra = dict(spectra(rel, ds))",
+            "edge = noise_edge(rel)  # eigenvalues of the noise alone end here",
+            "for name, values in spectra.items():",
+            "    print(name, values)",
+        ]
+    )
+
+
+def network(study: Study, dataset: Dataset, at: int, reference: Reference, default_source: str) -> str:
+    """Source text for the network on Graph recovery: ``fit`` is the point of the path, ``counts`` its edges."""
+    lines = [
+        *_release(study, dataset, default_source),
+        "",
+        "from privcov.metrics.graphs import compare, edges",
+        "",
+        f"fit = rel.path[{at}]",
+        'print(f"lambda = {fit.lam:.6g}, {edges(fit.precision).sum() // 2} edges")',
+    ]
+    if reference.graph is not None:
+        lines += [
+            "from privcov.experiments.graph_study import reference_graph",
+            "",
+            f"counts = compare(edges(fit.precision), reference_graph(ds, {reference.name!r}))",
+            'print(f"found {counts.tp}, false {counts.fp}, missed {counts.fn}")',
+        ]
+    return "\n".join(lines)
+
+
+def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -> list[str]:
+    """Lines after which ``ds`` holds the page's rows under its row bound."""
+    key = study.source_key(default_source)
+    if key == CSV:
+        bounds = "None" if dataset.bounds is None else repr(dataset.bounds.tolist())
+        typical = "None" if dataset.bounds is None else repr(dataset.origin.tolist())
+        return [
+            "import privcov",
+            "",
+            "# The table you declared public, cleaned as on the page: complete rows of the chosen columns.",
+            "import pandas as pd",
+            "",
+            f"columns = {list(dataset.columns)!r}",
+            'table = pd.read_csv("your.csv")[columns]',
+            'table = table.replace([float("inf"), -float("inf")], float("nan")).dropna()',
+            f"bounds = {bounds}",
+            f"typical = {typical}",
+            f"ds = privcov.Dataset.from_rows(table, row_bound={dataset.row_bound!r}, bounds=bounds, typical=typical,",
+            f"                               columns=columns, name={dataset.name!r})",
+        ]
+    given = "".join(f", {name}={value!r}" for name, value in study.data)
+    return [
+        "import privcov",
+        "",
+        f"ds = privcov.source({key!r}, seed={study.rows}{given})",
+        f"ds = ds.with_row_bound({dataset.row_bound!r})",
+    ]
+
+
+def _release(study: Study, dataset: Dataset, default_source: str) -> list[str]:
+    chosen = dict(study.options) if study.method else {}
+    usual = {"calibration": SOUND, "neighbours": REPLACE_ONE}
+    settings = study.settings(METHODS.get(study.method_key()))
+    chosen |= {name: value for name, value in settings.items() if value != usual[name]}
+    options = "".join(f", {name}={value!r}" for name, value in chosen.items())
+    return [
+        *rows(study, dataset, default_source),
+        f"guarantee = privcov.{study.guarantee!r}",
+        f"rel = privcov.release({study.method_key()!r}, ds, guarantee, seed={study.seed}{options})",
+    ]

@@ -1,0 +1,154 @@
+"""A release, a table, a figure, an error, onto the page."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import streamlit as st
+
+from privcov.figures.look import Palette, Picture, plain
+from privcov.figures.pixels import Still
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from privcov._release import Release
+    from privcov.dataset import Dataset
+
+_CHART: dict[str, Any] = {
+    "displaylogo": False,
+    # Files for papers are made by pages/shell/export.py, in dark ink on white whatever the page looks like.
+    "modeBarButtonsToRemove": ["toImage", "select2d", "lasso2d", "autoScale2d"],
+}
+
+
+@contextmanager
+def problems() -> Iterator[None]:
+    """What a person can mend becomes one sentence, and the rest of the page stays."""
+    try:
+        yield
+    except (ValueError, TypeError) as problem:
+        st.error(as_text(str(problem)))
+
+
+def picture(found: Picture, key: str) -> None:
+    """A chart with its text alternative. Fonts and colours are the figure's own."""
+    st.session_state.setdefault("pictures", {})[key] = found  # what pages/shell/export.py has to offer
+    height: Literal["content", "stretch"] = "content" if found.figure.layout.height else "stretch"
+    st.plotly_chart(found.figure, key=key, theme=None, width="stretch", height=height, config=_CHART, alt=found.alt)
+
+
+@dataclass(frozen=True)
+class Later:
+    """A picture that is drawn when somebody wants it for a paper."""
+
+    alt: str
+    make: Callable[[], Picture]
+
+    @property
+    def figure(self) -> Any:
+        import pandas  # noqa: F401 - whole before plotly looks for it; see `frame.page`
+
+        return self.make().figure
+
+
+def still(found: Still, key: str, make: Callable[[], Picture]) -> None:
+    """A matrix as a plain image, there at once. make: the same as a chart, for pages/shell/export.py."""
+    st.session_state.setdefault("pictures", {})[key] = Later(found.alt, make)
+    with st.container(key=key):
+        source = f"data:image/png;base64,{base64.b64encode(found.png).decode()}"
+        st.html(f'<img class="pc-still" src="{source}" alt="{escape(found.alt)}" aria-label="{escape(found.alt)}">')
+
+
+def tag(provenance: str, text: str = "") -> None:
+    """Where the numbers below come from: Simulated, Public, Owner's view or Released."""
+    st.html(f'<div><span class="pc-tag">{escape(provenance)}</span>{escape(text)}</div>')
+
+
+def made_from(data: Dataset, rel: Release, label: str) -> None:
+    """Rows, method and guarantee of the release below, and a warning where its published claim is false.
+
+    label: the method's.
+    """
+    tag(
+        data.provenance.capitalize(),
+        f"{data.n:,} rows, {data.d} columns; {label}, {rel.given or 'nothing measured'}",
+    )
+    if rel.claim_is_false:
+        st.warning(as_text(f"Guarantee: {rel.statement['Guarantee']}."))
+
+
+def lines(titled: Iterable[tuple[str, str]]) -> None:
+    """Titles and their sentences as one list: every element of its own is a message to the browser, at every run."""
+    rows = "".join(f"<dt><strong>{escape(title)}</strong></dt><dd>{escape(text)}</dd>" for title, text in titled)
+    st.html(f'<dl class="pc-lines">{rows}</dl>')
+
+
+def colour_key(limit: float, palette: Palette, unit: str, saturated: str) -> None:
+    """The shared colour bar of a row of heatmaps, in one line of markup."""
+    stops = ", ".join(f"{colour} {at:.0%}" for at, colour in palette.diverging)
+    st.html(
+        f'<div class="pc-key" style="background: linear-gradient(90deg, {stops})"></div>'
+        f'<div class="pc-keytext"><span>{plain(-limit)}</span><span>{escape(unit)}; {escape(saturated)}</span>'
+        f"<span>{plain(limit)}</span></div>"
+    )
+
+
+def attacker_meter(success: float, palette: Palette) -> None:
+    """Best possible guess whether a given person's row is in the data, on a scale from .5 to 1."""
+    at = (success - 0.5) * 2
+    st.html(
+        f'<div role="meter" aria-valuemin="0.5" aria-valuemax="1" aria-valuenow="{success:.4f}" '
+        f'aria-label="Attacker\'s best chance {success:.3f}">'
+        f'<div class="pc-meter" style="background: linear-gradient(90deg, {palette.good}, {palette.bad})">'
+        f'<i style="left: {at:.2%}; background: {palette.ink}"></i></div>'
+        '<div class="pc-keytext"><span>.50 a coin toss</span><span>1.00 certain</span></div></div>'
+    )
+
+
+def attacker_line(most: float, palette: Palette, label: str) -> None:
+    """The meter in one line. most: upper bound of the attacker's best chance, 0.5 to 1."""
+    at = (most - 0.5) * 2
+    words = "at most " + (f"{most:.3f}" if most < 0.9995 else "1")
+    st.html(
+        f'<div class="pc-line" role="meter" aria-valuemin="0.5" aria-valuemax="1" aria-valuenow="{most:.4f}" '
+        f'aria-label="{escape(label)}: best chance {words}" '
+        'title="Best chance to guess right whether one given person is in the table, as far as the guarantee goes; the '
+        'noise of a method may leave less. .500 is a coin toss.">'
+        f"<span>{escape(label)}</span>"
+        f'<div class="pc-meter" style="background: linear-gradient(90deg, {palette.good}, {palette.bad})">'
+        f'<i style="left: {at:.2%}; background: {palette.ink}"></i></div><span>{words}</span></div>'
+    )
+
+
+def matrix_table(matrix: np.ndarray, columns: tuple[str, ...]) -> pd.DataFrame:
+    """A d x d matrix with the names of its columns on both sides."""
+    import pandas as pd
+
+    return pd.DataFrame(matrix, index=list(columns), columns=list(columns))
+
+
+def download(label: str, make: Callable[[], str], file_name: str, key: str, mime: str = "text/csv") -> None:
+    """Made on click, without a rerun."""
+    st.download_button(label, data=make, file_name=file_name, mime=mime, on_click="ignore", key=key)
+
+
+def percent(value: float) -> str:
+    """A share in percent: one decimal below 1,000 %, none above; "undefined" where it is not finite."""
+    if not np.isfinite(value):
+        return "undefined"
+    return f"{value:.1%}" if value < 10 else f"{value:,.0%}"
+
+
+def as_text(sentence: str) -> str:
+    """Markdown that shows the sentence letter by letter; it may quote a column's name."""
+    escaped = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$&^=:])", r"\\\1", sentence.replace("\n", " "))
+    # A word joiner, which has no width: emoji codes are looked for after the escapes are gone.
+    return re.sub(r"\\:(?=\S)", "\\\\:\u2060", escaped)

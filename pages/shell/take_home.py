@@ -1,0 +1,65 @@
+"""What of a page can be taken home: a report as HTML, and the study as a file that opens here and in the shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from pages.shell import cached, frame, saved, show
+from pages.shell import script as twin
+from pages.shell.study import DEFAULT_SOURCE, Study
+from privcov._release import Release
+from privcov.dataset import Dataset
+
+HTML, JSON = "text/html", "application/json"
+
+
+def address() -> str:
+    """Path and query of the page as it stands; nothing of a file is in it."""
+    file = frame.file_of(st.session_state["page"])
+    path = "/" if file == "app.py" else "/" + Path(file).stem.split("_", 1)[1]
+    query = urlencode(st.session_state["address"], safe=":,")
+    return path + ("?" + query if query else "")
+
+
+def unlinked(words: str) -> str:
+    """Markdown with the links taken off, for a report."""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", words)
+
+
+def section(
+    study: Study,
+    data: Dataset,
+    rel: Release,
+    default_source: str = DEFAULT_SOURCE,
+    make: Callable[[str, str], str] | None = None,
+) -> None:
+    """Downloads of a page that shows one release. make: from script and address to the report, default that of the
+    release alone."""
+    left, right, rest = st.columns([1, 1, 2], vertical_alignment="center")
+    with left:
+        script, where = twin.script(study, data, default_source), address()
+        if cached.in_session(study, default_source):
+            where = ""  # a link cannot bring a file along
+
+        def written() -> str:
+            from privcov.bundle import report
+
+            return report.of_release(rel, data, script=script, address=where) if make is None else make(script, where)
+
+        show.download("Report as HTML", written, "report.html", "download-report", HTML)
+    with right:
+        try:
+            text = saved.one_release(study, data, default_source).to_json()
+            show.download("Saved study", lambda: text, "plan.json", "download-study", JSON)
+            words = (
+                "The saved study is one cell of a plan: it opens on Trade-offs under *Open a saved study*, which leads "
+                "to Estimate, and runs in the shell with `python -m privcov run plan.json`."
+            )
+        except ValueError as problem:
+            words = show.as_text(str(problem))
+    rest.caption("The report is one file that needs no network. " + words)

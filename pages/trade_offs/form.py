@@ -1,0 +1,265 @@
+"""The form of the Trade-offs page: published presets, and a set-up of one's own. It stays as it was left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import streamlit as st
+
+from pages.shell import address, advice, attacker, frame, glossary, saved, show
+from pages.shell.study import Study
+from pages.trade_offs import sweep
+from pages.trade_offs.axes import LEVELS, Axis, axes, read_values, values_text
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
+from privcov.experiments.answer import NORM_NAMES, metric_name
+from privcov.experiments.plan import NORMS
+from privcov.experiments.presets import PRESETS, Preset
+from privcov.experiments.presets_classification import CLASSIFIERS, ClassificationPreset
+from privcov.privacy import KINDS
+
+AGAINST = {"truth": "truth", "sample": "sample", "nonprivate": "the same method without noise"}
+SHOWN = PRESETS | CLASSIFIERS
+_PRESET = ("preset", "preset.methods", "preset.metric", "preset.replicates", "preset.published")
+KEEPS = (*_PRESET, "methods", "axis", "values", "norm", "size", "against", "replicates", "compare", "kinds", "without")
+
+
+def presets() -> Preset | None:
+    """Buttons for every published figure and for classification; the one that is shown now, or None for a set-up of
+    one's own."""
+    with st.container(horizontal=True):
+        _menu("Published figures and tables", PRESETS)
+        _menu("Classification", CLASSIFIERS)
+        saved.opener(st)
+    key = frame.own("preset")
+    if key and key not in SHOWN:
+        frame.leave_out("preset", "There is no figure or table of that name.")
+    return SHOWN.get(key)
+
+
+def _menu(label: str, offered: Mapping[str, Preset]) -> None:
+    # A new key after a choice is a new, closed menu.
+    with st.popover(label, width="content", key=f"menu-{label}-{st.session_state.get('tradeoffs.choices', 0)}"):
+        for paper in sorted({p.paper for p in offered.values()}, key=lambda p: p or 9):
+            st.markdown(f"**Paper {paper}**" if paper else "**Other tables and sizes**")
+            for preset in (p for p in offered.values() if p.paper == paper):
+                st.button(
+                    f"{preset.where}: {preset.title}",
+                    key=f"preset-{preset.key}",
+                    on_click=_choose,
+                    args=(preset.key,),
+                    type="tertiary",
+                )
+
+
+def _choose(key: str) -> None:
+    frame.put(**dict.fromkeys((*_PRESET, "plan"), "") | {"preset": key})
+    st.session_state["tradeoffs.start"] = True
+    st.session_state["tradeoffs.choices"] = st.session_state.get("tradeoffs.choices", 0) + 1
+
+
+def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:
+    """Header and settings of a preset. Returns its sweep and the metric to show."""
+    left, right = st.columns([4, 1.6], vertical_alignment="center")
+    left.header(sweep.named(preset))
+    right.button("Back to my own set-up", on_click=_choose_none, width="stretch")
+    fixed = ", ".join(f"{name} = {value}" for name, value in preset.fixed)
+    levels = ", ".join(
+        [f"epsilon = {e:g} with delta = 1/n" for e in preset.guarantees]
+        if preset.one_over_n
+        else [str(g) for g in preset.guarantees]
+    )
+    if isinstance(preset, ClassificationPreset):
+        epsilons = ", ".join(f"{g.epsilon:g}" for g in preset.guarantees)
+        levels = f"epsilon = {epsilons} with delta = {preset.guarantees[0].delta:.3g}"
+    with st.container(border=True):
+        rows = f" Rows to train on: {preset.training}." if isinstance(preset, ClassificationPreset) else ""
+        st.markdown(
+            f"{preset.title}. Data: `{preset.source}`{', ' + fixed if fixed else ''}.{rows} Guarantee: {levels}."
+        )
+        first, second, third, fourth = st.columns([4, 2.6, 1.3, 1.9], vertical_alignment="bottom")
+        plain = [c.key for c in METHODS.all() if c.target == "covariance" and not c.refuses(preset.kind)]
+        usable = preset.able() if isinstance(preset, ClassificationPreset) else plain
+        able = [m for m in preset.available() if m in usable]
+        chosen = _chosen("preset.methods", f"t.{preset.key}.methods", first, usable, able)
+        # Guessing is a line in the picture of a classification.
+        shown = preset.metrics[:1] if isinstance(preset, ClassificationPreset) else preset.metrics
+        metric = address.bound(
+            second.selectbox, "Error", shown, name="preset.metric", default=shown[0], format_func=metric_name,
+            key=f"t.{preset.key}.metric",
+        )  # fmt: skip
+        replicates = address.bound(
+            third.number_input, "Replicates", 1, 200, name="preset.replicates", default=preset.replicates,
+            key=f"t.{preset.key}.replicates", help="As published.",
+        )  # fmt: skip
+        published = address.bound(
+            fourth.toggle,
+            "Published noise",
+            name="preset.published",
+            default=False,
+            key=f"t.{preset.key}.published",
+            help="Each method's published noise instead of the sound one. What it really gives is on Estimate.",
+        )
+        for sentence in [*preset.left_out(chosen), preset.note]:
+            if sentence:
+                st.caption(show.as_text(sentence))
+        st.caption("The data set and the guarantee in the sidebar do not apply here.")
+        glossary.when_not(chosen, _WHEN_NOT)
+        made = sweep.from_preset(preset, chosen, int(replicates), published=published)
+        attacker.span(g for plan in made.plans for g in plan.guarantees)
+    return made, metric
+
+
+def _choose_none() -> None:
+    frame.put(**dict.fromkeys(_PRESET, ""))
+
+
+def _chosen(name: str, key: str, where, usable: list[str], default: list[str]) -> list[str]:
+    labels = {c.key: c.label for c in METHODS.all()}
+    return address.bound(
+        where.multiselect, "Methods", usable, name=name, default=default, key=key, format_func=labels.get,
+        code=address.several_of(usable, list(labels)),  # a method may not fit the kind of guarantee chosen since
+    )  # fmt: skip
+
+
+def own_form(study: Study, data: Dataset) -> tuple[sweep.Sweep, str]:
+    """The visitor's own set-up. Returns its sweep and the metric to show. Raises ValueError for what cannot be run."""
+    with st.container(border=True):
+        top = st.columns([4, 2, 3], vertical_alignment="bottom")
+        kinds = _kinds(study, top[2])
+        cards = [c for c in METHODS.all() if c.target == "covariance"]
+        needed = kinds or (study.kind,)
+        usable = [c.key for c in cards if not all(c.refuses(k) for k in needed)]
+        proved = [c.key for c in cards if c.key in usable and c.standing != "reference" and c.trust == "central"]
+        methods = _chosen("methods", "t.methods", top[0], usable, _first(proved))
+        axis = _axis(study, data, top[1], bool(kinds))
+        low = st.columns([4, 1.5, 1.3, 2.2, 1.2], vertical_alignment="bottom")
+        values = _values(axis, low[0], study, bool(kinds))
+        norm = address.bound(
+            low[1].selectbox, "Norm", NORMS, name="norm", default=NORMS[0], key="t.norm", format_func=NORM_NAMES.get,
+            help=_NORM_HELP,
+        )  # fmt: skip
+        size = address.bound(
+            low[2].selectbox, "Error", ("relative", "absolute"), name="size", default="relative", key="t.size",
+            help=_SIZE_HELP,
+        )  # fmt: skip
+        references = ["truth", "sample", "nonprivate"] if data.truth is not None else ["sample", "nonprivate"]
+        against = address.bound(
+            low[3].selectbox, "Compared with", references, name="against", default=references[0], key="t.against",
+            format_func=AGAINST.get,
+        )  # fmt: skip
+        replicates = address.bound(
+            low[4].number_input, "Replicates", 1, 1000, name="replicates", default=20, key="t.replicates",
+            help=_REPLICATES_HELP,
+        )  # fmt: skip
+        unfit = [c.refuses(study.kind) for c in cards if c.refuses(study.kind)] if not kinds else []
+        if unfit:
+            st.caption(" ".join(unfit))
+        without = address.bound(
+            st.toggle, "Also each method without noise", name="without", default=False, key="t.without",
+            help=_WITHOUT_HELP,
+        )  # fmt: skip
+        advice.section(
+            study,
+            "trade-offs",
+            offered=usable,
+            chosen=methods,
+            use=lambda key: frame.put(methods=",".join([*methods, key])),
+        )
+    setting = sweep.Setting(
+        methods=tuple(methods),
+        axis=axis.name,
+        values=values,
+        norm=norm,
+        relative=size == "relative",
+        against=against,
+        replicates=int(replicates),
+        kinds=kinds,
+        delta=study.delta,
+        without_noise=without,
+    )
+    made = sweep.build(study, data, setting)
+    glossary.when_not(methods, _WHEN_NOT)
+    if axis.name in ("privacy", "delta"):
+        attacker.span(made.on_rows["guarantees"] if made.on_rows else made.plans[0].guarantees)
+    if kinds:
+        st.caption(show.as_text(sweep.conversion(kinds, study.epsilon, study.delta)))
+    return made, made.metrics[0]
+
+
+_WHEN_NOT = "When not to use these methods"
+_NORM_HELP = (
+    "Frobenius: all entries. Spectral: the largest eigenvalue. l1: the largest column sum. Max: the largest entry."
+)
+_SIZE_HELP = "Relative: divided by the norm of what is compared with; 1 is as bad as the zero matrix."
+_REPLICATES_HELP = "Independent repetitions of every point. With one there is no telling a difference from chance."
+_WITHOUT_HELP = "What clipping and post-processing cost alone: a line across where the axis is the guarantee."
+
+
+def _first(keys: list[str]) -> list[str]:
+    """Three to start with: the recommended one and the plain mechanisms."""
+    liked = [k for k in ("auto-cov", "gaussian-cov", "laplace-cov") if k in keys]
+    return (liked + [k for k in keys if k not in liked])[:3]
+
+
+def _kinds(study: Study, where) -> tuple[str, ...]:
+    on = address.bound(
+        where.toggle,
+        "Compare kinds of guarantee",
+        name="compare",
+        default=False,
+        key="t.compare",
+        help="The axis is epsilon at the delta of the sidebar; every kind runs at the guarantee that implies it.",
+    )
+    if not on:
+        return ()
+    names = {k: KINDS[k].name for k in ("pure", "approx", "zcdp")}
+    found = address.bound(
+        where.pills, "Kinds", list(names), name="kinds", default=list(names), key="t.kinds", format_func=names.get,
+        selection_mode="multi", label_visibility="collapsed",
+    )  # fmt: skip
+    return tuple(found) or (study.kind,)
+
+
+def _axis(study: Study, data: Dataset, where, compare: bool) -> Axis:
+    offered = {a.name: a for a in axes(study, data)}
+    if compare:
+        offered.pop("delta", None)
+    names = {name: a.label for name, a in offered.items()}
+    names["privacy"] = "epsilon" if compare else study.lever
+    return offered[
+        address.bound(
+            where.selectbox, "Along the axis", list(offered), name="axis", default="privacy", key="t.axis",
+            format_func=names.get, clears=("values",),
+        )
+    ]  # fmt: skip
+
+
+def _values(axis: Axis, where, study: Study, compare: bool) -> tuple:
+    suggested, varied = axis.values, axis.name
+    if axis.name == "privacy":
+        varied = "epsilon" if compare else study.lever
+        if compare:
+            suggested = tuple(float(f"{v:.3g}") for v in LEVELS["epsilon"])
+    text = address.bound(
+        where.text_input,
+        f"Values of {axis.label}",
+        name="values",
+        default=values_text(suggested),
+        key=f"t.values.{axis.name}",
+        code=_values_code(varied),
+    )
+    return read_values(text, axis)
+
+
+def _values_code(varied: str) -> address.Code:
+    """In the address the values carry the name of what they are values of, since another axis has others."""
+
+    def read(text: str) -> str:
+        name, _, values = text.partition(":")
+        if name != varied:
+            raise ValueError(f"It must begin with {varied}:, which is along the axis.")
+        return str(address.written(str).read(re.sub(r"\s*[,;]\s*", ", ", values.strip())))
+
+    return address.Code(read, lambda text: f"{varied}:" + re.sub(r"\s*[,;]\s*", ",", str(text).strip()))

@@ -1,0 +1,286 @@
+"""What the Trade-offs page draws: from the study and the form to plans, and from their cells to named series."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pages.shell import cached
+from pages.shell.study import Study
+from pages.trade_offs.axes import Axis, axes
+from privcov import accounting
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
+from privcov.experiments.cells import Cell, build_entry, cells, cells_on
+from privcov.experiments.estimates import MOST_COLUMNS, refusal
+from privcov.experiments.plan import Plan, column_of
+from privcov.experiments.presets import Preset
+from privcov.experiments.store import Store
+from privcov.figures.look import plain
+from privcov.privacy import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the form asks for. kinds: () or the kinds of guarantee to compare on one axis of epsilon at ``delta``."""
+
+    methods: tuple[str, ...]
+    axis: str = "privacy"
+    values: tuple = ()
+    norm: str = "frobenius"
+    relative: bool = True
+    against: str = "truth"
+    replicates: int = 20
+    kinds: tuple[str, ...] = ()
+    delta: float = 1e-6
+    without_noise: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Plans that make one figure; for a visitor's file, the arguments of `cells_on` instead, which nothing keeps.
+
+    owner: a study that names the file's source, whose results must go with the file, else "". x: column of the table,
+    or "level" for epsilon on an axis of several kinds. lines: columns that make a line each, beside the method.
+    """
+
+    title: str
+    owner: Any
+    plans: tuple[Plan, ...]
+    on_rows: dict | None
+    metrics: tuple[str, ...]
+    x: str
+    x_label: str
+    log: bool
+    lines: tuple[str, ...] = ()
+    levels: dict = dataclasses.field(default_factory=dict)
+    marked: float | None = None
+    provenance: str = "simulated"
+
+    @property
+    def key(self) -> tuple:
+        text = repr((self.plans, self.x, self.lines, self.levels))
+        if self.on_rows:
+            data = self.on_rows["dataset"]
+            text += repr((id(data.rows), data.row_bound, {k: v for k, v in self.on_rows.items() if k != "dataset"}))
+        return self.owner, hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+    @property
+    def replicates(self) -> int:
+        return self.on_rows["replicates"] if self.on_rows else self.plans[0].replicates
+
+    @property
+    def classifies(self) -> bool:
+        """Whether the errors are those of a classification, on test rows of a split."""
+        return any(plan.sizes is not None for plan in self.plans)
+
+    @property
+    def steps(self) -> int:
+        if not self.on_rows:
+            return sum(plan.steps for plan in self.plans)
+        methods, guarantees = self.on_rows["methods"], self.on_rows["guarantees"]
+        pairs = sum(not build_entry(m)[1].card.refuses(g.kind) for m in methods for g in guarantees)
+        return pairs * self.replicates * max(1, len(self.on_rows["row_bounds"]))
+
+    def cells(self, store: Store | None, stop: Event | None = None) -> Iterator[Cell]:
+        """The method runs; rows of a visitor's file stay in this process, the others may go to worker processes."""
+        return cells_on(**self.on_rows) if self.on_rows else cells(self.plans, store, stop=stop)
+
+
+def against(dataset: Dataset) -> str:
+    """What errors are measured against: the truth where the source knows one."""
+    return "truth" if dataset.truth is not None else "sample"
+
+
+def same_epsilon(kind: str, epsilon: float, delta: float) -> PureDP | ApproxDP | ZCDP:
+    """The guarantee of a kind that implies (epsilon, delta)-DP."""
+    if kind == "pure":
+        return PureDP(epsilon)
+    return ApproxDP(epsilon, delta) if kind == "approx" else ZCDP(accounting.approx_to_zcdp(epsilon, delta))
+
+
+def conversion(kinds: tuple[str, ...], epsilon: float, delta: float) -> str:
+    """The conversion of an axis of several kinds, in words."""
+    parts = {
+        "pure": "Pure DP runs at that epsilon itself, which gives delta = 0, so it gives more than the axis says",
+        "approx": "approximate DP runs at exactly (epsilon, delta)",
+        "zcdp": "zCDP runs at the largest rho whose tight conversion (Canonne, Kamath and Steinke 2020) stays within "
+        f"(epsilon, delta): epsilon = {plain(epsilon)} is rho = {plain(accounting.approx_to_zcdp(epsilon, delta))}",
+    }
+    said = "; ".join(parts[k] for k in ("pure", "approx", "zcdp") if k in kinds)
+    return f"The axis is epsilon at delta = {delta:g}. {said[:1].upper()}{said[1:]}."
+
+
+def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
+    """The sweep of a form. Raises ValueError with the sentence for what cannot be run."""
+    if not setting.methods:
+        raise ValueError("Choose at least one method to draw.")
+    axis = next((a for a in axes(study, data) if a.name == setting.axis), None)
+    if axis is None:
+        raise ValueError(f"{setting.axis!r} cannot vary for this data set and guarantee. Choose another axis.")
+    values = setting.values or axis.values
+    guarantees, levels = _guarantees(study, setting, values)
+    metric = f"{'relative-' if setting.relative else ''}{setting.norm}-to-{setting.against}"
+    if setting.without_noise:
+        guarantees = [*guarantees, NoPrivacy()]
+    x = {"privacy": "level" if setting.kinds else study.lever, "delta": "delta"}.get(axis.name, column_of(axis.name))
+    own = cached.in_session(study)
+    if own:
+        if data.d > MOST_COLUMNS:
+            raise ValueError(f"d = {data.d:,} columns: a page draws at most {MOST_COLUMNS:,}. Choose fewer columns.")
+        plans, on_rows = (), {
+            "dataset": data,
+            "methods": list(setting.methods),
+            "guarantees": guarantees,
+            "metrics": [metric],
+            "replicates": _replicates(setting),
+            "seed": study.seed,
+            "row_bounds": tuple(values) if axis.name == "row_bound" else (),
+        }  # fmt: skip
+    else:
+        varies = axis.name not in ("privacy", "delta")
+        simulated = data.provenance == "simulated"
+        plan = Plan(
+            source=study.source_key(),
+            source_params={k: v for k, v in study.data if k != axis.name},
+            methods=list(setting.methods),
+            guarantees=guarantees,
+            vary={axis.name: list(values)} if varies else {},
+            metrics=[metric],
+            replicates=_replicates(setting),
+            seed=study.rows if simulated else study.seed,
+            # A bound of the visitor's own holds at every point; the source's default follows its parameters.
+            row_bound=None if study.bound == 1.0 or axis.name == "row_bound" else data.row_bound,
+        )
+        plans, on_rows = (plan,), None
+    sweep = Sweep(
+        title=f"{data.name}: {axis.label}",
+        owner=Study(source=study.source_key()) if own else "",
+        plans=plans,
+        on_rows=on_rows,
+        metrics=(metric,),
+        x=x,
+        x_label=_x_label(axis, setting),
+        log=axis.log,
+        lines=("guarantee",)
+        if setting.kinds or (setting.without_noise and axis.name not in ("privacy", "delta"))
+        else (),
+        levels=levels,
+        marked=_standing(study, data, setting, axis),
+    )
+    for plan in plans:
+        if refusal(plan):
+            raise ValueError(refusal(plan))
+    if not sweep.steps:
+        raise ValueError("None of these methods can give this guarantee. Choose another method or another kind.")
+    return sweep
+
+
+def from_preset(preset: Preset, methods: list[str], replicates: int, *, published: bool) -> Sweep:
+    """The sweep of a published figure, as published or sound."""
+    plans = tuple(preset.plans(methods, replicates, published=published))
+    return Sweep(
+        title=f"{named(preset)}: {preset.title}",
+        owner="",
+        plans=plans,
+        on_rows=None,
+        metrics=preset.metrics,
+        x=preset.x,
+        x_label=preset.x,
+        log=True,
+        lines=preset.lines,
+    )
+
+
+def named(preset: Preset) -> str:
+    """Which figure or table a preset is."""
+    return f"Paper {preset.paper}, {preset.where}" if preset.paper else preset.where
+
+
+def _replicates(setting: Setting) -> int:
+    if not 1 <= setting.replicates <= 1_000:
+        raise ValueError(f"Replicates must be from 1 to 1,000, got {setting.replicates}. 20 is a good start.")
+    return int(setting.replicates)
+
+
+def _guarantees(study: Study, setting: Setting, values: tuple) -> tuple[list[Guarantee], dict]:
+    """The guarantees of a plan, and for several kinds on one axis the epsilon of each (kind, parameter)."""
+    if setting.axis == "delta":
+        return [ApproxDP(study.epsilon, v) for v in values], {}
+    if not setting.kinds:
+        levels = values if setting.axis == "privacy" else [getattr(study, study.lever)]
+        return [study.at(float(v)).guarantee for v in levels], {}
+    epsilons = values if setting.axis == "privacy" else [study.epsilon]
+    found: list[Guarantee] = []
+    known: dict[tuple[str, float], float] = {}
+    for epsilon, kind in itertools.product(epsilons, setting.kinds):
+        guarantee = same_epsilon(kind, float(epsilon), setting.delta)
+        found.append(guarantee)
+        known[kind, guarantee.rho if isinstance(guarantee, ZCDP) else guarantee.epsilon] = float(epsilon)
+    return found, known
+
+
+def _x_label(axis: Axis, setting: Setting) -> str:
+    if axis.name != "privacy":
+        return axis.label
+    name = f"epsilon at delta = {setting.delta:g}" if setting.kinds else axis.label
+    return f"{name} (stronger privacy left, more accuracy right)"
+
+
+def _standing(study: Study, data: Dataset, setting: Setting, axis: Axis) -> float | None:
+    """Where the study itself stands on the axis, when that is inside the drawn values."""
+    values = setting.values or axis.values
+    own: dict[str, Any] = {"row_bound": data.row_bound, "delta": study.delta, "n": data.n, "d": data.d}
+    here = own.get(axis.name, dict(study.data).get(axis.name))
+    if axis.name == "privacy":
+        here = study.epsilon if setting.kinds else getattr(study, study.lever)
+    return here if here is not None and min(values) <= here <= max(values) else None
+
+
+def tidy(sweep: Sweep, rows: list[dict], metric: str) -> pd.DataFrame:
+    """Columns series, key, x, replicate, value, target, problem, rows. x is NaN without noise on an axis of privacy.
+
+    Series of one value of ``rows`` see the same rows in each replicate, so they can be compared pair by pair.
+    """
+    table = pd.DataFrame(rows)
+    table = table[table["metric"] == metric].copy()
+    if sweep.x == "level":
+        parameter = table["rho"].where(table["guarantee"] == "zcdp", table["epsilon"])
+        table["x"] = [sweep.levels.get(pair, np.nan) for pair in zip(table["guarantee"], parameter, strict=True)]
+    else:
+        table["x"] = table[sweep.x]
+    names = table["method"].map({label: method_name(label) for label in table["method"].unique()})
+    table["rows"] = ""
+    for column in sweep.lines:
+        words = table[column].map(lambda v, c=column: _line(c, v))
+        names = names + ", " + words
+        if column not in ("guarantee", "epsilon", "rho", "delta"):
+            table["rows"] += words
+    # On an axis of privacy a run without noise stands nowhere; it becomes a line across.
+    quiet = (table["guarantee"] == "none") & ("guarantee" not in sweep.lines)
+    table["series"] = names.where(~quiet, names + ", no noise")
+    table["key"] = table["method"].str.partition(" ")[0]
+    return table[["series", "key", "x", "replicate", "value", "target", "problem", "rows"]]
+
+
+def method_name(label: str) -> str:
+    """ "key option=value ..." of a plan's table, for people."""
+    key, _, options = label.partition(" ")
+    name = METHODS.get(key).label
+    if not options:
+        return name
+    return f"{name} (as published)" if options.startswith("calibration=as-published") else f"{name} ({options})"
+
+
+def _line(column: str, value) -> str:
+    if column == "guarantee":
+        return "no noise" if value == "none" else KINDS[value].name
+    return f"{column} = {value:g}" if isinstance(value, (int, float)) else f"{column} = {value}"

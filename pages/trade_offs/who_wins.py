@@ -1,0 +1,231 @@
+"""Tab of Trade-offs: which method is best where, on a map over n and d, or n and the guarantee."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+
+import pandas as pd
+import streamlit as st
+
+from pages.shell import frame, show
+from pages.shell.jobs import Job
+from pages.shell.study import Study
+from pages.trade_offs import store as tradeoffs_store
+from pages.trade_offs.which_epsilon import redraws
+from pages.trade_offs.who_wins_form import Map, form
+from privcov.data_sources.base import SOURCES
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
+from privcov.experiments import estimates
+from privcov.experiments.answer import NORM_NAMES, REFERENCE_NAMES
+from privcov.experiments.plan import Plan
+from privcov.experiments.winners import TRIVIAL, dimension, in_words, labels_of, map_cells, map_plans, winners
+from privcov.figures.winners import winner_map
+from privcov.privacy import KINDS, Guarantee
+
+_KEPT = 8
+_UNASKED = 12.0  # seconds of work that a link may ask for
+_LONG = 15 * 60.0  # seconds; a map runs while its visitor waits
+_PROBE = (5_000, 80)  # what is larger is reckoned from runs of about this size
+
+
+def section(study: Study, data: Dataset) -> None:
+    """The whole tab."""
+    if not redraws(study, data):
+        st.info(
+            "This table has one number of rows and of columns, so there is no map to draw. Choose a simulated source: "
+            "its rows can be drawn again at every n and d."
+        )
+        return
+    st.markdown(
+        f"Every cell is a small contest on the same rows among methods that can give {KINDS[study.kind].name}; the "
+        "**zero matrix** and the **private diagonal** always take part. The colour names the winner, and deepens with "
+        "its margin."
+    )
+    asked = form(study, data)
+    with show.problems():
+        plans = _plans(study, asked)
+        refusal = next(filter(None, map(estimates.refusal, plans)), "")
+        seconds = 0.0 if refusal else _seconds(study, asked, plans)
+        if seconds > _LONG:
+            refusal = (
+                f"This map would take {estimates.in_words(seconds)}, too long for a page. Take fewer steps, replicates "
+                "or methods, smaller n or d, or run the script below."
+            )
+        key = (_same(study, asked), asked)
+        kept = st.session_state.setdefault("maps", {})
+        left, right = st.columns([1, 4], vertical_alignment="center")
+        started = left.button(
+            "Draw the map", type="primary", disabled=bool(refusal), key="draw-map", on_click=frame.put,
+            kwargs={"who.asked": "yes"},
+        )  # fmt: skip
+        # A link shows the map it was copied from, where that does not take long.
+        started |= not refusal and not kept and bool(frame.own("who.asked")) and seconds <= _UNASKED
+        runs = sum(plan.steps for plan in plans)
+        if refusal:
+            right.warning(show.as_text(refusal))
+        elif key not in kept:
+            right.caption(
+                f"{runs:,} runs of a method, {estimates.in_words(seconds)} on this machine. What was run before, on "
+                "this tab or for the curves, is not run again."
+            )
+        if started:
+            store = tradeoffs_store.store()
+            for other in kept.values():
+                other.stop()
+            stop = threading.Event()
+            kept[key] = Job(lambda: map_cells(plans, store, stop=stop), runs, stop)
+            while len(kept) > _KEPT:
+                kept.pop(next(iter(kept)))
+            kept[key].wait(1.5)
+        if key in kept:
+            alive = kept[key].progress.alive
+            st.fragment(_paint, run_every=1.2 if alive else None)(kept[key], study, asked, alive)
+        with st.expander("The same in Python"):
+            st.code(script(study, asked), language="python")
+
+
+def _guarantees(study: Study, asked: Map) -> list[Guarantee]:
+    if asked.y == "d":
+        return [study.guarantee]
+    return [study.at(level).guarantee for level in asked.ys]
+
+
+def _call(study: Study, asked: Map) -> tuple[tuple, dict]:
+    """Arguments of `map_plans`; the script on the page is written from the same."""
+    fixed = {k: v for k, v in study.data if k not in ("n", asked.y)}
+    named = {
+        "methods": list(asked.methods),
+        "guarantees": _guarantees(study, asked),
+        "ns": list(asked.ns),
+        "ds": list(asked.ys) if asked.y == "d" else None,
+        "metric": f"relative-{asked.norm}-to-{asked.against}",
+        "replicates": asked.replicates,
+        "seed": study.rows,
+        "bound": study.bound,
+    }
+    return (study.source_key(), fixed), named
+
+
+def _plans(study: Study, asked: Map) -> list[Plan]:
+    given, named = _call(study, asked)
+    return map_plans(*given, **named)
+
+
+def _same(study: Study, asked: Map) -> Study:
+    """A map does not depend on the study's own method, n, or the place on the axis that it varies."""
+    fixed = tuple(sorted(_call(study, asked)[0][1].items()))
+    own = dataclasses.replace(study.without_method(), data=fixed, seed=0)
+    return own if asked.y == "d" else dataclasses.replace(own, rho=1.0, epsilon=1.0)
+
+
+def _seconds(study: Study, asked: Map, plans: list[Plan]) -> float:
+    """Reckoned once for every set-up, from small timed runs."""
+    kept, costs = st.session_state.setdefault("reckoned", {}), st.session_state.setdefault("costs", {})
+    whole = ("who", _same(study, asked), asked)
+
+    def cost(entry: str, guarantee: Guarantee, n: int, d: int):
+        n, d = min(n, _PROBE[0]), min(d, _PROBE[1])
+        key = (entry, guarantee.kind, n, d)
+        if key not in costs:
+            costs[key] = estimates.cost_of(entry, guarantee, n, d)
+        return costs[key]
+
+    if whole not in kept:
+        store = tradeoffs_store.store()
+        kept[whole] = estimates.together([estimates.estimate(plan, store, cost) for plan in plans]).seconds
+    return kept[whole]
+
+
+def _paint(job: Job, study: Study, asked: Map, was_alive: bool) -> None:
+    """Progress and Stop while the map is drawn; then the map, or what there is of it."""
+    found = job.progress
+    if was_alive and not found.alive:
+        st.rerun()  # the whole page, so that the clock of this fragment stops
+    if found.alive:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.progress(min(1.0, found.done / max(found.total, 1)), f"{found.done:,} of {found.total:,} runs")
+        right.button("Stop", on_click=job.stop, key="stop-map", width="stretch")
+    elif found.state == "failed":
+        st.error(show.as_text(found.problem))
+        return
+    elif found.state == "stopped":
+        st.caption(
+            f"Stopped after {found.done:,} of {found.total:,} runs, which are kept; Draw the map goes on from there."
+        )
+    table = _finished_rows(found.rows[:], study, asked)
+    if len(table):
+        with show.problems():
+            _show(table, study, asked)
+
+
+def _finished_rows(rows: list[dict], study: Study, asked: Map) -> pd.DataFrame:
+    """The rows of those parts of the map (one per d) that are complete."""
+    table = pd.DataFrame(rows, columns=None if rows else ["d"])
+    steps = {dimension(plan): plan.steps for plan in _plans(study, asked)}
+    there = table["d"].value_counts()
+    return table[table["d"].map(lambda d: there[d] >= steps[d])]
+
+
+def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
+    found = winners(table, x="n", y=asked.y)
+    labels = labels_of()
+    order = [c.key for c in METHODS.all() if c.target == "covariance" and c.standing != "reference"]
+    story = in_words(found, labels, x="n", y=asked.y)
+    sets = ", ".join(f"{k} = {v}" for k, v in _call(study, asked)[0][1].items())
+    under = str(study.guarantee) if asked.y == "d" else KINDS[study.kind].name
+    rows = SOURCES.get(study.source_key()).label
+    show.tag("Simulated", ", ".join(filter(None, [rows, sets, under, f"{asked.replicates} replicates"])))
+    st.markdown(show.as_text(story))
+    show.picture(
+        winner_map(
+            found,
+            frame.palette(),
+            x="n",
+            y=asked.y,
+            x_label="n (rows)",
+            y_label="d (columns)" if asked.y == "d" else f"{asked.y} (more accuracy up)",
+            order=order,
+            labels=labels,
+            trivial=TRIVIAL,
+            story=story,
+        ),
+        "who-wins",
+    )
+    st.caption(
+        f"In a cell: who has the smallest mean relative {NORM_NAMES[asked.norm]} error "
+        f"{REFERENCE_NAMES[asked.against]}, and how many times larger the error of the next one is. Hatched, no clear "
+        "winner: the paired 95 % replicate interval of the difference to at least one other method contains zero. Each "
+        "cell and each pair stand for themselves; no correction is made for looking at many. Every method is in its "
+        "sound calibration with its usual settings, and replacing one row is what the guarantee hides."
+    )
+    absent = sorted({m for names in found["absent"] for m in names})
+    if absent:
+        st.warning(f"In some cells these gave no matrix and did not take part: {', '.join(labels[m] for m in absent)}.")
+    with st.expander("Table"):
+        listed = {name: found[name].map(", ".join) for name in ("rivals", "absent")}
+        st.dataframe(found.assign(**listed), hide_index=True)
+        show.download("All replicates as CSV", lambda: table.to_csv(index=False), "who-wins.csv", "download-map")
+
+
+def script(study: Study, asked: Map) -> str:
+    """Source text whose variable ``found`` is the map on the page, one row per cell."""
+    given, named = _call(study, asked)
+    source, fixed = given
+    listed = [f"    {k}={v!r}," for k, v in named.items() if k != "guarantees"]
+    guarantees = ", ".join(f"privcov.{g!r}" for g in named["guarantees"])
+    return "\n".join(
+        [
+            "import privcov",
+            "from privcov.experiments.winners import map_plans, run_map, winners",
+            "",
+            f"plans = map_plans({source!r}, {fixed!r},",
+            f"    guarantees=[{guarantees}],",
+            *listed,
+            ")",
+            "table = run_map(plans)  # every replicate",
+            f'found = winners(table, x="n", y={asked.y!r})',
+            "print(found)",
+        ]
+    )

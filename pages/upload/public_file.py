@@ -1,0 +1,273 @@
+"""The visitor's own CSV: asked first whether it is public, read once, and declared."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell import frame, hosted, show
+from pages.upload import limits_table, session_file
+from pages.upload.limits_table import Field
+from pages.upload.session_file import Upload
+from privcov.data_sources.csv_file import MAX_HEADER_BYTES, PublicTable, read_header, read_public
+from privcov.data_sources.declaration import declare
+from privcov.figures.look import plain
+from privcov.measurements.clipping import share_out_of_bounds
+
+ANSWERS = {"yes": "Yes, anyone may see its rows", "no": "No, its rows are confidential"}
+LIMITS = {"bounds": "Bounds per column", "row": "One row bound"}
+NUMBERS = ("low", "high", "typical")
+_FIELDS = (
+    Field("use", "Use", "tick"),
+    Field("column", "Column", "name"),
+    Field("low", "Lowest", "number", "The lowest value the quantity can have."),
+    Field("high", "Highest", "number", "The highest value the quantity can have."),
+    Field("typical", "Typical", "number", "Optional: a usual value, between the two."),
+    Field("missing", "Missing", "count", "Empty or infinite cells. A row with one in a used column is left out."),
+    Field("remark", "Remark", "fact"),
+)
+
+
+def section() -> None:
+    """The whole of it, above the page's own pictures."""
+    st.header("Your own CSV")
+    answer = st.radio(
+        "Is this file already public?",
+        list(ANSWERS),
+        index=None,
+        format_func=ANSWERS.get,
+        horizontal=True,
+        key="upload-public",
+        on_change=session_file.forget_file,
+        persist_state="session",
+        help="A table that anyone may download is public. A table about people that is not published is "
+        "confidential, even without names.",
+    )
+    if answer is None:
+        st.caption("Answer first, then choose the file. Nothing is read before.")
+    elif answer == "no":
+        _confidential()
+    else:
+        _public()
+    st.divider()
+
+
+# --- a confidential file: its first line and nothing else ---------------------------------------------------
+
+
+def _confidential() -> None:
+    if reason := hosted.refusal():  # the whole file would travel, for the sake of its first line
+        st.info(show.as_text(reason))
+        return
+    st.markdown("Only the first line, the column names, is read; the rest of the file is let go unread.")
+    upload = st.session_state.get("upload")
+    file = session_file.uploader("Confidential CSV", "header")
+    if file is not None:
+        upload = session_file.new(file)
+        try:
+            upload.header = tuple(read_header(file.read(MAX_HEADER_BYTES + 1)))
+        except ValueError as problem:
+            upload.problem = str(problem)
+        session_file.let_go(file)
+    if upload is None:
+        return
+    if upload.problem:
+        st.error(show.as_text(upload.problem))
+        return
+    names = " ".join(f'<span class="pc-tag"><bdi>{escape(name)}</bdi></span>' for name in upload.header)
+    st.html(f"<div>Columns of <b><bdi>{escape(upload.name)}</bdi></b>:</div><div>{names}</div>")
+    st.info(
+        "Such a file is released on Your data: you declare a bound for every column from what you know about it, "
+        "choose one guarantee, and get one release, drawn once and recorded in a ledger. This page computes nothing "
+        "from its rows."
+    )
+    frame.link("pages/5_Your_data.py", "To Your data")
+    st.button("Forget this file", on_click=session_file.forget)
+
+
+# --- a public file ------------------------------------------------------------------------------------------
+
+
+def _public() -> None:
+    upload = st.session_state.get("upload")
+    if upload is None or upload.table is None:
+        st.caption(
+            "Commas between cells, decimal points, UTF-8, column names in the first line. The table stays in "
+            "this session's memory: not in the address, not in a file, not in a cache that others share."
+        )
+        file = session_file.uploader("Public CSV", "table")
+        if file is not None:
+            upload = session_file.new(file)
+            try:
+                with st.spinner("Reading the file ..."):
+                    upload.table = read_public(file.getvalue())
+            except ValueError as problem:
+                upload.problem = str(problem)
+            session_file.let_go(file)
+        if upload is not None and upload.problem:
+            st.error(show.as_text(upload.problem))
+        return
+    _summary(upload)
+    declared = upload.used is not None
+    with st.expander("Columns and limits", expanded=not declared):
+        _declaration(upload)
+    if declared:
+        _declared(upload)
+    st.button(
+        "Forget this file",
+        on_click=session_file.forget,
+        help="Removes the table and everything made from it from this session.",
+    )
+
+
+def _summary(upload: Upload) -> None:
+    table = upload.table
+    found = [_count(table.n_rows, "row"), _count(len(table.columns), "numeric column")]
+    found += [
+        _count(number, what)
+        for number, what in (
+            (sum(table.missing.values()), "missing cell"),
+            (sum(table.infinite.values()), "infinite cell"),
+            (len(table.constant), "constant column"),
+        )
+        if number
+    ]
+    show.tag("Public", f"{upload.name}: {', '.join(found)}")
+    if table.dropped:
+        with st.expander(f"Columns left out ({len(table.dropped)})"):
+            st.text("\n".join(table.dropped.values()))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def _declaration(upload: Upload) -> None:
+    """What the visitor types, and the button that makes a data set of it."""
+    how = st.segmented_control(
+        "Public limits",
+        list(LIMITS),
+        default="bounds",
+        required=True,
+        format_func=LIMITS.get,
+        key=f"upload-how-{upload.file_id}",
+        persist_state="session",
+    )
+    bounds = how == "bounds"
+    st.caption(
+        "Type the lowest and the highest value each column can have, from what you know about the quantity "
+        "(an age lies between 0 and 120) and not from this file. Values beyond are clipped. The typical "
+        "value is optional; without it the middle is used."
+        if bounds
+        else "Type the largest Euclidean norm a row may have, from what you know about the quantities and not "
+        "from this file. Longer rows are shortened to it. Columns in very different units are better served "
+        "by bounds per column."
+    )
+    typed = _editor(upload, bounds)
+    row_bound = None
+    if not bounds:
+        row_bound = st.number_input(
+            "Row bound R",
+            value=None,
+            format="%g",
+            placeholder="a number above 0",
+            width=260,
+            key=f"upload-row-{upload.file_id}",
+            persist_state="session",
+        )
+    entered = (how, typed, row_bound)
+    if st.button("Use this table", type="primary"):
+        try:
+            _use(upload, entered)
+        except (ValueError, TypeError) as problem:
+            upload.problem = str(problem)
+        else:
+            st.rerun()  # the sidebar stands above and was drawn with the table of before
+    if upload.problem:
+        st.error(show.as_text(upload.problem))
+        upload.problem = ""
+    elif upload.used is not None and not _same(upload.used, entered):
+        st.info("You changed something since, and the page still shows the table as it was. Press the button again.")
+
+
+def _editor(upload: Upload, bounds: bool) -> pd.DataFrame:
+    if upload.typed is None:
+        upload.typed = _blank(upload.table)
+    fields = _FIELDS if bounds else tuple(f for f in _FIELDS if f.kind != "number")
+    key = f"upload-cells-{upload.file_id}-{'bounds' if bounds else 'row'}"
+    upload.typed = limits_table.draw(upload.typed, fields, key, "One line per numeric column, with its public limits.")
+    return upload.typed
+
+
+def _blank(table: PublicTable) -> pd.DataFrame:
+    """Limits start empty: a limit proposed from the rows would be copied, and would tell about a row."""
+    endless = {c: f"{number:,} infinite" for c, number in table.infinite.items()}
+    constant = dict.fromkeys(table.constant, "one value throughout")
+    return pd.DataFrame(
+        {
+            "use": True,
+            "column": list(table.columns),
+            **{name: np.full(len(table.columns), np.nan, dtype=object) for name in NUMBERS},
+            "missing": [table.missing.get(c, 0) + table.infinite.get(c, 0) for c in table.columns],
+            "remark": [", ".join(said[c] for said in (constant, endless) if c in said) for c in table.columns],
+        }
+    )
+
+
+def _use(upload: Upload, entered: tuple) -> None:
+    """Declare, and let go of what earlier pictures of a CSV have kept."""
+    how, typed, row_bound = entered
+    rows = typed[typed["use"]]
+    columns = tuple(rows["column"])
+    if how == "bounds":
+        if unread := limits_table.unread(typed, _FIELDS):
+            raise ValueError(unread)
+        bounds = {r.column: (r.low, r.high) for r in rows.itertuples()}
+        typical = dict(zip(columns, rows["typical"], strict=True))
+        data, notes = declare(upload.table, columns, bounds, typical)
+    elif row_bound is None:
+        raise ValueError("There is no row bound yet: enter the largest norm a row may have.")
+    else:
+        data, notes = declare(upload.table, columns, row_bound=row_bound)
+    session_file.forget_results()
+    # The slider for R was away while there was no table, and must be told where it stands when it comes back.
+    st.session_state.pop("w.bound", None)
+    st.session_state["csv"] = data
+    upload.used, upload.notes = (how, typed.copy(), row_bound), tuple(notes)
+    upload.shares = share_out_of_bounds(data) if how == "bounds" else None
+
+
+def _same(used: tuple, entered: tuple) -> bool:
+    what = ["use", *NUMBERS] if entered[0] == "bounds" else ["use"]
+    return (
+        used[0] == entered[0]
+        and used[1][what].equals(entered[1][what])
+        and (entered[0] == "bounds" or used[2] == entered[2])
+    )
+
+
+def _declared(upload: Upload) -> None:
+    """What using the table did to its rows."""
+    data = st.session_state["csv"]
+    show.tag("Declared", f"{_count(data.n, 'row')}, {_count(data.d, 'column')}, R = {plain(data.row_bound)}")
+    for note in upload.notes:
+        st.text(note)
+    if upload.shares is None or not upload.shares.any():
+        return
+    with st.expander("Clipped to the bounds, per column", expanded=True):
+        st.dataframe(
+            pd.DataFrame(
+                {"column": data.columns, "low": data.bounds[:, 0], "high": data.bounds[:, 1], "clipped": upload.shares}
+            ).sort_values("clipped", ascending=False),
+            hide_index=True,
+            height=min(36 * (data.d + 1), 260),
+            column_config={
+                "column": "Column",
+                "low": "Lowest",
+                "high": "Highest",
+                "clipped": st.column_config.ProgressColumn("Share of values clipped", format="percent"),
+            },
+        )

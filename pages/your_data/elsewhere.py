@@ -1,0 +1,40 @@
+"""The data owner's page on a server that other people reach: why not here, and how on one's own machine."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shell import frame, show
+from pages.your_data import paper
+from pages.your_data.state import forget
+
+_HOME = """
+In a copy of the project, on the machine that holds the table (make and Python 3.11, 3.12 or 3.13 are needed):
+
+```
+make run
+```
+
+builds its own environment and answers at `http://127.0.0.1:8501` to that machine alone. Under **Your data** there:
+declare the table, plan, release once, take everything home; a practice table of invented people is there to try it.
+Without the app, `python -m privcov release` does the same in a shell.
+"""
+
+
+def section(reason: str) -> None:
+    """reason: the sentence of `hosted.refusal`."""
+    forget()  # what a session may hold from before the server was reached by others
+    st.info(show.as_text(reason))
+    st.header("On your own machine")
+    st.markdown(_HOME)
+    st.header("What can be planned here")
+    st.markdown(
+        "The sizes of a table and the guarantee are enough to see what a release of it would be worth: simulate one "
+        "with as many rows and columns. The practice table is missing here too, because its release is written into a "
+        "ledger, and a server keeps none."
+    )
+    left, right, _ = st.columns([2, 2, 5])
+    with left:
+        frame.link("pages/1_Estimate.py", "To Estimate")
+    if right.button("Security and limits", key="own-security"):
+        paper.security()

@@ -1,0 +1,80 @@
+"""Small things that several steps of the data owner's page share."""
+
+from __future__ import annotations
+
+import dataclasses
+from html import escape
+
+import numpy as np
+
+from pages.shell import show
+from privcov import accounting
+from privcov.data_sources.private_file import Declaration
+from privcov.experiments.preview import Preview, planned_law
+from privcov.figures.look import plain
+from privcov.privacy import Guarantee, PureDP, ZCDP
+from privcov.private_dataset import Facts
+
+PURE_SHAPES = ("laplace", "wishart-difference")
+PURE_METHODS = {"laplace": "laplace-cov", "wishart-difference": "wishart-difference"}
+GAUSSIAN_SHAPE = "isotropic"
+IMPLIED_DELTA = 1e-6
+
+
+def facts_of(declared: Declaration, rows: int) -> Facts:
+    """The public facts with a number of rows; none of the file's."""
+    made = declared.on_rows(np.zeros((1, len(declared.columns))), [""] if declared.label else None).facts
+    return dataclasses.replace(made, n=rows if declared.n_public else None)
+
+
+def best_shape(facts: Facts, guarantee: Guarantee, rows: int) -> str:
+    """The noise that a guarantee allows; of the two pure ones, the quieter."""
+    if not isinstance(guarantee, PureDP):
+        return GAUSSIAN_SHAPE
+    return min(PURE_SHAPES, key=lambda shape: planned_law(facts, guarantee, shape, rows).off_diagonal_std)
+
+
+def line(plan: Preview) -> dict:
+    """One plan as a line of the table of guarantees."""
+    chance = accounting.attacker_success(plan.guarantee)
+    return {
+        "Guarantee": str(plan.guarantee),
+        "Attacker's best chance": f"{chance:.3f}",
+        "Odds": f"{chance / (1 - chance):.1f} : 1" if chance < 0.9995 else "above 1000 : 1",
+        "Expected error": show.percent(plan.error),
+        "Noise on a correlation": plain(plan.correlation_std),
+        "Smallest visible correlation": plain(plan.visible) if plan.visible < 1 else "none",
+    }
+
+
+def in_words(plan: Preview) -> str:
+    """What a guarantee means, in one paragraph for somebody who has never heard of it."""
+    chance = accounting.attacker_success(plan.guarantee)
+    seen = (
+        f"correlations of {plain(plan.visible)} or more can mostly be seen"
+        if plan.visible < 1
+        else "no correlation, however strong, can be seen"
+    )
+    implied = ""
+    if isinstance(plan.guarantee, ZCDP):
+        epsilon = accounting.zcdp_to_approx(plan.guarantee.rho, IMPLIED_DELTA)
+        implied = f" It implies epsilon = {plain(epsilon)} at delta = {plain(IMPLIED_DELTA)}."
+    return (
+        f"{plan.guarantee} means: somebody who knows every other row and has the release guesses whether one given "
+        f"person's row is in the table, and at best is right {100 * chance:.1f} times in 100; tossing a coin is right "
+        f"50 times.{implied} The covariance of a table like the invented one is then off by {show.percent(plan.error)} "
+        f"as a whole, and {seen}."
+    )
+
+
+def text_table(lines: list[dict]) -> str:
+    """A table of plain texts as HTML; every cell is escaped."""
+    head = "".join(f"<th style='text-align:left;padding:.2rem .8rem .2rem 0'>{escape(k)}</th>" for k in lines[0])
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td style='padding:.2rem .8rem .2rem 0;white-space:nowrap'>{escape(v)}</td>" for v in line.values())
+        + "</tr>"
+        for line in lines
+    )
+    table = f"<table style='width:100%;border-collapse:collapse'><tr>{head}</tr>{body}</table>"
+    return f"<div style='overflow-x:auto' tabindex='0'>{table}</div>"  # a phone is narrower than six columns

@@ -1,0 +1,42 @@
+"""A practice run of the data owner's page: the simulated table that PrivCov carries, declared, and nothing at stake."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.your_data import state
+from privcov.data_sources.csv_file import read_header
+from privcov.data_sources.example import FILE, Example
+from privcov.data_sources.private_file import Column, Declaration
+
+_ROWS = 20_000  # publicly known: it is written in data/README.md
+
+
+def offer(fill: Callable[[Declaration], None]) -> None:
+    """The button. fill: puts a declaration into the page's form."""
+    left, right = st.columns([1, 3], vertical_alignment="center")
+    left.button("Use the practice table", on_click=_take, args=(fill,), key="own-practice", width="stretch")
+    right.caption(
+        "20,000 invented people, ten columns, the form filled in: to walk through every step before a real table. "
+        "Its release goes into the ledger under a name of its own."
+    )
+
+
+def declaration(turn: str) -> Declaration:
+    """What is publicly known of the example table. turn: makes the name new, so that no earlier practice has used up
+    its limit."""
+    return Declaration(
+        name=f"practice table {turn}",
+        row_stands_for="one invented person",
+        columns=tuple(Column(c.name, c.low, c.high, c.typical, c.why) for c in Example.table),
+    )
+
+
+def _take(fill: Callable[[Declaration], None]) -> None:
+    turn, raw = secrets.token_hex(3), FILE.read_bytes()
+    state.hold(f"practice-{turn}", FILE.name, raw, tuple(read_header(raw)))
+    fill(declaration(turn))
+    state.own().kept["rows"] = _ROWS

@@ -1,0 +1,260 @@
+"""Step 3: one confirmed release. The spend is in the ledger before anything is drawn; a second click finds it there."""
+
+from __future__ import annotations
+
+import secrets
+
+import streamlit as st
+
+from pages.shell import attacker, frame, show
+from pages.your_data import check
+from pages.your_data.noise import PURE_METHODS, best_shape, facts_of
+from pages.your_data.state import go_on, keep, open_ledger, own, rows
+from privcov import accounting
+from privcov._private import MeasurementError, release_private
+from privcov.data_sources.private_file import PrivateFileError
+from privcov.estimators.base import METHODS
+from privcov.ledger import Account, Entry, Ledger, LedgerError, VersionChanged, cost_of
+from privcov.ledger.repeats import ASK, PAY, STORED, doubt
+from privcov.ledger.repeats import facts_of as facts_in
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
+from privcov.private_dataset import Facts
+
+LIMITS = {"zcdp": "zCDP: rho in all", "approx": "(epsilon, delta) in all", "pure": "pure epsilon in all"}
+
+
+def section() -> None:
+    """Release: what will be spent, the one button, and its answer."""
+    mine = own()
+    if mine.declared is None or mine.chosen is None:
+        st.info("First declare the table and pick a guarantee on Plan.")
+        return
+    _carry_out()
+    ledger = open_ledger()
+    account = ledger.account(mine.declared.name)
+    st.markdown(show.as_text(f"Ledger for {mine.declared.name!r}: {account.sentence}"))
+    _limit(ledger, account, mine.chosen)
+    if account.limit is None:
+        return
+    guarantee = mine.chosen
+    after = _after(account, guarantee)
+    facts = facts_of(mine.declared, 1000)
+    shape = best_shape(facts, guarantee, 1000)
+    method = PURE_METHODS.get(shape, "gaussian-cov")
+    st.header("What will be released")
+    st.markdown(
+        show.as_text(
+            f"One noisy measurement of {len(mine.declared.columns)} columns "
+            + ("with the class means " if mine.declared.label else "with the mean ")
+            + f"({METHODS.get(method).label}), with the guarantee {guarantee}. Everything on Answers follows from it "
+            "and spends nothing."
+        )
+    )
+    with st.expander("Another draw, or a table that looks like another"):
+        draw = st.number_input(
+            "Draw",
+            1,
+            1000,
+            help="The same request on the same table is one release: asked again, from here or from a shell, it costs "
+            "nothing and gives the same numbers. Another draw is another release, and spends again.",
+            **keep("draw", 1),
+        )
+        others = [name for name in ledger.names() if name != mine.declared.name]
+        different = (
+            st.multiselect(
+                "These tables look like mine and hold other people", others, **keep("different", [], told="default")
+            )
+            if others
+            else []
+        )
+    made = _made(ledger, account.name, method, guarantee, int(draw), facts)
+    unsure = "" if made is None else doubt(ledger, made, METHODS.get(method).version)
+    if unsure:
+        st.warning(show.as_text(unsure))
+    elif made is not None:
+        st.info(
+            show.as_text(
+                f"This release is in the ledger already, as number {made.number}. Asked for again, of the same table, "
+                "it spends nothing and gives the same numbers: they are on Answers. For a new release pick another "
+                "guarantee on Plan, or another draw above."
+            )
+        )
+    elif account.affords(guarantee):
+        st.markdown(show.as_text(f"After it, {after.left}."))
+    else:
+        st.warning(
+            show.as_text(
+                f"{guarantee} is more than is left. A release with it will be refused. Pick a smaller one on Plan; "
+                "what was released before stays on Answers, and looking at it spends nothing."
+            )
+        )
+    check.panel()
+    if unsure:
+        if made.state == "stored":
+            st.button("Open the stored answer, free", on_click=_open, args=(made.token,), key="own-open-stored")
+        if st.button(show.as_text(f"Release again, costs {guarantee} ..."), key="own-pay-again") and check.passed():
+            _confirm(method, guarantee, account, after, int(draw), tuple(different), again=PAY)
+    elif st.button("Release ...", type="primary", key="own-ask") and check.passed():
+        _confirm(method, guarantee, account, after, int(draw), tuple(different), again=STORED if made else ASK)
+    if mine.problem:
+        st.error(show.as_text(mine.problem))
+        mine.problem = ""
+
+
+def _after(account: Account, guarantee: Guarantee) -> Account:
+    return Account(account.name, account.limit, (*account.costs, cost_of(guarantee)))
+
+
+def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
+    title = "Set a limit for all releases of these people" if account.limit is None else "Change the limit"
+    with st.expander(title, expanded=account.limit is None):
+        st.caption(
+            "All releases under this name together stay within it: so much may ever be learnt about each person. "
+            f"A limit equal to what you picked on Plan, {chosen}, allows one such release and no other. A higher limit "
+            "protects less; every limit that was ever set stays on record."
+        )
+        kind = st.segmented_control(
+            "Limit", list(LIMITS), required=True, format_func=LIMITS.get, **keep("limit", chosen.kind, told="default")
+        )
+        first, second = st.columns(2)
+        lever = "rho" if kind == "zcdp" else "epsilon"
+        level = first.number_input(
+            f"Most {lever} in all",
+            min_value=1e-4,
+            max_value=1000.0,
+            format="%g",
+            **keep(f"limit-{lever}", None),
+        )
+        power = None
+        if kind == "approx":
+            power = second.number_input("delta = 10 to the power", -15, -2, **keep("limit-delta", -6))
+        made: Guarantee | None = None
+        if level is not None:
+            made = ZCDP(level) if kind == "zcdp" else PureDP(level) if power is None else ApproxDP(level, 10.0**power)
+            attacker.line(made, "Attacker, all releases together")
+        if st.button("Set the limit", key="own-limit"):
+            if made is None:
+                st.error(f"Enter {lever}: how much all releases of these people together may spend.")
+                return
+            ledger.limit(account.name, made)
+            st.rerun()
+
+
+@st.dialog("Release once")
+def _confirm(
+    method: str,
+    guarantee: Guarantee,
+    account: Account,
+    after: Account,
+    draw: int,
+    different: tuple[str, ...],
+    again: str,
+) -> None:
+    """again: ASK for a new release, STORED for one that the ledger has, PAY for one that it has in another version."""
+    if again == STORED:
+        st.markdown(
+            show.as_text(
+                f"Asks again for a release of {account.name!r} with {guarantee}. Of the same table it spends nothing "
+                "and gives the same numbers. Of a table that has changed it is another release, which spends "
+                f"{guarantee} or is refused."
+            )
+        )
+    else:
+        st.markdown(show.as_text(f"Spends {guarantee} on the people of {account.name!r}."))
+    st.markdown(show.as_text(f"Now, {account.left}."))
+    if again != STORED:
+        refused = "That is too little: it will be refused, and nothing is spent."
+        st.markdown(show.as_text(f"Then, {after.left}." if account.affords(guarantee) else refused))
+    st.markdown(
+        f"Best chance of an attacker to tell whether one person is in the table: "
+        f"**{accounting.attacker_success(guarantee):.3f}**."
+    )
+    show.attacker_meter(accounting.attacker_success(guarantee), frame.palette())
+    check.verdict()
+    st.caption(
+        "What is spent is never given back, not even if the machine stops in the middle. The noise comes from the "
+        "operating system, is drawn once and has no seed."
+    )
+    st.button(
+        "Confirm and release",
+        type="primary",
+        key="own-confirm",
+        on_click=_agree,
+        args=((method, guarantee, draw, different, PAY if again == PAY else ASK),),
+    )
+    _carry_out()
+
+
+def _open(token: str) -> None:
+    own().released = token
+    go_on("answers")
+
+
+def _agree(request: tuple) -> None:
+    st.session_state["own-agreed"] = request
+
+
+def _carry_out() -> None:
+    """What was confirmed, once: however often the script runs again, the request is taken out first."""
+    request = st.session_state.pop("own-agreed", None)
+    if request is None:
+        return
+    with st.spinner("Reading, measuring, drawing ..."):
+        _release(*request)
+    st.rerun()
+
+
+def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str, ...], again: str) -> None:
+    """Run once; whatever goes wrong is one sentence that says nothing about the rows."""
+    mine = own()
+    try:
+        ledger, private = open_ledger(), rows()
+        release_private(
+            method,
+            private,
+            guarantee,
+            ledger=ledger,
+            draw=draw,
+            different_from=different,
+            again=again,
+            expected_rows=mine.kept.get("rows") if private.facts.n is None else None,  # typed on Plan, if anything
+        )
+        mine.released = _token(ledger, method, guarantee, draw, private.facts.to_dict(), private.name)
+        go_on("answers")
+    except VersionChanged as asked:  # the two ways on are buttons on the page
+        mine.problem = f"{asked.what} Nothing was spent."
+    except (LedgerError, PrivateFileError, MeasurementError) as problem:
+        mine.problem = str(problem)
+    except ValueError as problem:  # from the declaration or the method, before anything was drawn
+        mine.problem = str(problem)
+    except Exception:
+        mine.problem = (
+            f"The release failed (id {secrets.token_hex(4)}). The ledger above says whether anything was spent."
+        )
+
+
+def _made(ledger: Ledger, name: str, method: str, guarantee: Guarantee, draw: int, facts: Facts) -> Entry | None:
+    """A release with this declaration, finished, or begun by another version. Whether the rows are the same is for
+    the ledger to find: a public number of rows is not known before the file is read, so it is not compared."""
+    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw}
+    known, version = facts.to_dict() | {"n": None}, METHODS.get(method).version
+    found = [
+        e
+        for e in ledger.entries(name)
+        if (e.state == "stored" or e.request.get("version") != version)
+        and all(e.request.get(k) == v for k, v in wanted.items())
+        and (facts_in(e.request) or {}) | {"n": None} == known
+    ]
+    rank = {e.token: (e.state == "stored", not doubt(ledger, e, version), e.number) for e in found}
+    return max(found, key=lambda e: rank[e.token], default=None)
+
+
+def _token(ledger: Ledger, method: str, guarantee: Guarantee, draw: int, facts: dict, name: str) -> str:
+    """The ledger row of this request."""
+    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw}
+    found = [
+        e
+        for e in ledger.entries(name)
+        if all(e.request.get(k) == v for k, v in wanted.items()) and facts_in(e.request) == facts
+    ]
+    return found[-1].token if found else ""

@@ -1,0 +1,150 @@
+"""The data owner's table in one session: the unread bytes, what was declared, and what was planned.
+
+Nothing of it is in a URL, a shared cache, a log or a file. The rows are parsed for the owner's view, the
+check and the release, and each time let go at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pandas as pd
+import streamlit as st
+
+from pages.shell import owner_token, tour
+from pages.upload import session_file
+from privcov.data_sources.private_file import Declaration, read_private
+from privcov.experiments.owner_check import OwnerCheck, check_upload
+from privcov.experiments.owner_view import Look
+from privcov.ledger import Ledger
+from privcov.privacy import Guarantee
+from privcov.private_dataset import PrivateDataset
+
+STEPS = {
+    "declare": "1 Declare",
+    "plan": "2 Plan",
+    "view": "Owner's view (optional)",
+    "release": "3 Release",
+    "answers": "4 Answers",
+}
+
+_ON_THE_PATH = ("declare", "plan", "release", "answers")  # of the door "Release", in its order
+
+
+@dataclass
+class Own:
+    """file_id names the widgets, so another file starts empty. raw: the file, unread beyond its first line.
+
+    typed: the editor's table as the visitor left it. declared: the finished declaration, or None. chosen: the guarantee
+    picked on Plan. look, checked: what the owner's view and the owner's check hold. released: token of the last
+    release. turn: rises when the form is filled from a file. kept: widget values by name, for the way back.
+    """
+
+    file_id: str = ""
+    file_name: str = ""
+    raw: bytes = field(default=b"", repr=False)
+    header: tuple[str, ...] = ()
+    typed: pd.DataFrame | None = None
+    declared: Declaration | None = None
+    chosen: Guarantee | None = None
+    look: Look | None = field(default=None, repr=False)
+    checked: OwnerCheck | None = field(default=None, repr=False)
+    released: str = ""
+    problem: str = ""
+    turn: int = 0
+    kept: dict = field(default_factory=dict)
+
+
+def own() -> Own:
+    """The session's one table."""
+    return st.session_state.setdefault("own", Own())
+
+
+def forget() -> None:
+    """The bytes and everything made from them; also called by the button on every step."""
+    turn = st.session_state.get("upload-turn", 0) + 1
+    for key in list(st.session_state):
+        if str(key).startswith("own"):
+            del st.session_state[key]
+    st.session_state["upload-turn"] = turn
+
+
+def take(file, header: tuple[str, ...]) -> None:
+    """A new file: its bytes stay in this session and nowhere else."""
+    hold(file.file_id, file.name, file.getvalue(), header)
+    session_file.let_go(file)
+
+
+def hold(file_id: str, name: str, raw: bytes, header: tuple[str, ...]) -> None:
+    """Instead of whatever was held. Raises `hosted.Hosted` on a server that other people reach, `Locked` for a visit
+    that has not entered the token."""
+    owner_token.guard()
+    forget()
+    mine = own()
+    mine.file_id, mine.file_name, mine.raw, mine.header = file_id, name, raw, header
+
+
+def open_ledger() -> Ledger:
+    """The owner's ledger; raises as `hold` does."""
+    owner_token.guard()
+    return Ledger()
+
+
+def rows() -> PrivateDataset:
+    """The declared table, parsed; whoever asks lets go of it at once.
+
+    Raises as `hold` does, and PrivateFileError.
+    """
+    owner_token.guard()
+    return read_private(own().raw, own().declared)
+
+
+def look_over() -> OwnerCheck:
+    """What the owner's check finds in the file; raises as `rows` does."""
+    owner_token.guard()
+    return check_upload(own().raw, own().declared)
+
+
+def keep(
+    name: str, default: object, *, among: Sequence | None = None, told: Literal["value", "default"] = "value"
+) -> dict[str, Any]:
+    """Arguments that make a widget remember: its key, and its value from before the visit to another step.
+
+    Widgets are told the value a second time, see `fields.hold`. among: the options of a list that has an index; told:
+    what the argument is called where there is none.
+    """
+    mine = own()
+    key = f"own-{name}-{mine.file_id}-{mine.turn}"
+    if key not in st.session_state:
+        st.session_state[key] = mine.kept.get(name, default)
+
+    shown = st.session_state[key]
+
+    def remember() -> None:
+        mine.kept[name] = st.session_state[key]
+
+    argument = told if among is None else "index"
+    value = shown if among is None else among.index(shown) if shown in among else None
+    return {"key": key, "on_change": remember, argument: value}
+
+
+def next_step(label: str, step: str) -> None:
+    """A button that goes on; the bar on top goes anywhere."""
+    st.button(label, type="primary", on_click=go_on, args=(step,), key=f"own-to-{step}")
+
+
+def go_on(step: str) -> None:
+    """To another step, and the two-minute path with it; in a callback, or before a rerun."""
+    st.session_state["own-next"] = step
+    follow(step)
+
+
+def follow(step: str) -> None:
+    """Who walks the path and uses the page's own buttons need not press "Next step" as well."""
+    walked = tour.parse(st.session_state.get("path", ""))
+    if walked is None or walked[0].key != "release" or step not in _ON_THE_PATH:
+        return
+    st.session_state["path"] = tour.word(walked[0], _ON_THE_PATH.index(step))
+    st.session_state["study_changed"] = True  # the address follows, and does not win

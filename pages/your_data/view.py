@@ -1,0 +1,118 @@
+"""The owner's view: the exact answer, on the owner's screen and nowhere else. Opt in; cleared on a button."""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+import streamlit as st
+
+from pages.shell import frame, show
+from pages.shell.hosted import Hosted
+from pages.your_data.noise import best_shape
+from pages.your_data.state import Own, own, rows
+from privcov.data_sources.private_file import PrivateFileError
+from privcov.experiments.owner_view import Look, LookError, owner_look
+from privcov.figures.matrices import colour_limit, heatmap
+
+MARK = "not private: for the owner's eyes"
+_STYLE = """
+<style>
+.st-key-own-look {position: relative;}
+.st-key-own-look::after {content: "NOT PRIVATE: FOR THE OWNER'S EYES"; position: absolute; inset: 0; display: flex;
+  align-items: center; justify-content: center; font-size: 2.6rem; font-weight: 700; letter-spacing: .08em;
+  text-align: center; transform: rotate(-18deg); opacity: .3; pointer-events: none; z-index: 9;}
+.st-key-own-look [data-testid="stElementToolbar"] {display: none;}
+</style>
+"""
+_CHART = {"displayModeBar": False, "displaylogo": False}
+
+
+def section() -> None:
+    """Owner's view: exact answers, for the owner alone, beside what the release would say."""
+    mine = own()
+    if mine.declared is None or mine.chosen is None:
+        st.info("First declare the table and pick a guarantee on Plan.")
+        return
+    st.markdown(
+        "Here the rows are read and the exact answer is shown, with no noise. **Whatever you choose because of what "
+        "you see here is not covered by the guarantee.** If that must not happen, go straight to Release."
+    )
+    if mine.look is None:
+        agreed = st.checkbox("I understand, and I may see these rows", key=f"own-agree-{mine.file_id}")
+        if st.button("Show me", disabled=not agreed, key="own-show"):
+            with show.problems(), st.spinner("Reading the rows ..."):
+                mine.look = _look(mine)
+                st.rerun()
+        if not agreed:
+            st.caption("Tick the box to go on.")
+        return
+    st.button("Clear", on_click=_clear, type="primary", help="Removes everything below from this session.")
+    st.html(_STYLE)
+    with st.container(key="own-look"):
+        _show(mine.look, tuple(c.name for c in mine.declared.columns))
+
+
+def _look(mine: Own) -> Look:
+    """What goes wrong inside is an identifier: a message of a library might quote a cell."""
+    try:
+        private = rows()
+        shape = best_shape(private.facts, mine.chosen, private.facts.n or 1000)
+        return owner_look(private, mine.chosen, shape, np.random.default_rng())
+    except (Hosted, PrivateFileError, LookError):
+        raise
+    except Exception:
+        raise ValueError(f"The owner's view failed (id {secrets.token_hex(4)}). Nothing was released.") from None
+
+
+def _clear() -> None:
+    own().look = None
+
+
+def _show(look: Look, columns: tuple[str, ...]) -> None:
+    show.tag("Owner's view", MARK)
+    limit, palette = max(colour_limit(look.kept), 0.2), frame.palette()
+    panels = (
+        ("Exact correlation", look.kept),
+        ("A throw-away draw with noise", look.draw),
+        ("Without clipping", look.raw),
+    )
+    for place, (title, matrix) in zip(st.columns(3), panels, strict=True):
+        with place, st.container(border=True):
+            st.markdown(f"**{title}**")
+            found = heatmap(matrix, columns, limit, palette, what=f"{title.lower()}, {MARK}")
+            st.plotly_chart(
+                found.figure, key=f"square-own-{title[:7]}", theme=None, width="stretch", config=_CHART, alt=found.alt
+            )
+    show.colour_key(limit, palette, "correlation", MARK)
+    first, second, third = st.columns(3)
+    first.metric(
+        "Clipping bias",
+        show.percent(look.bias),
+        border=True,
+        height="stretch",
+        help="Relative change of the covariance, in half-range units, because values are clipped to the bounds.",
+    )
+    second.metric(
+        "Noise in this draw",
+        show.percent(look.noise),
+        border=True,
+        height="stretch",
+        help="The same for the noise. The release will draw other noise of the same size.",
+    )
+    third.metric("Rows used", f"{look.rows:,}", border=True, height="stretch")
+    worst = np.argsort(look.clipped)[::-1][:5]
+    causes = [f"{columns[j]}: {look.clipped[j]:.2%} of its values" for j in worst if look.clipped[j] > 0]
+    if causes:
+        st.markdown(
+            show.as_text("Beyond their bounds, and so the cause of the clipping bias: " + "; ".join(causes) + ".")
+        )
+    else:
+        st.markdown("No value is beyond its bounds, so clipping changes nothing.")
+    holes = [f"{columns[j]}: {look.missing[j]:.1%}" for j in np.argsort(look.missing)[::-1][:5] if look.missing[j] > 0]
+    if holes:
+        st.markdown(show.as_text("Missing cells, filled by the declared rule: " + "; ".join(holes) + "."))
+    st.caption(
+        "The draw in the middle is simulated, is nothing but an example, and is never the release. Point at a cell for "
+        "its two columns."
+    )
