@@ -100,6 +100,12 @@ def test_files_stay_short(path):
     assert lines <= 600 or path.relative_to(ROOT).as_posix() in LONG, f"{lines} lines: which second room hides inside?"
 
 
+def test_no_folder_of_the_pages_is_a_heap():
+    folders = [p for p in (ROOT / "pages").iterdir() if p.is_dir() and p.name != "__pycache__"]
+    assert len(folders) > 8
+    assert {p.name: n for p in folders if (n := len([f for f in p.iterdir() if f.is_file()])) > 25} == {}
+
+
 def test_no_module_shares_its_name_with_a_public_name():
     """A lazy import of module privcov.x would rebind the public name privcov.x."""
     tree = ast.parse((ROOT / "privcov/__init__.py").read_text(encoding="utf-8"))

@@ -84,9 +84,14 @@ def test_every_parameter_that_slides_has_words_for_both_ends(card):
         assert not spec.slides or all(spec.ends), f"{spec.name} of {card.key} is a slider: give it ends=(low, high)"
 
 
+def within(path: Path) -> str:
+    """The room and the file."""
+    return "/".join(path.parts[-2:])
+
+
 # Where one `ends` serves two calls: a slider of a field is either linear or logarithmic; the shared slider's caller
 # writes the words; a lesson's words are two buttons that move its lever.
-SHARED = {("fields.py", "field"): 1, ("controls.py", "slider"): 1, ("lesson_view.py", "_lever"): 1}
+SHARED = {("shell/fields.py", "field"): 1, ("shell/controls.py", "slider"): 1, ("lessons/view.py", "_lever"): 1}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
@@ -96,7 +101,7 @@ def test_every_slider_in_the_source_has_words_beside_it(path):
         sliders = sum(isinstance(n, ast.Attribute) and n.attr in ("slider", "select_slider") for n in nodes)
         calls = [getattr(n.func, "attr", getattr(n.func, "id", "")) for n in nodes if isinstance(n, ast.Call)]
         sliders += sum(isinstance(n, ast.Call) and getattr(n.func, "id", "") == "slider" for n in nodes)
-        lacking = sliders - calls.count("ends") - SHARED.get((path.name, function.name), 0)
+        lacking = sliders - calls.count("ends") - SHARED.get((within(path), function.name), 0)
         assert lacking <= 0, f"{function.name}: {lacking} slider(s) without ends(left, right)"
 
 
@@ -281,10 +286,11 @@ def test_wherever_a_method_is_chosen_it_says_when_not_to():
                 )
                 and any(word in ast.unparse(node) for word in ("selectbox", "multiselect"))
             ):
-                choosing.add(path.name)
-    assert {"method_form.py", "tradeoffs_form.py", "which_epsilon.py", "roc_form.py"} <= choosing
+                choosing.add(within(path))
+    assert {f"trade_offs/{name}.py" for name in ("form", "which_epsilon")} <= choosing
+    assert {"shell/method_form.py", "graph_recovery/roc_form.py"} <= choosing
     for path in FILES:
-        assert path.name not in choosing or "when_not(" in path.read_text(encoding="utf-8"), path.name
+        assert within(path) not in choosing or "when_not(" in path.read_text(encoding="utf-8"), path.name
 
 
 @pytest.mark.parametrize(("file", "method"), [("pages/1_Estimate.py", "separate-cov"), ("pages/4_Spectra.py", "sulq")])
