@@ -7,7 +7,9 @@ A tour of the rooms, in the order in which data move:
     postprocess    matrix to matrix, free                  estimators    one file per method
     _running       a method runs                           _release      what came out, and its statement
     ledger         what was spent on private tables        _private      one release from private rows
-    metrics        release + reference -> number           experiments   Plan -> tidy table; published results
+    metrics        release + reference -> number           sweeps        Plan -> tidy table, searches
+    papers         published results, computed again       advice        which method, from measured evidence
+    owner          previews and checks for the owner       lessons       the numbers behind the lessons
     audit          claims, live audits, disclosure         figures       table -> plotly figure
     bundle         a private release to take home, with the script that verifies it
 
@@ -27,12 +29,12 @@ if TYPE_CHECKING:
     from privcov._release import Release
     from privcov._running import release
     from privcov.dataset import Dataset, Truth
-    from privcov.experiments.owner_check import check
-    from privcov.experiments.plan import Plan, run
     from privcov.metrics.errors import error
     from privcov.metrics.graphs import graph_recovery
+    from privcov.owner.check import check
     from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
     from privcov.sklearn_api import PrivateCovariance
+    from privcov.sweeps.plan import Plan, run
 
 # Loaded on first use: a page that shows a menu should not wait for scikit-learn and pandas, nor a shell for numpy.
 _HOMES = {
@@ -47,9 +49,9 @@ _HOMES = {
     "PrivateDataset": "privcov.private_dataset",
     "Ledger": "privcov.ledger",
     "release_private": "privcov._private",
-    "Plan": "privcov.experiments.plan",
-    "run": "privcov.experiments.plan",
-    "check": "privcov.experiments.owner_check",
+    "Plan": "privcov.sweeps.plan",
+    "run": "privcov.sweeps.plan",
+    "check": "privcov.owner.check",
     "error": "privcov.metrics.errors",
     "graph_recovery": "privcov.metrics.graphs",
     "PrivateCovariance": "privcov.sklearn_api",

@@ -52,8 +52,8 @@ def _carry_out(parser: argparse.ArgumentParser, argv: list[str] | None) -> None:
 
 
 def _run(options) -> None:
-    from privcov.experiments import studies
-    from privcov.experiments.store import Store
+    from privcov.sweeps import studies
+    from privcov.sweeps.store import Store
 
     _check_workers(options)
     _shell_edges.check_apart({"--out": options.out, "--report": options.report}, [options.plan])
@@ -101,7 +101,7 @@ def _fetch(options) -> None:
 
 
 def _reproduce(options) -> None:
-    from privcov.experiments.reproduce import REPRODUCED, reproduce
+    from privcov.papers.reproduce import REPRODUCED, reproduce
 
     _check_workers(options)
     _shell_edges.check_folder(REPRODUCED)
@@ -145,8 +145,8 @@ def _add_advice(commands) -> None:
 
 
 def _advice(options) -> None:
-    from privcov.experiments.advice import advise
-    from privcov.experiments.advice_words import if_known, table
+    from privcov.advice.advise import advise
+    from privcov.advice.words import if_known, table
 
     if options.recompute:
         _measure_again()
@@ -168,8 +168,8 @@ def _advice(options) -> None:
 def _measure_again() -> None:
     from threadpoolctl import threadpool_limits
 
-    from privcov.experiments.advice_grid import FOLDER, TARGETS, measure, write, write_about
-    from privcov.experiments.store import Store
+    from privcov.advice.grid import FOLDER, TARGETS, measure, write, write_about
+    from privcov.sweeps.store import Store
 
     _shell_edges.check_folder(FOLDER)
     store = Store()

@@ -11,7 +11,7 @@ from privcov import _shell_release
 
 if TYPE_CHECKING:
     from privcov.data_sources.private_file import Declaration
-    from privcov.experiments.owner_check import OwnerCheck
+    from privcov.owner.check import OwnerCheck
 
 
 def add_check(commands) -> None:
@@ -26,7 +26,7 @@ def add_check(commands) -> None:
 
 
 def _check(options) -> None:
-    from privcov.experiments.owner_needs import needs
+    from privcov.owner.needs import needs
 
     declaration = read_declaration(options.declaration)
     found = looked_at(declaration, options.data)
@@ -49,7 +49,7 @@ def read_declaration(path: Path) -> Declaration:
 
 def looked_at(declaration: Declaration, data: Sequence[str]) -> OwnerCheck:
     """The owner's check of declared files, with progress, which shows no number of rows."""
-    from privcov.experiments.owner_check import check_files
+    from privcov.owner.check import check_files
 
     bar = _shell_release.Bar(sys.stderr, show_rows=False, what="check ")
     try:
@@ -60,7 +60,7 @@ def looked_at(declaration: Declaration, data: Sequence[str]) -> OwnerCheck:
 
 def stop_if_unreadable(declaration: Declaration, data: Sequence[str], accepted: Sequence[str]) -> None:
     """ValueError, for the owner's eyes, where a column that was not accepted has no readable number."""
-    from privcov.experiments.owner_check import MARK
+    from privcov.owner.check import MARK
 
     names = [c.name for c in declaration.columns]
     if strange := [name for name in accepted if name not in names]:
@@ -78,7 +78,7 @@ def stop_if_unreadable(declaration: Declaration, data: Sequence[str], accepted: 
 
 def report(found: OwnerCheck) -> list[str]:
     """Lines for the owner's screen."""
-    from privcov.experiments.owner_check import CHOICE, MARK, advice
+    from privcov.owner.check import CHOICE, MARK, advice
 
     wide = max(6, *(len(c.name) for c in found.columns))
     lines = [f"Owner's view, {MARK}.", f"{found.name}: {found.rows:,} rows", found.verdict, ""]

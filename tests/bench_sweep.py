@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterator
 
 from privcov import engine
-from privcov.experiments import plan as plans_module
-from privcov.experiments import published
+from privcov.papers import published
+from privcov.sweeps import plan as plans_module
 
 ROUNDS, REPLICATES, TASKS = 3, 50, 5_000  # 50: the paper's own number
 GOAL = ">= 1.7"

@@ -124,7 +124,7 @@ def test_bad_input_is_one_sentence_with_its_code_and_leaves_nothing(place, capsy
 
 
 def test_what_cannot_be_written_is_found_before_anything_is_computed(place, monkeypatch, capsys):
-    from privcov.experiments import studies
+    from privcov.sweeps import studies
 
     def never(*_, **__):
         raise AssertionError("the study was computed")
@@ -136,11 +136,12 @@ def test_what_cannot_be_written_is_found_before_anything_is_computed(place, monk
 
 
 def test_a_folder_of_results_that_cannot_be_written_is_found_first(place, monkeypatch, capsys):
-    from privcov.experiments import advice_grid, reproduce
+    from privcov.advice import grid
+    from privcov.papers import reproduce
 
     monkeypatch.setattr(reproduce, "REPRODUCED", place / "t.csv" / "reproduced")
-    monkeypatch.setattr(advice_grid, "FOLDER", place / "t.csv" / "advice")
-    monkeypatch.setattr(advice_grid, "measure", None)
+    monkeypatch.setattr(grid, "FOLDER", place / "t.csv" / "advice")
+    monkeypatch.setattr(grid, "measure", None)
     for words in ("reproduce 2-table-2", "advice --recompute"):
         assert main(words.split()) == 1
         assert "Nothing can be written into" in capsys.readouterr().err
@@ -229,7 +230,7 @@ def test_data_are_refused_rather_than_changed(monkeypatch, capsys):
     assert raw.getvalue() == b""
 
 
-@pytest.mark.parametrize("module", ["argparse", "pathlib", "numpy", "privcov.experiments.studies"])
+@pytest.mark.parametrize("module", ["argparse", "pathlib", "numpy", "privcov.sweeps.studies"])
 def test_an_interruption_while_python_imports(place, module):
     code = (
         "import os, signal, sys\n"

@@ -9,9 +9,9 @@ import pytest
 
 import privcov
 from privcov import Dataset, PrivateDataset, ZCDP
-from privcov.experiments import graph_study
 from privcov.measurements.clipping import share_clipped, share_out_of_bounds
 from privcov.metrics import classification, errors, graphs, spectra
+from privcov.sweeps import graph_study
 
 ROWS = np.random.default_rng(0).standard_normal((60, 3))
 PRIVATE = PrivateDataset.from_rows(ROWS, row_bound=2.0)

@@ -169,7 +169,7 @@ def test_for_a_release_only_the_measurement_and_the_fingerprint_name_the_rows():
         if re.search(r"\._rows\b|\._class_of\b", path.read_text(encoding="utf-8"))
     }
     # The owner's own view shows raw answers on purpose, and nothing of it is released.
-    owner = {"privcov/experiments/owner_view.py", "privcov/experiments/owner_check.py"}
+    owner = {"privcov/owner/view.py", "privcov/owner/check.py"}
     assert named - owner == {"privcov/measurements/integer_gram.py", "privcov/ledger/fingerprint.py"}
 
 

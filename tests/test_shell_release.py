@@ -241,7 +241,7 @@ def test_an_accepted_column_is_released_and_nothing_of_the_check_is_kept(place, 
 
 
 def test_a_request_that_cannot_be_paid_is_not_read_first(place, monkeypatch, capsys):
-    from privcov.experiments import owner_check
+    from privcov.owner import check as owner_check
 
     monkeypatch.setattr(owner_check, "check_files", None)
     assert inside(place, monkeypatch, *odd(place), "--rho", 5) == 1

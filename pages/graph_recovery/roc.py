@@ -15,13 +15,13 @@ from pages.shell.jobs import Job
 from pages.shell.study import CSV, SOUND, Study
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.experiments.cells import Cell
-from privcov.experiments.estimates import in_words
-from privcov.experiments.graph_study import Curve, GraphStudy, Run, curves, runs, seconds
 from privcov.figures.look import Palette, Picture, plain
 from privcov.figures.roc import point_at, precision_recall, roc
 from privcov.metrics.graphs import check_reference
 from privcov.privacy import NoPrivacy
+from privcov.sweeps.cells import Cell
+from privcov.sweeps.estimates import in_words
+from privcov.sweeps.graph_study import Curve, GraphStudy, Run, curves, runs, seconds
 
 UNASKED = 25  # columns; more wait for a click
 RULED = 40  # columns; beyond, the other rules' lambdas would take longer than the curves

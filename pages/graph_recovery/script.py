@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from privcov.experiments.graph_study import GraphStudy
+from privcov.sweeps.graph_study import GraphStudy
 
 
 def script(made: GraphStudy) -> str:
@@ -11,7 +11,7 @@ def script(made: GraphStudy) -> str:
     methods = "".join(f"        {entry!r},\n" for entry in made.methods)
     return (
         "import privcov\n"
-        "from privcov.experiments.graph_study import GraphStudy, run\n"
+        "from privcov.sweeps.graph_study import GraphStudy, run\n"
         "\n"
         "study = GraphStudy(\n"
         f"    {made.source!r},\n"

@@ -15,9 +15,9 @@ from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.estimators.glasso import Glasso
-from privcov.experiments.estimates import in_words
-from privcov.experiments.graph_study import reference_graph
 from privcov.privacy import KINDS
+from privcov.sweeps.estimates import in_words
+from privcov.sweeps.graph_study import reference_graph
 
 SOURCE = "precision-ar2"
 METHOD = "auto-precision"

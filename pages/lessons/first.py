@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pages.lessons.entry import AUDIT, ESTIMATE, Choice, Lesson, Lever, count, study
 from pages.shell.study import Study
-from privcov.experiments import lessons
 from privcov.figures.look import plain
+from privcov.lessons import numbers as lessons
 
 BOUNDS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
 NS = (200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)

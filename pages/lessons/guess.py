@@ -10,9 +10,10 @@ import streamlit as st
 
 from pages.lessons.pictures import put
 from pages.shell import frame, show
-from privcov.experiments import lessons, lessons_guess
-from privcov.experiments.lessons_guess import NAMES, Round
 from privcov.figures import lessons as pictures
+from privcov.lessons import guess
+from privcov.lessons import numbers as lessons
+from privcov.lessons.guess import NAMES, Round
 
 HUNDRED = 100
 MOST = 5_000  # rounds of one game
@@ -31,7 +32,7 @@ class Game:
     said: int | None = None
 
     def next(self) -> Round:
-        return lessons_guess.play(self.rho, self.seed, len(self.optimal) + 1)
+        return guess.play(self.rho, self.seed, len(self.optimal) + 1)
 
     def vote(self, said: int) -> None:
         self.shown, self.said = self.next(), said
@@ -60,14 +61,14 @@ def _game(rho: float, seed: int) -> Game:
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _limit(rho: float) -> float:
-    return lessons_guess.limit(rho)
+    return guess.limit(rho)
 
 
 def draw(rho: float, seed: int, *, full: bool) -> None:
     """The two tables' matrices, the release, the votes and the scores."""
     game, palette = _game(rho, seed), frame.palette()
     now = game.shown or game.next()
-    first, second = lessons_guess.exact_moments()
+    first, second = guess.exact_moments()
     show.tag(
         "Simulated",
         f"round {now.number}, {rho:g}-zCDP; A and B differ in the mean squares of x1 and x2",
@@ -77,7 +78,7 @@ def draw(rho: float, seed: int, *, full: bool) -> None:
     _buttons(game)
     st.markdown(_told(game, now))
     right = list(game.votes.items())
-    interval = lessons_guess.score_interval(sum(game.votes.values()), len(right)) if right else None
+    interval = guess.score_interval(sum(game.votes.values()), len(right)) if right else None
     series = [("the class", right), ("optimal attacker", game.optimal)]
     put(pictures.running_scores(series, _limit(rho), interval, palette), "curve-scores", full)
 
@@ -88,7 +89,7 @@ def scores(rho: float, seed: int) -> None:
     rounds, hits = len(game.votes), sum(game.votes.values())
     lines = []
     if rounds:
-        low, high = lessons_guess.score_interval(hits, rounds)
+        low, high = guess.score_interval(hits, rounds)
         same = sum(hit for number, hit in game.optimal if number in game.votes)
         lines.append(f"- **Class:** {hits} of {rounds} right; 95% binomial interval {low:.0%} to {high:.0%}")
         lines.append(f"- **Optimal attacker** on the same releases: {same} of {rounds}")

@@ -12,29 +12,30 @@ from pages.lessons.book import answered
 from pages.lessons.first import BOUNDS, DS, MULTIPLES, NS
 from pages.lessons.second import RUNS
 from pages.shell import frame, show
-from privcov.experiments import lessons, lessons_repair, lessons_repeats
 from privcov.figures import errors, graphs
 from privcov.figures import lessons as pictures
 from privcov.figures.layout import positions
 from privcov.figures.look import Picture, plain
 from privcov.figures.matrices import colour_limit
 from privcov.figures.spectra import spectrum
+from privcov.lessons import numbers as lessons
+from privcov.lessons import repair, repeats
 
 LARGER = 1.3  # type of a picture in the lecture hall
 _COMPUTED = {
     1: lessons.neighbours,
     3: lessons.of_many,
     4: lessons.of_width,
-    6: lessons_repair.cut,
-    7: lessons_repair.shrunk,
-    8: lessons_repeats.false_edges,
+    6: repair.cut,
+    7: repair.shrunk,
+    8: repeats.false_edges,
 }
 _CLIP_N = lessons.CLIP_DATA["n"]
 _GRIDS = {
     2: lambda: lessons.changes(BOUNDS),
     3: lambda: lessons.deviations(NS),
     5: lambda: (lessons.clipped(MULTIPLES), lessons.clipped(MULTIPLES, 10 * _CLIP_N)),
-    9: lambda: lessons_repeats.reruns(RUNS),
+    9: lambda: repeats.reruns(RUNS),
 }
 
 
@@ -182,9 +183,7 @@ def _clipped(multiple: float, full: bool) -> str:
 
 def _cut(level: float, full: bool) -> str:
     found, palette = _at(6, level), frame.palette()
-    show.tag(
-        "Simulated", f"{lessons_repair.CUT_DATA['n']:,} rows, {_guarantee(lessons_repair.CUT_RHO)}, one noisy matrix"
-    )
+    show.tag("Simulated", f"{repair.CUT_DATA['n']:,} rows, {_guarantee(repair.CUT_RHO)}, one noisy matrix")
     three = [("truth", found.truth), ("released", found.noisy), (f"cut at {level:g}", found.kept)]
     put(pictures.panels(three, colour_limit(found.truth), palette), "three-cut", full)
     real, absent = found.pairs
@@ -201,7 +200,7 @@ def _cut(level: float, full: bool) -> str:
 
 def _shrunk(rho: float, full: bool) -> str:
     found, palette = _at(7, rho), frame.palette()
-    data = lessons_repair.SHRINK_DATA
+    data = repair.SHRINK_DATA
     show.tag("Simulated", f"{data['n']:,} rows, {data['d']} columns, {_guarantee(rho)}")
     series = [("Truth", found.truth), ("Noisy", found.noisy), ("Shrunk", found.shrunk)]
     unit = "in squared units of the data"
@@ -216,10 +215,8 @@ def _shrunk(rho: float, full: bool) -> str:
 
 def _false_edges(position: int, full: bool) -> str:
     found, palette = _at(8, position), frame.palette()
-    data = lessons_repeats.GRAPH_DATA
-    show.tag(
-        "Simulated", f"{data['n']:,} rows, {data['d']} independent columns, {_guarantee(lessons_repeats.GRAPH_RHO)}"
-    )
+    data = repeats.GRAPH_DATA
+    show.tag("Simulated", f"{data['n']:,} rows, {data['d']} independent columns, {_guarantee(repeats.GRAPH_RHO)}")
     place, truth = positions(None, data["d"]), np.zeros_like(found.exact)
     sides = st.columns(2)
     for side, title, key, graph in zip(
@@ -245,7 +242,7 @@ def _false_edges(position: int, full: bool) -> str:
 def _reruns(k: int, full: bool) -> str:
     grid, palette = _grid(9), frame.palette()
     found = next(one for one in grid if one.k == k)
-    show.tag("Simulated", f"each run {lessons_repeats.RUN_RHO:g}-zCDP, the same {lessons_repeats.RUN_DATA['n']:,} rows")
+    show.tag("Simulated", f"each run {repeats.RUN_RHO:g}-zCDP, the same {repeats.RUN_DATA['n']:,} rows")
     three = [("nobody may see this", found.exact), ("one run", found.one), (f"average of {k:,}", found.average)]
     put(pictures.panels(three, colour_limit(found.exact), palette), "three-reruns", full)
     names = {"average": "error of the average", "expected": "expected: 1 over the root of k"}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pages.lessons.entry import AUDIT, ESTIMATE, GRAPHS, METHODS, SPECTRA, Choice, Lesson, Lever, count, study
 from pages.shell.study import Study
-from privcov.experiments import lessons, lessons_repair, lessons_repeats
+from privcov.lessons import numbers as lessons
+from privcov.lessons import repair, repeats
 
 _RHO = "The guarantee is rho-zCDP: the smaller rho, the smaller epsilon. Runs add up in rho, not in epsilon."
 RUNS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
@@ -44,7 +45,7 @@ SECOND: tuple[Lesson, ...] = (
         (
             ESTIMATE,
             "Estimate: let the noise law choose the threshold",
-            lambda v: study("banded-covariance", lessons_repair.CUT_DATA, lessons_repair.CUT_RHO, lessons.SPARSE),
+            lambda v: study("banded-covariance", repair.CUT_DATA, repair.CUT_RHO, lessons.SPARSE),
         ),
     ),
     Lesson(
@@ -77,9 +78,7 @@ SECOND: tuple[Lesson, ...] = (
         (
             SPECTRA,
             "Spectra: the same release",
-            lambda v: study(
-                "ar1-covariance", lessons_repair.SHRINK_DATA, v, "gaussian-cov", options=(("repair", "shrink"),)
-            ),
+            lambda v: study("ar1-covariance", repair.SHRINK_DATA, v, "gaussian-cov", options=(("repair", "shrink"),)),
         ),
     ),
     Lesson(
@@ -117,7 +116,7 @@ SECOND: tuple[Lesson, ...] = (
         (
             GRAPHS,
             "Graph recovery: with a true graph to find",
-            lambda v: study("precision-ar2", {}, lessons_repeats.GRAPH_RHO, lessons_repeats.GRAPH_METHOD),
+            lambda v: study("precision-ar2", {}, repeats.GRAPH_RHO, repeats.GRAPH_METHOD),
         ),
     ),
     Lesson(
@@ -147,7 +146,7 @@ SECOND: tuple[Lesson, ...] = (
         (
             METHODS,
             "Methods: compose guarantees",
-            lambda v: Study(rho=lessons_repeats.RUN_RHO),
+            lambda v: Study(rho=repeats.RUN_RHO),
         ),
     ),
     Lesson(

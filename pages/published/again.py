@@ -10,10 +10,10 @@ import streamlit as st
 
 from pages.shell import address, frame
 from pages.shell.study import Study, to_query
-from privcov.experiments import published, published_2, published_4, reproduce
-from privcov.experiments.published import KEYS, LITERAL, Table
-from privcov.experiments.published_verdicts import cell_name
 from privcov.figures.look import plain
+from privcov.papers import published, published_2, published_4, reproduce
+from privcov.papers.published import KEYS, LITERAL, Table
+from privcov.papers.published_verdicts import cell_name
 
 RUNS, SEED = 3, 7  # another seed than the stored runs: an independent repetition
 

@@ -9,12 +9,12 @@ import streamlit as st
 
 from pages.published import again, summary
 from pages.shell import address, show
-from privcov.experiments import published
-from privcov.experiments.published import Table
-from privcov.experiments.published_checks import Check, checks_of
-from privcov.experiments.published_curves import FIGURES, TITLES, WORDS, Kept, curves, kept, panels, view
 from privcov.figures import published as pictures
 from privcov.figures.look import Palette, plain
+from privcov.papers import published
+from privcov.papers.published import Table
+from privcov.papers.published_checks import Check, checks_of
+from privcov.papers.published_curves import FIGURES, TITLES, WORDS, Kept, curves, kept, panels, view
 
 HOLDS = {True: ":green-badge[holds]", False: ":red-badge[does not hold]", None: ":gray-badge[not computed]"}
 LOGARITHMIC = ("n", "d", "bins", "rho", "epsilon")
@@ -134,7 +134,7 @@ def _says(table: Table, checks: list[Check]) -> None:
     st.markdown("**What the paper says, and what our curves say**")
     for check in checks:
         st.markdown(f"{HOLDS[check.holds]} **{show.as_text(check.question)}** {show.as_text(check.verdict)}")
-        st.caption(f"`privcov.experiments.published_checks.run_check({check.key!r})`")
+        st.caption(f"`privcov.papers.published_checks.run_check({check.key!r})`")
     read = published.told(table)
     for row in read[read["what"] != "question"].to_dict("records"):
         doubt = f" Doubtful: {row['doubt']}." if row["doubt"] else ""

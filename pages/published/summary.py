@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import frame, show
-from privcov.experiments import published, published_verdicts
-from privcov.experiments.published import Table
-from privcov.experiments.published_verdicts import NOT, NOTHING, REPRODUCED_WELL, SHAPE, Survival, Verdict
 from privcov.figures.look import Palette
+from privcov.papers import published, published_verdicts
+from privcov.papers.published import Table
+from privcov.papers.published_verdicts import NOT, NOTHING, REPRODUCED_WELL, SHAPE, Survival, Verdict
 
 CHIPS = {REPRODUCED_WELL: "green", SHAPE: "orange", NOT: "red", NOTHING: "gray"}
 TABLE_KEEPS = ("table", "tab", "norm", "cell", "point", "variant", "runs")

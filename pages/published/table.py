@@ -12,11 +12,11 @@ import streamlit as st
 from pages.published import again as published_again
 from pages.published import summary
 from pages.shell import address, show
-from privcov.experiments import published
-from privcov.experiments.published import Table
-from privcov.experiments.published_verdicts import NAMES, NOTHING, Survival, Verdict, cell_name
 from privcov.figures import published as pictures
 from privcov.figures.look import Palette, plain, wash
+from privcov.papers import published
+from privcov.papers.published import Table
+from privcov.papers.published_verdicts import NAMES, NOTHING, Survival, Verdict, cell_name
 
 MARKS = {"within error": "●", "same order": "◐", "different": "○", "no number": "–"}
 MEANING = {
@@ -170,7 +170,7 @@ def _checks(table: Table, verdict: Verdict) -> None:
             st.markdown(show.as_text(check.verdict))
             if check.numbers:
                 st.caption(show.as_text("; ".join(f"{k} {plain(v)}" for k, v in check.numbers.items())))
-            st.caption(f"`privcov.experiments.published_checks.run_check({check.key!r})`")
+            st.caption(f"`privcov.papers.published_checks.run_check({check.key!r})`")
     st.markdown("**What the paper leaves open, and how it was set, once**")
     for choice in (*table.choices, *table.left_out):
         st.markdown(f"- {show.as_text(choice)}")

@@ -9,12 +9,12 @@ import streamlit as st
 
 from pages.shell import cached, frame, show
 from pages.shell.study import Study
+from privcov.advice.advise import UNKNOWN, Advice, advise
+from privcov.advice.grid import FOLDER, TARGETS
+from privcov.advice.rank import TRIVIAL, Line
+from privcov.advice.words import if_known, label_of, structure_label
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
-from privcov.experiments.advice import UNKNOWN, Advice, advise
-from privcov.experiments.advice_grid import FOLDER, TARGETS
-from privcov.experiments.advice_rank import TRIVIAL, Line
-from privcov.experiments.advice_words import if_known, label_of, structure_label
 from privcov.parameters import build
 from privcov.privacy import Guarantee
 from privcov.private_dataset import Facts

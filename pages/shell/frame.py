@@ -31,7 +31,7 @@ ICON = "data:image/png;base64," + base64.b64encode((ROOT / "pages" / "shell" / "
 PATIENCE = 4.0  # seconds after the first page begins: the page itself comes first
 SWITCH = 0.0005  # seconds
 ON_THE_WAY = 0.25  # seconds that a new address may take to the browser
-LATER = ("pandas", "scipy.optimize", "privcov.experiments.plan")  # not needed for the first picture
+LATER = ("pandas", "scipy.optimize", "privcov.sweeps.plan")  # not needed for the first picture
 HOME = "Home"  # makes no plotly figure: the browser need not load its script before the first picture
 A_LIBRARY = 50  # modules
 

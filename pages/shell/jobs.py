@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from privcov import engine
-from privcov.experiments.cells import Cell
+from privcov.sweeps.cells import Cell
 
 engine.give_way()
 # Two sweeps at a time in the whole server: the pages have to stay quick for everybody.

@@ -16,12 +16,12 @@ from privcov import accounting
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.experiments import studies
-from privcov.experiments.plan import CLASSIFICATION, Plan, column_of
-from privcov.experiments.presets import PRESETS
-from privcov.experiments.presets_classification import CLASSIFIERS
+from privcov.papers.presets import PRESETS
+from privcov.papers.presets_classification import CLASSIFIERS
 from privcov.parameters import build
 from privcov.privacy import NoPrivacy
+from privcov.sweeps import studies
+from privcov.sweeps.plan import CLASSIFICATION, Plan, column_of
 
 ESTIMATE, TRADE_OFFS = "pages/1_Estimate.py", "pages/2_Trade_offs.py"
 MOST_POINTS = 2_000  # of one plan on a page

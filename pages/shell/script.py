@@ -56,7 +56,7 @@ def network(study: Study, dataset: Dataset, at: int, reference: Reference, defau
     ]
     if reference.graph is not None:
         lines += [
-            "from privcov.experiments.graph_study import reference_graph",
+            "from privcov.sweeps.graph_study import reference_graph",
             "",
             f"counts = compare(edges(fit.precision), reference_graph(ds, {reference.name!r}))",
             'print(f"found {counts.tp}, false {counts.fp}, missed {counts.fn}")',

@@ -13,11 +13,11 @@ from pages.trade_offs import sweep
 from pages.trade_offs.axes import LEVELS, Axis, axes, read_values, values_text
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.experiments.answer import NORM_NAMES, metric_name
-from privcov.experiments.plan import NORMS
-from privcov.experiments.presets import PRESETS, Preset
-from privcov.experiments.presets_classification import CLASSIFIERS, ClassificationPreset
+from privcov.papers.presets import PRESETS, Preset
+from privcov.papers.presets_classification import CLASSIFIERS, ClassificationPreset
 from privcov.privacy import KINDS
+from privcov.sweeps.answer import NORM_NAMES, metric_name
+from privcov.sweeps.plan import NORMS
 
 AGAINST = {"truth": "truth", "sample": "sample", "nonprivate": "the same method without noise"}
 SHOWN = PRESETS | CLASSIFIERS

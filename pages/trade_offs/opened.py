@@ -6,9 +6,9 @@ import streamlit as st
 
 from pages.shell import address, frame, saved, show
 from pages.trade_offs import sweep
-from privcov.experiments import studies
-from privcov.experiments.answer import metric_name
-from privcov.experiments.plan import Plan
+from privcov.sweeps import studies
+from privcov.sweeps.answer import metric_name
+from privcov.sweeps.plan import Plan
 
 KEEPS = ("plan", "plan.part", "plan.metric")
 

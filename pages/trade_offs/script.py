@@ -5,7 +5,7 @@ from __future__ import annotations
 from pages.shell import script as twin
 from pages.shell.study import Study
 from pages.trade_offs.sweep import Sweep
-from privcov.experiments.plan import Plan
+from privcov.sweeps.plan import Plan
 
 
 def script(made: Sweep, study: Study) -> str:
@@ -16,7 +16,7 @@ def script(made: Sweep, study: Study) -> str:
     return "\n".join(
         [
             "import privcov",
-            "from privcov.experiments import studies",
+            "from privcov.sweeps import studies",
             "",
             f"plans = [\n{plans},\n]",
             "table = studies.run(plans)  # every replicate",
@@ -57,7 +57,7 @@ def _on_rows(made: Sweep, study: Study) -> str:
         [
             rows,
             "",
-            "from privcov.experiments.plan import run_on, summarise",
+            "from privcov.sweeps.plan import run_on, summarise",
             "",
             "table = run_on(",
             "    ds,",

@@ -8,11 +8,11 @@ import streamlit as st
 
 from pages.trade_offs import sweep
 from privcov.dataset import Dataset
-from privcov.experiments import estimates
-from privcov.experiments.estimates import Cost, Estimate
-from privcov.experiments.store import Store
 from privcov.places import cache_folder
 from privcov.privacy import Guarantee, NoPrivacy, from_dict, to_dict
+from privcov.sweeps import estimates
+from privcov.sweeps.estimates import Cost, Estimate
+from privcov.sweeps.store import Store
 
 
 def store() -> Store:

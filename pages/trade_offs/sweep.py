@@ -19,13 +19,13 @@ from pages.trade_offs.axes import Axis, axes
 from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.experiments.cells import Cell, build_entry, cells, cells_on
-from privcov.experiments.estimates import MOST_COLUMNS, refusal
-from privcov.experiments.plan import Plan, column_of
-from privcov.experiments.presets import Preset
-from privcov.experiments.store import Store
 from privcov.figures.look import plain
+from privcov.papers.presets import Preset
 from privcov.privacy import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
+from privcov.sweeps.cells import Cell, build_entry, cells, cells_on
+from privcov.sweeps.estimates import MOST_COLUMNS, refusal
+from privcov.sweeps.plan import Plan, column_of
+from privcov.sweeps.store import Store
 
 
 @dataclass(frozen=True)

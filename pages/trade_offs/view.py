@@ -17,15 +17,15 @@ from pages.trade_offs import pins, sweep
 from pages.trade_offs import store as tradeoffs_store
 from pages.trade_offs.script import script
 from privcov.dataset import Dataset
-from privcov.experiments import studies
-from privcov.experiments.answer import metric_name
-from privcov.experiments.crossings import all_pairs, sentence
-from privcov.experiments.estimates import LONG, in_words
-from privcov.experiments.guessing import GUESS, against_guessing, without_noise
-from privcov.experiments.plan import summarise
 from privcov.figures.errors import curves
 from privcov.figures.look import LIGHT, Palette, Picture, plain
 from privcov.metrics.errors import matrix_norm, reference_matrix
+from privcov.sweeps import studies
+from privcov.sweeps.answer import metric_name
+from privcov.sweeps.crossings import all_pairs, sentence
+from privcov.sweeps.estimates import LONG, in_words
+from privcov.sweeps.guessing import GUESS, against_guessing, without_noise
+from privcov.sweeps.plan import summarise
 
 _KEEP = 8
 UNASKED = 12.0  # seconds of work that the first visit may start by itself

@@ -14,11 +14,11 @@ from pages.shell.study import REPLACE_ONE, SOUND, Study
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.experiments import estimates
-from privcov.experiments.answer import NORM_NAMES, REFERENCE_NAMES, Answer
-from privcov.experiments.solve import RANGES, grid_of, smallest
 from privcov.figures.look import pen_of
 from privcov.figures.solution import solution
+from privcov.sweeps import estimates
+from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES, Answer
+from privcov.sweeps.solve import RANGES, grid_of, smallest
 
 _NARROWING = 14  # levels that bisection adds to the grid, about
 _KEPT = 8
@@ -244,7 +244,7 @@ def script(study: Study, data: Dataset, question: Question) -> str:
     return "\n".join(
         [
             *head,
-            "from privcov.experiments.solve import smallest",
+            "from privcov.sweeps.solve import smallest",
             "",
             f"answer = smallest({entry!r}, privcov.{guarantee!r}, {target!r},",
             *listed,

@@ -17,12 +17,12 @@ from pages.trade_offs.who_wins_form import Map, form
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.experiments import estimates
-from privcov.experiments.answer import NORM_NAMES, REFERENCE_NAMES
-from privcov.experiments.plan import Plan
-from privcov.experiments.winners import TRIVIAL, dimension, in_words, labels_of, map_cells, map_plans, winners
 from privcov.figures.winners import winner_map
 from privcov.privacy import KINDS, Guarantee
+from privcov.sweeps import estimates
+from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES
+from privcov.sweeps.plan import Plan
+from privcov.sweeps.winners import TRIVIAL, dimension, in_words, labels_of, map_cells, map_plans, winners
 
 _KEPT = 8
 _UNASKED = 12.0  # seconds of work that a link may ask for
@@ -218,7 +218,7 @@ def script(study: Study, asked: Map) -> str:
     return "\n".join(
         [
             "import privcov",
-            "from privcov.experiments.winners import map_plans, run_map, winners",
+            "from privcov.sweeps.winners import map_plans, run_map, winners",
             "",
             f"plans = map_plans({source!r}, {fixed!r},",
             f"    guarantees=[{guarantees}],",

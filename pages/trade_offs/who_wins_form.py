@@ -12,8 +12,8 @@ from pages.shell.sliders import ends, log_grid
 from pages.shell.study import Study
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.experiments.answer import NORM_NAMES, REFERENCE_NAMES
 from privcov.privacy import KINDS
+from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES
 
 _N, _D = (500, 100_000), (5, 80)
 _LEVELS = {"rho": (1e-4, 1.0), "epsilon": (0.1, 10.0)}

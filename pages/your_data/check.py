@@ -12,8 +12,8 @@ from pages.shell.hosted import Hosted
 from pages.your_data.columns import leave_out
 from pages.your_data.state import Own, go_on, look_over, own
 from privcov.data_sources.private_file import PrivateFileError
-from privcov.experiments.owner_check import CHOICE, MARK, OwnerCheck, advice
-from privcov.experiments.owner_needs import needs
+from privcov.owner.check import CHOICE, MARK, OwnerCheck, advice
+from privcov.owner.needs import needs
 
 _LINE = 33  # pixels of one line of a table in this theme
 _STYLE = '<style>.st-key-own-checked [data-testid="stElementToolbar"] {display: none;}</style>'

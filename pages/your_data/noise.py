@@ -10,8 +10,8 @@ import numpy as np
 from pages.shell import show
 from privcov import accounting
 from privcov.data_sources.private_file import Declaration
-from privcov.experiments.preview import Preview, planned_law
 from privcov.figures.look import plain
+from privcov.owner.preview import Preview, planned_law
 from privcov.privacy import Guarantee, PureDP, ZCDP
 from privcov.private_dataset import Facts
 

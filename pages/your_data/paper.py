@@ -13,8 +13,8 @@ from pages.your_data.state import keep
 from privcov.bundle.paper import officer_record
 from privcov.bundle.safe import cell
 from privcov.data_sources.private_file import Declaration
-from privcov.experiments.preview import STRUCTURES, Preview, Twin, planned_law, preview, smallest_level, with_level
 from privcov.figures.look import plain
+from privcov.owner.preview import STRUCTURES, Preview, Twin, planned_law, preview, smallest_level, with_level
 from privcov.privacy import Guarantee, ZCDP
 from privcov.private_dataset import Facts
 

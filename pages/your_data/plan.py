@@ -13,9 +13,9 @@ from pages.your_data.noise import IMPLIED_DELTA, best_shape, facts_of, in_words,
 from pages.your_data.state import keep, next_step, own
 from privcov import accounting
 from privcov.data_sources.private_file import Declaration
-from privcov.experiments.preview import STRUCTURES, Preview, Twin, planned_law, preview
 from privcov.figures.look import plain
 from privcov.figures.own import chances
+from privcov.owner.preview import STRUCTURES, Preview, Twin, planned_law, preview
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.private_dataset import Facts
 

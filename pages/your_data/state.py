@@ -16,9 +16,9 @@ import streamlit as st
 from pages.shell import owner_token, tour
 from pages.upload import session_file
 from privcov.data_sources.private_file import Declaration, read_private
-from privcov.experiments.owner_check import OwnerCheck, check_upload
-from privcov.experiments.owner_view import Look
 from privcov.ledger import Ledger
+from privcov.owner.check import OwnerCheck, check_upload
+from privcov.owner.view import Look
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
 

@@ -12,8 +12,8 @@ from pages.shell.hosted import Hosted
 from pages.your_data.noise import best_shape
 from pages.your_data.state import Own, own, rows
 from privcov.data_sources.private_file import PrivateFileError
-from privcov.experiments.owner_view import Look, LookError, owner_look
 from privcov.figures.matrices import colour_limit, heatmap
+from privcov.owner.view import Look, LookError, owner_look
 
 MARK = "not private: for the owner's eyes"
 _STYLE = """

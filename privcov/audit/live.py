@@ -32,9 +32,9 @@ from privcov.audit.bounds import (
 from privcov.audit.mechanisms import RHO, Mechanism, Sampler, find, sampler
 from privcov.audit.pairs import SEARCH, Pair, catalogue, random_pairs, tables
 from privcov.audit.statistics import Region, best_regions, statistics
-from privcov.experiments.cells import Cell
 from privcov.privacy import ApproxDP, Event, ZCDP
 from privcov.randomness import stream
+from privcov.sweeps.cells import Cell
 
 BATCH = {True: 20_000, False: 500}  # draws of either table between two looks at the stop button: in bulk, run by run
 TRIED = {True: 6_000, False: 300}  # draws of either table for every pair that the search tries

@@ -19,14 +19,14 @@ from privcov.bundle.paper import grid, listed, page, section, text
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.experiments import studies
-from privcov.experiments.answer import metric_name
-from privcov.experiments.plan import CLASSIFICATION, Plan
 from privcov.figures.errors import curves
 from privcov.figures.look import LIGHT, Picture, plain
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.static import svg
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
+from privcov.sweeps import studies
+from privcov.sweeps.answer import metric_name
+from privcov.sweeps.plan import CLASSIFICATION, Plan
 
 _MEASURED = ("mean", "low", "high", "replicates", "failed")  # columns of a summary
 MOST_LISTED = 12  # columns; a larger matrix is a picture only

@@ -18,7 +18,7 @@ def colours(palette: Palette) -> dict[str, str]:
 
 
 def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
-    """cells: rows of `privcov.experiments.published.beside`. names: of the cells, for the pointer."""
+    """cells: rows of `privcov.papers.published.beside`. names: of the cells, for the pointer."""
     both = cells.assign(name=names).dropna(subset=["value", "ours"])
     both = both[(both["value"] > 0) & (both["ours"] > 0)]
     traces = []

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from privcov.experiments.graph_curves import GRID, Curve
 from privcov.figures.look import Palette, Pen, Picture, draw, pens_of, plain, wash
 from privcov.privacy import NoPrivacy
+from privcov.sweeps.graph_curves import GRID, Curve
 
 RULES = {"ebic": "diamond", "half-universal": "square", "fission": "star", "chosen": "hexagon"}
 

@@ -13,8 +13,8 @@ import pytest
 import privcov
 from privcov import engine
 from privcov.engine import cluster as cluster_module
-from privcov.experiments.cells import cells, count_known
-from privcov.experiments.store import Store
+from privcov.sweeps.cells import cells, count_known
+from privcov.sweeps.store import Store
 from tests import engine_work as work
 from tests.patience import patient, steady
 

@@ -10,7 +10,7 @@ import privcov
 from privcov.data_sources import papers
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.papers import MissingData
-from privcov.experiments.store import place_part
+from privcov.sweeps.store import place_part
 
 V = [f"V{k}" for k in range(1, 35)]
 PROTEINS = ["raf", "mek", "plc", "pip2", "pip3", "erk", "akt", "pka", "pkc", "p38", "jnk"]

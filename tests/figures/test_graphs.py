@@ -7,8 +7,6 @@ import pytest
 from scipy.sparse.csgraph import shortest_path
 
 import privcov
-from privcov.experiments.graph_curves import GRID, average
-from privcov.experiments.graph_study import Line, Run
 from privcov.figures.feasible import falling, lambda_line, objective
 from privcov.figures.graphs import LINKED, against_reference, by_state, network
 from privcov.figures.layout import MOST, positions, steps_between
@@ -18,6 +16,8 @@ from privcov.metrics.graphs import Rates
 from privcov.postprocess.edges import EDGE, NO_EDGE, UNDECIDED
 from privcov.postprocess.feasibility import diagnose
 from privcov.privacy import NoPrivacy, ZCDP
+from privcov.sweeps.graph_curves import GRID, average
+from privcov.sweeps.graph_study import Line, Run
 
 
 def graph(d: int, *pairs: tuple[int, int]) -> np.ndarray:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from privcov.experiments import published
-from privcov.experiments.published_curves import curves
 from privcov.figures import own
 from privcov.figures import published as pictures
 from privcov.figures.look import DARK, LIGHT
+from privcov.papers import published
+from privcov.papers.published_curves import curves
 
 BOTH = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 

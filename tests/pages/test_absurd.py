@@ -15,7 +15,7 @@ from pages.shell import address
 from pages.shell.study import DEFAULT_METHOD, Study, from_query
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
-from privcov.experiments import studies
+from privcov.sweeps import studies
 from tests.patience import patient
 from tests.serving import ROOT
 

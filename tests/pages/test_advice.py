@@ -2,7 +2,7 @@
 
 import pytest
 
-from privcov.experiments.advice import advise
+from privcov.advice.advise import advise
 from privcov.privacy import ApproxDP, ZCDP
 from tests.pages import test_own_data as own
 from tests.pages.test_pages import open_page, settle

@@ -9,7 +9,8 @@ import privcov
 from pages.lessons import first, second
 from pages.lessons.book import BOOK
 from pages.shell import cached
-from privcov.experiments import lessons, lessons_guess, lessons_repair
+from privcov.lessons import guess, repair
+from privcov.lessons import numbers as lessons
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/6_Lessons.py"
@@ -151,7 +152,7 @@ def test_links_open_the_very_matrices_of_the_lesson():
     assert data.row_bound == pytest.approx(found.row_bound)
     assert privcov.error(rel, data, relative=True) == pytest.approx(found.total)
     data, rel = linked(7, 0.05)
-    np.testing.assert_allclose(np.linalg.eigvalsh(rel.covariance), lessons_repair.shrunk(0.05).shrunk, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.eigvalsh(rel.covariance), repair.shrunk(0.05).shrunk, atol=1e-12)
 
 
 @pytest.mark.parametrize("number", range(1, 11))
@@ -176,7 +177,7 @@ def test_the_re_runs_are_read_from_the_lever():
 
 def test_a_vote_reveals_the_truth_and_scores_beside_the_optimal_attacker():
     at = open_page(PAGE, lesson="10", lever="0.5")
-    rounds = [lessons_guess.play(0.5, 1, k) for k in (1, 2)]
+    rounds = [guess.play(0.5, 1, k) for k in (1, 2)]
     assert not any("It was **" in m.value for m in at.markdown), "nothing is told before the vote"
     element(at, "button", "lesson-vote-A").click().run()
     said = next(m.value for m in at.markdown if "It was **" in m.value)
@@ -186,19 +187,19 @@ def test_a_vote_reveals_the_truth_and_scores_beside_the_optimal_attacker():
     element(at, "button", "lesson-next-release").click().run()
     element(at, "button", "lesson-vote-B").click().run()
     hits = (rounds[0].truth == 0) + (rounds[1].truth == 1)
-    low, high = lessons_guess.score_interval(hits, 2)
+    low, high = guess.score_interval(hits, 2)
     words = next(m.value for m in at.markdown if "**Class:**" in m.value)
     assert f"{hits} of 2 right" in words
     assert f"{low:.0%} to {high:.0%}" in words
     assert f"on the same releases: {sum(r.optimal_is_right for r in rounds)} of 2" in words
-    assert f"{lessons_guess.limit(0.5):.1%}" in words
+    assert f"{guess.limit(0.5):.1%}" in words
 
 
 def test_a_hundred_rounds_of_the_optimal_attacker_leave_the_class_alone():
     at = open_page(PAGE, lesson="10", lever="2.0")
     for _ in range(3):
         element(at, "button", "lesson-hundred").click().run()
-    right = sum(lessons_guess.play(2.0, 1, k).optimal_is_right for k in range(1, 301))
+    right = sum(guess.play(2.0, 1, k).optimal_is_right for k in range(1, 301))
     words = next(m.value for m in at.markdown if "releases:" in m.value)
     assert f"On all 300 releases: {right} right" in words
     assert "Class" not in words
@@ -210,7 +211,7 @@ def test_a_hundred_rounds_of_the_optimal_attacker_leave_the_class_alone():
 
 
 def test_the_numbers_in_the_last_question_are_true():
-    low, high = lessons_guess.score_interval(17, 20)
+    low, high = guess.score_interval(17, 20)
     assert round(low, 2) == 0.62
-    assert low < lessons_guess.limit(BOOK[9].lever.start) < high
-    assert round(lessons_guess.limit(BOOK[9].lever.start), 2) == 0.69
+    assert low < guess.limit(BOOK[9].lever.start) < high
+    assert round(guess.limit(BOOK[9].lever.start), 2) == 0.69

@@ -6,11 +6,11 @@ import pytest
 from pages.published import again, figures, summary
 from pages.published import table as published_table
 from pages.shell import show
-from privcov.experiments import published
-from privcov.experiments.published_curves import FIGURES, curves
 from privcov.figures import published as pictures
 from privcov.figures.look import DARK, LIGHT, wash
 from privcov.figures.published import colours, scatter
+from privcov.papers import published
+from privcov.papers.published_curves import FIGURES, curves
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/8_Published_results.py"

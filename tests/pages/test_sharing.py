@@ -11,9 +11,9 @@ from pages.shell import address, frame, saved
 from pages.shell.study import Study
 from pages.trade_offs import sweep
 from privcov.estimators.base import METHODS
-from privcov.experiments import studies
-from privcov.experiments.presets import PRESETS
+from privcov.papers.presets import PRESETS
 from privcov.privacy import NoPrivacy
+from privcov.sweeps import studies
 from tests.pages.test_pages import open_page
 
 ESTIMATE, TRADE_OFFS, GRAPH, SPECTRA = (

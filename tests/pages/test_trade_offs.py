@@ -17,9 +17,9 @@ from pages.trade_offs import sweep
 from pages.trade_offs.axes import axes, read_values
 from pages.trade_offs.script import script
 from privcov import accounting
-from privcov.experiments import draws as draws_module
-from privcov.experiments.cells import Cell
-from privcov.experiments.presets import PRESETS
+from privcov.papers.presets import PRESETS
+from privcov.sweeps import draws as draws_module
+from privcov.sweeps.cells import Cell
 from tests.pages.test_pages import ROOT, chart, open_page, settle
 from tests.patience import patient, until
 
@@ -401,7 +401,7 @@ def test_nonsense_in_the_values_is_one_sentence():
 
 
 def test_plan_json_of_a_page_runs():
-    from privcov.experiments.studies import write as plans_json
+    from privcov.sweeps.studies import write as plans_json
 
     one = built(values=(0.1,))
     assert privcov.Plan.from_json(plans_json(one.plans)) == one.plans[0]

@@ -15,9 +15,9 @@ from privcov import Ledger, PrivateDataset, ZCDP, release_private
 from privcov.__main__ import main
 from privcov.bundle.opened import bundle_of, open_answer
 from privcov.data_sources.private_file import Column, Declaration
-from privcov.experiments.owner_view import owner_look
 from privcov.measurements import exact_moment
 from privcov.measurements.integer_gram import UNIT
+from privcov.owner.view import owner_look
 
 BOUNDS = [(0.0, 10.0), (0.0, 1.0), (-5.0, 5.0)]
 NAMES = ["age", "share", "change"]

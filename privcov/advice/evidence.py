@@ -1,0 +1,143 @@
+"""Reads data/advice: the cells, and which of them is nearest to a question. No row of anybody's is involved."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pandas as pd
+
+from privcov import accounting, checks
+from privcov.advice.grid import FOLDER, FORMAT, TARGETS, columns_of, guarantee_of
+from privcov.estimators.base import METHODS
+from privcov.measurements.moment import sensitivity
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
+
+AT = ["structure", "n", "d", "kind", "level"]
+OTHERS = ("diagonal", "non-private")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One place of the grid. strength: of the noise, see `strength_of`."""
+
+    n: int
+    d: int
+    kind: str
+    level: float
+    strength: float
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee that was asked for at this point."""
+        return guarantee_of(self.kind, self.level)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An error and its standard error (0 where the number is exact)."""
+
+    error: float
+    se: float
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """One target. table: tidy: `AT`, method, error, se. ratios: row bound over usual row length, by structure."""
+
+    target: str
+    table: pd.DataFrame
+    cells: dict
+    points: tuple[Point, ...]
+    ratios: dict
+    replicates: int
+
+    def at(self, structure: str, point: Point) -> dict[str, Answer]:
+        """Every measured answer of a cell; the zero matrix (or the empty graph) errs by 1."""
+        return {"zero": Answer(1.0, 0.0)} | self.cells[(structure, point.n, point.d, point.kind, point.level)]
+
+    def along(self, name: str, point: Point) -> list[Point]:
+        """The places of the grid that differ from ``point`` in one of n, d and level, rising."""
+        found = [p for p in self.points if p.kind == point.kind]
+        rest = {"n", "d", "level"} - {name}
+        kept = [p for p in found if all(getattr(p, r) == getattr(point, r) for r in rest)]
+        return sorted(kept, key=lambda p: getattr(p, name))
+
+
+@lru_cache(maxsize=8)
+def read(target: str, folder: Path = FOLDER) -> Evidence:
+    """The evidence of a target. Raises ValueError for a table that this version of the project cannot have written."""
+    checks.one_of("target", target, tuple(TARGETS))
+    about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+    path = folder / f"{target}.csv"
+    wide = pd.read_csv(path)
+    if about.get("format") != FORMAT:
+        raise ValueError(f"{path.name} has the format {about.get('format')!r}, not {FORMAT!r}. Measure it again.")
+    methods = [c for c in wide.columns if c not in AT and not c.endswith(" se")]
+    allowed = {*(c.key for c in METHODS.all()), *OTHERS}
+    for method in methods:
+        if method not in allowed:
+            raise ValueError(f"{path.name} has a column {method!r}, which is no method. Measure it again.")
+    for method in columns_of(target):
+        if method not in methods:
+            raise ValueError(f"{path.name} says nothing of {method!r}. Measure it again: python -m privcov advice "
+                             "--recompute.")  # fmt: skip
+    parts = [wide[AT].assign(method=m, error=wide[m], se=wide[f"{m} se"]) for m in methods]
+    table = pd.concat(parts, ignore_index=True).dropna(subset=["error"])
+    cells: dict = {}
+    for *at, method, error, se in table.itertuples(index=False):
+        cells.setdefault(tuple(at), {})[method] = Answer(error, 0.0 if math.isnan(se) else se)
+    ratios = {key: told["length_ratio"] for key, told in about["structures"][target].items()}
+    points = tuple(_point(at) for at in dict.fromkeys(key[1:] for key in cells))
+    return Evidence(target, table, cells, points, ratios, about["replicates"])
+
+
+def strength_of(guarantee: Guarantee) -> float:
+    """A number the deviation of the noise is inversely proportional to: mu of Gaussian noise, or a pure epsilon."""
+    return guarantee.epsilon if isinstance(guarantee, PureDP) else accounting.mu_of(guarantee)
+
+
+def guarantee_from(kind: str, strength: float, delta: float | None) -> PureDP | ApproxDP | ZCDP:
+    """The other way round, for ``delta`` where the kind has one."""
+    if kind == "pure":
+        return PureDP(strength)
+    if kind == "zcdp":
+        return ZCDP(strength**2 / 2)
+    return ApproxDP(accounting.epsilon_of_gaussian(delta, strength), delta)
+
+
+def noise_factor(kind: str, d: int, *, mean_known: bool, add_remove: bool, lengths: float, persons: int) -> float:
+    """How many times larger the noise of a question is than that of a cell with the same n, d and guarantee.
+
+    lengths: (row bound over usual row length) of the question divided by that of the cell. persons: rows that one
+    person may have. The cells know their mean and their n, so measuring the mean as well, or protecting the number of
+    rows, changes the sensitivity.
+    """
+    norm = "nuclear" if kind == "pure" else "l2"
+    relation = "add-remove" if add_remove else "replace-one"
+    joint = 1 if add_remove or not mean_known else 0
+    asked = sensitivity(d, 1, norm=norm, joint=joint, relation=relation)
+    return persons * lengths**2 * asked / sensitivity(d, 1, norm=norm, joint=0)
+
+
+def nearest(evidence: Evidence, n: int, d: int, kind: str, strength: float) -> tuple[Point, float]:
+    """The nearest place of the grid and its distance: a factor, the largest of those in n, d and noise over signal.
+
+    Nearness is measured on logarithms of n, of d and of n times the strength, on which noise over signal depends.
+    """
+
+    def apart(point: Point) -> tuple[float, ...]:
+        noise = math.log(point.n * point.strength / (n * strength))
+        return math.log(point.n / n), math.log(point.d / d), noise
+
+    found = [p for p in evidence.points if p.kind == kind]
+    best = min(found, key=lambda p: (sum(x**2 for x in apart(p)), p.n))
+    return best, math.exp(max(abs(x) for x in apart(best)))
+
+
+def _point(at: tuple[int, int, str, float]) -> Point:
+    n, d, kind, level = at
+    return Point(int(n), int(d), kind, float(level), strength_of(guarantee_of(kind, float(level))))

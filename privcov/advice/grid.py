@@ -1,0 +1,257 @@
+"""The measured evidence behind `advise`: simulated cells over n, d and the guarantee, kept in data/advice.
+
+`measure` computes a target's cells and writes them; everything else in the advice only reads them. A run that was
+interrupted goes on where it stopped, because the cells go through the store of finished runs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from privcov._running import build_method, run_method
+from privcov.data_sources.base import SOURCES, make_dataset
+from privcov.estimators.base import METHODS
+from privcov.metrics.graphs import compare, edges
+from privcov.parameters import build
+from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
+from privcov.sweeps.cells import cells
+from privcov.sweeps.plan import Plan
+from privcov.sweeps.store import Store, guarantee_part, key_of, method_part, place_part
+
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "advice"
+FORMAT = "advice-1"
+SEED, REPLICATES = 0, 6
+DELTA = 1e-6
+NS = (300, 1_000, 5_000, 20_000, 100_000)
+LEVELS = {"zcdp": (0.001, 0.01, 0.1, 1.0), "approx": (0.1, 0.3, 1.0, 3.0), "pure": (0.1, 0.3, 1.0, 3.0, 10.0)}
+# Past this many columns a method is too slow for a table that anybody can compute again in minutes.
+LARGEST = {"em-cov": 40, "output-perturbation": 15}
+NONPRIVATE = {"covariance": "gaussian-cov", "precision": "auto-precision", "graph": "auto-precision"}
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What somebody may suspect of a matrix, and the source that stands for it.
+
+    metric: for the covariance of a source without a population matrix, the error to the sample.
+    """
+
+    key: str
+    label: str
+    source: str
+    params: tuple[tuple[str, object], ...] = ()
+    metric: str = "relative-frobenius-to-truth"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is estimated: its structures, the columns of its grid, and the trivial answers beside the zero matrix."""
+
+    key: str
+    structures: tuple[Structure, ...]
+    ds: tuple[int, ...]
+    measure: str
+
+
+_TO_SAMPLE = "relative-frobenius-to-sample"
+_COVARIANCES = (
+    Structure("independent", "hardly anything moves together", "sparse-covariance"),
+    Structure("banded", "sparse or banded: few pairs move together", "banded-covariance"),
+    Structure("dense", "dense: most pairs move together, less so the further apart", "ar1-covariance", (("rho", 0.9),)),
+    Structure("low-rank", "low rank: a few directions explain most", "zipf-norms", (("bins", 1),), _TO_SAMPLE),
+    Structure("skewed", "few rows much longer than the rest", "zipf-norms", (("bins", 4),), _TO_SAMPLE),
+)
+_AR2 = Structure("banded", "banded graph: near neighbours only", "precision-ar2")
+_RANDOM = Structure("random", "sparse graph without an order", "precision-random")
+_FULL = Structure("dense", "dense: every pair linked, each weakly", "precision-full")
+TARGETS = {
+    t.key: t
+    for t in (
+        Target("covariance", _COVARIANCES, (5, 15, 40, 100), "error of the matrix, relative (Frobenius)"),
+        Target("precision", (_AR2, _RANDOM, _FULL), (5, 15, 40), "error of the matrix, relative (Frobenius)"),
+        Target("graph", (_AR2, _RANDOM), (5, 15, 40), "1 - Matthews correlation of the edges"),
+    )
+}
+
+
+def guarantee_of(kind: str, level: float) -> Guarantee:
+    """The guarantee of a kind at a level of the grid."""
+    made: dict[str, Guarantee] = {"zcdp": ZCDP(level), "pure": PureDP(level), "approx": ApproxDP(level, DELTA)}
+    return made[kind]
+
+
+def ranked(target: str) -> list[str]:
+    """The methods that are measured: proved, and a trusted curator. A graph is read off a precision matrix."""
+    of = "covariance" if target == "covariance" else "precision"
+    return [c.key for c in METHODS.all() if c.target == of and c.standing == "proved" and c.trust == "central"]
+
+
+def columns_of(target: str) -> list[str]:
+    """The answers of a target's table, trivial and non-private ones included. The zero matrix errs by 1 everywhere."""
+    return [*ranked(target), *(["diagonal"] if target != "graph" else []), "non-private"]
+
+
+def measure(
+    target: str, store: Store | None = None, tell: Callable[[int, int], None] | None = None, **smaller
+) -> pd.DataFrame:
+    """The tidy evidence of a target: structure, n, d, kind, level, method, error, se (standard error), replicates.
+
+    smaller: structures, ns, ds, levels, replicates instead of the whole grid. se is NaN for a number that is exact.
+    A method that gave no answer in some replicate has error NaN there.
+    """
+    rows = list(_rows(TARGETS[target], store, tell, **smaller))
+    table = pd.DataFrame(rows, columns=["structure", "n", "d", "kind", "level", "method", "value"])
+    grouped = table.groupby(["structure", "n", "d", "kind", "level", "method"], sort=False)["value"]
+    found = grouped.agg(
+        error=lambda v: v.mean(skipna=False),
+        se=lambda v: v.std(ddof=1, skipna=False) / np.sqrt(len(v)) if len(v) > 1 else np.nan,
+        replicates="size",
+    )
+    return found.reset_index()
+
+
+def _rows(target: Target, store, tell, structures=None, ns=NS, ds=None, levels=None, replicates=REPLICATES) -> Iterator:
+    levels = LEVELS if levels is None else levels
+    wanted = [s for s in target.structures if structures is None or s.key in structures]
+    sizes = [(s, n, d) for s in wanted for n in ns for d in (ds or target.ds)]
+    for done, (structure, n, d) in enumerate(sizes):
+        if tell is not None:
+            tell(done, len(sizes))
+        filled = _graphs if target.key == "graph" else _matrices
+        here = {(k, g): guarantee_of(k, g) for k, found in levels.items() for g in found}
+        methods = [m for m in ranked(target.key) if d <= LARGEST.get(m, d)]
+        for kind, level, method, value in filled(target, structure, n, d, here, methods, replicates, store):
+            yield structure.key, n, d, kind, level, method, value
+        if target.key == "precision":
+            for kind, level in here:
+                yield structure.key, n, d, kind, level, "diagonal", _exact_diagonal(structure, n, d)
+    if tell is not None:
+        tell(len(sizes), len(sizes))
+
+
+def _matrices(target: Target, structure: Structure, n: int, d: int, here, methods, replicates, store) -> Iterator:
+    """Errors of matrices, by the project's own plans."""
+    names = {guarantee: at for at, guarantee in here.items()}
+    trivial = ["diagonal"] if target.key == "covariance" else []
+    jobs = ((list(names), [*methods, *trivial]), ([NoPrivacy()], [NONPRIVATE[target.key]]))
+    for guarantees, entries in jobs:
+        plan = Plan(
+            source=structure.source,
+            source_params=dict(structure.params) | {"n": n, "d": d},
+            methods=entries,
+            guarantees=guarantees,
+            metrics=[structure.metric],
+            replicates=replicates,
+            seed=SEED,
+        )
+        for row in (row for cell in cells([plan], store) for row in cell):
+            if row["guarantee"] == "none":
+                for kind, level in here:
+                    yield kind, level, "non-private", row["value"]
+                continue
+            kind = row["guarantee"]
+            yield kind, row["rho"] if kind == "zcdp" else row["epsilon"], row["method"], row["value"]
+
+
+def _graphs(target: Target, structure: Structure, n: int, d: int, here, methods, replicates, store) -> Iterator:
+    """1 - Matthews correlation of found and true edges: 0 is perfect; guessing, no edge and every edge have 1."""
+    source = build(SOURCES.get(structure.source).cls, f"Source {structure.source!r}", {"n": n, "d": d})
+    bound = source.default_row_bound(SEED)
+    place = place_part(source, bound, SEED)
+    built = {m: build_method(m, {}) for m in {*methods, NONPRIVATE["graph"]}}
+    for replicate in range(replicates):
+        drawn = None
+        asked = [(m, at, g) for m in methods for at, g in here.items()]
+        for key, at, guarantee in [*asked, (NONPRIVATE["graph"], None, NoPrivacy())]:
+            method = built[key]
+            if method.card.refuses(guarantee.kind):
+                continue
+            name = [key_of(place, method_part(method, {}), guarantee_part(guarantee), replicate, "one-minus-matthews")]
+            found = None if store is None else store.get(name)
+            if found is None:
+                drawn = drawn or make_dataset(source, seed=SEED, repeat=replicate, row_bound=bound)
+                found = [_mistaken(method, drawn, guarantee, replicate)]
+                if store is not None:
+                    store.put(name, found)
+            for kind, level in here if at is None else [at]:
+                yield kind, level, "non-private" if at is None else key, found[0][1]
+
+
+def _mistaken(method, dataset, guarantee: Guarantee, replicate: int) -> tuple[str, float, str]:
+    true = edges(dataset.truth.precision)
+    try:
+        release = run_method(method, dataset, guarantee, seed=SEED, repeat=replicate)
+    except ValueError as problem:
+        return "graph", float("nan"), str(problem)
+    found = compare(edges(release.precision), true)
+    sizes = (found.tp + found.fp, found.tp + found.fn, found.tn + found.fp, found.tn + found.fn)
+    if not all(sizes):
+        return "graph", 1.0, ""
+    return "graph", 1.0 - (found.tp * found.tn - found.fp * found.fn) / math.sqrt(math.prod(sizes)), ""
+
+
+def _exact_diagonal(structure: Structure, n: int, d: int) -> float:
+    """Error of one over the true variances: what the best diagonal answer could reach, with no noise at all."""
+    source = build(SOURCES.get(structure.source).cls, f"Source {structure.source!r}", {"n": n, "d": d})
+    truth = source.truth(SEED)
+    theta = np.linalg.inv(truth.covariance) if truth.precision is None else truth.precision
+    return float(np.linalg.norm(np.diag(1 / np.diag(truth.covariance)) - theta) / np.linalg.norm(theta))
+
+
+# --- the files ----------------------------------------------------------------------------------------------
+
+
+def write(target: str, found: pd.DataFrame, folder: Path = FOLDER) -> Path:
+    """One line per cell and two columns per answer, "method" and "method se": three significant digits."""
+    wide = found.pivot(index=["structure", "n", "d", "kind", "level"], columns="method", values=["error", "se"])
+    order = {s.key: i for i, s in enumerate(TARGETS[target].structures)}
+    wide = wide.sort_index(key=lambda at: at.map(order) if at.name == "structure" else at)
+    lines = [",".join([*wide.index.names, *(c for m in columns_of(target) for c in (m, f"{m} se"))])]
+    for at, row in wide.iterrows():
+        numbers = [_short(row[(part, m)]) for m in columns_of(target) for part in ("error", "se")]
+        lines.append(",".join([*(f"{v:g}" if isinstance(v, float) else str(v) for v in at), *numbers]))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{target}.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _short(value: float) -> str:
+    if not np.isfinite(value):
+        return ""
+    text = f"{value:.3g}".replace("e-0", "e-")
+    return text[1:] if text.startswith("0.") else text
+
+
+def _length_ratio(structure: Structure) -> float:
+    """Row bound over the root mean square length of simulated rows: what the noise pays for long rows."""
+    params = dict(structure.params) | {"n": 20_000, "d": 15}
+    source = build(SOURCES.get(structure.source).cls, f"Source {structure.source!r}", params)
+    drawn = make_dataset(source, seed=SEED)
+    return float(f"{drawn.row_bound / np.sqrt((drawn.to_working() ** 2).sum(axis=1).mean()):.3g}")
+
+
+def write_about(folder: Path = FOLDER) -> None:
+    """Seed, replicates, sources and versions: all that is needed to compute the tables again."""
+    about = {
+        "format": FORMAT,
+        "seed": SEED,
+        "replicates": REPLICATES,
+        "delta": DELTA,
+        "structures": {
+            t.key: {
+                s.key: {"source": s.source, **dict(s.params), "metric": s.metric, "length_ratio": _length_ratio(s)}
+                for s in t.structures
+            }
+            for t in TARGETS.values()
+        },
+        "versions": {c.key: c.version for c in METHODS.all() if c.standing == "proved" or c.key == "diagonal"},
+    }
+    (folder / "about.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")

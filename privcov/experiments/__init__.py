@@ -1,1 +1,0 @@
-"""A Plan describes an experiment; `run` turns it into one tidy table."""

@@ -1,0 +1,82 @@
+"""What the owner of a private table may look at and nobody else: the exact answer, what clipping does to it, and a
+throw-away draw of the noise. NOT private, and no part of a release: a release measures the rows anew.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.owner.preview import measured, planned_law
+from privcov.postprocess.answers import derive
+from privcov.privacy import Guarantee
+from privcov.private_dataset import PrivateDataset
+
+
+class LookError(ValueError):
+    """Why there is nothing to look at; nothing of a cell is in the sentence."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Look:
+    """Not private. Correlations d x d: of the rows as they are, of the clipped rows, and of one throw-away release.
+
+    clipped: share of each column's cells beyond its bounds. missing: share of its cells that the rule fills.
+    bias:    relative Frobenius change of the covariance (working units) by clipping. noise: the same by the draw.
+    rows:    how many rows were used.
+    """
+
+    raw: np.ndarray
+    kept: np.ndarray
+    draw: np.ndarray
+    clipped: np.ndarray
+    missing: np.ndarray
+    bias: float
+    noise: float
+    rows: int
+
+
+def owner_look(private: PrivateDataset, guarantee: Guarantee, shape: str, rng: np.random.Generator) -> Look:
+    """The exact answer beside a draw. rng: for the throw-away noise; it is simulated and never released."""
+    facts = private.facts
+    if facts.bounds is None:
+        raise LookError("The owner's view needs bounds per column: without them there is no clipping to show.")
+    cells = private._rows
+    used = np.ones(len(cells), dtype=bool) if private._class_of is None else private._class_of >= 0
+    holes = ~np.isfinite(cells)
+    if facts.missing == "drop-row":
+        used &= ~holes.any(axis=1)
+    if used.sum() < 2:
+        raise LookError("Fewer than two rows are left by the declared rules, so there is nothing to look at.")
+    cells, holes = cells[used], holes[used]
+    y = np.where(holes, 0.0, (np.where(holes, 0.0, cells) - facts.origin) / facts.scale)
+    low, high = ((facts.bounds - facts.origin[:, None]) / facts.scale[:, None]).T
+    inside = np.clip(y, low, high)
+    raw, kept = (np.cov(x, rowvar=False, bias=True).reshape(facts.d, facts.d) for x in (y, inside))
+    n, mean = len(y), inside.mean(axis=0)
+    law = planned_law(facts, guarantee, shape, n)
+    noisy = measured(kept, mean, n, facts.row_bound, law, rng)
+    drawn = derive(noisy)
+    return Look(
+        _correlation(raw),
+        _correlation(kept),
+        drawn.correlation,
+        ((y < low) | (y > high)).mean(axis=0),
+        holes.mean(axis=0),
+        _relative(kept - raw, raw),
+        _relative(drawn.covariance - kept, kept),
+        n,
+    )
+
+
+def _correlation(covariance: np.ndarray) -> np.ndarray:
+    spread = np.sqrt(np.diag(covariance))
+    spread = np.where(spread > 0, spread, 1.0)
+    return covariance / np.outer(spread, spread)
+
+
+def _relative(difference: np.ndarray, reference: np.ndarray) -> float:
+    size = float(np.linalg.norm(reference))
+    return float(np.linalg.norm(difference)) / size if size > 0 else math.inf

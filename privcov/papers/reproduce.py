@@ -1,0 +1,232 @@
+"""Compute the papers' tables again, as published and sound, and keep the results: ``python -m privcov reproduce``.
+
+A point (cells that share their rows) is computed once and written at once, so a run that was stopped goes on where it
+was. A stored point is computed again when more replicates are asked for, or when the seed or the version of its table
+differs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import privcov.papers.published as catalogue
+from privcov import engine
+from privcov.papers.published import COMPUTED, KEYS, LITERAL, REPRODUCED, Number, Point, Table
+from privcov.sweeps.cells import build_entry, rows_of
+
+SEED = 20_240
+PRESETS = ("small", "full")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One point of one table in one variant."""
+
+    table: Table
+    point: Point
+    variant: str
+    replicates: int
+
+
+def steps(keys: Sequence[str] = (), preset: str = "small") -> list[Step]:
+    """What a preset computes. keys: tables, () for all. Raises ValueError for an unknown table or preset."""
+    if preset not in PRESETS:
+        raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}.")
+    known = catalogue.TABLES
+    for key in keys:
+        if key not in known:
+            raise ValueError(f"There is no table {key!r}. There are {', '.join(known)}.")
+    found = []
+    for table in (known[k] for k in keys or known):
+        for point in table.points:
+            for variant in point.variants:
+                count = (point.small or table.small)[variant != LITERAL] if preset == "small" else table.replicates
+                if count:
+                    found.append(Step(table, point, variant, count))
+    return found
+
+
+def stamp(step: Step, seed: int = SEED) -> str:
+    """What the numbers of a step depend on beside the seed: the version of the table, and of the sound methods."""
+    parts = [f"table {step.table.version}"]
+    if step.variant != LITERAL:
+        keys = step.point.methods if step.point.plan is None else step.point.plan(1, seed).methods
+        for _, method, _ in map(build_entry, keys):
+            parts.append(f"{method.card.key} {method.card.version}")
+    return "; ".join(parts)
+
+
+def numbers(point: Point, variant: str, replicates: int, seed: int = SEED) -> Iterator[tuple[int, Number]]:
+    """(replicate, number) of one point. Raises MissingData where its rows are not there."""
+    if point.ready is not None:
+        point.ready()
+    for replicate in range(replicates):
+        for number in _numbers(point, variant, replicates, seed, replicate):
+            yield replicate, number
+
+
+def _numbers(point: Point, variant: str, replicates: int, seed: int, replicate: int) -> Iterator[Number]:
+    """Those of one replicate."""
+    each = point.literal if variant == LITERAL else point.sound
+    if each is not None:
+        yield from each(seed, replicate)
+        return
+    for row in rows_of(point.plan(replicates, seed), replicate):
+        keys, metric = point.read(row)
+        yield Number(keys, metric, point.unit * float(row["value"]), row["problem"])
+
+
+def compute(step: Step, seed: int = SEED) -> list[dict]:
+    """The rows of data/reproduced for one step: mean, sd and number of the replicates that gave a number."""
+    return _summary(step, seed, [number for _, number in numbers(step.point, step.variant, step.replicates, seed)])
+
+
+@dataclass(frozen=True)
+class Task:
+    """One replicate of a step, by name: tables hold functions that cannot travel to another process."""
+
+    table: str
+    point: str
+    variant: str
+    replicates: int
+    seed: int
+    replicate: int
+
+
+def one_replicate(task: Task) -> tuple[float, list[Number] | None]:
+    """A task of `privcov.engine.each`: (seconds, numbers), or None for numbers whose rows are not there."""
+    from privcov.data_sources.papers import MissingData
+
+    begun = time.perf_counter()
+    point = next(p for p in catalogue.TABLES[task.table].points if p.name == task.point)
+    try:
+        if point.ready is not None:
+            point.ready()
+        found = list(_numbers(point, task.variant, task.replicates, task.seed, task.replicate))
+    except MissingData:
+        found = None
+    return time.perf_counter() - begun, found
+
+
+def _summary(step: Step, seed: int, found_numbers: list[Number]) -> list[dict]:
+    cells: dict[tuple, list[Number]] = {}
+    for number in found_numbers:
+        keys = tuple(number.keys.get(name, "") for name in KEYS)
+        cells.setdefault((*keys, number.metric), []).append(number)
+    rows = []
+    for (*keys, metric), found in cells.items():
+        values = np.array([number.value for number in found])
+        values = values[np.isfinite(values)]
+        rows.append(
+            {
+                **dict(zip(KEYS, keys, strict=True)),
+                "metric": metric,
+                "variant": step.variant,
+                "point": step.point.name,
+                "value": _short(values.mean()) if len(values) else "",
+                "sd": _short(values.std(ddof=1)) if len(values) > 1 else "",
+                "replicates": len(values),
+                "failed": len(found) - len(values),
+                "problem": next((number.problem for number in found if number.problem), ""),
+                "seed": seed,
+                "version": stamp(step),
+                "made_with": f"numpy {np.__version__}",
+            }
+        )
+    return rows
+
+
+def _short(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def reproduce(
+    keys: Sequence[str] = (),
+    preset: str = "small",
+    *,
+    seed: int = SEED,
+    folder: Path = REPRODUCED,
+    progress: Callable[[int, int, Step, float], None] | None = None,
+    workers: int | None = None,
+) -> list[Path]:
+    """Compute what is not stored yet and return the files. progress(done, total, step, seconds of computing).
+
+    A step whose data set is not there (see data/README.md) is left as it is stored; progress gets NaN seconds for it.
+    workers: as for `privcov.run`; a task is one replicate of a step.
+    """
+    todo, done = steps(keys, preset), 0
+
+    def tell(step: Step, seconds: float) -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, len(todo), step, seconds)
+
+    missing = []
+    for step in todo:
+        if _stored(folder / f"{step.table.key}.csv", step, seed):
+            tell(step, 0.0)
+        else:
+            missing.append(step)
+    tasks = [(step, replicate) for step in missing for replicate in range(step.replicates)]
+    wanted = [Task(s.table.key, s.point.name, s.variant, s.replicates, seed, replicate) for s, replicate in tasks]
+    arrived: dict[int, dict] = {}
+    with contextlib.closing(engine.each(one_replicate, wanted, workers=workers)) as results:
+        for position, (seconds, found) in results:
+            step, replicate = tasks[position]
+            parts = arrived.setdefault(id(step), {})
+            parts[replicate] = seconds, found
+            if len(parts) == step.replicates:
+                tell(step, _kept(step, seed, folder, arrived.pop(id(step))))
+    return sorted({folder / f"{step.table.key}.csv" for step in todo})
+
+
+def _kept(step: Step, seed: int, folder: Path, parts: dict) -> float:
+    """Write a step whose replicates are all there; the seconds it took."""
+    if any(found is None for _, found in parts.values()):
+        return math.nan
+    numbers_in_order = [number for replicate in range(step.replicates) for number in parts[replicate][1]]
+    _write(folder / f"{step.table.key}.csv", _summary(step, seed, numbers_in_order), step)
+    return sum(seconds for seconds, _ in parts.values())
+
+
+def _rows(path: Path) -> list[dict]:
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _same(row: dict, step: Step) -> bool:
+    return row["point"] == step.point.name and row["variant"] == step.variant
+
+
+def _stored(path: Path, step: Step, seed: int) -> bool:
+    found = [row for row in _rows(path) if _same(row, step)]
+    return bool(found) and all(
+        int(row["replicates"]) + int(row["failed"]) >= step.replicates
+        and row["seed"] == str(seed)
+        and row["version"] == stamp(step)
+        for row in found
+    )
+
+
+def _write(path: Path, rows: list[dict], step: Step) -> None:
+    """The file with this step's rows replaced; whole or not at all."""
+    kept = [row for row in _rows(path) if not _same(row, step)]
+    order = {(p.name, v): i for i, (p, v) in enumerate((p, v) for p in step.table.points for v in p.variants)}
+    whole = sorted(kept + rows, key=lambda row: order.get((row["point"], row["variant"]), len(order)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".part")
+    pd.DataFrame(whole, columns=COMPUTED).to_csv(draft, index=False, lineterminator="\n")
+    os.replace(draft, path)

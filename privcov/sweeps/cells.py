@@ -1,0 +1,196 @@
+"""The cells of an experiment: one method, on one draw of rows, under one guarantee. And what the store has of them."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import itertools
+import json
+from collections.abc import Generator, Iterator, Sequence
+from threading import Event
+
+from privcov._running import build_method
+from privcov.data_sources.base import SOURCES
+from privcov.dataset import Dataset
+from privcov.parameters import build
+from privcov.privacy import Guarantee, NoPrivacy
+from privcov.sweeps.draws import Draw, Run, computed, fill, fill_draw, to_reference
+from privcov.sweeps.store import Store, guarantee_part, key_of, method_part, place_part
+
+_OPTIONS = ("calibration", "centre", "tuning", "neighbours")
+# Columns of the table that a varied source parameter must not overwrite (AR(1) has a rho of its own).
+_TAKEN = ("source", "method", "guarantee", "epsilon", "delta", "rho", "replicate", "target", "metric", "value")
+
+
+def build_entry(entry) -> tuple:
+    """(label, built method, options) of one entry of a plan's ``methods``."""
+    key, given = (entry, {}) if isinstance(entry, str) else entry
+    options = {k: given[k] for k in _OPTIONS if k in given}
+    own = {k: v for k, v in given.items() if k not in options}
+    label = key + "".join(f" {k}={v}" for k, v in sorted(given.items()))
+    return label, build_method(key, own), options
+
+
+def column_of(name: str) -> str:
+    """The column of the table that holds a varied name."""
+    return f"source_{name}" if name in _TAKEN else name
+
+
+class Cell(list):
+    """The rows of the table that one method run fills, one per metric.
+
+    reused: they came from the store. plan, position: which of several plans, and where in its table.
+    """
+
+    def __init__(self, rows: list, reused: bool, position: int = 0, plan: int = 0) -> None:
+        super().__init__(rows)
+        self.reused, self.position, self.plan = reused, position, plan
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The order of the table; cells come in the order in which they are finished."""
+        return self.plan, self.position
+
+
+def cells(
+    plans: Sequence, store: Store | None = None, *, workers: int | None = None, stop: Event | None = None
+) -> Generator[Cell, None, None]:
+    """The method runs of plans: first what the store has, then the others in the order in which they are finished.
+
+    Rows are drawn when a cell first needs them, so what is all in the store costs no drawing. Small work is done here;
+    `privcov.engine` does the rest. Only the caller's process writes the store, each cell when it arrives. stop: when it
+    is set, no further cell comes.
+    """
+    lists = [_List(plan) for plan in plans]
+    starts = [0, *itertools.accumulate(len(one) for one in lists)]
+    draws = []
+    for which, (one, start) in enumerate(zip(lists, starts[:-1], strict=True)):
+        for draw in one.draws(start):
+            missing = []
+            for run in draw.runs:
+                found = None if store is None else store.get(one.keys(run.position - start))
+                if found is None:
+                    missing.append(run)
+                else:
+                    yield one.cell(run.position - start, found, which, reused=True)
+            if missing:
+                draws.append(dataclasses.replace(draw, runs=tuple(missing)))
+    for position, found in computed(draws, workers, stop):
+        which = bisect.bisect_right(starts, position) - 1
+        one, own = lists[which], position - starts[which]
+        if store is not None:
+            store.put(one.keys(own), found)
+        yield one.cell(own, found, which, reused=False)
+
+
+def count_known(plan, store: Store) -> int:
+    """How many method runs of a plan the store already has."""
+    one = _List(plan)
+    return sum(store.get(one.keys(position)) is not None for position in range(len(one)))
+
+
+def rows_of(plan, replicate: int) -> list[dict]:
+    """The rows of the table that belong to one replicate, computed here."""
+    one = _List(plan)
+    rows: list[dict] = []
+    for draw in one.draws(0):
+        if draw.replicate == replicate:
+            for position, found in fill_draw(draw):
+                rows += one.cell(position, found, 0, reused=False)
+    return rows
+
+
+class _List:
+    """The method runs of a plan by their position: every point once, then every point again, replicate by replicate."""
+
+    def __init__(self, plan) -> None:
+        self.plan = plan
+        self.spots = list(_spots(plan))
+        built = [(*entry, method_part(*entry[1:])) for entry in _entries(plan)]
+        levels = [(guarantee, guarantee_part(guarantee)) for guarantee in plan.guarantees]
+        self.pairs = [pair for pair in itertools.product(built, levels) if not pair[0][1].card.refuses(pair[1][0].kind)]
+
+    def __len__(self) -> int:
+        return self.plan.replicates * len(self.spots) * len(self.pairs)
+
+    def _at(self, position: int) -> tuple:
+        place, pair = divmod(position, len(self.pairs))
+        replicate, spot = divmod(place, len(self.spots))
+        return replicate, self.spots[spot], *self.pairs[pair]
+
+    def keys(self, position: int) -> list[bytes]:
+        replicate, (*_, spot), (*_, part), (_, level) = self._at(position)
+        return [key_of(spot, part, level, replicate, metric) for metric in self.plan.metrics]
+
+    def cell(self, position: int, found: list[tuple], which: int, *, reused: bool) -> Cell:
+        replicate, (named, *_), (label, *_), (guarantee, _) = self._at(position)
+        rows = _rows(label, guarantee, replicate, self.plan.metrics, found)
+        return Cell([{"source": self.plan.source, **named, **row} for row in rows], reused, position, which)
+
+    def draws(self, start: int) -> Iterator[Draw]:
+        """All of them, whatever the store has; points with equal rows share one. start: position of the first run."""
+        plan, position = self.plan, start
+        noise_seed = plan.seed if plan.noise_seed is None else plan.noise_seed
+        for replicate in range(plan.replicates):
+            for source, spots in itertools.groupby(self.spots, key=lambda spot: spot[1]):
+                runs = []
+                for _, _, bound, _ in spots:
+                    for (_, method, options, _), (guarantee, _) in self.pairs:
+                        runs.append(Run(position, bound, method, options, guarantee))
+                        position += 1
+                if runs:
+                    yield Draw(source, plan.seed, noise_seed, replicate, plan.sizes, tuple(plan.metrics), tuple(runs))
+
+
+def _entries(plan) -> Iterator[tuple]:
+    """`build_entry` of every method; for classification each measures the class means."""
+    more = {} if plan.sizes is None else {"centre": "classes"}
+    for label, method, options in map(build_entry, plan.methods):
+        yield label, method, options | more
+
+
+def _spots(plan) -> Iterator[tuple]:
+    """(columns of the table, source, row bound, its part of the key) of every point."""
+    split = "" if plan.sizes is None else json.dumps(dataclasses.asdict(plan.sizes), sort_keys=True)
+    noise = "" if plan.noise_seed in (None, plan.seed) else f"noise {plan.noise_seed}"
+    for point in plan.points():
+        own = {k: v for k, v in point.items() if k != "row_bound"}
+        source = build(SOURCES.get(plan.source).cls, f"Source {plan.source!r}", {**plan.source_params, **own})
+        bound = point.get("row_bound", plan.row_bound)
+        bound = source.default_row_bound(plan.seed) if bound is None else float(bound)
+        place = place_part(source, bound, plan.seed) + split + noise
+        yield {column_of(k): v for k, v in point.items()}, source, bound, place
+
+
+def cells_on(
+    dataset: Dataset, methods: list, guarantees: list, metrics: list, *, replicates: int, seed: int, row_bounds=()
+) -> Generator[Cell, None, None]:
+    """The same for rows that no registered source can make again: replicates redraw the noise only; nothing is kept.
+
+    These may be rows of an upload: they are never handed to another process nor to a cluster.
+
+    row_bounds: values of R to vary, or () for the data set's own.
+    """
+    built = [build_entry(m) for m in methods]
+    points = [({"row_bound": r}, dataset.with_row_bound(r)) for r in row_bounds] or [({}, dataset)]
+    position = itertools.count()
+    for replicate in range(replicates):
+        for (named, rows), (label, method, options), guarantee in itertools.product(points, built, guarantees):
+            if not method.card.refuses(guarantee.kind):
+                measure = to_reference(rows)
+                found = fill(rows, measure, method, options, guarantee, metrics, seed, replicate)
+                filled = _rows(label, guarantee, replicate, metrics, found)
+                yield Cell([{**named, **row} for row in filled], False, next(position))
+
+
+def _rows(label: str, guarantee, replicate: int, metrics: list, found: list[tuple]) -> list[dict]:
+    named = {"method": label, **_columns(guarantee), "replicate": replicate}
+    return [
+        {**named, "target": target, "metric": metric, "value": value, "problem": text}
+        for metric, (target, value, text) in zip(metrics, found, strict=True)
+    ]
+
+
+def _columns(guarantee: Guarantee) -> dict:
+    empty = {"guarantee": guarantee.kind, "epsilon": float("nan"), "delta": float("nan"), "rho": float("nan")}
+    return empty if isinstance(guarantee, NoPrivacy) else {**empty, **vars(guarantee)}

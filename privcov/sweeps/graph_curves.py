@@ -1,0 +1,110 @@
+"""Curves of graph recovery: the mean over replicates at fixed rates, and how far it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privcov.metrics.graphs import precision_at, roc_at
+
+if TYPE_CHECKING:
+    from privcov.sweeps.graph_study import Line, Run
+
+GRID = np.linspace(0, 1, 101)
+BAND = (0.1, 0.9)  # quantiles of the replicates
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Mean over replicates at each point of `GRID`, and the band of `BAND`; NaN where under half of them reach.
+
+    tpr, low, high: true positive rate at each false positive rate. precision, precision_low, precision_high: share of
+    drawn edges that are true at each share of edges found. reach, recall: where the first replicate ends, on either
+    axis. base: true edges as a share of all pairs. replicates: with a path; without: those that gave none, for the
+    reason ``problem``. infeasible, unfinished, lambdas: counts over all paths. marks: rule -> mean (false positive
+    rate, true positive rate, share of drawn edges that are true).
+    """
+
+    name: str
+    line: Line
+    tpr: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    precision: np.ndarray
+    precision_low: np.ndarray
+    precision_high: np.ndarray
+    reach: float
+    recall: float
+    base: float
+    replicates: int
+    without: int
+    infeasible: int
+    unfinished: int
+    lambdas: int
+    marks: Mapping[str, tuple[float, float, float]]
+    problem: str = ""
+
+    def area(self, to: float) -> float:
+        """Area under the mean curve from false positive rate 0 to ``to`` <= reach; at most ``to``. Guessing: to^2/2."""
+        if not 0 <= to <= self.reach + 1e-9:
+            raise ValueError(f"to must lie between 0 and {self.reach:.3g}, where the curve ends; got {to:g}.")
+        inside = to + 1e-9 >= GRID
+        return float(np.trapezoid(self.tpr[inside], GRID[inside]))
+
+
+def average(lines: Sequence[Line], names: Sequence[str], found: Sequence[Run]) -> tuple[Curve, ...]:
+    """One curve per line that has at least one path, whatever the order of the runs."""
+    ordered = sorted(found, key=lambda run: run.replicate)
+    made = []
+    for i, (name, line) in enumerate(zip(names, lines, strict=True)):
+        mine = [run for run in ordered if run.line == i]
+        solved = [run for run in mine if run.rates is not None and len(run.rates.lam)]
+        if solved:
+            made.append(_curve(name, line, mine, solved))
+    return tuple(made)
+
+
+def _curve(name: str, line: Line, mine: list[Run], solved: list[Run]) -> Curve:
+    base = mine[0].base
+    tpr, low, high, reach = _vertical(np.array([roc_at(run.rates, GRID) for run in solved]))
+    right = _vertical(np.array([precision_at(run.rates, GRID, base) for run in solved]))
+    every = [run.rates for run in mine if run.rates is not None]
+    marks = {}
+    for rule in dict.fromkeys(rule for run in mine for rule in run.marks):
+        at = np.mean([run.marks[rule] for run in mine if rule in run.marks], axis=0)
+        drawn = at[1] * base + at[0] * (1 - base)
+        marks[rule] = (float(at[0]), float(at[1]), float(at[1] * base / drawn) if drawn > 0 else float("nan"))
+    return Curve(
+        name,
+        line,
+        tpr,
+        low,
+        high,
+        *right[:3],
+        reach,
+        right[3],
+        base,
+        len(solved),
+        len(mine) - len(solved),
+        sum(r.infeasible for r in every),
+        sum(r.unfinished for r in every),
+        sum(len(r.lam) + r.infeasible + r.lost for r in every),
+        marks,
+        next((run.problem for run in mine if run.problem), ""),
+    )
+
+
+def _vertical(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """(mean, low, high) of the replicates that reach a point, where at least half do; and where all do."""
+    there = ~np.isnan(values)
+    enough = 2 * there.sum(axis=0) >= len(values)
+    mean, low, high = (np.full(len(GRID), np.nan) for _ in range(3))
+    if enough.any():
+        kept = values[:, enough]
+        mean[enough] = np.nanmean(kept, axis=0)
+        low[enough], high[enough] = np.nanquantile(kept, BAND, axis=0)
+    whole = np.flatnonzero(there.all(axis=0))
+    return mean, low, high, float(GRID[whole[-1]]) if len(whole) else 0.0

@@ -1,0 +1,158 @@
+"""Who wins where? The best method in every cell of a map over (n, d) or (n, epsilon), and whether it is clear.
+
+A map is a list of plans, one per d, because the public row bound depends on d. Their tidy table holds all errors;
+`winners` only reads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Generator
+
+import numpy as np
+import pandas as pd
+
+from privcov import checks
+from privcov.data_sources.base import SOURCES
+from privcov.estimators.base import METHODS
+from privcov.parameters import build
+from privcov.sweeps.cells import Cell, cells
+from privcov.sweeps.crossings import paired_interval
+from privcov.sweeps.plan import Plan, collect
+from privcov.sweeps.store import Store
+
+TRIVIAL = ("zero", "diagonal")  # compete everywhere: an answer that needs no method
+
+
+def map_plans(
+    source: str,
+    source_params: dict,
+    *,
+    methods: list,
+    guarantees: list,
+    ns: list[int],
+    ds: list[int] | None = None,
+    metric: str = "relative-frobenius-to-truth",
+    replicates: int = 8,
+    seed: int = 0,
+    bound: float = 1.0,
+) -> list[Plan]:
+    """The plans of a map: n against d (one guarantee), or n against the guarantees (one d).
+
+    bound: row bound as a multiple of the source's public default for that d. The trivial answers are added to
+    ``methods``. replicates: >= 2, since one has no interval.
+    """
+    card = SOURCES.get(source)
+    names = {s.name for s in card.parameters}
+    for name in ("n", "d") if ds else ("n",):
+        if name not in names:
+            raise ValueError(f"{card.label} has one {name}, so there is no map over {name}. Choose a simulated source.")
+    if ds and len(guarantees) != 1:
+        raise ValueError(f"A map over n and d has one guarantee, got {len(guarantees)}.")
+    checks.whole("replicates", replicates, 2, remedy="One replicate has no interval.")
+    checks.positive("bound", bound)
+    entries = [*methods, *(key for key in TRIVIAL if key not in methods)]
+    found = []
+    for d in ds or [None]:
+        params = source_params if d is None else {**source_params, "d": d}
+        params = {k: v for k, v in params.items() if k != "n"}
+        default = build(card.cls, f"Source {source!r}", params).default_row_bound(seed)
+        plan = Plan(
+            source=source,
+            source_params=params,
+            methods=entries,
+            guarantees=guarantees,
+            vary={"n": ns},
+            metrics=[metric],
+            replicates=replicates,
+            seed=seed,
+            row_bound=bound * default,
+        )
+        found.append(plan)
+    return found
+
+
+def dimension(plan: Plan) -> int:
+    """The number of columns of a plan's source."""
+    default = next(s.default for s in SOURCES.get(plan.source).parameters if s.name == "d")
+    return plan.source_params.get("d", default)
+
+
+def map_cells(plans: list[Plan], store: Store | None = None, **how) -> Generator[Cell, None, None]:
+    """The method runs of all plans, each row with the column d. how: workers and stop, as for `cells`."""
+    ds = [dimension(plan) for plan in plans]
+    with contextlib.closing(cells(plans, store, **how)) as found:
+        for cell in found:
+            yield Cell([{"d": ds[cell.plan], **row} for row in cell], cell.reused, cell.position, cell.plan)
+
+
+def run_map(
+    plans: list[Plan],
+    progress: Callable[[int, int], None] | None = None,
+    store: Store | None = None,
+    *,
+    workers: int | None = None,
+) -> pd.DataFrame:
+    """The tidy tables of all plans in one, with the column d. progress(done, total) after each run of a method."""
+    tell = None if progress is None else lambda done, total, _: progress(done, total)
+    found = collect(map_cells(plans, store, workers=workers), sum(plan.steps for plan in plans), tell)
+    return pd.DataFrame([row for cell in found for row in cell])
+
+
+def winners(table: pd.DataFrame, *, x: str = "n", y: str = "d") -> pd.DataFrame:
+    """One row per cell (x, y): who has the smallest mean error, by how much, and whether that is clear.
+
+    winner, error:      the method with the smallest mean error over replicates, and that error.
+    runner_up, second:  the next one and its error. ratio: second / error.
+    clear:              for every other method the 95 % t interval of the paired difference (same rows, same
+                        replicate) lies above zero. Each pair stands for itself: nothing is corrected for the
+                        number of methods or cells.
+    rivals:             the methods for which it does not, in order of their error.
+    absent:             methods that gave no matrix in at least one replicate; they do not compete in that cell.
+    """
+    found = []
+    for (at_x, at_y), part in table.groupby([x, y], sort=True):
+        errors = part.pivot_table(index="replicate", columns="method", values="value", aggfunc="first", dropna=False)
+        absent = [m for m in errors.columns if not np.isfinite(errors[m]).all()]
+        errors = errors.drop(columns=absent)
+        means = errors.mean().sort_values(kind="stable")
+        row = {x: at_x, y: at_y, "winner": "", "error": math.nan, "runner_up": "", "second": math.nan,
+               "ratio": math.nan, "clear": False, "rivals": (), "absent": tuple(absent)}  # fmt: skip
+        if len(means):
+            best = means.index[0]
+            rivals = tuple(m for m in means.index[1:] if paired_interval(errors[m] - errors[best])[0] <= 0)
+            row |= {"winner": best, "error": means.iloc[0], "rivals": rivals, "clear": not rivals}
+        if len(means) > 1:
+            ratio = means.iloc[1] / means.iloc[0] if means.iloc[0] > 0 else math.inf
+            row |= {"runner_up": means.index[1], "second": means.iloc[1], "ratio": ratio}
+        found.append(row)
+    return pd.DataFrame(found)
+
+
+def count(found: pd.DataFrame) -> dict[str, int]:
+    """How many cells each method wins clearly, most first; the rest is nobody's."""
+    clear = found[found["clear"]]
+    return {str(k): int(v) for k, v in clear["winner"].value_counts().items()}
+
+
+def in_words(found: pd.DataFrame, labels: dict[str, str], *, x: str = "n", y: str = "d") -> str:
+    """Who wins how many cells, and the widest margin as an example."""
+    counted = count(found)
+    parts = [f"{labels.get(m, m)} wins {k}" for m, k in counted.items()]
+    open_cells = len(found) - sum(counted.values())
+    parts.append(f"{open_cells} without a clear winner")
+    text = f"Of {len(found)} cells: {', '.join(parts)}."
+    clear = found[found["clear"] & np.isfinite(found["ratio"])]
+    if len(clear):
+        top = clear.loc[clear["ratio"].idxmax()]
+        text += (
+            f" The widest margin is at {x} = {top[x]:,.6g}, {y} = {top[y]:,.6g}: {labels.get(top['winner'])} with an "
+            f"error of {top['error']:.3g}, against {top['second']:.3g} of {labels.get(top['runner_up'])}."
+        )
+    return text
+
+
+def labels_of() -> dict[str, str]:
+    """The labels of the methods, by key."""
+    return {card.key: card.label for card in METHODS.all()}

@@ -1,0 +1,142 @@
+"""The plan: at the scale of the very release that follows, and right about what survives."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from privcov.measurements.exact_moment import measure_exactly
+from privcov.measurements.exact_reading import read_sum
+from privcov.owner.preview import (
+    STRUCTURES,
+    Twin,
+    noisy_twin,
+    planned_law,
+    preview,
+    smallest_level,
+    survival,
+    with_level,
+)
+from privcov.owner.view import owner_look
+from privcov.postprocess.answers import derive
+from privcov.postprocess.threshold import universal_level
+from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.private_dataset import PrivateDataset
+
+CASES = [
+    (ZCDP(0.1), "isotropic"),
+    (ApproxDP(1.0, 1e-6), "isotropic"),
+    (PureDP(1.0), "laplace"),
+    (PureDP(1.0), "wishart-difference"),
+]
+
+
+def private(n: int = 500, d: int = 4, **how) -> PrivateDataset:
+    x = np.random.default_rng(0).uniform(0, 1, (n, d))
+    return PrivateDataset.from_rows(x, bounds=[(0, 1)] * d, **how)
+
+
+@pytest.mark.parametrize(("guarantee", "shape"), CASES)
+@pytest.mark.parametrize("n_public", [True, False])
+@pytest.mark.parametrize("people", [1, 3])
+def test_the_plan_has_the_noise_of_the_release(guarantee, shape, n_public, people):
+    data = private(n_public=n_public, rows_per_person=people)
+    released = read_sum(measure_exactly(data, guarantee, centre="joint", shape=shape), "joint")
+    planned = planned_law(data.facts, guarantee, shape, 500)
+    assert planned.shape == released.law.shape
+    assert planned.scale * 500 == pytest.approx(released.law.scale * released.rows, rel=1e-12)
+
+
+def test_a_person_with_more_rows_costs_more_noise():
+    one, three = (planned_law(private(rows_per_person=k).facts, ZCDP(0.1), "isotropic", 500).scale for k in (1, 3))
+    assert three == pytest.approx(3 * one, rel=1e-9)
+
+
+@pytest.mark.parametrize("structure", list(STRUCTURES))
+def test_the_twin_has_the_structure_it_says(structure):
+    twin = Twin(6, 200_000, structure, 0.6, 0.3, np.sqrt(6))
+    assert np.linalg.eigvalsh(twin.correlation)[0] > 0
+    law = dataclasses.replace(planned_law(private(d=6).facts, ZCDP(1.0), "isotropic", 10), scale=0.0)
+    noisy, sample = noisy_twin(twin, law, seed=3)
+    assert sample / 0.3**2 == pytest.approx(twin.correlation, abs=0.03)
+    assert derive(noisy).covariance == pytest.approx(sample, abs=1e-9)
+
+
+@pytest.mark.parametrize("anchors", [1, 3])
+def test_the_chance_to_survive_is_what_the_thresholded_answer_does(anchors):
+    """400 twins: a chance that is wrong by 0.1 lies four standard errors off."""
+    twin = Twin(6, 3000, "blocks", 0.35, 0.3, np.sqrt(6), anchors)
+    law = planned_law(private(d=6).facts, ZCDP(0.05), "isotropic", 3000)
+    kept = []
+    for k in range(400):
+        found = derive(noisy_twin(twin, law, 1, k)[0]).thresholded != 0
+        kept.append([found[0, 1], found[0, 5]])
+    plan = preview(twin, ZCDP(0.05), law, replicates=1)
+    assert np.mean(kept, axis=0) == pytest.approx([plan.survives(0.35), plan.survives(0.0)], abs=0.1)
+    assert 0.3 < plan.survives(0.35) < 0.9  # where the test can see something
+
+
+def test_visible_means_a_chance_of_eighty_percent():
+    twin = Twin(10, 4000, row_bound=np.sqrt(10))
+    law = planned_law(private(d=10).facts, ZCDP(0.5), "isotropic", 4000)
+    plan = preview(twin, ZCDP(0.5), law, replicates=1)
+    assert plan.survives(plan.visible) == pytest.approx(0.8, abs=0.01)
+    assert survival(0.0, 0.1, 0.0, universal_level(10)) < 0.02
+    assert survival(0.3, 0.0, 0.0, 2.0) == 1.0
+
+
+def test_more_privacy_means_a_larger_error():
+    twin = Twin(8, 2000, row_bound=np.sqrt(8))
+    facts = private(d=8).facts
+    errors = [preview(twin, ZCDP(r), planned_law(facts, ZCDP(r), "isotropic", 2000)).error for r in (0.01, 0.1, 1.0)]
+    assert errors == sorted(errors, reverse=True)
+    assert preview(twin, ZCDP(1.0), planned_law(facts, ZCDP(1.0), "isotropic", 2000)).clipped == 0.0
+
+
+def test_the_smallest_level_brackets():
+    assert smallest_level(lambda x: x >= 0.37) == pytest.approx(0.37, rel=0.02)
+    assert smallest_level(lambda x: False) is None
+    assert smallest_level(lambda x: True) == 1e-4
+    assert with_level(ApproxDP(1.0, 1e-6), 2.0) == ApproxDP(2.0, 1e-6)
+    assert with_level(ZCDP(1.0), 2.0) == ZCDP(2.0)
+
+
+@pytest.mark.parametrize(("name", "value"), [("n", 1), ("structure", "?"), ("strength", 1.0), ("spread", 0.0)])
+def test_a_twin_that_cannot_be_is_refused(name, value):
+    with pytest.raises(ValueError, match=name):
+        Twin(**({"d": 3, "n": 10} | {name: value}))
+
+
+# --- the owner's view ---------------------------------------------------------------------------------------
+
+
+def test_the_owner_sees_the_exact_answer_and_what_clipping_does():
+    rng = np.random.default_rng(0)
+    x = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 5000)
+    x[:, 1] *= 10
+    data = PrivateDataset.from_rows(x, bounds=[(-1, 1), (-100, 100)])
+    look = owner_look(data, ZCDP(0.1), "isotropic", np.random.default_rng(1))
+    assert look.raw == pytest.approx(np.corrcoef(x, rowvar=False))
+    clipped = np.clip(x, [-1, -100], [1, 100])
+    assert look.kept == pytest.approx(np.corrcoef(clipped, rowvar=False))
+    assert look.clipped == pytest.approx([(np.abs(x[:, 0]) > 1).mean(), 0])
+    assert look.bias > 0.1
+    assert look.rows == 5000
+
+
+def test_two_looks_are_two_draws_and_a_look_says_nothing_of_its_rows():
+    data = private()
+    one, other = (owner_look(data, ZCDP(0.1), "isotropic", np.random.default_rng(s)) for s in (1, 2))
+    assert not np.array_equal(one.draw, other.draw)
+    assert np.array_equal(one.raw, other.raw)
+    assert "array" not in repr(one)
+
+
+def test_the_owner_sees_the_rows_that_the_release_uses():
+    x = np.array([[0.1, np.nan], [0.2, 0.3], [0.5, 0.9], [0.7, 0.2]])
+    data = PrivateDataset.from_rows(x, bounds=[(0, 1)] * 2, n_public=False, missing="drop-row")
+    assert owner_look(data, ZCDP(1.0), "isotropic", np.random.default_rng(0)).rows == 3
+    filled = PrivateDataset.from_rows(x, bounds=[(0, 1)] * 2)
+    look = owner_look(filled, ZCDP(1.0), "isotropic", np.random.default_rng(0))
+    assert look.missing == pytest.approx([0, 0.25])
+    assert look.raw == pytest.approx(np.corrcoef(np.nan_to_num(x, nan=0.5), rowvar=False))
