@@ -56,6 +56,14 @@ def checks_of(table: str, folder: Path = REPRODUCED) -> list[Check]:
 
 def _register() -> None:
     """Import the files whose checks register themselves."""
+    from privcov.papers import (  # noqa: F401
+        published_checks_2,
+        published_checks_3,
+        published_checks_4,
+        published_checks_figures,
+        published_checks_figures_2,
+        published_checks_figures_5,
+    )
 
 
 def run_check(key: str, folder: Path = REPRODUCED) -> Check:
