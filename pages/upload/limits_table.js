@@ -1,9 +1,13 @@
-// The page may run again while somebody types: what stands in the fields is theirs, so the table is built once.
+// The page may run again, show the table anew or go away while somebody types. So every edit is numbered and kept until
+// the page says that it has heard of it; until then the field shows the edit, and from then on what the page says.
+const LOGS = new Map();
 const NUMBER = /^[+\-\u2212]?(\d+\.?\d*|\.\d+)([eE][+\-\u2212]?\d+)?$/;
 
 export default function ({ data, parentElement, setStateValue }) {
   const body = parentElement.querySelector("tbody");
-  if (body.childElementCount) return;
+  if (!LOGS.has(data.key)) LOGS.set(data.key, { edits: new Map(), last: data.heard });
+  const log = LOGS.get(data.key);
+  log.heard = data.heard;
   const typed = data.columns.map((column) => ["tick", "number", "text"].includes(column.kind));
   const field = (row, place) => body.rows[row]?.cells[place]?.firstElementChild;
 
@@ -14,11 +18,30 @@ export default function ({ data, parentElement, setStateValue }) {
     input.title = wrong ? "Not a finite number: digits, with a point before the decimals." : "";
   };
   const read = (input) => (input.type === "checkbox" ? input.checked : input.value);
-  const tell = () =>
-    setStateValue(
-      "cells",
-      data.rows.map((_, row) => data.columns.map((_, place) => (typed[place] ? read(field(row, place)) : null))),
+  const note = (row, place) => log.edits.set(`${row} ${place}`, [row, place, ++log.last, read(field(row, place))]);
+  const unheard = () => [...log.edits.values()].filter(([, , number]) => number > log.heard);
+  const tell = () => setStateValue("cells", unheard());
+
+  const plain = (text, column) => {
+    const trimmed = text.trim();
+    return column.kind === "number" && NUMBER.test(trimmed) ? Number(trimmed.replaceAll("\u2212", "-")) : trimmed;
+  };
+  const write = (input, value, column) => {
+    if (column.kind === "tick") input.checked = value;
+    else if (plain(input.value, column) !== plain(value, column)) {
+      input.value = value; // 1e3 stays where the page says 1000
+      judge(input);
+    }
+  };
+  const show = () => {
+    const edited = new Map(unheard().map(([row, place, , value]) => [`${row} ${place}`, value]));
+    data.rows.forEach((values, row) =>
+      values.forEach((value, place) => {
+        if (typed[place]) write(field(row, place), edited.get(`${row} ${place}`) ?? value, data.columns[place]);
+      }),
     );
+  };
+  if (body.childElementCount) return show();
 
   const go = (row, place) => {
     const next = field(row, place);
@@ -39,26 +62,25 @@ export default function ({ data, parentElement, setStateValue }) {
           input.value = value.trim();
           judge(input);
         }
+        note(row + down, place + right);
       }),
     );
     tell();
   };
 
-  const make = (cell, column, value, row, place, name) => {
+  const make = (cell, column, row, place, name) => {
     const input = document.createElement("input");
     input.setAttribute("aria-label", `${column.label} of ${name}`);
     input.autocomplete = "off";
     if (column.kind === "tick") {
       input.type = "checkbox";
-      input.checked = value;
     } else {
       input.type = "text";
       input.spellcheck = false;
       if (column.kind === "number") input.inputMode = "decimal";
       if (column.most) input.maxLength = column.most;
-      input.value = value;
-      judge(input);
     }
+    input.addEventListener("input", () => note(row, place));
     input.addEventListener("change", () => {
       judge(input);
       tell();
@@ -89,9 +111,11 @@ export default function ({ data, parentElement, setStateValue }) {
     data.columns.forEach((column, place) => {
       const cell = column.kind === "name" ? line.appendChild(document.createElement("th")) : line.insertCell();
       cell.className = column.kind;
-      if (typed[place]) make(cell, column, values[place], row, place, name);
+      if (typed[place]) make(cell, column, row, place, name);
       else cell.textContent = cell.title = values[place];
       if (column.kind === "name") cell.scope = "row";
     });
   });
+  show();
+  if (unheard().length) tell(); // typed just before the visitor went to another page and back
 }

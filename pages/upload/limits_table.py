@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -47,34 +47,52 @@ class Field:
         return self.kind in ("tick", "number", "text")
 
 
-def draw(typed: pd.DataFrame, fields: Sequence[Field], key: str, caption: str) -> pd.DataFrame:
+def draw(
+    typed: pd.DataFrame, fields: Sequence[Field], key: str, caption: str, keep: Callable[[], None]
+) -> pd.DataFrame:
     """The table on the page, and what stands in it now: `typed` with the visitor's changes.
 
+    keep: called before a run that something new was typed for. It keeps what `taken_in` gives, because that run may end
+    before it comes to the table: the visitor has clicked on something else that is shown without it.
+
     A number is a float, NaN where nothing was typed, and the text itself where that is no number: `unread` names it.
-    Under another key the table starts anew.
+    Under another key the table starts anew; under the same one it follows what the page changes in `typed`.
     """
+    typed = taken_in(typed, fields, key)
     lines = typed[[field.name for field in fields]].itertuples(index=False, name=None)
     rows = [[_shown(value, field.kind) for value, field in zip(line, fields, strict=True)] for line in lines]
     _DRAW(
-        data={"columns": [asdict(field) for field in fields], "rows": rows, "caption": caption},
+        data={
+            "columns": [asdict(field) for field in fields],
+            "rows": rows,
+            "caption": caption,
+            "key": key,
+            "heard": typed.attrs.get(key, 0),
+        },
         key=key,
-        on_cells_change=lambda: None,
+        on_cells_change=keep,
     )
     return taken_in(typed, fields, key)
 
 
 def taken_in(typed: pd.DataFrame, fields: Sequence[Field], key: str) -> pd.DataFrame:
-    """`typed` with what stands in the table of that key, also in a run that does not draw it."""
-    cells = (st.session_state.get(key) or {}).get("cells")
-    if cells is None:
+    """`typed` with what was typed into the table of that key, also in a run that does not draw it.
+
+    An edit is taken in once, by its number: what the page itself changed later, it does not undo. The number goes with
+    the frame, in `attrs`, so that a run that is cut short loses both or neither.
+    """
+    heard = typed.attrs.get(key, 0)
+    edits = (st.session_state.get(key) or {}).get("cells") or []
+    new = sorted((number, row, place, value) for row, place, number, value in edits if number > heard)
+    if not new:
         return typed
-    if len(cells) != len(typed) or any(len(line) != len(fields) for line in cells):
-        raise ValueError(f"The table of limits came back with {len(cells)} lines, not {len(typed)}: reload the page.")
     found = typed.copy()
-    for field, column in zip(fields, zip(*cells, strict=True), strict=True):
-        if field.typed:
-            kept = bool if field.kind == "tick" else object
-            found[field.name] = pd.Series([_meant(value, field) for value in column], found.index, kept)
+    for _, row, place, value in new:
+        field = fields[place]
+        if not (field.typed and row in found.index):
+            raise ValueError("The table of limits came back with other cells: reload the page.")
+        found.at[row, field.name] = _meant(value, field)
+    found.attrs[key] = new[-1][0]
     return found
 
 

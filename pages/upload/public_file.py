@@ -198,7 +198,13 @@ def _editor(upload: Upload, bounds: bool) -> pd.DataFrame:
         upload.typed = _blank(upload.table)
     fields = _FIELDS if bounds else tuple(f for f in _FIELDS if f.kind != "number")
     key = f"upload-cells-{upload.file_id}-{'bounds' if bounds else 'row'}"
-    upload.typed = limits_table.draw(upload.typed, fields, key, "One line per numeric column, with its public limits.")
+
+    def keep() -> None:
+        upload.typed = limits_table.taken_in(upload.typed, fields, key)
+
+    upload.typed = limits_table.draw(
+        upload.typed, fields, key, "One line per numeric column, with its public limits.", keep
+    )
     return upload.typed
 
 

@@ -46,7 +46,7 @@ def section() -> None:
     if mine.typed is None:
         mine.typed = blank(mine.header)
     mine.typed = limits_table.draw(
-        mine.typed, FIELDS, _key(mine), "One line per column, with its public limits and the reason for them."
+        mine.typed, FIELDS, _key(mine), "One line per column, with its public limits and the reason for them.", take_in
     )
     _many(mine)
 
@@ -69,10 +69,10 @@ def _many(mine: Own) -> None:
         first, second, told = st.columns([1, 1, 4], vertical_alignment="center")
         if first.button("Tick all", key=f"own-all-{mine.file_id}"):
             mine.typed["use"] = True
-            _again(mine)
+            st.rerun()
         if second.button("Tick none", key=f"own-none-{mine.file_id}"):
             mine.typed["use"] = False
-            _again(mine)
+            st.rerun()
         told.caption(f"{used} of {len(mine.header)} columns are ticked. Cells can also be pasted from a spreadsheet.")
         places = st.columns([1, 1, 3, 2], vertical_alignment="bottom")
         low = places[0].number_input("Lowest for all", format="%g", **keep("all-low", None))
@@ -84,7 +84,7 @@ def _many(mine: Own) -> None:
             for field, value in (("low", low), ("high", high), ("reason", reason or None)):
                 if value is not None:
                     mine.typed.loc[mine.typed["use"] & empty(mine.typed[field]), field] = value
-            _again(mine)
+            st.rerun()
 
 
 def leave_out(name: str) -> None:
@@ -93,12 +93,6 @@ def leave_out(name: str) -> None:
     mine = own()
     if mine.typed is not None and mine.typed.loc[mine.typed["column"] == name, "use"].any():
         mine.typed.loc[mine.typed["column"] == name, "use"] = False
-        mine.turn += 1
-
-
-def _again(mine: Own) -> None:
-    mine.turn += 1  # the table starts anew, from what was typed
-    st.rerun()
 
 
 def as_used(declared: Declaration) -> None:

@@ -6,6 +6,7 @@ limits, where each trial is nine fields: a key lost in one field of twenty shows
 
 import pytest
 
+from tests.browser.test_journeys import open_csv, upload
 from tests.browser.test_own_data import press, said, step
 
 TRIALS = 10
@@ -102,6 +103,48 @@ def test_the_table_of_limits_by_keyboard_and_from_a_spreadsheet(visit, settle):
     page.keyboard.type("15")
     press(page, settle, "Declare")
     assert "Declared: 3 columns of 't'" in said(page)
+
+
+def type_two(page, low: str, high: str) -> None:
+    """Into the first line, at machine speed; the second number is not yet left."""
+    cell(page, "Lowest", "u").click(click_count=3)
+    page.keyboard.type(low)
+    page.keyboard.press("Tab")
+    page.keyboard.type(high)
+
+
+def test_limits_stay_however_soon_one_clicks_or_goes_on_typing(visit, settle):
+    """Another click ends a run before it has come to the table; a button changes the table while somebody types."""
+    page = visit("/Your_data", height=1500)
+    given(page, settle)
+    for trial in range(2):
+        type_two(page, f"12{trial}", f"34{trial}")
+        page.get_by_role("link", name="Methods").first.click()
+        settle(page)
+        page.get_by_role("link", name="Your data").first.click()
+        settle(page)
+        assert standing(page)["u"] == (f"12{trial}", f"34{trial}", "", ""), f"trial {trial}"
+    page.get_by_text("Several columns at once").click()
+    settle(page)
+    use, highest = page.get_by_role("checkbox", name="Use of w"), cell(page, "Highest", "w")
+    box = highest.bounding_box()
+    for trial, pause in enumerate((0, 30, 60, 90)):
+        page.get_by_role("button", name=("Tick none", "Tick all")[trial % 2]).click()
+        page.wait_for_timeout(pause)
+        page.mouse.click(box["x"] + 20, box["y"] + 10, click_count=3)
+        page.keyboard.type(f"{trial + 1}23456", delay=15)
+        page.keyboard.press("Tab")
+        settle(page)
+        assert (highest.input_value(), use.is_checked()) == (f"{trial + 1}23456", trial % 2 == 1), f"after {pause} ms"
+
+
+def test_limits_of_a_public_file_stay_however_soon_another_kind_of_limit_is_chosen(visit, settle):
+    page = open_csv(visit, settle)
+    upload(page, settle, "Yes, anyone may see its rows", "mine.csv", b"u,v\n1,2\n2,5\n")
+    type_two(page, "12", "34")
+    for kind in ("One row bound", "Bounds per column"):
+        step(page, settle, kind)
+    assert [cell(page, label, "u").input_value() for label in LABELS[:2]] == ["12", "34"]
 
 
 def test_plans_controls_stand_where_they_were_however_soon_one_goes_on(visit, settle):

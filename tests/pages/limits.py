@@ -18,8 +18,14 @@ def drawn(at: AppTest) -> pd.DataFrame:
 def type_in(at: AppTest, cells: dict[int, dict]) -> None:
     """Into the lines of that number, {column: text}; None empties a field. The next run brings it."""
     (node,) = at.get("bidi_component")
-    table = drawn(at)
-    for row, values in cells.items():
-        for name, value in values.items():
-            table.loc[row, name] = "" if value is None else value if isinstance(value, bool) else str(value)
-    at.session_state[node.key] = {"cells": table.to_numpy(dtype=object).tolist()}
+    told = json.loads(node.proto.json)
+    places = [column["name"] for column in told["columns"]]
+    edits = [
+        (row, places.index(name), "" if value is None else value if isinstance(value, bool) else str(value))
+        for row, values in cells.items()
+        for name, value in values.items()
+    ]
+    first = told["heard"] + 1
+    at.session_state[node.key] = {
+        "cells": [[row, place, first + n, value] for n, (row, place, value) in enumerate(edits)]
+    }
