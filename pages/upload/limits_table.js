@@ -13,7 +13,8 @@ export default function ({ data, parentElement, setStateValue }) {
 
   const judge = (input) => {
     const text = input.value.trim();
-    const wrong = input.inputMode === "decimal" && text !== "" && !(NUMBER.test(text) && isFinite(text.replaceAll("\u2212", "-")));
+    const fine = text === "" || (NUMBER.test(text) && isFinite(text.replaceAll("\u2212", "-")));
+    const wrong = input.inputMode === "decimal" && !fine;
     input.setAttribute("aria-invalid", wrong);
     input.title = wrong ? "Not a finite number: digits, with a point before the decimals." : "";
   };
