@@ -506,7 +506,7 @@ def test_a_draw_that_is_interrupted_counts_as_failed_at_once(tmp_path):
 
 
 def test_a_limit_needs_a_name(tmp_path):
-    with pytest.raises(LedgerError, match="needs the name"):
+    with pytest.raises(LedgerError, match="must be that of a table"):
         ledger(tmp_path).limit("  ", RHO)
     book = ledger(tmp_path)
     assert book.limit(" t ", RHO).limit == RHO  # and spaces around it are no part of it

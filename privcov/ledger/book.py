@@ -114,7 +114,10 @@ class Ledger:
     def limit(self, name: str, guarantee: Guarantee) -> Account:
         """Set the limit of a table; every limit that was ever set stays on record."""
         cost_of(guarantee)
-        name = checks.words("The name of a limit", name, "that of a table. Give it the declared one")
+        try:
+            name = checks.words("The name of a limit", name, "that of a table. Give it the declared one")
+        except ValueError as problem:
+            raise LedgerError(str(problem)) from None
         with self._file.link(write=True) as link:
             self._file.chain.enter_limit(link, name, json.dumps(to_dict(guarantee)), _now())
         return self.account(name)

@@ -201,6 +201,7 @@ def executed(code: str) -> dict:
 
 def test_the_trade_offs_script_has_the_numbers_of_the_curves(capsys):
     at = open_page(TRADE_OFFS, **TINY, values="rho:0.1,1", replicates="3", methods="auto-cov,gaussian-cov")
+    at.run()  # the sweep may have ended after it was drawn
     summary = executed(at.code[0].value)["summary"]
     shown = at.dataframe[0].value
     for name in ("mean", "low", "high"):

@@ -345,7 +345,7 @@ def test_a_sweep_that_goes_on_takes_the_place_of_the_stopped_one_on_the_page(mon
 
 
 def test_the_script_on_the_page_is_its_table(capsys):
-    at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
+    at = open_page(PAGE, **{"data.n": "50", "data.d": "3"}).run()  # the sweep may have ended after it was drawn
     scope: dict = {}
     exec(at.code[0].value, scope)
     shown = at.dataframe[0].value
