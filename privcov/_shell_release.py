@@ -333,7 +333,10 @@ def _ledger(options) -> None:
     if options.what != "list" and not options.name:
         raise ValueError(f"ledger {options.what} needs the name of a table.")
     if options.what == "limit":
-        print(f"{options.name}: {ledger.limit(options.name, guarantee_of(options)).sentence}")
+        from privcov import checks
+
+        name = checks.words("The name of a limit", options.name, "that of a table. Give it the declared one")
+        print(f"{name}: {ledger.limit(name, guarantee_of(options)).sentence}")
         return
     for name in [options.name] if options.name else ledger.names():
         entries = ledger.entries(name)
