@@ -324,19 +324,19 @@ def _begin_anew(options) -> None:
 
 
 def _ledger(options) -> None:
+    from privcov import checks
     from privcov.measurements.exposed import exposed_answer
 
     if options.what == "begin-anew":
         _begin_anew(options)
         return
-    ledger = privcov.Ledger(options.ledger)
     if options.what != "list" and not options.name:
         raise ValueError(f"ledger {options.what} needs the name of a table.")
+    if options.name:
+        checks.words("The name", options.name, "that of a table. Give it the declared one")
+    ledger = privcov.Ledger(options.ledger)
     if options.what == "limit":
-        from privcov import checks
-
-        name = checks.words("The name of a limit", options.name, "that of a table. Give it the declared one")
-        print(f"{name}: {ledger.limit(name, guarantee_of(options)).sentence}")
+        print(f"{options.name}: {ledger.limit(options.name, guarantee_of(options)).sentence}")
         return
     for name in [options.name] if options.name else ledger.names():
         entries = ledger.entries(name)

@@ -87,12 +87,7 @@ class PrivateDataset:
         listed, class_of = classes_of_rows(labels, classes, len(rows))
         units = working_units(names, row_bound, bounds, typical)
         facts = declared(names, units, listed, len(rows), n_public, rows_per_person, missing)
-        return cls(
-            facts,
-            _name(name),
-            rows,
-            class_of,
-        )
+        return cls(facts, _name(name), rows, class_of)
 
     @classmethod
     def from_files(
@@ -135,13 +130,7 @@ class PrivateDataset:
         listed = class_names(classes) if classes else ()
         facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing)
         files = FileRows(table, (table.n, len(names)), progress)
-        return cls(
-            facts,
-            _name(name),
-            files,
-            None,
-            files,
-        )
+        return cls(facts, _name(name), files, None, files)
 
     if not TYPE_CHECKING:  # to a type checker an unknown name stays an error
 
@@ -190,9 +179,9 @@ class Sealed:
         raise SealedError(f"Private rows are measured once, by the exact measurement, and never asked for {name!r}.")
 
 
-def _name(given: object) -> str:
-    return checks.words("name", given, "the words by which the ledger knows the table. Give it one")
-
-
 class SealedError(TypeError):
     """A step wanted more of a private table than its one measurement."""
+
+
+def _name(given: object) -> str:
+    return checks.words("name", given, "the words by which the ledger knows the table. Give it one")

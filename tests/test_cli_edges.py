@@ -69,6 +69,7 @@ BAD = [
     (2, f"{RELEASE} --rho 1 --public --accept-unreadable größe", "--public keeps no record"),
     (2, f"{RELEASE} --rho 1 --expected-rows 900", "the declaration says that it is public"),
     (2, "ledger limit a\ud800 --rho 1", "half a character"),
+    (2, "ledger show a\ud800", "half a character"),
     (1, f"{RELEASE} --rho 1", "has no limit"),
     (1, f"{RELEASE} --rho 1 --ledger folder", "folder cannot be used"),
     (1, "release nothing.csv --declaration d.json --rho 1", "There is no file nothing.csv"),

@@ -16,6 +16,7 @@ import privcov
 from privcov.ledger import Ledger, LedgerError
 from privcov.ledger import book as ledger_book
 from privcov.ledger.access import NAMES
+from privcov.ledger.beginning import _leads_to
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
@@ -516,6 +517,18 @@ def test_no_reader_is_alarmed_while_others_write(tmp_path):
     _, said = reader.communicate(timeout=patient(30))
     assert (reader.returncode, problems) == (0, []), said
     assert len(book.entries()) == 25
+
+
+def test_a_lock_file_that_goes_while_it_is_looked_at_is_not_ours(tmp_path, monkeypatch):
+    lock = tmp_path / "lock"
+    handle = os.open(lock, os.O_CREAT | os.O_RDWR)
+    assert _leads_to(lock, handle)
+    monkeypatch.setattr(Path, "exists", lambda self: True)  # it was there a moment ago
+    lock.unlink()
+    assert not _leads_to(lock, handle)
+    lock.touch()  # that of the next one
+    assert not _leads_to(lock, handle)
+    os.close(handle)
 
 
 def test_a_ledger_that_many_begin_at_once_has_one_key(tmp_path):

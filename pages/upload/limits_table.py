@@ -50,7 +50,7 @@ class Field:
 def draw(
     typed: pd.DataFrame, fields: Sequence[Field], key: str, caption: str, keep: Callable[[], None]
 ) -> pd.DataFrame:
-    """The table on the page, and what stands in it now: `typed` with the visitor's changes.
+    """Draw the table; `typed` with the visitor's changes.
 
     keep: called before a run that something new was typed for. It keeps what `taken_in` gives, because that run may end
     before it comes to the table: the visitor has clicked on something else that is shown without it.
@@ -72,7 +72,7 @@ def draw(
         key=key,
         on_cells_change=keep,
     )
-    return taken_in(typed, fields, key)
+    return typed
 
 
 def taken_in(typed: pd.DataFrame, fields: Sequence[Field], key: str) -> pd.DataFrame:

@@ -99,12 +99,17 @@ def as_used(declared: Declaration) -> None:
     """Every bound as it will be used: a slip of the fingers is seen here, before a row is read."""
     st.markdown("**These bounds will be used.** Compare them with what you meant: a wrong digit changes the answer.")
     lines = [
-        f"{c.name}: from {c.low:,.15g} to {c.high:,.15g}, "
-        + ("the middle is typical" if c.typical is None else f"typical {c.typical:,.15g}")
+        f"{c.name}: from {_exact(c.low)} to {_exact(c.high)}, "
+        + ("the middle is typical" if c.typical is None else f"typical {_exact(c.typical)}")
         for c in declared.columns
     ]
     with st.container(height=300 if len(lines) > 10 else "content"):
         st.text("\n".join(lines))
+
+
+def _exact(number: float) -> str:
+    """The fewest digits that mean this very double."""
+    return f"{float(number):,}".removesuffix(".0")
 
 
 def empty(cells: pd.Series) -> pd.Series:
