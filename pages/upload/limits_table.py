@@ -97,15 +97,17 @@ def taken_in(typed: pd.DataFrame, fields: Sequence[Field], key: str) -> pd.DataF
 
 
 def unread(typed: pd.DataFrame, fields: Sequence[Field]) -> str:
-    """One sentence on the first cell of a ticked line that holds no finite number, or nothing."""
-    for line in typed[typed["use"]].itertuples():
-        for field in fields:
-            if field.kind == "number" and isinstance(text := getattr(line, field.name), str):
-                return (
-                    f"{field.label} of {line.column!r} is {text!r}, which is not a finite number: type digits, with a "
-                    "point before the decimals."
-                )
-    return ""
+    """One sentence on the cells of ticked lines that hold no finite number, or nothing."""
+    found = [
+        f"{field.label} of {line.column!r} is {text!r}"
+        for line in typed[typed["use"]].itertuples()
+        for field in fields
+        if field.kind == "number" and isinstance(text := getattr(line, field.name), str)
+    ]
+    if not found:
+        return ""
+    more = f" and {len(found) - 3} more" * (len(found) > 3)
+    return f"{', '.join(found[:3])}{more}, which is not a finite number: type digits, with a point before the decimals."
 
 
 def _shown(value: object, kind: str) -> str | bool:

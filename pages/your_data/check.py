@@ -35,10 +35,12 @@ def panel() -> None:
     with st.container(border=True, key="own-checked"):
         st.html(_STYLE)
         verdict()
+        for line in advice(found):
+            st.markdown(show.as_text(line))
         if lacking := found.wasted:
             st.markdown(
-                "A column with hardly a number takes its share of the guarantee and answers nothing. Tick it to "
-                "release it nevertheless, or leave all of them out."
+                "A column with hardly a number takes its share of the guarantee and answers nothing. Correct the file "
+                "and take it again, tick the column to release it nevertheless, or leave all of them out."
             )
             with st.container(height=200 if len(lacking) > 4 else "content"):
                 for name, key in _ticks(mine, found):
@@ -122,7 +124,5 @@ def _details(mine: Own, found: OwnerCheck) -> None:
     )
     if found.label:
         st.markdown(show.as_text(f"{found.unlisted:,} of {found.rows:,} rows have no label of the list."))
-    for line in advice(found):
-        st.markdown(show.as_text(line))
     classes = len(mine.declared.classes) if mine.declared else 0
     st.markdown(needs(found.rows, len(found.columns), classes, found.seconds, in_files=False).sentence)

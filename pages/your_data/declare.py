@@ -239,10 +239,10 @@ def entered() -> Declaration:
     rows = typed[typed["use"]]
     if not len(rows):
         raise ValueError("No column is chosen, and at least one is needed: tick those that go into the matrix.")
-    if lacking := _lacking(kept, rows):
-        raise ValueError(f"Still missing: {'; '.join(lacking)}.")
     if unread := limits_table.unread(typed, own_columns.FIELDS):
         raise ValueError(unread)
+    if lacking := _lacking(kept, rows):
+        raise ValueError(f"Still missing: {'; '.join(lacking)}.")
     columns = tuple(
         Column(line.column, _number(line.low), _number(line.high), _number(line.typical), str(line.reason).strip())
         for line in rows.itertuples()

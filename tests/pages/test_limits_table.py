@@ -56,7 +56,9 @@ def test_what_is_no_finite_number_stays_as_typed_and_is_named_where_it_is_used(s
     found = typed(state, frame(), [1, LOW, 1, text])
     assert found.loc[1, "low"] == text
     assert f"Lowest of 'v' is {text!r}, which is not a finite number" in limits_table.unread(found, FIELDS)
-    found.loc[1, "use"] = False
+    found = typed(state, found, [0, LOW, 2, "abc"])
+    assert limits_table.unread(found, FIELDS).startswith(f"Lowest of 'u' is 'abc', Lowest of 'v' is {text!r}, which")
+    found["use"] = False
     assert limits_table.unread(found, FIELDS) == ""
 
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shell import hosted
-from pages.your_data import state
+from pages.your_data import columns, state
 from privcov.accounting import attacker_success
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
@@ -442,3 +442,26 @@ def test_what_was_typed_last_survives_the_choice_of_the_class_column():
     typed = calm(at).session_state["own"].typed
     assert typed.loc[2, ["low", "high", "reason"]].tolist() == [1.0, 300.0, "the scale"]
     assert not typed.loc[1, "use"]
+
+
+@pytest.mark.parametrize("n_public", [True, False])
+def test_a_number_of_rows_typed_on_plan_stops_no_release(ledger, n_public):
+    at = go(declared(n_public=n_public), "plan")
+    widget(at, "number_input", "rows").set_value(5000).run()
+    press(press(limited(at), "Release ..."), "Confirm and release")
+    assert not at.error
+    assert [entry.state for entry in Ledger(ledger).entries()] == ["stored"]
+
+
+def test_a_cell_that_is_no_number_is_named_and_nothing_is_declared_with_it():
+    at = declared()
+    type_in(go(at, "declare"), {1: {"high": "1,5"}})
+    press(at, "Declare")
+    assert [e.value for e in at.error if "which is not a finite number" in e.value]
+    assert at.session_state["own"].declared == declaration()
+
+
+@pytest.mark.parametrize("number", [0.1, 120.0, -1234567.5, 12345678901234567.0, 0.1 + 0.2, 1e300])
+def test_a_bound_is_shown_to_its_last_digit(number):
+    assert float(columns._exact(number).replace(",", "")) == number
+    assert columns._exact(1234.0) == "1,234"
