@@ -7,20 +7,20 @@ import functools
 import streamlit as st
 
 from pages.estimate import pins
-from pages.shell import address, cached, controls, frame, script, show, take_home
+from pages.shell import address, cached, frame, script, show, sidebar, take_home, visitor_files
 from pages.shell.glossary import term
 from pages.shell.study import CSV
 from pages.upload import public_file
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import waterfall as waterfall_figure
-from privcov.figures.look import plain
 from privcov.figures.matrices import colour_limit, heatmap, saturated
+from privcov.figures.words import plain
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, waterfall, working
 
 study = frame.page("Estimate", keeps=("more",))
 palette = frame.palette()
-controls.sidebar(study)
+sidebar.draw(study)
 st.title("Estimate")
 st.caption(
     f"What one {term('release')} of a {term('covariance')} or {term('precision')} costs: its error, where that comes "
@@ -29,7 +29,7 @@ st.caption(
 
 if study.source_key() == CSV:
     public_file.section()
-    if "csv" not in st.session_state:
+    if visitor_files.table() is None:
         st.stop()
 
 with show.problems():

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shell import address, cached, controls, frame, show
+from pages.shell import address, cached, frame, show, sidebar
 from pages.shell.glossary import term
-from pages.trade_offs import form, opened, pins, view, which_epsilon, who_wins, who_wins_form
+from pages.trade_offs import curves, form, saved, which_epsilon, who_wins
 
 study = frame.page(
     "Trade-offs",
-    keeps=("tab", *form.KEEPS, *opened.KEEPS, *which_epsilon.KEEPS, *who_wins_form.KEEPS),
+    keeps=("tab", *form.KEEPS, *saved.KEEPS, *which_epsilon.KEEPS, *who_wins.KEEPS),
 )
-controls.sidebar(study, method=False)
+sidebar.draw(study, method=False)
 st.title("Trade-offs")
 st.markdown(
     "Choose methods, draw the curves, and read off where one overtakes another, or where none beats a "
@@ -26,17 +26,17 @@ first, epsilon, winner, last = address.tabs(
 if first.open:
     with first, show.problems():
         preset = form.presets()
-        plans = opened.plans()
+        plans = saved.plans()
         if preset is not None:
             made, metric = form.preset_form(preset)
-            view.section(made, metric, None, study)
+            curves.section(made, metric, None, study)
         elif plans:
-            made, metric = opened.form(plans)
-            view.section(made, metric, None, study)
+            made, metric = saved.form_of(plans)
+            curves.section(made, metric, None, study)
         else:
             data = cached.dataset(study)
             made, metric = form.own_form(study, data)
-            view.section(made, metric, data, study)
+            curves.section(made, metric, data, study)
 
 for tab, part in ((epsilon, which_epsilon), (winner, who_wins)):
     if tab.open:
@@ -45,4 +45,4 @@ for tab, part in ((epsilon, which_epsilon), (winner, who_wins)):
 
 if last.open:
     with last:
-        pins.section()
+        curves.pinned()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.graph_recovery import board, roc_form, settings
-from pages.shell import cached, controls, frame, show
+from pages.graph_recovery import board, roc, settings
+from pages.shell import cached, frame, show, sidebar
 from pages.shell.glossary import term
 from privcov.estimators.base import METHODS
 
-study = frame.page("Graph recovery", keeps=(*board.KEEPS, *roc_form.KEEPS))
+study = frame.page("Graph recovery", keeps=(*board.KEEPS, *roc.KEEPS))
 st.title("Graph recovery")
 st.markdown(
     f"Two variables are linked when their entry in the {term('precision')} is not zero. The "
@@ -20,7 +20,7 @@ st.markdown(
 with show.problems():
     study = settings.effective(study)
     able, left_out = settings.offered(study.kind)
-    controls.sidebar(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
+    sidebar.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
     settings.presets()
     st.caption(settings.told(study))
     data = cached.dataset(study, settings.SOURCE)

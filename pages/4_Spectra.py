@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.shell import address, cached, controls, frame, script, show, take_home
+from pages.shell import address, cached, frame, script, show, sidebar, take_home
 from pages.shell.glossary import term
-from privcov.figures.look import plain
 from privcov.figures.spectra import spectrum
+from privcov.figures.words import plain
 from privcov.metrics.spectra import noise_edge, spectra
 
 study = frame.page("Spectra", keeps=("axis",))
 palette = frame.palette()
-controls.sidebar(study)
+sidebar.draw(study)
 st.title("Spectra")
 st.markdown(
     f"Noise pushes {term('eigenvalue', 'eigenvalues')} apart: the large ones up, the small ones below zero. Inside the "

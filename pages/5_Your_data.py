@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shell import frame, hosted, owner_token, show
 from pages.shell.glossary import term
-from pages.your_data import answers, columns, declare, elsewhere, paper, plan, release, view
+from pages.your_data import answers, declare, elsewhere, plan, release, view
 from pages.your_data.state import STEPS, follow, forget, own
 
 frame.page("Your data")
@@ -36,17 +36,18 @@ step = st.segmented_control(
     "Step",
     list(STEPS),
     required=True,
-    format_func=STEPS.get,
+    format_func=STEPS.__getitem__,
     key="own-step",
     label_visibility="collapsed",
     on_change=lambda: follow(st.session_state["own-step"]),
 )
+assert step is not None  # a step is always chosen
 if step != "view":
     own().look = None  # what is not private does not wait in memory for a way back
 if step != "release":
     own().checked = None
 if step != "declare":
-    columns.take_in()
+    declare.take_in()
 if step in ("plan", "release"):
     declare.changed_since()
 with show.problems():
@@ -55,7 +56,7 @@ with show.problems():
 st.divider()
 left, right, _ = st.columns([2, 2, 5])
 if left.button("Security and limits", key="own-security"):
-    paper.security()
+    elsewhere.security()
 if own().raw:
     right.button(
         "Forget this file",

@@ -1,4 +1,4 @@
-"""Ten lessons with one lever and one question each, and the demonstrations; every screen has its own link."""
+"""The lessons, with one control and one question each, and the demonstrations; every screen has its own link."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ if view.part() == "demos":
     with st.container(horizontal=True, key="lesson-chooser"):
         view.size_and_link(full=full)
     view.heading("Demonstrations")
-    demos.section(full=full)
+    demos.draw(full=full)
 else:
-    view.section(study, full=full)
+    view.draw(study, full=full)

@@ -10,10 +10,10 @@ import streamlit as st
 
 import privcov
 from pages.methods import converter
-from pages.shell import address, frame, glossary, method_form, show
+from pages.shell import address, frame, glossary, show, sidebar
 from pages.shell.study import Study
 from privcov.estimators.base import MethodCard
-from privcov.figures.look import plain
+from privcov.figures.words import plain
 from privcov.parameters import Spec
 
 CARDS, CONVERT, WORDS = "Methods", "Convert and compose", "Words"
@@ -59,7 +59,7 @@ def settings(specs: tuple[Spec, ...]) -> pd.DataFrame:
 
 
 def badge(standing: str) -> str:
-    return f":{method_form.STANDING[standing]}-badge[{standing}]"
+    return f":{sidebar.STANDING[standing]}-badge[{standing}]"
 
 
 def method(card: MethodCard, study: Study) -> None:

@@ -5,12 +5,11 @@ A tour of the rooms, in the order in which data move:
     table_files    files to blocks of cells                engine        many cores, or a cluster
     data_sources   rows, synthetic or declared public      measurements  the only room that sees rows
     postprocess    matrix to matrix, free                  estimators    one file per method
-    _running       a method runs                           _release      what came out, and its statement
-    ledger         what was spent on private tables        _private      one release from private rows
+    ledger         what was spent on private tables        releasing     a method runs; the private way to a release
     metrics        release + reference -> number           sweeps        Plan -> tidy table, searches
     papers         published results, computed again       advice        which method, from measured evidence
-    owner          previews and checks for the owner       lessons       the numbers behind the lessons
-    audit          claims, live audits, disclosure         figures       table -> plotly figure
+    owner          previews and checks for the owner       audit         claims, live audits, disclosure
+    figures        table -> plotly figure                  cli           the shell
     bundle         a private release to take home, with the script that verifies it
 
 ``privacy`` and ``accounting`` hold guarantees and their arithmetic; ``dataset``, ``private_dataset``, ``parameters``,
@@ -23,16 +22,16 @@ A tour of the rooms, in the order in which data move:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from privcov._release import Release
-    from privcov._running import release
     from privcov.dataset import Dataset, Truth
     from privcov.metrics.errors import error
     from privcov.metrics.graphs import graph_recovery
     from privcov.owner.check import check
     from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+    from privcov.releasing.release import Release
+    from privcov.releasing.run import release
     from privcov.sklearn_api import PrivateCovariance
     from privcov.sweeps.plan import Plan, run
 
@@ -44,11 +43,11 @@ _HOMES = {
     "ZCDP": "privcov.privacy",
     "Dataset": "privcov.dataset",
     "Truth": "privcov.dataset",
-    "Release": "privcov._release",
-    "release": "privcov._running",
+    "Release": "privcov.releasing.release",
+    "release": "privcov.releasing.run",
     "PrivateDataset": "privcov.private_dataset",
     "Ledger": "privcov.ledger",
-    "release_private": "privcov._private",
+    "release_private": "privcov.releasing.private",
     "Plan": "privcov.sweeps.plan",
     "run": "privcov.sweeps.plan",
     "check": "privcov.owner.check",
@@ -67,7 +66,7 @@ def sources() -> list:
     return SOURCES.all()
 
 
-def source(key: str, *, seed: int = 0, row_bound: float | None = None, **parameters) -> Dataset:
+def source(key: str, *, seed: int = 0, row_bound: float | None = None, **parameters: Any) -> Dataset:
     """Rows of a registered source. seed: whole number >= 0; row_bound: R > 0, default from public parameters."""
     from privcov.data_sources.base import SOURCES, make_dataset
     from privcov.parameters import build
@@ -83,7 +82,7 @@ def methods() -> list:
     return METHODS.all()
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'privcov' has no attribute {name!r}")
     import importlib

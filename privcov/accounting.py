@@ -8,13 +8,14 @@ is wider than their error (see ``_MARGIN``).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
 
 from privcov import checks
-from privcov.privacy import ApproxDP, Event, GaussianDP, Guarantee, NoPrivacy, PureDP, ZCDP
+from privcov.privacy import ApproxDP, BudgetShare, Event, GaussianDP, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.wishart_curve import wishart_delta
 
 # The Gaussian curve is a difference of two terms. Against 60 digits its error stayed below 1e-15 times
@@ -117,13 +118,13 @@ def _usable(delta: float) -> float:
     return checks.strictly_between("delta", delta, _SMALLEST_DELTA, 1.0, remedy)
 
 
-def _root(f, low: float, high: float, xtol: float = 1e-300) -> float:
+def _root(f: Callable[[float], float], low: float, high: float, xtol: float = 1e-300) -> float:
     from scipy.optimize import brentq
 
     return brentq(f, low, high, xtol=xtol, rtol=1e-15, maxiter=1000)
 
 
-def _first_safe(start: float, safe, *, up: bool) -> float:
+def _first_safe(start: float, safe: Callable[[float], bool], *, up: bool) -> float:
     """The value nearest to ``start`` in the given direction that is safe, by growing steps from 1 ulp."""
     value, step = start, math.ulp(start)
     for _ in range(200):
@@ -385,7 +386,7 @@ def delta_of_wishart_event(event: Event, epsilon: float) -> float:
 # --- splitting ----------------------------------------------------------------------------------------------
 
 
-def split(guarantee: Guarantee, **weights: float) -> dict:
+def split(guarantee: BudgetShare, **weights: float) -> dict[str, BudgetShare]:
     """Named shares whose composition never exceeds the whole, also in exact arithmetic.
 
     PureDP shares add in epsilon and ZCDP shares in rho. An ApproxDP whole is opened once into mu-GDP and
@@ -401,15 +402,14 @@ def split(guarantee: Guarantee, **weights: float) -> dict:
     if isinstance(guarantee, ZCDP):
         return {k: ZCDP(_down(p * Fraction(guarantee.rho))) for k, p in parts.items()}
     whole = Fraction(mu_of(guarantee)) ** 2
-    shares = {}
-    for name, p in parts.items():
-        limit = whole * p
-        mu = _first_safe(math.sqrt(limit), lambda m, limit=limit: Fraction(m) ** 2 <= limit, up=False)
-        shares[name] = GaussianDP(mu)
-    return shares
+    return {k: GaussianDP(_root_down(p * whole)) for k, p in parts.items()}
 
 
-def split_mixed(guarantee: Guarantee, **weights: float) -> dict:
+def _root_down(square: Fraction) -> float:
+    return _first_safe(math.sqrt(square), lambda m: Fraction(m) ** 2 <= square, up=False)
+
+
+def split_mixed(guarantee: Guarantee, **weights: float) -> dict[str, BudgetShare]:
     """Shares for a method that mixes Gaussian and pure steps: PureDP shares of PureDP, else ZCDP shares.
 
     An ApproxDP whole is opened into the largest rho whose tight conversion stays within it.
@@ -432,7 +432,7 @@ def approx_to_zcdp(epsilon: float, delta: float) -> float:
     return _first_safe(math.exp(root), lambda r: zcdp_to_approx(r, delta) <= epsilon, up=False)
 
 
-def pure_epsilon(share, *, exponential: bool = False) -> float:
+def pure_epsilon(share: BudgetShare, *, exponential: bool = False) -> float:
     """Epsilon a pure step may spend of a share: PureDP epsilon; ZCDP sqrt(2 rho), or sqrt(8 rho) for an exponential
     mechanism. Infinite for NoPrivacy."""
     if isinstance(share, NoPrivacy):
@@ -452,7 +452,7 @@ def _down(x: Fraction) -> float:
 # --- from a share to a noise scale --------------------------------------------------------------------------
 
 
-def gaussian_scale(share, sensitivity: float) -> float:
+def gaussian_scale(share: BudgetShare, sensitivity: float) -> float:
     """Standard deviation of Gaussian noise for a statistic of this l2 sensitivity; 0 for NoPrivacy."""
     if isinstance(share, NoPrivacy):
         return 0.0
@@ -461,7 +461,7 @@ def gaussian_scale(share, sensitivity: float) -> float:
     return _smallest_scale(share, delta2, limit)
 
 
-def laplace_scale(share, sensitivity: float) -> float:
+def laplace_scale(share: BudgetShare, sensitivity: float) -> float:
     """Scale of Laplace noise for a statistic of this l1 sensitivity; 0 for NoPrivacy.
 
     Accepts PureDP; ApproxDP spends its epsilon (delta stays unused); ZCDP spends epsilon = sqrt(2 rho).
@@ -478,7 +478,7 @@ def laplace_scale(share, sensitivity: float) -> float:
     return _smallest_scale(share, delta1, limit)
 
 
-def _smallest_scale(share, sensitivity: Fraction, limit: Fraction) -> float:
+def _smallest_scale(share: BudgetShare, sensitivity: Fraction, limit: Fraction) -> float:
     """The smallest scale near sensitivity / limit at which their quotient does not exceed the limit."""
     start = float(sensitivity) / float(limit)
     if start > _LARGEST_SCALE:

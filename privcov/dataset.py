@@ -6,15 +6,24 @@ Nothing here accepts rows as private. Bounds are public facts that come from out
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
 from privcov import checks
+from privcov.units import InUnits, Units
 
-# Called while a table in files is read, from whichever thread reads: (rows read, rows in all or None, seconds so far).
-Progress = Callable[[int, int | None, float], None]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from privcov.table_files import TableFiles
+    from privcov.table_files.reading import Paths
+
+T = TypeVar("T")
+# Called while a table in files is read, from whichever thread reads: (rows read, rows in all, seconds so far).
+Progress = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +42,42 @@ class RowsInFiles(TypeError):
     """A step wanted rows in memory, and the table is in files."""
 
 
+class Kept:
+    """What was computed from the rows of a data set, each thing once; never part of what the data set is.
+
+    Data sets that differ in their row bound alone share it, so what depends on the bound has it in its key. Each key
+    belongs to the one function that computes it.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """What is kept under the key; computed when it is asked for first."""
+        if key not in self._found:
+            self._found[key] = compute()
+        return self._found[key]
+
+    def forget(self) -> None:
+        """Compute everything again when it is asked for."""
+        self._found.clear()
+
+
 class FileRows:
     """Stands where the rows of a table in files would be: it knows their shape, and refuses everything else.
 
     table: a `privcov.table_files.TableFiles`. shape: (rows that count, columns). missing: the rule for missing cells of
-    public rows, "" or "drop-row". memo: what the passes over the files found, for `privcov.measurements`.
+    public rows, "" or "drop-row". private_pass: (facts, secrets, sums) of the one pass over private rows; it
+    belongs to `privcov.measurements`.
     """
 
-    def __init__(self, table, shape: tuple[int, int], progress: Progress | None = None, missing: str = "") -> None:
+    def __init__(
+        self, table: TableFiles, shape: tuple[int, int], progress: Progress | None = None, missing: str = ""
+    ) -> None:
         self.table, self.shape, self.progress, self.missing = table, shape, progress, missing
-        self.memo: dict = {}
+        self.private_pass: tuple[Any, Any, Any] | None = None
 
-    def _refuse(self, *_):
+    def _refuse(self, *_: object) -> NoReturn:
         raise RowsInFiles(
             "The rows of this table stay in their files: only methods that need its one moment work on it. "
             "Where it fits into memory, read the columns and use from_rows."
@@ -52,53 +85,49 @@ class FileRows:
 
     __array__ = __getitem__ = __len__ = __iter__ = _refuse
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
         self._refuse()
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class Dataset(InUnits):
     """n rows of d numbers that need no protection, with the public facts a private measurement would use.
 
     graphs: published reference networks by name, each d x d bool, symmetric, False on the diagonal; not a truth.
     classes: public list of the names that labels may have, or () to take the distinct labels of these public rows.
 
-    Working units: each value is clipped to its public bounds, the public typical value is subtracted and the
-    result divided by the public half-range, y = (clip(x, low, high) - origin) / scale; without bounds y = x.
-    ``row_bound`` R limits the Euclidean norm of a row y. Make one with `from_rows` or `privcov.source`.
+    units: its working units; ``row_bound``, ``bounds``, ``origin`` and ``scale`` are theirs. Make one with `from_rows`
+    or `privcov.source`.
     """
 
     rows: np.ndarray | FileRows
-    row_bound: float
+    units: Units
     columns: tuple[str, ...]
     name: str
     provenance: str
-    bounds: np.ndarray | None
-    origin: np.ndarray
-    scale: np.ndarray
     labels: np.ndarray | None
     truth: Truth | None
     mean_is_zero: bool
     graphs: Mapping[str, np.ndarray] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
-    memo: dict = field(default_factory=dict, repr=False)
+    kept: Kept = field(default_factory=Kept, repr=False)
 
     @classmethod
     def from_rows(
         cls,
-        X,
+        X: ArrayLike,
         row_bound: float | None = None,
-        bounds=None,
-        labels=None,
-        columns=None,
+        bounds: ArrayLike | None = None,
+        labels: Sequence[Any] | np.ndarray | None = None,
+        columns: Iterable[object] | None = None,
         truth: Truth | None = None,
         *,
-        typical=None,
+        typical: ArrayLike | None = None,
         mean_is_zero: bool = False,
         graphs: Mapping[str, np.ndarray] | None = None,
-        classes=None,
+        classes: Iterable[object] | None = None,
         name: str = "rows",
         provenance: str = "public",
     ) -> Dataset:
@@ -133,16 +162,12 @@ class Dataset:
             raise ValueError(f"columns must name all {d} columns, got {len(names)} names.")
         if labels is not None and len(labels) != n:
             raise ValueError(f"labels must have one entry per row ({n}), got {len(labels)}.")
-        bounds, origin, scale, row_bound = _units(names, row_bound, bounds, typical, mean_is_zero)
         return cls(
             rows=rows,
-            row_bound=row_bound,
+            units=_units(names, row_bound, bounds, typical, mean_is_zero),
             columns=names,
             name=name,
             provenance=checks.one_of("provenance", provenance, ("simulated", "public")),
-            bounds=bounds,
-            origin=origin,
-            scale=scale,
             labels=None if labels is None else np.array(labels, copy=True),
             truth=truth,
             mean_is_zero=bool(mean_is_zero),
@@ -153,14 +178,14 @@ class Dataset:
     @classmethod
     def from_files(
         cls,
-        paths,
+        paths: Paths,
         row_bound: float | None = None,
-        bounds=None,
+        bounds: ArrayLike | None = None,
         label: str = "",
-        columns=None,
+        columns: Sequence[str] | None = None,
         *,
-        classes=None,
-        typical=None,
+        classes: Iterable[object] | None = None,
+        typical: ArrayLike | None = None,
         missing: str = "",
         mean_is_zero: bool = False,
         name: str = "files",
@@ -185,25 +210,21 @@ class Dataset:
         if bool(label) != bool(classes):
             raise ValueError("A label in files needs classes=[...], the list of its names, and classes need a label.")
         table = table_files.count_rows(table_files.describe(paths, columns=columns, label=label or None), private=False)
-        limits, origin, scale, bound = _units(table.columns, row_bound, bounds, typical, mean_is_zero)
+        units = _units(table.columns, row_bound, bounds, typical, mean_is_zero)
         n = _whole_rows(table) if checks.one_of("missing", missing, ("", "drop-row")) else table.n
         if not n:
             raise ValueError("The files hold no row without a missing cell. Give other files or columns.")
         named = tuple(map(str, classes or ()))
         return cls(
             rows=FileRows(table, (n, len(table.columns)), progress, missing),
-            row_bound=bound,
+            units=units,
             columns=table.columns,
             name=name,
             provenance=checks.one_of("provenance", provenance, ("simulated", "public")),
-            bounds=limits,
-            origin=origin,
-            scale=scale,
             labels=None,
             truth=None,
             mean_is_zero=bool(mean_is_zero),
             classes=named,
-            memo={"classes": (named, None)} if named else {},
         )
 
     @property
@@ -219,30 +240,32 @@ class Dataset:
     def with_row_bound(self, row_bound: float) -> Dataset:
         """The same rows under another R; what was computed from the rows is shared, not computed again."""
         bound = checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
-        return dataclasses.replace(self, row_bound=bound)
+        return dataclasses.replace(self, units=self.units.with_row_bound(bound))
 
     def to_working(self, block: slice = slice(None)) -> np.ndarray:
         """Rows in working units (before the row bound), as a new array."""
         rows = self.rows[block]
-        if self.bounds is None:
-            return rows.copy()
-        return (np.clip(rows, self.bounds[:, 0], self.bounds[:, 1]) - self.origin) / self.scale
+        return rows.copy() if self.bounds is None else self.units.to_working(rows)
 
 
-def _units(names: tuple[str, ...], row_bound, bounds, typical, mean_is_zero: bool):
-    """(bounds, origin, scale, R) as declared, or as they are without a declaration."""
-    d = len(names)
-    origin, scale = np.zeros(d), np.ones(d)
+def _units(
+    names: tuple[str, ...],
+    row_bound: float | None,
+    bounds: ArrayLike | None,
+    typical: ArrayLike | None,
+    mean_is_zero: bool,
+) -> Units:
+    """The units as declared, or as they are without a declaration."""
+    d, origin, limits = len(names), np.zeros(len(names)), None
     if bounds is not None:
-        bounds = _check_bounds(bounds, names)
-        origin = bounds.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
+        limits = _check_bounds(bounds, names)
+        origin = limits.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
         if origin.shape != (d,):
             raise ValueError(f"typical must hold one value per column ({d}), got shape {origin.shape}.")
-        inside = (bounds[:, 0] <= origin) & (origin <= bounds[:, 1])  # false for NaN
+        inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])  # false for NaN
         if not inside.all():
             where = ", ".join(np.array(names)[~inside][:5])
             raise ValueError(f"typical must hold one value inside the bounds per column; check {where}.")
-        scale = np.maximum(bounds[:, 1] - origin, origin - bounds[:, 0])
     elif typical is not None:
         raise ValueError("typical needs bounds: without bounds the origin is zero.")
     if mean_is_zero and origin.any():
@@ -251,12 +274,12 @@ def _units(names: tuple[str, ...], row_bound, bounds, typical, mean_is_zero: boo
             "Set typical to zeros, or leave mean_is_zero out."
         )
     if row_bound is None:
-        row_bound = 1.0 if bounds is None else float(np.sqrt(d))
+        row_bound = 1.0 if limits is None else float(np.sqrt(d))
     checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
-    return bounds, origin, scale, float(row_bound)
+    return Units.unbounded(d, float(row_bound)) if limits is None else Units.within(limits, origin, float(row_bound))
 
 
-def _check_bounds(bounds, names: tuple[str, ...]) -> np.ndarray:
+def _check_bounds(bounds: ArrayLike, names: tuple[str, ...]) -> np.ndarray:
     b = np.array(bounds, dtype=np.float64, copy=True)
     if b.shape != (len(names), 2):
         raise ValueError(f"bounds must have shape ({len(names)}, 2), (low, high) per column, got {b.shape}.")
@@ -268,7 +291,7 @@ def _check_bounds(bounds, names: tuple[str, ...]) -> np.ndarray:
     return b
 
 
-def _whole_rows(table) -> int:
+def _whole_rows(table: TableFiles) -> int:
     """Number of rows of a table in files without a missing or infinite cell."""
     from privcov import engine, table_files
 

@@ -1,6 +1,8 @@
 """The former room of sweeps, papers, advice and previews, for scripts written or exported before it was split.
 
-`MOVED` has every module it had, and where that module is now; importing the old name gives the very same module.
+`MOVED` has its modules, and where each is now; importing the old name gives the very same module, or, where `ELSEWHERE`
+says that some of its names went to another, a module that has all of them. Only the numbers of the lessons, which no
+page ever exported, are gone from here (`GONE`): they belong to the lessons in `pages/lessons`.
 """
 
 from __future__ import annotations
@@ -17,28 +19,89 @@ MOVED = {
     "advice_evidence": "advice.evidence",
     "advice_grid": "advice.grid",
     "advice_rank": "advice.rank",
-    "advice_words": "advice.words",
+    "advice_words": "advice.answer",
     "cell_kinds": "owner.cell_kinds",
-    "lessons": "lessons.numbers",
-    "lessons_guess": "lessons.guess",
-    "lessons_repair": "lessons.repair",
-    "lessons_repeats": "lessons.repeats",
     "owner_check": "owner.check",
     "owner_needs": "owner.needs",
     "owner_view": "owner.view",
     "preview": "owner.preview",
 }
-for _room, _names in {
-    "sweeps": "answer cells crossings draws estimates graph_curves graph_study guessing plan solve store studies "
-    "winners",
-    "papers": "presets presets_classification published published_2 published_3 published_4 published_cells "
-    "published_checks published_checks_2 published_checks_3 published_checks_4 published_checks_figures "
-    "published_checks_figures_2 published_checks_figures_5 published_classes published_curves published_figures "
-    "published_figures_2 published_figures_5 published_needed published_verdicts reproduce",
-}.items():
-    MOVED |= {name: f"{_room}.{name}" for name in _names.split()}
+_SWEEPS = ("answer", "cells", "crossings", "draws", "estimates", "graph_curves", "graph_study", "guessing", "plan")
+MOVED |= {name: f"sweeps.{name}" for name in (*_SWEEPS, "solve", "store", "studies", "winners")}
+MOVED |= {
+    "presets": "papers.presets",
+    "presets_classification": "papers.presets",
+    "published": "papers.base",
+    "published_2": "papers.su2019.tables",
+    "published_3": "papers.wang2018",
+    "published_4": "papers.mdpi2023.tables",
+    "published_cells": "papers.su2019.figures",
+    "published_checks": "papers.checks",
+    "published_checks_2": "papers.su2019.checks",
+    "published_checks_3": "papers.wang2018",
+    "published_checks_4": "papers.mdpi2023.checks",
+    "published_checks_figures": "papers.dong2022.checks",
+    "published_checks_figures_2": "papers.su2019.checks",
+    "published_checks_figures_5": "papers.dong2022.checks",
+    "published_classes": "papers.mdpi2023.tables",
+    "published_curves": "papers.curves",
+    "published_figures": "papers.dong2022.figures",
+    "published_figures_2": "papers.su2019.figures",
+    "published_figures_5": "papers.dong2022.figures",
+    "published_needed": "papers.mdpi2023.tables",
+    "published_verdicts": "papers.verdicts",
+    "reproduce": "papers.reproduce",
+}
+# Names that are not in the module where the rest of their old module is, or have another name there.
+ELSEWHERE = {
+    "advice": {"FAR": "advice.answer.FAR"},
+    "presets": {
+        "PRESETS": "papers.catalogue.PRESETS",
+        "PURE_5": "papers.dong2022.figures.PURE_PRESETS",
+        "THRESHOLDS_4": "papers.mdpi2023.tables.THRESHOLDING",
+        "ZCDP_5": "papers.dong2022.figures.ZCDP_PRESETS",
+    },
+    "presets_classification": {"CLASSIFIERS": "papers.catalogue.CLASSIFIERS"},
+    "published": {"TABLES": "papers.catalogue.TABLES", "tables": "papers.catalogue.tables"},
+    "published_checks": {name: f"papers.catalogue.{name}" for name in ("CHECKS", "checks_of", "run_check")},
+    "published_checks_figures": {
+        "curves": "papers.checks.curve_cells",
+        **{name: f"papers.wang2019.{name}" for name in ("SLIGHTLY", "denser", "dimension", "ends", "larger_epsilon")},
+    },
+    "published_curves": {
+        "FIGURES": "papers.catalogue.FIGURES",
+        "MADE": "papers.catalogue.DRAWN",
+        "TITLES": "papers.catalogue.TITLES",
+    },
+    "published_figures": {
+        **{name: f"papers.wang2019.{name}" for name in ("GAMMA", "PANELS", "ROWS", "SPECTRAL")},
+        "METHODS_5": "papers.dong2022.figures.METHODS",
+        "PANELS_5": "papers.dong2022.figures.SIMULATED",
+        "figure_1": "papers.wang2019.figure",
+        "figure_5": "papers.dong2022.figures.simulated",
+        "own_5": "papers.dong2022.figures.published_calibration",
+        "plan_5": "papers.dong2022.figures.simulated_plan",
+        "read_5": "papers.dong2022.figures.read_simulated",
+    },
+}
+
+GONE = ("lessons", "lessons_guess", "lessons_repair", "lessons_repeats")
 
 __path__: list[str] = []  # a package without files: the finder below knows its modules
+
+
+def _module(old: str) -> ModuleType:
+    """The module that ``old`` is now, or one of its own where `ELSEWHERE` has some of its names."""
+    module = importlib.import_module(f"privcov.{MOVED[old]}")
+    if old not in ELSEWHERE:
+        return module
+    names = dict(vars(module))
+    for name, where in ELSEWHERE[old].items():
+        home, _, now = where.rpartition(".")
+        names[name] = getattr(importlib.import_module(f"privcov.{home}"), now)
+    joined = ModuleType(f"{__name__}.{old}", module.__doc__)
+    vars(joined).update({name: value for name, value in names.items() if not name.startswith("__")})
+    return joined
 
 
 class _Moved(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -46,11 +109,17 @@ class _Moved(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         room, _, name = fullname.rpartition(".")
+        if room == __name__ and name in GONE:
+            raise ModuleNotFoundError(
+                f"{fullname} is no longer part of the package: each lesson has its numbers in its own file, in the "
+                "folder pages/lessons of the source.",
+                name=fullname,
+            )
         return importlib.machinery.ModuleSpec(fullname, self) if room == __name__ and name in MOVED else None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        module = importlib.import_module(f"privcov.{MOVED[spec.name.rpartition('.')[2]]}")
-        spec.loader_state = module.__spec__
+        module = _module(spec.name.rpartition(".")[2])
+        spec.loader_state = module.__spec__ or spec
         return module
 
     def exec_module(self, module: ModuleType) -> None:

@@ -49,8 +49,10 @@ class Spec:
             return None
         if isinstance(self.default, bool):
             return checks.one_of(self.name, value, (True, False))
+        assert self.low is not None, "a number is declared with its bounds"
         if isinstance(self.default, int):
             return checks.whole(self.name, value, self.low, self.high)
+        assert self.high is not None, "a number is declared with its bounds"
         return checks.in_range(self.name, value, self.low, self.high)
 
 

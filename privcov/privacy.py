@@ -117,6 +117,7 @@ class NoPrivacy:
 
 
 Guarantee = PureDP | ApproxDP | ZCDP | NoPrivacy
+BudgetShare = Guarantee | GaussianDP  # what a guarantee is split into; an approximate one is opened into GaussianDP
 Kind = type[PureDP] | type[ApproxDP] | type[ZCDP] | type[NoPrivacy]
 _KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP, NoPrivacy)
 KINDS: dict[str, Kind] = {kind.kind: kind for kind in _KINDS}

@@ -1,10 +1,11 @@
-"""Rows that must be protected, and the sealed form in which a method meets them.
+"""Rows that must be protected: only the exact measurement reads them.
 
 Nothing here holds a truth, and nothing here can be asked for an error, a tuning or a number of rows that is not public.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
@@ -12,16 +13,22 @@ import numpy as np
 
 from privcov import checks
 from privcov.dataset import FileRows, Progress
-from privcov.private_facts import (
+from privcov.public_facts import (
     MOST_COLUMNS,
     MOST_FILE_ROWS,
     MOST_ROWS,
-    Facts,
+    Bounds,
+    PublicFacts,
     class_names,
     classes_of_rows,
     declared,
     working_units,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from privcov.table_files.reading import Paths
 
 RELEASE_PRIVATE = (
     "privcov.release_private"  # what every door that takes public rows names to whoever brings private ones
@@ -36,7 +43,7 @@ class PrivateDataset:
     a secret, by the ledger's fingerprint; nothing else names them. files: stands for the rows where they stay in files.
     """
 
-    facts: Facts
+    facts: PublicFacts
     name: str
     _rows: np.ndarray | FileRows = field(repr=False)
     _class_of: np.ndarray | None = field(repr=False)
@@ -45,16 +52,16 @@ class PrivateDataset:
     @classmethod
     def from_rows(
         cls,
-        X,
+        X: ArrayLike,
         row_bound: float | None = None,
-        bounds=None,
-        labels=None,
-        columns=None,
+        bounds: Bounds | None = None,
+        labels: Sequence[object] | np.ndarray | None = None,
+        columns: Iterable[object] | None = None,
         n_public: bool = True,
         *,
         rows_per_person: int = 1,
-        typical=None,
-        classes=None,
+        typical: Sequence[float | None] | np.ndarray | None = None,
+        classes: Iterable[object] | None = None,
         missing: str = "typical",
         name: str = "private",
     ) -> PrivateDataset:
@@ -68,7 +75,7 @@ class PrivateDataset:
                    happen, put such a class in the list and in the labels.
         columns:   d names or None. typical: d public values inside the bounds (default: the middle).
         n_public:  True: the number of rows is public and stated. False: it stays hidden, and a noisy count is measured.
-        rows_per_person: most rows one person has. missing: see `Facts`. name: how the ledger knows the table.
+        rows_per_person: most rows one person has. missing: see `PublicFacts`. name: how the ledger knows the table.
         Raises ValueError for a missing bound or list, with the sentence that fixes it; never for what a cell holds.
         """
         try:
@@ -92,16 +99,16 @@ class PrivateDataset:
     @classmethod
     def from_files(
         cls,
-        paths,
+        paths: Paths,
         row_bound: float | None = None,
-        bounds=None,
+        bounds: Bounds | None = None,
         label: str = "",
-        columns=None,
+        columns: Sequence[str] | None = None,
         n_public: bool = True,
         *,
         rows_per_person: int = 1,
-        typical=None,
-        classes=None,
+        typical: Sequence[float | None] | np.ndarray | None = None,
+        classes: Iterable[object] | None = None,
         missing: str = "typical",
         name: str = "private",
         progress: Progress | None = None,
@@ -122,6 +129,7 @@ class PrivateDataset:
             raise ValueError("A label in files needs classes=[...], the public list of its names, and classes a label.")
         table = table_files.count_rows(table_files.describe(paths, columns=columns, label=label or None), private=True)
         names = table.columns
+        assert table.n is not None, "count_rows counts every file"
         if len(names) > MOST_COLUMNS or not 0 < table.n <= MOST_FILE_ROWS:
             raise ValueError(
                 f"The files may hold 1 to {MOST_FILE_ROWS:,} rows and {MOST_COLUMNS} columns. Choose fewer."
@@ -148,39 +156,8 @@ class PrivateDataset:
 
     __str__ = __repr__
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError("A PrivateDataset is never written out: keep the file it came from and its declaration.")
-
-
-class Sealed:
-    """The public facts of a private table under the names by which methods know a `Dataset`; no rows.
-
-    A method is handed this, so that it can ask for the one measurement and for nothing else.
-    """
-
-    name, mean_is_zero, provenance = "private", False, "private"
-
-    def __init__(self, facts: Facts, measure) -> None:
-        self.facts, self._measure = facts, measure
-        self.n, self.d, self.columns, self.row_bound = facts.n, facts.d, facts.columns, facts.row_bound
-        self.bounds, self.origin, self.scale, self.classes = facts.bounds, facts.origin, facts.scale, facts.classes
-        # What other steps keep here was computed from rows; the list of classes is public.
-        self.memo = {"classes": (facts.classes, None)} if facts.classes else {}
-
-    def measure(self, share, *, centre: str, shape: str, name: str, relation: str):
-        """The one measurement, as a `Measured`."""
-        if relation != self.facts.relation:
-            raise SealedError(f"Private rows are measured under {self.facts.relation}, not under {relation}.")
-        return self._measure(share, centre=centre, shape=shape, name=name)
-
-    def __getattr__(self, name: str):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise SealedError(f"Private rows are measured once, by the exact measurement, and never asked for {name!r}.")
-
-
-class SealedError(TypeError):
-    """A step wanted more of a private table than its one measurement."""
 
 
 def _name(given: object) -> str:

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+Card = TypeVar("Card", bound=Any)
 
 
-class Registry:
+class Registry(Generic[Card]):
     """Entries of one package, by key. The package's modules are imported when the table is first read."""
 
-    def __init__(self, what: str, package: str, card: type) -> None:
+    def __init__(self, what: str, package: str, card: Callable[..., Card]) -> None:
         self.what, self.package, self.card = what, package, card
-        self._entries: dict[str, tuple] = {}
+        self._entries: dict[str, Card] = {}
         self._loaded = False
 
-    def add(self, **fields):
+    def add(self, **fields: Any) -> Callable[[type], type]:
         """Decorator: enter the class under ``key`` with the rest of its card."""
 
         def enter(cls: type) -> type:
@@ -31,7 +35,7 @@ class Registry:
 
         return enter
 
-    def all(self) -> list:
+    def all(self) -> list[Card]:
         """Every card, in the order of ``card.order`` and then of the key."""
         if not self._loaded:
             root = importlib.import_module(self.package)
@@ -40,7 +44,7 @@ class Registry:
             self._loaded = True
         return sorted(self._entries.values(), key=lambda c: (c.order, c.key))
 
-    def get(self, key: str):
+    def get(self, key: str) -> Card:
         """The card of a key; ValueError that lists the keys where there is none."""
         by_key = {card.key: card for card in self.all()}
         if key not in by_key:

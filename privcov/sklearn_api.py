@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privcov import checks
-from privcov._running import release
 from privcov.dataset import Dataset
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import Guarantee, ZCDP
+from privcov.releasing.run import release
 
 
 class PrivateCovariance(BaseEstimator):
@@ -39,13 +42,13 @@ class PrivateCovariance(BaseEstimator):
 
     def __init__(
         self,
-        method="auto-cov",
+        method: str = "auto-cov",
         guarantee: Guarantee | None = None,
-        row_bound=1.0,
-        parameters=None,
-        random_state=None,
-        floor=0.0,
-    ):
+        row_bound: float = 1.0,
+        parameters: dict[str, Any] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        floor: float = 0.0,
+    ) -> None:
         self.method = method
         self.guarantee = guarantee
         self.row_bound = row_bound
@@ -53,7 +56,7 @@ class PrivateCovariance(BaseEstimator):
         self.random_state = random_state
         self.floor = floor
 
-    def fit(self, X, y=None):
+    def fit(self, X: ArrayLike, y: object = None) -> PrivateCovariance:
         """Measure once. X: n x d finite numbers; y is ignored."""
         floor = checks.in_range("floor", self.floor, 0.0, 1.0)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
@@ -70,13 +73,15 @@ class PrivateCovariance(BaseEstimator):
             **(self.parameters or {}),
         )
         self.release_ = rel
-        mean_variance = max(float(np.trace(rel.covariance)) / X.shape[1], 0.0)
-        self.covariance_ = clip_psd(rel.covariance, floor * mean_variance) if floor else rel.covariance
+        covariance = rel.covariance
+        assert covariance is not None, "with the centre joint there is a covariance"
+        mean_variance = max(float(np.trace(covariance)) / X.shape[1], 0.0)
+        self.covariance_ = clip_psd(covariance, floor * mean_variance) if floor else covariance
         self.location_ = np.zeros(X.shape[1]) if rel.mean is None else rel.mean
         self.precision_ = np.linalg.pinv(self.covariance_, hermitian=True) if rel.precision is None else rel.precision
         return self
 
-    def get_precision(self):
+    def get_precision(self) -> np.ndarray:
         """The precision matrix, d x d."""
         check_is_fitted(self)
         return self.precision_

@@ -24,7 +24,7 @@ LARGEST_FREEDOM = 2**18
 _MARGIN, _TINY = 2e-11, 1e-300
 
 
-def add_delta(epsilon, freedom: float, ratio: float):
+def add_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> np.ndarray:
     """P against Q at epsilon when Q has one vector more: P alone can fall below the shift. A bound, rounded up."""
     from scipy.special import gammainc
 
@@ -35,7 +35,7 @@ def add_delta(epsilon, freedom: float, ratio: float):
     return _rounded_up(gammainc(a, t), np.exp(epsilon) * gammainc(a, np.maximum(t - ratio, 0.0)))
 
 
-def remove_delta(epsilon, freedom: float, ratio: float):
+def remove_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> np.ndarray:
     """P against Q at epsilon when Q has one vector less. A bound, rounded up."""
     from scipy.special import gammaincc
 
@@ -48,7 +48,7 @@ def remove_delta(epsilon, freedom: float, ratio: float):
     return np.where(epsilon < ratio, found, 0.0)
 
 
-def _rounded_up(p, q):
+def _rounded_up(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return np.maximum(p - q, 0.0) + _MARGIN * (p + q) + _TINY
 
 

@@ -14,12 +14,12 @@ from functools import cache
 
 import numpy as np
 
-from privcov._running import build_method, run_method
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.measurements.moment import clipped_moment
 from privcov.metrics.errors import error
 from privcov.parameters import build
 from privcov.privacy import PureDP, ZCDP
+from privcov.releasing.run import build_method, run_method
 
 TURNS = 9  # of a method and the algebra under it
 RUNS = 10

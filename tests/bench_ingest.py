@@ -25,8 +25,8 @@ from pathlib import Path
 import numpy as np
 
 from privcov import Dataset, PrivateDataset, engine
-from privcov.measurements.file_moment import public_sums, sums_of
 from privcov.measurements.moment import clipped_moment
+from privcov.measurements.tables.file_moment import public_sums, sums_of
 from privcov.table_files import blocks_of, parts_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -163,7 +163,7 @@ def _in_memory(rows: int) -> str:
         return gram
 
     def ours() -> None:
-        data.memo.clear()
+        data.kept.forget()
         clipped_moment(data, joint=1)
 
     with engine.ONE_BLAS_THREAD:

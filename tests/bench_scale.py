@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from privcov import PrivateDataset, engine
-from privcov.measurements.file_moment import sums_of
+from privcov.measurements.tables.file_moment import sums_of
 from tests.bench_ingest import SECRETS, in_turns, write_parquet
 from tests.bench_sweep import plans, seconds
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 
 from privcov import engine
-from privcov.papers import published
+from privcov.papers import catalogue
 from privcov.sweeps import plan as plans_module
 
 ROUNDS, REPLICATES, TASKS = 3, 50, 5_000  # 50: the paper's own number
@@ -20,7 +20,7 @@ GOAL = ">= 1.7"
 
 
 def plans(replicates: int = REPLICATES) -> list[plans_module.Plan]:
-    table = published.TABLES["4-table-1"]
+    table = catalogue.TABLES["4-table-1"]
     return [point.plan(replicates, 0) for point in table.points if point.plan is not None]
 
 

@@ -18,8 +18,8 @@ from privcov.bundle.opened import bundle_of, declared_facts, open_answer
 from privcov.bundle.place import Wrong
 from privcov.bundle.verifier import library
 from privcov.data_sources.private_file import Column, Declaration
-from privcov.figures.look import LIGHT
 from privcov.figures.matrices import heatmap
+from privcov.figures.palette import LIGHT
 from privcov.ledger import Ledger
 from privcov.privacy import ZCDP
 from tests.forging import KINDS, NAMES, ROWS, bundled, files_of, problem, redone, released
@@ -108,7 +108,7 @@ def test_the_owners_declaration_goes_in_where_it_is_that_of_the_release(tmp_path
 
 
 def test_what_was_measured_is_public_and_makes_the_release_again(tmp_path):
-    from privcov import _private
+    from privcov.releasing import private as _private
 
     rel, ledger = released(tmp_path, "zcdp")
     found = rel.measurement

@@ -15,14 +15,14 @@ import pytest
 
 import privcov
 from privcov import accounting
-from privcov._release import Release
-from privcov._running import TUNINGS, build_method
-from privcov._running import release as plain_release
 from privcov.dataset import Dataset
-from privcov.estimators.base import METHODS
+from privcov.estimators.base import METHODS, Method
 from privcov.measurements.moment import CENTRES
 from privcov.parameters import specs
 from privcov.privacy import KINDS, LOCAL, PURE_MECHANISMS, REPLACE_ONE, ApproxDP, NoPrivacy, PureDP
+from privcov.releasing.release import Release
+from privcov.releasing.run import TUNINGS, build_method
+from privcov.releasing.run import release as plain_release
 
 USUAL = {"pure": PureDP(2.0), "approx": ApproxDP(1.0, 1e-6), "zcdp": privcov.ZCDP(0.3)}
 ENORMOUS = {"pure": PureDP(1e12), "approx": ApproxDP(1e4, 1e-6), "zcdp": privcov.ZCDP(1e24)}
@@ -577,3 +577,18 @@ def test_the_parameters_describe_their_own_widgets(key):
         for name, _ in spec.shown_if.items():
             assert name in [s.name for s in specs(cls)]
     assert build_method(key, {}) == cls()
+
+
+@pytest.mark.parametrize("card", METHODS.all(), ids=lambda card: card.key)
+def test_who_looks_at_rows_in_another_way_says_what_it_wants(card):
+    """A method that overrides `run` or `measure` decides about `request` too: an inherited one would be offered for
+    private rows and would not be what the method does."""
+    homes = [cls for cls in card.cls.__mro__ if cls.__module__ not in SHARED]
+    own = [cls for cls in homes if {"run", "measure"} & set(vars(cls))]
+    asked = [cls for cls in homes if {"request", "mechanism"} & set(vars(cls))]
+    if own and card.cls.request is not Method.request:
+        assert asked, "it asks for nothing of its own"
+        assert homes.index(asked[0]) <= homes.index(own[0])
+
+
+SHARED = ("privcov.estimators.base", "privcov.estimators.mechanisms")

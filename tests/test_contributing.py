@@ -1,10 +1,11 @@
-"""CONTRIBUTING.md is true: its method and its source, one file each in a copy of the tree, are known everywhere.
+"""CONTRIBUTING.md is true: its method, source, lesson and page, in a copy of the tree, are known everywhere.
 
 The copy is a folder of its own, so nothing here can find what the page does not say; and the files that were copied are
-the same byte for byte afterwards, so nothing else had to be edited.
+the same byte for byte afterwards, but for one row each in the list of lessons and in the menu.
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -19,8 +20,14 @@ from tests.patience import patient
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 # Each block of Python follows the sentence that says where it is saved.
-FILES = dict(re.findall(r"saved as\s+`(privcov/[a-z_/]+\.py)`.*?```python\n(.*?)```", TEXT, re.S))
+FILES = dict(re.findall(r"saved\s+as\s+`((?:privcov|pages)/\w[\w/]+\.py)`.*?```python\n(.*?)```", TEXT, re.S))
 METHOD, SOURCE = "privcov/estimators/trace_ball.py", "privcov/data_sources/two_groups.py"
+LESSON, PAGE = "pages/lessons/strength.py", "pages/10_Condition_number.py"
+ROWS = dict(re.findall(r"row in `(pages/[a-z_/]+\.py)`.*?```text\n(.*?)```", TEXT, re.S))
+BOOK, MENU = "pages/lessons/book.py", "pages/shell/frame.py"
+# Each row is put in the middle of its list, before this line. The lesson's may come last, too.
+BEFORE = {BOOK: '    6: "thresholding",\n', MENU: '        ],\n    ),\n    (\n        "Release",\n'}
+LAST = "}\nLESSONS"
 COPIED = ("privcov", "pages", "data", "tests", ".streamlit", "app.py", "pyproject.toml")
 
 USED = """
@@ -56,7 +63,38 @@ estimate = texts("pages/1_Estimate.py", method="trace-ball", source="two-groups"
 assert estimate.session_state["study"].method == "trace-ball"
 assert estimate.session_state["study"].source == "two-groups"
 assert any(s.label == "Trace bound" for s in estimate.slider), [s.label for s in estimate.slider]
+home = texts("app.py")
+assert any(link.label == "Condition number" for link in home.main.get("page_link"))
+assert any(c.value == "How well a release can be inverted." for c in home.caption)
+page = texts("pages/10_Condition_number.py", **{"data.n": "500", "data.d": "4"})
+assert page.title[0].value == "Condition number" and not page.error
+assert [m.label for m in page.metric] == ["Sample", "Released"]
+assert all(1 <= float(m.value) < 1e6 for m in page.metric), [m.value for m in page.metric]
 print("shown")
+"""
+# What a class sees of the lessons whose numbers are given: everything but the place in the order.
+TAUGHT = """
+import json, sys
+from tests.pages.test_pages import open_page
+
+def screen(number):
+    at = open_page("pages/6_Lessons.py", lesson=number)
+    assert not at.error and not at.warning
+    place, title = at.title[0].value.split(". ", 1)
+    (chooser,) = [group for group in at.get("button_group") if group.key == "lesson-number"]
+    (question,) = at.radio
+    (control,) = [slider for slider in at.select_slider if slider.key == f"lesson-lever-{number}"]
+    votes = [b.label for b in at.button if b.key.startswith("lesson-vote-")]
+    return {"place": int(place), "of": len(chooser.options), "votes": votes, "content": [
+        title, [m.value for m in at.markdown], [i.value for i in at.info], question.options, control.options,
+        [(c.proto.alt, c.proto.spec) for c in at.get("plotly_chart")]]}
+
+print(json.dumps({number: screen(number) for number in sys.argv[1:]}))
+"""
+COMPUTED = """
+from pages.lessons.strength import RHOS, errors
+strong, weak = errors(RHOS[:2])
+assert abs(strong / weak - 2) < 0.05, "a quarter of rho is twice the noise"
 """
 
 
@@ -93,13 +131,30 @@ def extended(tmp_path_factory):
     before = prints(folder)
     for path, code in FILES.items():
         (folder / path).write_text(code, encoding="utf-8")
+    for path, row in ROWS.items():
+        add(row, folder / path, BEFORE[path])
     yield folder
     after = prints(folder)
-    assert {path for path in after if after[path] != before.get(path)} == set(FILES)
+    assert {path for path in after if after[path] != before.get(path)} == {*FILES, *ROWS}
+
+
+def add(row: str, path: Path, before: str) -> None:
+    """One more row in a list, before that line."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count(before) == 1
+    path.write_text(text.replace(before, row + before), encoding="utf-8")
+
+
+def taught(folder: Path, *numbers: int) -> dict[int, dict]:
+    """The lessons' screens in a tree, by the number in their link."""
+    lines = shell(folder, "-c", TAUGHT, *map(str, numbers)).splitlines()
+    return {int(number): screen for number, screen in json.loads(lines[-1]).items()}
 
 
 def test_the_page_has_one_file_for_each():
-    assert set(FILES) == {METHOD, SOURCE}
+    assert set(FILES) == {METHOD, SOURCE, LESSON, PAGE}
+    assert set(ROWS) == {BOOK, MENU}
+    assert all(len(row.splitlines()) == 1 for row in ROWS.values())
 
 
 def test_the_shell_lists_the_method(extended):
@@ -114,18 +169,48 @@ def test_the_pages_show_them(extended):
     assert shell(extended, "-c", SHOWN).strip().endswith("shown")
 
 
+def test_a_lesson_in_the_middle_moves_the_others_by_one_and_changes_none(extended):
+    """By the number in its link every lesson is what it was, the game too, though it is the tenth no longer."""
+    shell(extended, "-c", COMPUTED)
+    before, after = taught(ROOT, *range(1, 11)), taught(extended, *range(1, 12))
+    assert [after[number]["place"] for number in (*range(1, 6), 11, *range(6, 11))] == list(range(1, 12))
+    assert {screen["of"] for screen in after.values()} == {11}
+    assert [after[number]["content"] for number in before] == [screen["content"] for screen in before.values()]
+    assert [number for number, screen in after.items() if screen["votes"]] == [10]
+    assert after[11]["content"][0] == "Noise against rho"
+    ((alt, _),) = after[11]["content"][-1]
+    assert alt.startswith("Error curves against Rho: error of the release")
+
+
+def test_a_lesson_at_the_end_leaves_the_game_where_it_was(extended):
+    path, row = extended / BOOK, ROWS[BOOK]
+    in_the_middle = path.read_text(encoding="utf-8")
+    try:
+        path.write_text(in_the_middle.replace(row, ""), encoding="utf-8")
+        add(row, path, LAST)
+        screens = taught(extended, 6, 10, 11)
+    finally:
+        path.write_text(in_the_middle, encoding="utf-8")
+    assert [(screen["place"], screen["of"]) for screen in screens.values()] == [(6, 11), (10, 11), (11, 11)]
+    assert [bool(screen["votes"]) for screen in screens.values()] == [False, True, False]
+    assert screens[11]["content"][0] == "Noise against rho"
+
+
 def test_the_contract_tests_take_them_in(extended):
-    """The suites that are parametrised by the registries find both by themselves, and both pass."""
+    """The suites that are parametrised by registry, menu and list find all four by themselves, and they pass."""
     chosen = ("tests/test_contract.py", "tests/data_sources/test_generators.py", "tests/pages/test_words.py")
-    out = shell(extended, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, "-k", "trace-ball or two-groups")
+    chosen += ("tests/pages/test_pages.py", "tests/pages/test_lessons.py")
+    names = "trace-ball or two-groups or Condition_number or menu "
+    names += "or (test_lessons.py and (11 or complete or saved_links))"
+    out = shell(extended, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen, "-k", names)
     passed = re.search(r"(\d+) passed", out)
     assert passed, out
     assert int(passed[1]) > 40, "too few: the suites no longer read the registries"
 
 
-def test_both_files_are_clean(extended):
-    shell(extended, "-m", "ruff", "check", "--no-cache", *FILES)
-    shell(extended, "-m", "ruff", "format", "--check", "--no-cache", *FILES)
+def test_the_files_are_clean(extended):
+    shell(extended, "-m", "ruff", "check", "--no-cache", *FILES, *ROWS)
+    shell(extended, "-m", "ruff", "format", "--check", "--no-cache", *FILES, *ROWS)
     shell(
         extended,
         "-m",
@@ -135,7 +220,7 @@ def test_both_files_are_clean(extended):
         "no:cacheprovider",
         "tests/test_house.py",
         "-k",
-        "trace_ball or two_groups",
+        "trace_ball or two_groups or strength or Condition_number",
     )
 
 

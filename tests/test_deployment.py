@@ -20,8 +20,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import hosted
-from pages.upload import session_file
+from pages.shell import hosted, visitor_files
 from pages.your_data import practice, state
 from tests.patience import patient
 from tests.serving import free_port
@@ -295,7 +294,7 @@ def test_the_description_names_the_numbers_of_the_files():
 @pytest.mark.parametrize("size", [5, 500])
 def test_a_lower_limit_of_the_server_holds_for_every_uploader(size, monkeypatch):
     monkeypatch.setattr(st, "get_option", lambda name: {"server.maxUploadSize": size}[name])
-    assert session_file.megabytes() == min(size, session_file.MEGABYTES)
+    assert visitor_files.megabytes() == min(size, visitor_files.MEGABYTES)
 
 
 # --- the health check ---------------------------------------------------------------------------------------

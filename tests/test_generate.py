@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import privcov
-from privcov import _generate, _shell_generate
+from privcov.cli import generate, simulated_files
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.private_file import Declaration
 from privcov.table_files import blocks_of, count_rows, describe, parts_of
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_generate, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(simulated_files, "BLOCK_ROWS", 100)
 
 
 def rows_in(paths) -> np.ndarray:
@@ -35,7 +35,7 @@ def rows_in(paths) -> np.ndarray:
 def shell(*words) -> None:
     """The command as ``python -m privcov`` has it, in this process."""
     parser = argparse.ArgumentParser()
-    _shell_generate.add_generate(parser.add_subparsers())
+    generate.add_generate(parser.add_subparsers())
     options = parser.parse_args(["generate", *map(str, words)])
     options.act(options)
 
@@ -47,13 +47,13 @@ def nothing_in(folder: Path) -> bool:
 @pytest.mark.parametrize("kind", [".csv", ".csv.gz", ".parquet", ".arrow"])
 def test_every_format_holds_the_same_bits(tmp_path, kind):
     told = []
-    paths = _generate.generate(
+    paths = simulated_files.generate(
         "ar1-covariance", tmp_path / f"rows{kind}", n=250, d=3, seed=7, progress=lambda *now: told.append(now[:2])
     )
     found = rows_in(paths)
     source = SOURCES.get("ar1-covariance").cls
     drawn = [
-        _generate.make_dataset(source(n=rows, d=3), seed=7, repeat=repeat).rows
+        simulated_files.make_dataset(source(n=rows, d=3), seed=7, repeat=repeat).rows
         for repeat, rows in enumerate((100, 100, 50))
     ]
     assert np.array_equal(found, np.concatenate(drawn))
@@ -63,26 +63,26 @@ def test_every_format_holds_the_same_bits(tmp_path, kind):
 
 
 def test_the_rows_do_not_depend_on_the_number_of_files(tmp_path):
-    one = _generate.generate("ar1-covariance", tmp_path / "rows.arrow", n=250, d=2)
-    many = _generate.generate("ar1-covariance", tmp_path / "rows.parquet", n=250, d=2, files=4)
+    one = simulated_files.generate("ar1-covariance", tmp_path / "rows.arrow", n=250, d=2)
+    many = simulated_files.generate("ar1-covariance", tmp_path / "rows.parquet", n=250, d=2, files=4)
     assert [path.name for path in many] == [f"rows-{at}-of-4.parquet" for at in (1, 2, 3, 4)]
     assert [pq.read_metadata(path).num_rows for path in many] == [62, 63, 62, 63]
     assert np.array_equal(rows_in(one), rows_in(many))
 
 
 def test_a_block_is_a_row_group(tmp_path, monkeypatch):
-    (path,) = _generate.generate("ar1-covariance", tmp_path / "rows.parquet", n=250, d=2)
+    (path,) = simulated_files.generate("ar1-covariance", tmp_path / "rows.parquet", n=250, d=2)
     found = pq.read_metadata(path)
     assert [found.row_group(at).num_rows for at in range(found.num_row_groups)] == [100, 100, 50]
-    monkeypatch.setattr(_generate, "BLOCK_CELLS", 60)
-    (path,) = _generate.generate("ar1-covariance", path, n=70, d=2)
+    monkeypatch.setattr(simulated_files, "BLOCK_CELLS", 60)
+    (path,) = simulated_files.generate("ar1-covariance", path, n=70, d=2)
     assert pq.read_metadata(path).row_group(0).num_rows == 30
 
 
 def test_sources_without_a_fixed_truth_are_drawn_at_once(tmp_path):
-    (path,) = _generate.generate("zipf-norms", tmp_path / "rows.parquet", n=250, d=3, seed=4)
+    (path,) = simulated_files.generate("zipf-norms", tmp_path / "rows.parquet", n=250, d=3, seed=4)
     assert np.array_equal(rows_in([path]), privcov.source("zipf-norms", n=250, d=3, seed=4).rows)
-    (path,) = _generate.generate("sparse-inverse", path, r=2.5, d=20, seed=4)
+    (path,) = simulated_files.generate("sparse-inverse", path, r=2.5, d=20, seed=4)
     assert np.array_equal(rows_in([path]), privcov.source("sparse-inverse", r=2.5, d=20, seed=4).rows)
 
 
@@ -90,26 +90,26 @@ def test_sources_without_a_fixed_truth_are_drawn_at_once(tmp_path):
 def test_every_simulated_source_has_one_truth_for_all_blocks(card, tmp_path):
     """Where it has not, one draw holds all rows; `_Rows` tells the two apart."""
     parameters = {"n": 150, "d": 4} if "n" in [spec.name for spec in card.parameters] else {}
-    made = _generate._Rows(card.cls, card.key, parameters, 3)
+    made = simulated_files._Rows(card.cls, card.key, parameters, 3)
     blocks = list(made.blocks())
     assert sum(len(block) for block in blocks) == made.n
     assert len(blocks) == (2 if made.facts.truth is not None and parameters else 1)
 
 
 def test_a_truth_that_changes_with_the_draw_is_noticed(tmp_path, monkeypatch):
-    draw = _generate.make_dataset
+    draw = simulated_files.make_dataset
 
     def other_truth(source, *, seed, repeat=0):
         return draw(source, seed=seed + repeat, repeat=repeat)
 
-    monkeypatch.setattr(_generate, "make_dataset", other_truth)
+    monkeypatch.setattr(simulated_files, "make_dataset", other_truth)
     with pytest.raises(RuntimeError, match="differs between draws"):
-        _generate.generate("sparse-covariance", tmp_path / "rows.parquet", n=250, d=5)
+        simulated_files.generate("sparse-covariance", tmp_path / "rows.parquet", n=250, d=5)
     assert nothing_in(tmp_path)
 
 
 def test_more_rows_than_a_source_in_memory_may_have(tmp_path):
-    made = _generate._Rows(SOURCES.get("ar1-covariance").cls, "ar1-covariance", {"n": 5_000_000, "d": 2}, 0)
+    made = simulated_files._Rows(SOURCES.get("ar1-covariance").cls, "ar1-covariance", {"n": 5_000_000, "d": 2}, 0)
     assert made.n == 5_000_000
     assert len(next(made.blocks())) == 100
 
@@ -161,7 +161,7 @@ def test_nothing_is_left_when_it_is_stopped(tmp_path, stop):
             raise stop
 
     with pytest.raises(stop):
-        _generate.generate("ar1-covariance", tmp_path / "rows.csv", n=300, d=2, files=2, progress=progress)
+        simulated_files.generate("ar1-covariance", tmp_path / "rows.csv", n=300, d=2, files=2, progress=progress)
     assert os.listdir(tmp_path) == ["rows-1-of-2.csv"]
     assert (tmp_path / "rows-1-of-2.csv").read_text(encoding="utf-8") == "kept"
 
@@ -170,7 +170,7 @@ def test_nothing_is_left_when_it_is_stopped(tmp_path, stop):
 def test_no_space_left(tmp_path):
     """A limit on the size of files is refused by the system in the same place as a full disk."""
     program = (
-        "import resource, sys; from pathlib import Path; from privcov._generate import generate\n"
+        "import resource, sys; from pathlib import Path; from privcov.cli.simulated_files import generate\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
         "for name in sys.argv[1:]:\n"
         "    try: generate('ar1-covariance', Path(name), n=20_000, d=5)\n"

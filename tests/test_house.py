@@ -1,42 +1,37 @@
 """The arrows of the house point one way: each room imports only from rooms to its left (design/house.md)."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SHARED = {"wishart_curve", "checks", "privacy", "accounting", "randomness", "parameters", "registry", "places"}
-SHARED |= {"dataset", "private_dataset", "private_facts", "compiled", "table_files", "engine"}
+SHARED |= {"units", "dataset", "private_dataset", "public_facts", "compiled", "table_files", "engine"}
 ROOMS = [
     "data_sources",
     "measurements",
     "postprocess",
     "estimators",
     "ledger",
-    "_release",
-    "_running",
-    "_private",
+    "releasing",
     "metrics",
     "sweeps",
     "papers",
     "advice",
     "owner",
-    "lessons",
     "audit",
     "figures",
     "bundle",
     "pages",
 ]
+COMMON = {"shell": set(), "upload": {"shell"}}  # folders of pages/ that others may import, and what these may import
 DOORS = {
     "__init__",
     "experiments",
     "__main__",
-    "_shell_release",
-    "_generate",
-    "_shell_check",
-    "_shell_edges",
-    "_shell_generate",
+    "cli",
     "sklearn_api",
 }  # they open onto finished rooms; no room imports them
 # postprocess never sees rows and a measurement never repairs its answer: only a method knows both.
@@ -49,7 +44,7 @@ STRANGERS = {
 }
 LONG = {
     "privcov/accounting.py": "one table of arithmetic, read as a whole: calibrate, convert, compose, split",
-    "privcov/_release.py": "a release, its statement and its JSON are one promise and change together",
+    "privcov/releasing/release.py": "a release, its statement and its JSON are one promise and change together",
 }
 FILES = sorted([*(ROOT / "privcov").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), *ROOT.glob("app.py")])
 
@@ -60,10 +55,16 @@ def room_of(path: Path) -> str:
     return "pages" if parts[0] in ("pages", "app") else parts[1]
 
 
-def imports(source: str) -> set[str]:
-    """Every absolute module name in the import lines, also those inside functions."""
-    found = set()
-    for node in ast.walk(ast.parse(source)):
+def imports(source: str, types: bool = True) -> set[str]:
+    """Every absolute module name in the import lines, also those inside functions.
+
+    types: also those under ``if TYPE_CHECKING``, which no run executes.
+    """
+    found, tree = set(), ast.parse(source)
+    for node in () if types else ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            node.body = []
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -105,10 +106,96 @@ def test_files_stay_short(path):
     assert lines <= 600 or path.relative_to(ROOT).as_posix() in LONG, f"{lines} lines: which second room hides inside?"
 
 
-def test_no_folder_of_the_pages_is_a_heap():
-    folders = [p for p in (ROOT / "pages").iterdir() if p.is_dir() and p.name != "__pycache__"]
-    assert len(folders) > 8
-    assert {p.name: n for p in folders if (n := len([f for f in p.iterdir() if f.is_file()])) > 25} == {}
+def module_of(path: Path) -> str:
+    """The dotted name of a file."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def needs(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Module -> the modules among ``sources`` that it imports when it runs, on loading or inside a function."""
+    found: dict[str, set[str]] = {}
+    for module, source in sources.items():
+        found[module] = set()
+        for name in imports(source, types=False):
+            parts = name.split(".")
+            inside = (".".join(parts[:size]) for size in range(len(parts), 0, -1))
+            found[module] |= {next((part for part in inside if part in sources), module)} - {module}
+    return found
+
+
+def circles(arrows: dict[str, set[str]]) -> set[frozenset[str]]:
+    """The groups that import each other, straight or by way of others."""
+
+    def beyond(start: str) -> set[str]:
+        reached, waiting = set(), list(arrows[start])
+        while waiting:
+            here = waiting.pop()
+            if here not in reached:
+                reached.add(here)
+                waiting += arrows[here]
+        return reached
+
+    after = {name: beyond(name) for name in arrows}
+    return {frozenset(other for other in after[name] if name in after[other]) for name in arrows if name in after[name]}
+
+
+def folder_of(module: str) -> str:
+    """pages.shell of pages.shell.frame: the folder of a page's parts, else the module itself."""
+    head, folder, *rest = [*module.split("."), ""]
+    return f"{head}.{folder}" if head == "pages" and rest[0] else module
+
+
+@cache
+def circles_now() -> set[frozenset[str]]:
+    """Of the modules, and of the folders of the pages."""
+    arrows = needs({module_of(path): path.read_text(encoding="utf-8") for path in FILES})
+    folders: dict[str, set[str]] = {folder_of(module): set() for module in arrows}
+    for module, there in arrows.items():
+        folders[folder_of(module)] |= {folder_of(other) for other in there} - {folder_of(module)}
+    return circles(arrows) | circles(folders)
+
+
+def test_no_module_imports_one_that_imports_it():
+    """Also not by way of others, and not inside a function, where Python would let it pass."""
+    assert circles_now() == set()
+
+
+def test_a_circle_is_seen():
+    """Three modules, one import inside a function; an import for types alone makes none."""
+    inside = "def f():\n    from b import x"
+    assert circles(needs({"a": inside, "b": "import c.y", "c": "from a import z", "d": "import a"})) == {
+        frozenset("abc")
+    }
+    assert circles(needs({"a": "if TYPE_CHECKING:\n    from b import x", "b": "import a"})) == set()
+    assert folder_of("pages.shell.frame") == "pages.shell"
+    assert folder_of("pages.1_Estimate") == "pages.1_Estimate"
+
+
+def page_complaints(folder: str, source: str) -> list[str]:
+    """Imports of a folder of pages/ from folders that are not its own, nor for all."""
+    there = {name.split(".")[1] for name in imports(source) if name.startswith("pages.")}
+    return [f"{folder} imports pages.{name}" for name in sorted(there - {folder} - COMMON.get(folder, {*COMMON}))]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "pages").glob("*/*.py")), ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_a_page_imports_no_other_page(path):
+    assert page_complaints(path.parent.name, path.read_text(encoding="utf-8")) == []
+
+
+def test_the_rule_sees_a_page_that_imports_another():
+    line = "from pages.trade_offs import sweep"
+    assert page_complaints("shell", line)
+    assert page_complaints("upload", line)
+    assert page_complaints("published", f"def f():\n    {line}")
+    assert page_complaints("shell", "from pages.upload import limits_table")
+    assert not page_complaints("trade_offs", line)
+    assert not page_complaints("estimate", "from pages.upload import public_file\nfrom pages.shell import frame")
+
+
+def test_no_folder_is_a_heap():
+    folders = [p for top in ("pages", "privcov") for p in (ROOT / top).rglob("*") if p.is_dir()]
+    assert len(folders) > 25
+    assert {p.name: n for p in folders if (n := len([*p.glob("*.py")]) - (p / "__init__.py").is_file()) > 25} == {}
 
 
 def test_no_module_shares_its_name_with_a_public_name():
@@ -126,9 +213,9 @@ def test_no_module_shares_its_name_with_a_public_name():
     [
         ("postprocess", "from privcov.measurements.moment import Measured"),
         ("measurements", "import privcov.postprocess.joint"),
-        ("estimators", "def f():\n    from privcov._release import release"),
+        ("estimators", "def f():\n    from privcov.releasing.run import release"),
         ("metrics", "from privcov.sweeps.plan import Plan"),
-        ("checks", "from privcov import _release"),
+        ("checks", "from privcov.releasing import release"),
         ("metrics", "import plotly.graph_objects as go"),
         ("figures", "import streamlit as st"),
         ("metrics", "from privcov import sklearn_api"),

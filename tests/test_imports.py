@@ -12,7 +12,7 @@ TELL = "import sys; print(*sorted(sys.modules))"
 
 # What app.py imports before it draws, and the two registries that reading an address fills.
 BEFORE_THE_PICTURE = """
-import pages.shell.cached, pages.shell.controls, pages.home.doors, pages.shell.show
+import pages.shell.cached, pages.shell.sidebar, pages.home.doors, pages.shell.show
 import privcov.figures.matrices, privcov.metrics.errors
 privcov.methods()
 privcov.sources()
@@ -29,8 +29,8 @@ assert sum("<img class" in block.proto.body for block in at.get("html")) == 2
 FIRST_PICTURE = """
 from pages.shell import cached
 from pages.shell.study import Study
-from privcov.figures.look import LIGHT
 from privcov.figures.matrices import colour_limit, still
+from privcov.figures.palette import LIGHT
 from privcov.metrics.errors import reference_matrix
 data = cached.dataset(Study(data=(("n", 2000),), kind="approx"))
 sample = reference_matrix(data, "covariance", "sample")

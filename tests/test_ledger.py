@@ -17,7 +17,7 @@ import privcov
 from privcov.ledger import Account, Cost, Ledger, LedgerError, cost_of, default_path
 from privcov.ledger import book as ledger_book
 from privcov.ledger.fingerprint import _sealed, _secrets, alike, fingerprint
-from privcov.measurements.sketch import Mixer
+from privcov.measurements.tables.sketch import Mixer
 from privcov.private_dataset import PrivateDataset
 from tests.patience import patient
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov import _private
 from privcov.data_sources.private_file import Column, Declaration, PrivateFileError, read_private
 from privcov.ledger import Ledger, LedgerError
 from privcov.measurements import exact_moment, exact_noise
 from privcov.private_dataset import PrivateDataset
+from privcov.releasing import private as _private
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]

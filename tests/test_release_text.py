@@ -116,3 +116,12 @@ def test_a_stored_measurement_that_is_altered_is_a_sentence(tmp_path):
     for other in (None, [], "x", 3, {}):
         with pytest.raises(ValueError, match="A stored measurement must hold"):
             NoisySum.from_dict(other)
+
+
+@pytest.mark.parametrize("kind", ["path", "hidden n"])
+def test_a_text_without_the_matrix_that_is_its_target_is_refused(kind):
+    """Whatever else is in order: an old text has no digest that would tell."""
+    fields = old_form(made(kind).to_json())
+    fields[fields["target"].replace(" ", "_")] = None
+    with pytest.raises(ValueError, match="names as its target"):
+        Release.from_json(json.dumps(fields))

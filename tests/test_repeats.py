@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov import _private
 from privcov.__main__ import main
-from privcov._private import read_measurement, view
-from privcov._release import Release
 from privcov.bundle.opened import bundle_of, declared_facts, open_answer
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.estimators.base import METHODS
@@ -18,6 +15,9 @@ from privcov.ledger import Ledger, LedgerError, VersionChanged
 from privcov.measurements import exact_moment
 from privcov.measurements.exposed import FLOATING, REMEDY, WHY, exposed, exposed_answer
 from privcov.private_dataset import PrivateDataset
+from privcov.releasing import private as _private
+from privcov.releasing.private import read_measurement, view
+from privcov.releasing.release import Release
 
 RHO, PURE = privcov.ZCDP(0.125), privcov.PureDP(0.5)
 NEW = "rounded exactly"

@@ -18,7 +18,7 @@ import pytest
 
 from privcov import Ledger, ZCDP
 from privcov.__main__ import main
-from privcov._shell_release import Bar, clock, line
+from privcov.cli.progress import Bar, clock, line
 from privcov.data_sources.private_file import Column, Declaration
 from tests.patience import patient
 
@@ -30,7 +30,7 @@ HIDDEN = Declaration("hidden", "one patient", (Column("age", 0, 100), Column("bm
 SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from privcov.measurements import table_sums
+from privcov.measurements.tables import table_sums
 real = table_sums.Adding.take
 def slow(self, block):
     real(self, block)

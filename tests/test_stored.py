@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov._private import MeasurementError, read_measurement, read_release
-from privcov._release import Release
 from privcov.bundle.opened import open_answer
 from privcov.data_sources.private_file import Declaration
 from privcov.ledger import Ledger, LedgerError, VersionChanged
 from privcov.measurements.exposed import WHY, exposed_answer
 from privcov.private_dataset import PrivateDataset
+from privcov.releasing.private import MeasurementError, read_measurement, read_release
+from privcov.releasing.release import Release
 from privcov.sweeps import studies
 from privcov.sweeps.store import Store
 from tests.pages import test_own_data, test_upload

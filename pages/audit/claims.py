@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.shell import address, attacker, frame, show
-from pages.shell.sliders import ends
+from pages.shell import address, fields, frame, show
+from pages.shell.fields import ends
 from pages.shell.study import Study
-from privcov.audit import claims
+from privcov.audit import catalogue, claims
 from privcov.privacy import ApproxDP
 
 KEEPS = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "search", "verdict"))
@@ -24,7 +24,7 @@ _ORDER = (
     "Noise / needed",
     "Where",
 )
-_COLOURS = {claims.FALSE: "red", claims.NONE: "red", claims.EMPTY: "orange", claims.LUCKY: "orange"}
+_COLOURS = {catalogue.FALSE: "red", catalogue.NONE: "red", catalogue.EMPTY: "orange", catalogue.LUCKY: "orange"}
 
 
 @st.cache_data(max_entries=64, show_spinner="Computing every claim ...")
@@ -65,15 +65,15 @@ def section(study: Study) -> None:
             placeholder="Wishart, paper 3, centring ...",
         )  # fmt: skip
         wanted = address.bound(
-            verdicts.pills, "Verdict", claims.VERDICTS, name="claims.verdict", default=[], selection_mode="multi",
+            verdicts.pills, "Verdict", catalogue.VERDICTS, name="claims.verdict", default=[], selection_mode="multi",
             key="claims-verdict", help="None chosen: all.",
         )  # fmt: skip
-        attacker.line(ApproxDP(float(epsilon), float(delta)), "Attacker, where the claim is true")
+        fields.attacker(ApproxDP(float(epsilon), float(delta)), "Attacker, where the claim is true")
     whole = _table(float(epsilon), float(delta), int(n), int(d))
     found = filtered(whole, words, wanted)
     counts = whole["Verdict"].value_counts()
     st.markdown(
-        " ".join(f":{_COLOURS.get(v, 'green')}-badge[{counts[v]} {v}]" for v in claims.VERDICTS if v in counts.index)
+        " ".join(f":{_COLOURS.get(v, 'green')}-badge[{counts[v]} {v}]" for v in catalogue.VERDICTS if v in counts.index)
     )
     show.tag("Simulated", f"computed at epsilon = {epsilon:g}, delta = {delta:g}, n = {n:,}, d = {d}; no data are used")
     if found.empty:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.shell import address, frame, show
-from pages.shell.sliders import ends
+from pages.shell.fields import ends
 from pages.shell.study import Study
 from privcov import accounting
 from privcov.audit import disclosure

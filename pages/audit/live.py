@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
-from pages.audit import box as audit_box
-from pages.audit import limits, sampler
-from pages.shell import address, attacker, frame, show
-from pages.shell.jobs import Job
-from pages.shell.sliders import ends
+from pages.audit import sampler
+from pages.shell import address, fields, frame, show
+from pages.shell.fields import ends
+from pages.shell.jobs import Job, Jobs, Words, status
 from pages.shell.study import Study
 from privcov import accounting
 from privcov.audit import live, trial
-from privcov.audit.bounds import ERROR, level
+from privcov.audit.bounds import ERROR, level, reach
 from privcov.audit.broken import FAULTS
 from privcov.audit.live import Asked, Audit
 from privcov.audit.mechanisms import GROUPS, RHO, Mechanism, find, mechanisms
-from privcov.audit.pairs import SEARCH, catalogue, usual
+from privcov.audit.pairs import LONG, SEARCH, catalogue, usual
 from privcov.estimators.base import METHODS
 from privcov.figures import audit as pictures
-from privcov.figures.look import plain
-from privcov.privacy import ZCDP
+from privcov.figures.words import plain
+from privcov.privacy import ApproxDP, ZCDP
 
-_KEPT = 12
+JOBS = Jobs("audits", kept=12)
+WORDS = Words("steps", stop="audit-stop")
 _ASKED = ("group", "mechanism", "d", "pair", "epsilon", "delta", "rho", "draws", "seed", "bits", "asked")
 KEEPS = tuple(f"live.{name}" for name in dict.fromkeys((*_ASKED, *sampler.ASKED)))
 _DRAWS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 400_000)
@@ -39,28 +41,21 @@ def section(study: Study) -> None:
         return
     with box:
         asked = _controls(key)
-    kept = st.session_state.setdefault("audits", {})
     left, right = st.columns([1, 4], vertical_alignment="center")
     started = left.button(
         "Run the audit", type="primary", key="audit-run", width="stretch", on_click=frame.put,
         kwargs={"live.asked": "yes"},
     )  # fmt: skip
-    if asked not in kept:
+    if JOBS.find(asked) is None:
         right.caption(f"{asked.draws:,} draws from either table; " + _pace(asked.made))
     # The first visit sees an audit at once, a link the one it was copied from; later ones are asked for.
     linked = asked.mechanism == _FIRST or (asked.made.bulk and frame.own("live.asked"))
-    if started or (not kept and linked):
-        for other in kept.values():
-            other.stop()
-        kept[asked] = Job(lambda: live.run(asked), asked.steps)
-        while len(kept) > _KEPT:
-            kept.pop(next(iter(kept)))
-        kept[asked].wait(_WAIT)
-    if asked in kept:
-        alive = kept[asked].progress.alive
-        st.fragment(_paint, run_every=0.7 if alive else None)(kept[asked], asked, alive)
+    if started or (not JOBS.all() and linked):
+        JOBS.start(asked, lambda _: live.run(asked), asked.steps, wait=_WAIT)
+    if JOBS.find(asked) is not None:
+        JOBS.watch(asked, lambda job: _paint(job, asked), every=0.7)
     with st.expander("What such an audit can and cannot see"):
-        limits.section(asked)
+        _explained(asked)
     with st.expander("The same in Python"):
         st.code(script(asked), language="python")
 
@@ -151,7 +146,7 @@ def _controls(key: str) -> Asked:
         "releases on this site are made of whole numbers and have no such bits.",
     )
     asked = Asked(key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits), rho=float(rho))
-    attacker.line(asked.claim, "Attacker, if the claim holds")
+    fields.attacker(asked.claim, "Attacker, if the claim holds")
     return asked
 
 
@@ -180,20 +175,12 @@ def _about(made: Mechanism) -> str:
     return f"{text[0].upper()}{text[1:]}. The attacker sees {seen}."
 
 
-def _paint(job: Job, asked: Asked, was_alive: bool) -> None:
-    found = job.progress
-    if was_alive and not found.alive:
-        st.rerun()
-    if found.alive:
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        left.progress(min(1.0, found.done / max(found.total, 1)), f"{found.done:,} of {found.total:,} steps")
-        right.button("Stop", on_click=job.stop, key="audit-stop", width="stretch")
-    elif found.state == "failed":
-        st.error(show.as_text(found.problem))
-    elif found.state == "stopped":
+def _paint(job: Job, asked: Asked) -> None:
+    status(job, WORDS)
+    if job.progress.state == "stopped":
         st.info("Stopped before the end. No bound is stated: bounds hold for a number of draws that was fixed before.")
-    else:
-        _show(found.rows[-1]["audit"], asked)
+    elif job.progress.state == "finished":
+        _show(job.progress.rows[-1]["audit"], asked)
 
 
 def _show(audit: Audit, asked: Asked) -> None:
@@ -201,7 +188,7 @@ def _show(audit: Audit, asked: Asked) -> None:
     show.tag(
         "Simulated", f"{asked.made.label}, d = {asked.d}, {audit.pair.label}, {audit.draws:,} test draws of either"
     )
-    audit_box.verdict(audit.sentence, audit.caught, palette)
+    show.verdict(audit.sentence, audit.caught, palette)
     one, two, three, four = st.columns(4)
     at = None if isinstance(audit.claim, ZCDP) else f"At delta = {getattr(audit.claim, 'delta', 0.0):g}."
     apart = "Total variation: how much more often one table falls into some set than the other, delta at epsilon 0."
@@ -210,7 +197,8 @@ def _show(audit: Audit, asked: Asked) -> None:
     two.metric(f"Claimed: {name}", plain(level(audit.claim)), border=True, help=at)
     three.metric("Proved: apart by at least", plain(audit.difference), border=True, help=apart)
     four.metric("Claimed: apart by at most", plain(audit.permitted), border=True, help=apart)
-    proof = audit.support is not None and max(audit.impossible) > 0
+    most = 0 if audit.impossible is None else max(audit.impossible)
+    proof = most > 0
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown("**Answers that prove which table it was**" if proof else "**The answers, where they differ most**")
@@ -219,7 +207,6 @@ def _show(audit: Audit, asked: Asked) -> None:
         st.caption("The end bars hold everything beyond.")
     with right:
         if proof:
-            most = max(audit.impossible)
             st.markdown(
                 show.as_text(
                     "Wishart noise is never negative: the answer less the exact matrix of its own table has no "
@@ -237,7 +224,7 @@ def _show(audit: Audit, asked: Asked) -> None:
             )
         )
         _exact(audit)
-        limits.reached(asked, audit.draws)
+        _reached(asked, audit.draws)
 
 
 def _exact(audit: Audit) -> None:
@@ -260,3 +247,64 @@ def script(asked: Asked) -> str:
             "print(found.for_level.hits)",
         ]
     )
+
+
+# --- what a live audit can see and what it cannot ------------------------------------------------------------
+
+_ZCDP = """
+- **Rho from one set.** Whether the answer lies in the set is a coin. A claim of rho limits the Renyi divergences of
+  the two coins, either way round, to rho times their order; the largest of them over its order is what is proved. Of
+  Gaussian noise a set half way between the two answers shows 2/pi = 64 % of a small rho. Sets further out show more,
+  but few draws reach them: as a rule, noise less than 1.25 times too small passes."""
+_EXACT = """
+- **Of a private release** this sees the whole numbers of the measurement, to the last bit, and so everything that is
+  made from them. It does not see the ledger (what is spent, the same request answered twice), the fingerprint, what an
+  error says, a bad source of random numbers in the operating system, or several releases together. A fault that shows
+  only with many rows, or with very few of all possible rows, is not found by drawing these two tables.
+- **Not repeatable.** The noise comes from the operating system, so the next audit counts other draws."""
+_BITS = """
+- **Rounding.** Answers are rounded to 2^-30 first. Without that, floating-point noise is caught by its last bits
+  (Mironov 2012): switch it on above. Releases of private tables add whole-number noise for that reason."""
+
+
+def _explained(asked: Asked) -> None:
+    """The whole explanation for what is asked."""
+    _reached(asked, asked.draws // 2)
+    exact = asked.made.exact
+    what = "the second moment jointly with the mean or the count" if exact else "the uncentred second moment"
+    scale = "The noise of the exact sum does not depend on them" if exact else "Noise and sensitivity both fall as 1/n"
+    count = "" if exact else ", the number of rows"
+    size = "10 rows, or 9 without the person" if asked.made.hidden else f"{asked.made.rows} row(s)"
+    st.markdown(
+        f"""
+- **How it works.** Half of the draws find the set that separates the two tables best, among several numbers computed
+  from the answer; the other half count it. Bounds are exact (Clopper and Pearson 1934), for two sets and two tables,
+  together at {1 - ERROR:.1%} confidence: a mechanism that keeps its claim is accused at most once in
+  {1 / ERROR:,.0f} audits.{_ZCDP if isinstance(asked.claim, ZCDP) else ""}
+- **Not caught is not proved.** A black box shows only what its draws show: not a rare event (a small delta), another
+  pair of tables, more columns, a cleverer number than those tried. Proofs are in the code; an audit can only refute.
+- **Several steps.** A black box proves at most a third of such a claim. So methods in several steps are also replayed:
+  along the same answers on two neighbouring tables, every step must cost at most what its event says, and depend on
+  rows through earlier answers only. That holds for the pairs that were searched; for all pairs there are the proofs.
+- **Blind to** anything that is not in the matrix: a choice made on raw rows before, time, errors{count}.
+- **Tables.** {size}, public bound R = 1, answers about {what}. {scale}, so more rows change nothing. A row {LONG:g}
+  times too long is among the pairs: clipping must hide it.{_EXACT if exact else _BITS}
+"""
+    )
+
+
+def _reached(asked: Asked, draws: int) -> None:
+    """What so many test draws can see."""
+    can = reach(asked.claim, draws)
+    name = "rho" if isinstance(asked.claim, ZCDP) else "epsilon"
+    if math.isfinite(can.factor):
+        st.markdown(
+            show.as_text(
+                f"Noise that is {can.factor:.2f} times too small, so that {name} is really {can.level:.3g}, is "
+                f"caught nine times in ten, in the most favourable case. {draws:,} test draws can prove no {name} "
+                f"above {can.ceiling:.2f}."
+            )
+        )
+    else:
+        more = ", or a larger delta" if isinstance(asked.claim, ApproxDP) else ""
+        st.markdown(f"No lack of noise would be seen with so few draws at this claim: take more draws{more}.")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.audit import box as audit_box
-from pages.shell import address, attacker, frame, show
+from pages.shell import address, fields, frame, show
 from privcov.audit import trial as trials
-from privcov.figures import audit_lattice
-from privcov.figures.look import plain
+from privcov.figures import audit as pictures
+from privcov.figures.words import plain
 from privcov.privacy import PureDP
 
 ASKED = ("epsilon", "people")
@@ -39,7 +38,7 @@ def section(box) -> None:
             help="The noise grows with them, and a coarse lattice with the noise.",
         )  # fmt: skip
         with three:
-            attacker.line(PureDP(float(epsilon)), "Attacker, if the claim holds")
+            fields.attacker(PureDP(float(epsilon)), "Attacker, if the claim holds")
     turns = st.session_state.setdefault("sampler-turns", {})
     asked = (float(epsilon), int(people))
     if st.button("Draw again", key="sampler-run"):
@@ -70,11 +69,11 @@ def _show(found: trials.Trial) -> None:
     palette = frame.palette()
     numbers = found.old[0].numbers
     show.tag("Simulated", f"{trials.RELEASES} draws of {trials.COLUMNS} x {trials.COLUMNS} noise, {numbers:,} numbers")
-    audit_box.verdict(found.sentence, found.caught, palette)
+    show.verdict(found.sentence, found.caught, palette)
     one, two, three, four = st.columns(4)
     one.metric("Old: largest unevenness", plain(found.old[0].worst.statistic), border=True)
     two.metric("Exact: largest unevenness", plain(found.exact[0].worst.statistic), border=True)
     three.metric("Old: attacker right", f"{found.old[1].right} of {found.old[1].releases}", border=True)
     four.metric("Exact: attacker right", f"{found.exact[1].right} of {found.exact[1].releases}", border=True)
     st.markdown(show.as_text(found.meaning))
-    show.picture(audit_lattice.evenness(found, palette), "audit-lattice")
+    show.picture(pictures.evenness(found, palette), "audit-lattice")

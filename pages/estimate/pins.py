@@ -6,19 +6,12 @@ import numpy as np
 import streamlit as st
 
 from pages.shell import frame, show
+from pages.shell.pins import Pins
 from pages.shell.study import Study
 from privcov.figures.matrices import heatmap
 
-MOST = 4
-
-
-def _remove(key: tuple) -> None:
-    _pins().pop(key)
-
-
-def _pins() -> dict[tuple, dict]:
-    """By (study, number); `session_file.forget_results` removes those of a CSV with it."""
-    return st.session_state.setdefault("estimate.pins", {})
+_MOST = 4
+PINS = Pins("estimate.pins", most=_MOST)
 
 
 def button(
@@ -27,28 +20,22 @@ def button(
     """Freeze what the page shows now. The fifth pin pushes out the first."""
 
     def pin() -> None:
-        number = st.session_state["pins.number"] = st.session_state.get("pins.number", 0) + 1
-        _pins()[study, number] = {
-            "title": title,
-            "matrix": matrix.copy(),
-            "columns": columns,
-            "limit": limit,
-            "cards": list(cards),
-        }
-        while len(_pins()) > MOST:
-            _pins().pop(next(iter(_pins())))
+        PINS.add(
+            study,
+            {"title": title, "matrix": matrix.copy(), "columns": columns, "limit": limit, "cards": list(cards)},
+        )
 
     st.button("Pin this release", key="estimate-pin", on_click=pin, help="Keep it below while you change the settings.")
 
 
 def section() -> None:
     """The pins, each on its own colour range; nothing when there are none."""
-    if not _pins():
+    if not PINS.all():
         return
     st.header("Pinned")
     st.caption("Frozen as they were when pinned, each on the colours of its own reference; gone with this visit.")
-    places = st.columns(MOST)
-    for place, (key, pin) in zip(places, list(_pins().items()), strict=False):
+    places = st.columns(_MOST)
+    for place, (key, pin) in zip(places, list(PINS.all().items()), strict=False):
         with place, st.container(border=True):
             st.markdown(f"**{show.as_text(pin['title'])}**")
             picture = heatmap(
@@ -56,4 +43,4 @@ def section() -> None:
             )
             show.picture(picture, f"square-pin-{key[1]}")
             st.text("\n".join(f"{name}: {value}" for name, value in pin["cards"]))
-            st.button("Remove", key=f"estimate-unpin-{key[1]}", on_click=_remove, args=(key,), width="stretch")
+            st.button("Remove", key=f"estimate-unpin-{key[1]}", on_click=PINS.remove, args=(key,), width="stretch")

@@ -8,15 +8,16 @@ import math
 import numpy as np
 import streamlit as st
 
+from pages.graph_recovery import settings
 from pages.shell import frame, show
 from pages.shell.study import Study
-from privcov._release import Release
 from privcov.estimators.base import METHODS
 from privcov.figures.feasible import falling, lambda_line, objective
-from privcov.figures.look import plain
 from privcov.figures.matrices import colour_limit, heatmap
+from privcov.figures.words import plain
 from privcov.metrics.graphs import noisy_matrix
 from privcov.postprocess.repair import repair_for_lasso
+from privcov.releasing.release import Release
 
 _HOW = {"psd": "Raise eigenvalues", "max-norm": "Nearest matrix", "ridge": "Add a ridge"}
 
@@ -29,7 +30,8 @@ def section(study: Study, rel: Release, columns: tuple[str, ...]) -> None:
     published = rel.parameters["calibration"] != "sound"
     found = diagnose(s, penalise_diagonal=published)
     values = np.linalg.eigvalsh(s)
-    usable = [fit.precision is not None for fit in rel.path]
+    path = settings.path_of(rel)
+    usable = [fit.precision is not None for fit in path]
     repaired = rel.parameters.get("repair", "none") != "none" and not published
     if found.below <= 0:
         st.markdown(
@@ -51,7 +53,7 @@ def section(study: Study, rel: Release, columns: tuple[str, ...]) -> None:
         + (" This release was repaired first, so its path has an answer everywhere." if repaired else "")
     )
     palette = frame.palette()
-    lambdas = [fit.lam for fit in rel.path]
+    lambdas = [fit.lam for fit in path]
     show.picture(lambda_line(lambdas, usable, found.below, found.smallest, palette), "lambda-line")
     _certificate(s, found, published, columns)
     _repairs(study, rel, s, published)

@@ -9,19 +9,19 @@ import numpy as np
 import streamlit as st
 
 from pages.graph_recovery import answers as graph_answers
-from pages.graph_recovery import home, roc, roc_form, settings
 from pages.graph_recovery import matrices as graph_matrices
-from pages.graph_recovery import states as graph_states
-from pages.graph_recovery.script import script
-from pages.shell import address, frame, show
-from pages.shell.sliders import ends
+from pages.graph_recovery import roc, settings
+from pages.shell import address, cached, frame, show, take_home
+from pages.shell import script as twin
+from pages.shell.fields import ends
 from pages.shell.study import Study
-from privcov._release import Release
 from privcov.dataset import Dataset
-from privcov.figures.graphs import against_reference, by_state, network
-from privcov.figures.layout import positions
-from privcov.figures.look import plain
-from privcov.metrics.graphs import compare, edges, partial_correlations
+from privcov.figures.graphs import against_reference, by_state, network, positions
+from privcov.figures.words import plain
+from privcov.metrics.graphs import compare, decided_edges, edges, partial_correlations
+from privcov.postprocess.edges import LACKED, EdgeStates
+from privcov.privacy import NoPrivacy
+from privcov.releasing.release import Release
 
 KEEPS = ("tab", "view", "partial", "lambda", "reference")
 AGAINST, OWNER = "Against the graph", "As an owner sees it"
@@ -29,7 +29,7 @@ AGAINST, OWNER = "Against the graph", "As an owner sees it"
 
 def show_all(study: Study, data: Dataset, rel: Release, reference: settings.Reference) -> None:
     """The whole board; it ticks while curves are being computed."""
-    roc_form.hold(study)
+    roc.hold(study)
     made, why = roc.current(study, data, reference)
     job = roc.job_of(made, data) if made is not None else None
     if job is not None:
@@ -41,7 +41,7 @@ def show_all(study: Study, data: Dataset, rel: Release, reference: settings.Refe
 def _board(study: Study, data: Dataset, rel: Release, reference, made, why: str, was_alive: bool) -> None:
     if frame.changed():
         st.rerun()  # a button of the board set another study, and a fragment alone would show the old one
-    roc_form.hold(study)
+    roc.hold(study)
     job = None if made is None else roc.find(made)
     if roc.current(study, data, reference)[0] != made or (was_alive and (job is None or not job.progress.alive)):
         st.rerun()  # the whole page: the form asks for other curves, or the clock of this fragment can stop
@@ -64,32 +64,35 @@ def _board(study: Study, data: Dataset, rel: Release, reference, made, why: str,
                 if made is None:
                     st.info(why)
                 else:
-                    roc_form.form(study)
+                    roc.form(study)
                     show.tag(data.provenance.capitalize(), f"compared with {reference.words}")
                     roc.paint(made, data, here, job)
                     with below:
                         roc.numbers(made, data, job)
                     with st.expander("The same in Python"):
-                        st.code(script(made), language="python")
+                        st.code(roc.script(made), language="python")
         if matrices.open:
             with matrices, show.problems():
-                show.tag(data.provenance.capitalize(), f"lambda = {plain(rel.path[at].lam)}")
+                show.tag(data.provenance.capitalize(), f"lambda = {plain(settings.path_of(rel)[at].lam)}")
                 graph_matrices.section(study, data, rel, at)
         if answers.open:
             with answers, show.problems():
                 show.tag("Owner's view", "computed from the noisy matrix alone")
                 graph_answers.section(study, rel, data.columns)
-    home.section(study, data, rel, reference, at, made, job)
+    _take_home(study, data, rel, reference, at, made, job)
 
 
 def _slider(study: Study, rel: Release) -> int:
     """Position of the lambda under the hand; only those with a graph are offered."""
-    solved = [i for i, fit in enumerate(rel.path) if fit.precision is not None]
-    chosen = next((i for i in solved if np.array_equal(rel.path[i].precision, rel.precision)), solved[0])
+    path = settings.path_of(rel)
+    solved = [i for i, fit in enumerate(path) if fit.precision is not None]
+    assert rel.precision is not None  # a method that draws a graph releases its matrix
+    released = rel.precision
+    chosen = next((i for i in solved if np.array_equal(settings.graph_at(rel, i), released)), solved[0])
     rule = rel.parameters.get("rule", "") if rel.parameters["tuning"] == "released" else ""
     word = f"chosen: {rule}" if rule and rel.parameters["calibration"] == "sound" else "chosen"
     if len(solved) == 1:
-        st.caption(f"One lambda has a graph: {plain(rel.path[chosen].lam)}.")
+        st.caption(f"One lambda has a graph: {plain(path[chosen].lam)}.")
         return chosen
     at = address.bound(
         st.select_slider,
@@ -100,49 +103,50 @@ def _slider(study: Study, rel: Release) -> int:
         code=_position(rel, solved),
         quiet=True,
         key=f"lambda-{hash((study, len(solved), chosen)) & 0xFFFFFFFF:x}",
-        format_func=lambda i: plain(rel.path[i].lam) + (f" ({word})" if i == chosen else ""),
+        format_func=lambda i: plain(path[i].lam) + (f" ({word})" if i == chosen else ""),
         help="Moving it only reads the path again: no new noise, no privacy, and no new computation.",
     )
     ends("fewer edges", "more edges")
-    infeasible = sum(fit.status == "infeasible" for fit in rel.path)
-    lost = len(rel.path) - len(solved) - infeasible
+    infeasible = sum(fit.status == "infeasible" for fit in path)
+    lost = len(path) - len(solved) - infeasible
     if infeasible:
         st.caption(
-            f"{infeasible} of {len(rel.path)} lambdas are not offered: the problem has no solution there. The tab "
+            f"{infeasible} of {len(path)} lambdas are not offered: the problem has no solution there. The tab "
             f"*{settings.ANSWERS}* shows why."
         )
     if lost:
-        st.caption(f"{lost} of {len(rel.path)} lambdas are not offered: the solver found no answer.")
-    if rel.path[at].status == "not converged":
-        st.caption(f"At this lambda the solver stopped at a gap of {rel.path[at].gap:.1g} nats per variable.")
+        st.caption(f"{lost} of {len(path)} lambdas are not offered: the solver found no answer.")
+    if path[at].status == "not converged":
+        st.caption(f"At this lambda the solver stopped at a gap of {path[at].gap:.1g} nats per variable.")
     return at
 
 
 def _position(rel: Release, solved: list[int]) -> address.Code:
     """A place on the path, told by its lambda: on another path the same place is another network."""
-    told = {f"{rel.path[i].lam:.6g}": i for i in solved}
+    path = settings.path_of(rel)
+    told = {f"{path[i].lam:.6g}": i for i in solved}
 
     def read(text: str) -> int:
         if text not in told:
             raise ValueError("The path of this study has no such lambda.")
         return told[text]
 
-    return address.Code(read, lambda i: f"{rel.path[i].lam:.6g}")
+    return address.Code(read, lambda i: f"{path[i].lam:.6g}")
 
 
 def _network(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int):
     """Draws the network; (fpr, tpr, precision) against the reference, or None without one."""
-    fit = rel.path[at]
-    found = edges(fit.precision)
+    precision = settings.graph_at(rel, at)
+    found = edges(precision)
     place = positions(reference.graph, data.d)
-    strength = partial_correlations(fit.precision)
+    strength = partial_correlations(precision)
     view = AGAINST if reference.graph is not None else OWNER
     if reference.graph is not None:
         view = address.bound(
             st.segmented_control, "View", [AGAINST, OWNER], name="view", default=AGAINST, key="graph.view", quiet=True,
             width="stretch", label_visibility="collapsed",
         )  # fmt: skip
-    if view == OWNER:
+    if view == OWNER or reference.graph is None:
         _owner(study, data, rel, at, found, place, strength)
     else:
         counts = compare(found, reference.graph)
@@ -169,7 +173,7 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
 
 def _owner(study: Study, data: Dataset, rel: Release, at: int, found, place, strength) -> None:
     """What somebody sees who has the noisy matrix only: three states where the noise is known."""
-    states, why = graph_states.at(study, rel, at)
+    states, why = _states(study, rel, at)
     show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
     if states is None:
         picture = network([("Drawn", found)], place, data.columns, frame.palette(), strength=strength, height=480)
@@ -183,7 +187,115 @@ def _owner(study: Study, data: Dataset, rel: Release, at: int, found, place, str
     )  # fmt: skip
     show.picture(picture, "network")
     st.markdown(
-        f"**{edge}** pairs linked in at least 95 % of {graph_states.COPIES} redraws, **{none}** in at most 5 %, "
+        f"**{edge}** pairs linked in at least 95 % of {_COPIES} redraws, **{none}** in at most 5 %, "
         f"**{undecided}** undecided, under {rel.given}."
     )
     st.caption(why)
+
+
+# --- what the known noise leaves open ------------------------------------------------------------------------
+
+
+_MOST = 60  # columns; more would make the slider wait
+_COPIES = 60
+_KEPT = 60
+
+
+def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | None, str]:
+    """(states or None, one sentence on how they were found or why there are none)."""
+    if isinstance(rel.guarantee, NoPrivacy) or rel.raw is None or not rel.raw.law.scale:
+        return None, "There is no noise here that could leave an edge undecided."
+    if rel.parameters["calibration"] != "sound":
+        return None, "Which edges are undecided is computed for the sound calibration only."
+    if len(rel.columns) > _MOST:
+        return None, (
+            f"With more than {_MOST} columns the share of redraws that link a pair is left out here, because it takes "
+            "many solves at each lambda."
+        )
+    told = (
+        f"The known noise is drawn {_COPIES} times more, added to the released matrix, and solved at the same lambda. "
+        "Pairs are marked by the share of these redraws that link them: at least 95 %, at most 5 %, or undecided. "
+        f"{LACKED} The redraws cover the privacy noise, not the sampling of the rows. Free: only the release is "
+        "read."
+    )
+    if cached.in_session(study, settings.SOURCE):  # what came from a file is not kept
+        return decided_edges(rel, position, _COPIES), told
+    kept = st.session_state.setdefault("graph.states", {})
+    if (study, position) not in kept:
+        kept[study, position] = decided_edges(rel, position, _COPIES)
+        while len(kept) > _KEPT:
+            kept.pop(next(iter(kept)))
+    found = kept[study, position]
+    if found.copies < _COPIES:
+        told += f" {_COPIES - found.copies} of the {_COPIES} draws had no answer at this lambda and count against both."
+    return found, told
+
+
+# --- below the network: its script, its report and its saved study -------------------------------------------
+
+
+def _take_home(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int, made, job) -> None:
+    """at: position on the path. made, job: the curves on the screen, or None."""
+    script = _network_script(study, data, at, reference, settings.SOURCE)
+    with st.expander("The same in Python: this network"):
+        st.code(script, language="python")
+    with st.expander("Take home"):
+        found = () if job is None else roc.drawn(made, job)
+
+        def make(_: str, where: str) -> str:
+            return _report(data, rel, reference, at, found, script, where)
+
+        take_home.section(study, data, rel, settings.SOURCE, make)
+
+
+def _report(data: Dataset, rel: Release, reference, at: int, found: tuple, script: str, where: str) -> str:
+    """The release's report with its network, and the curves where they are drawn."""
+    from privcov.bundle import report
+    from privcov.bundle.paper import section as part
+    from privcov.bundle.paper import text
+    from privcov.figures import graphs
+    from privcov.figures.graphs import positions
+    from privcov.figures.palette import LIGHT
+    from privcov.figures.roc import precision_recall
+    from privcov.figures.roc import roc as roc_picture
+
+    drawn = edges(settings.graph_at(rel, at))
+    lam = settings.path_of(rel)[at].lam
+    kinds, words = [("Drawn", drawn)], f"{int(drawn.sum()) // 2} edges are drawn; there is no graph to compare with."
+    if reference.graph is not None:
+        kinds, counts = graphs.against_reference(drawn, reference.graph), compare(drawn, reference.graph)
+        words = (
+            f"Against {reference.words}: {counts.tp} edges found, {counts.fn} missed, {counts.fp} drawn that are not "
+            "in it." + (" It is a published reference, not the truth." if reference.name else "")
+        )
+    place = positions(reference.graph, data.d)
+    picture = graphs.network(kinds, place, data.columns, LIGHT, height=460)
+    parts = [part("Network", f"<p>{text(words)}</p>" + report.figure(picture, f"At lambda = {plain(lam)}."))]
+    if found:
+        common = min(c.reach for c in found)
+        caption = take_home.unlinked(roc.explain(found, data))
+        curves = report.figure(roc_picture(found, LIGHT), caption)
+        curves += report.figure(precision_recall(found, LIGHT), "Precision against recall, in the same pens.")
+        parts.append(part("Edges found against edges drawn falsely", curves + report.frame(roc.table(found, common))))
+    title = f"Network from {data.name}"
+    return report.of_release(rel, data, script=script, address=where, more=parts, title=title)
+
+
+def _network_script(study: Study, dataset: Dataset, at: int, reference: settings.Reference, default_source: str) -> str:
+    """Source text for the network on Graph recovery: ``fit`` is the point of the path, ``counts`` its edges."""
+    lines = [
+        *twin.release(study, dataset, default_source),
+        "",
+        "from privcov.metrics.graphs import compare, edges",
+        "",
+        f"fit = rel.path[{at}]",
+        'print(f"lambda = {fit.lam:.6g}, {edges(fit.precision).sum() // 2} edges")',
+    ]
+    if reference.graph is not None:
+        lines += [
+            "from privcov.sweeps.graph_study import reference_graph",
+            "",
+            f"counts = compare(edges(fit.precision), reference_graph(ds, {reference.name!r}))",
+            'print(f"found {counts.tp}, false {counts.fp}, missed {counts.fn}")',
+        ]
+    return "\n".join(lines)

@@ -9,11 +9,11 @@ import streamlit as st
 from pages.graph_recovery import settings
 from pages.shell import address, cached, frame, show
 from pages.shell.study import Study
-from privcov._release import Release
 from privcov.dataset import Dataset
 from privcov.figures.matrices import colour_limit, heatmap, saturated
 from privcov.metrics.errors import reference_matrix, working
 from privcov.metrics.graphs import losses, partial_correlations, without_noise_at
+from privcov.releasing.release import Release
 
 _KEEP = 60
 _HEADS = {"l1": "Matrix l1", "frobenius": "Frobenius", "spectral": "Spectral"}
@@ -21,8 +21,7 @@ _HEADS = {"l1": "Matrix l1", "frobenius": "Frobenius", "spectral": "Spectral"}
 
 def section(study: Study, data: Dataset, rel: Release, at: int) -> None:
     """For the graph at position ``at`` of the path."""
-    fit = rel.path[at]
-    private = working(fit.precision, rel.scale, "precision")
+    private = working(settings.graph_at(rel, at), rel.scale, "precision")
     with st.spinner("Solving without noise ..."):
         quiet = _without_noise(study, data, rel, at)
     panels = [("Non-private, same lambda", quiet), ("Private", private)]
@@ -74,7 +73,7 @@ def _losses(private: np.ndarray, quiet: np.ndarray, truth: np.ndarray | None) ->
 
 
 def _without_noise(study: Study, data: Dataset, rel: Release, at: int) -> np.ndarray:
-    lam = rel.path[at].lam
+    lam = settings.path_of(rel)[at].lam
     if cached.in_session(study, settings.SOURCE):  # what came from a file is not kept
         return without_noise_at(rel, data, lam)
     kept = st.session_state.setdefault("graph.quiet", {})

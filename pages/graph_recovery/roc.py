@@ -1,22 +1,25 @@
-"""ROC and precision-recall curves of the study: a job in the background, painted as it grows, kept in the session."""
+"""ROC and precision-recall curves of the study: which stand beside its own, their job, the pictures and the script."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import pandas as pd
 import streamlit as st
 
-from pages.graph_recovery import settings as graph_set
-from pages.shell import cached, frame, glossary, show
-from pages.shell.jobs import Job
+from pages.graph_recovery import settings
+from pages.shell import address, cached, fields, frame, glossary, show
+from pages.shell.jobs import Job, Jobs, Words, status
 from pages.shell.study import CSV, SOUND, Study
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.figures.look import Palette, Picture, plain
+from privcov.figures.look import Picture
+from privcov.figures.palette import Palette
 from privcov.figures.roc import point_at, precision_recall, roc
+from privcov.figures.words import plain
 from privcov.metrics.graphs import check_reference
 from privcov.privacy import NoPrivacy
 from privcov.sweeps.cells import Cell
@@ -27,25 +30,91 @@ UNASKED = 25  # columns; more wait for a click
 RULED = 40  # columns; beyond, the other rules' lambdas would take longer than the curves
 PATIENCE = 6.0  # seconds of work that may start unasked
 FIRST = 0.8  # seconds worth waiting for a first picture
-_KEEP = 8
+JOBS = Jobs("roc")
+WORDS = Words(
+    "replicates",
+    stop="roc-stop",
+    stopped="; the curves show those.",
+    again=("Again", "roc-again"),
+    waiting="Waiting for the work of other visitors to end",
+    pace="",
+    width=4,
+)
+KEEPS = ("roc.methods", "roc.rho", "roc.epsilon", "roc.replicates")
+_RANGES = {"rho": (1e-5, 10.0), "epsilon": (0.01, 20.0)}
+_REPLICATES: dict[str, Any] = {
+    "name": "roc.replicates",
+    "key": "graph.replicates",
+    "code": address.number(2, 500, whole=True),
+    "default": 20,
+}
 
 
-def jobs() -> dict[tuple, Job]:
-    """Curves of this visit, newest last. `session_file.forget_results` empties it of what came from a file."""
-    return st.session_state.setdefault("roc", {})
+# --- which curves --------------------------------------------------------------------------------------------
 
 
-def graph_study(study: Study, data: Dataset, reference: graph_set.Reference) -> GraphStudy:
+def form(study: Study) -> None:
+    """Which curves stand beside the study's own."""
+    kind, own = study.kind, getattr(study, study.lever)
+    able, _ = settings.offered(kind)
+    left, middle, right = st.columns([5, 4, 3])
+    others = [key for key in able if key != study.method]
+    beside = address.bound(
+        left.multiselect,
+        "Other methods",
+        others,
+        **_methods(study),
+        format_func=lambda key: METHODS.get(key).label,
+        placeholder="none",
+        help="On the same rows, with the calibration each of them has by default.",
+    )
+    low, high = _RANGES[study.lever]
+    address.bound(
+        middle.multiselect,
+        f"Other {study.lever}",
+        fields.log_grid(low, high, *st.session_state[f"graph.levels.{kind}"]),
+        **_levels(study),
+        format_func=lambda v: f"{v:g}",
+        placeholder=f"{float(f'{own / 10:.3g}'):g}",
+        help="Left empty: a tenth of the study's own.",
+    )
+    address.bound(
+        right.number_input, "Replicates", 2, 500, **_REPLICATES, help="Fresh noise each, and fresh simulated rows."
+    )
+    fields.attacker_at(study, settings.levels(study))
+    glossary.when_not(beside, "When not to use them")
+
+
+def hold(study: Study) -> None:
+    """Keep what the form says while another tab is open, and drop what is no longer on offer. Before the form."""
+    for told in (_methods(study), _levels(study), _REPLICATES):
+        address.settle(told["name"], told["key"], told["code"], told["default"])
+
+
+def _methods(study: Study) -> dict:
+    """How the methods beside the study's own stand in the address; those that cannot give the guarantee are dropped."""
+    able, _ = settings.offered(study.kind)
+    known = [card.key for card in METHODS.all() if card.target == "precision"]
+    code = address.several_of([key for key in able if key != study.method], known)
+    return {"name": "roc.methods", "key": f"graph.methods.{study.kind}", "code": code, "default": []}
+
+
+def _levels(study: Study) -> dict:
+    code = address.several_numbers(*_RANGES[study.lever])
+    return {"name": f"roc.{study.lever}", "key": f"graph.levels.{study.kind}", "code": code, "default": []}
+
+
+def graph_study(study: Study, data: Dataset, reference: settings.Reference) -> GraphStudy:
     """The experiment that the page shows: the study's own method first, then those beside it."""
-    state, levels = st.session_state, graph_set.levels(study)
+    state, levels = st.session_state, settings.levels(study)
     card = METHODS.get(study.method)
-    settings = {k: v for k, v in study.settings(card).items() if v not in (SOUND, card.relations[0])}
-    entries = [(study.method, {**dict(study.options), **settings})]
+    given = {k: v for k, v in study.settings(card).items() if v not in (SOUND, card.relations[0])}
+    entries = [(study.method, {**dict(study.options), **given})]
     for key in state[f"graph.methods.{study.kind}"]:
         default = METHODS.get(key).default_calibration
         entries.append((key, {} if default == SOUND else {"calibration": default}))
     return GraphStudy(
-        source=study.source_key(graph_set.SOURCE),
+        source=study.source_key(settings.SOURCE),
         source_params=dict(study.data),
         methods=tuple(entries),
         guarantees=tuple(study.at(level).guarantee for level in sorted(levels, reverse=True)),
@@ -72,20 +141,23 @@ def names(made: GraphStudy) -> list[str]:
     return found
 
 
-def current(study: Study, data: Dataset, reference: graph_set.Reference) -> tuple[GraphStudy | None, str]:
+def current(study: Study, data: Dataset, reference: settings.Reference) -> tuple[GraphStudy | None, str]:
     """(the experiment, "") or (None, why there is none)."""
     if reference.graph is None:
         return None, (
             "A ROC curve needs a graph to compare with, and that of these data is not known. Choose a source with a "
             "graph under Data set, for example the AR(2) graph."
         )
-    if study.source_key(graph_set.SOURCE) == CSV:
+    if study.source_key(settings.SOURCE) == CSV:
         return None, "A CSV brings no graph to compare with."
     try:
         check_reference(reference.graph)
         return graph_study(study, data, reference), ""
     except ValueError as problem:
         return None, str(problem)
+
+
+# --- the job -------------------------------------------------------------------------------------------------
 
 
 def job_of(made: GraphStudy, data: Dataset) -> Job | None:
@@ -101,7 +173,7 @@ def job_of(made: GraphStudy, data: Dataset) -> Job | None:
 
 def find(made: GraphStudy) -> Job | None:
     """The background job of this study, None where it was not started."""
-    return jobs().get(_key(made))
+    return JOBS.find(_key(made))
 
 
 def _key(made: GraphStudy) -> tuple:
@@ -110,20 +182,14 @@ def _key(made: GraphStudy) -> tuple:
 
 
 def start(made: GraphStudy, data: Dataset) -> Job:
-    kept = jobs()
+    """Draw these curves; rows of a visitor's file are handed on, others are drawn again."""
     brought = data if cached.in_session(Study(source=made.source)) else None
-    for other in kept.values():
-        other.stop()
 
     def cells() -> Iterator[Cell]:
         for replicate in runs(made, dataset=brought):
             yield Cell(replicate, False)
 
-    job = Job(cells, made.replicates)
-    kept[_key(made)] = job
-    while len(kept) > _KEEP:
-        kept.pop(next(iter(kept)))
-    return job
+    return JOBS.start(_key(made), lambda _: cells(), made.replicates)
 
 
 def paint(made: GraphStudy, data: Dataset, here: tuple[float, float, float] | None, job: Job | None) -> None:
@@ -135,7 +201,7 @@ def paint(made: GraphStudy, data: Dataset, here: tuple[float, float, float] | No
             start(made, data)
             st.rerun()
         return
-    _progress(made, data, job)
+    status(job, WORDS, lambda: start(made, data))
     found = drawn(made, job)
     if not found:
         if not job.progress.alive:
@@ -159,29 +225,6 @@ def numbers(made: GraphStudy, data: Dataset, job: Job | None) -> None:
     st.dataframe(table(found, common), hide_index=True, width="stretch")
     st.caption(explain(found, data))
     _tell_missing(found)
-
-
-def _again(made: GraphStudy, data: Dataset) -> None:
-    start(made, data)
-
-
-def _progress(made: GraphStudy, data: Dataset, job: Job) -> None:
-    progress = job.progress
-    if progress.alive:
-        left, right = st.columns([4, 1], vertical_alignment="center")
-        words = f"{progress.done} of {progress.total} replicates"
-        if progress.state == "waiting":
-            words = "Waiting for the work of other visitors to end"
-        elif (remaining := job.remaining()) is not None:
-            words += f"; {in_words(remaining)} to go"
-        left.progress(progress.done / progress.total, words)
-        right.button("Stop", on_click=job.stop, key="roc-stop", width="stretch")
-    elif progress.state == "stopped":
-        left, right = st.columns([4, 1], vertical_alignment="center")
-        left.caption(f"Stopped after {progress.done} of {progress.total} replicates; the curves show those.")
-        right.button("Again", on_click=_again, args=(made, data), key="roc-again", width="stretch")
-    elif progress.state == "failed":
-        st.error(show.as_text(progress.problem))
 
 
 @dataclass
@@ -260,3 +303,33 @@ def _tell_missing(found: tuple[Curve, ...]) -> None:
             )
         if c.unfinished:
             st.caption(f"{c.name}: at {c.unfinished:,} lambdas the solver stopped before its certificate.")
+
+
+# --- the same in Python --------------------------------------------------------------------------------------
+
+
+def script(made: GraphStudy) -> str:
+    """Source text whose variable ``curves`` holds the curves of the page."""
+    guarantees = "".join(f"        privcov.{g!r},\n" for g in made.guarantees)
+    methods = "".join(f"        {entry!r},\n" for entry in made.methods)
+    return (
+        "import privcov\n"
+        "from privcov.sweeps.graph_study import GraphStudy, run\n"
+        "\n"
+        "study = GraphStudy(\n"
+        f"    {made.source!r},\n"
+        f"    {dict(made.source_params)!r},\n"
+        f"    methods=(\n{methods}    ),\n"
+        f"    guarantees=(\n{guarantees}    ),\n"
+        f"    replicates={made.replicates},\n"
+        f"    seed={made.seed},\n"
+        f"    rows_seed={made.rows_seed},\n"
+        f"    row_bound={made.row_bound!r},\n"
+        f"    graph={made.graph!r},\n"
+        f"    rules={made.rules!r},\n"
+        ")\n"
+        "curves = run(study)\n"
+        "common = min(curve.reach for curve in curves)\n"
+        "for curve in curves:\n"
+        '    print(f"{curve.name}: partial AUC to FPR {common:.2f} = {curve.area(common):.3f}")\n'
+    )

@@ -15,7 +15,9 @@ from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.estimators.glasso import Glasso
+from privcov.postprocess.fit import Fit
 from privcov.privacy import KINDS
+from privcov.releasing.release import Release
 from privcov.sweeps.estimates import in_words
 from privcov.sweeps.graph_study import reference_graph
 
@@ -41,6 +43,19 @@ def effective(study: Study) -> Study:
     if not able:
         raise ValueError(f"No method draws a graph under {KINDS[study.kind].name}. Choose another kind in the sidebar.")
     return study.with_method(METHOD if METHOD in able else able[0])
+
+
+def path_of(rel: Release) -> tuple[Fit, ...]:
+    """The lambda path of a release of this page."""
+    assert rel.path is not None  # every method that is offered here draws one
+    return rel.path
+
+
+def graph_at(rel: Release, at: int) -> np.ndarray:
+    """The precision matrix at a place of the path that the slider offers."""
+    precision = path_of(rel)[at].precision
+    assert precision is not None  # the slider leaves out the lambdas without an answer
+    return precision
 
 
 def levels(study: Study) -> set[float]:

@@ -7,18 +7,6 @@ import streamlit as st
 from pages.shell import frame, tour
 from pages.shell.study import Study
 
-PAGES = {
-    "Estimate": "One data set, one method, one guarantee: the matrices, the error, and a statement of what was spent.",
-    "Trade-offs": "Error against epsilon, n or d for several methods; which epsilon is needed; who wins where.",
-    "Graph recovery": "Which links between columns survive the noise, and which are drawn from it.",
-    "Spectra": "What noise does to eigenvalues, and what can be repaired for free.",
-    "Your data": "A confidential CSV: declare, plan, release once, take everything home.",
-    "Lessons": "One lever and one question per screen; at the end the class plays against the best attacker.",
-    "Methods": "Every method on a card, guarantees converted and composed, and what every word means.",
-    "Published results": "The papers' tables and figures beside ours, and why they agree or not.",
-    "Privacy audit": "Every privacy claim checked; broken mechanisms fail before your eyes.",
-}
-
 
 def doors() -> None:
     """Teach, Explore, Release: each opens a page that is already set up, on the first step of its path."""
@@ -39,6 +27,6 @@ def every_page(study: Study) -> None:
     for place, (name, entries) in zip(st.columns(len(groups), gap="large"), groups, strict=True):
         with place, st.container(gap="xxsmall"):
             st.html(f'<div class="pc-group">{name}</div>')
-            for file, label in entries:
-                frame.link(file, label, study)
-                st.caption(PAGES[label])
+            for entry in entries:
+                frame.link(entry.file, entry.label, study)
+                st.caption(entry.about)

@@ -1,14 +1,34 @@
-"""The ten lessons, in order; a lesson's number is its place."""
+"""The lessons, in the order of the screen."""
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import streamlit as st
 
-from pages.lessons.entry import Lesson
-from pages.lessons.first import FIRST
-from pages.lessons.second import SECOND
+from pages.lessons.lesson import Lesson
 
-BOOK: tuple[Lesson, ...] = (*FIRST, *SECOND)
+# A lesson's number in links, and its file in this folder. The order of the rows is the order on the screen; a new
+# lesson takes the next free number wherever it is put, so that saved links go on opening the same lessons.
+FILES = {
+    1: "neighbours",
+    2: "sensitivity",
+    3: "rows",
+    4: "columns",
+    5: "clipping",
+    6: "thresholding",
+    7: "shrinkage",
+    8: "graphs",
+    9: "reruns",
+    10: "guess",
+}
+LESSONS: dict[int, Lesson] = {number: import_module(f"pages.lessons.{name}").LESSON for number, name in FILES.items()}
+NUMBERS = list(LESSONS)
+
+
+def place(number: int) -> int:
+    """Where a lesson is on the screen, from 1."""
+    return NUMBERS.index(number) + 1
 
 
 def answers() -> dict[int, int]:
@@ -19,4 +39,4 @@ def answers() -> dict[int, int]:
 def answered(number: int) -> bool:
     """Whether the question of a lesson was answered rightly."""
     chosen = answers().get(number)
-    return chosen is not None and BOOK[number - 1].choices[chosen].right
+    return chosen is not None and LESSONS[number].choices[chosen].right

@@ -6,19 +6,19 @@ from html import escape
 
 import streamlit as st
 
-from pages.lessons.pictures import sized
+from pages.lessons.lesson import sized
 from pages.shell import frame, show
-from pages.shell.sliders import ends
+from pages.shell.fields import ends
 from privcov.audit import demonstrations
 from privcov.audit.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Found
 from privcov.audit.demonstrations_attack import CONFIDENCE, Side
 from privcov.figures import demonstrations as pictures
-from privcov.figures.look import wash
+from privcov.figures.palette import wash
 
 _CHOICE = "demo-choice"
 
 
-def section(*, full: bool) -> None:
+def draw(*, full: bool) -> None:
     """The chooser and the chosen demonstration; larger type with ``full``.
 
     Settings of the page: ``demo`` (a key) and ``demo_lever`` (a value).

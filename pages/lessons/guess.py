@@ -1,38 +1,146 @@
-"""Lesson ten: the class guesses which of two neighbours a release was made from, beside the optimal attacker."""
+"""Guess the neighbour: a class guesses which of two tables that differ in one row a release was made from, next to the
+best guess there can be.
+
+The attacker knows both tables and the method, and has to say which one a release was made from. The Gaussian mechanism
+adds independent N(0, sigma^2) to each entry on and above the diagonal, so the likelihood ratio of a release M is known
+exactly,
+
+    ln P(M | first) - ln P(M | second) = sum over i <= j of ((M - B)_ij^2 - (M - A)_ij^2) / (2 sigma^2),
+
+A and B the exact moments. Guessing by its sign is optimal (Neyman and Pearson), right with probability Phi(mu / 2), mu
+the distance of A and B over sigma. The two rows are two axes of full length, which attains the proved sensitivity, so
+this is the largest chance that the guarantee of the release permits: the attacker meter's value.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
+import numpy as np
 import streamlit as st
+from scipy.special import betaincinv
 
-from pages.lessons.pictures import put
+from pages.lessons.lesson import AUDIT, RHO_HELP, Choice, Control, Lesson, Screen
+from pages.lessons.simulated import DELTA, epsilon
 from pages.shell import frame, show
-from privcov.figures import lessons as pictures
-from privcov.lessons import guess
-from privcov.lessons import numbers as lessons
-from privcov.lessons.guess import NAMES, Round
+from pages.shell.study import Study
+from privcov import accounting, checks
+from privcov.dataset import Dataset
+from privcov.figures.lessons import line, panels
+from privcov.figures.look import Picture, pen
+from privcov.figures.look import draw as figure
+from privcov.figures.palette import Palette
+from privcov.measurements.moment import Measured, clipped_moment, measure_moment
+from privcov.privacy import ZCDP
+from privcov.randomness import stream
 
+NAMES = ("A", "B")
+N, D = 10, 3
+ROW_BOUND = 1.0
+WRONG = 0.05  # chance that the interval of a score misses
 HUNDRED = 100
 MOST = 5_000  # rounds of one game
 _KEPT = 20  # games of a session
 
 
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One release (d x d) and what is behind it: truth 0 or 1 (A or B), and the optimal attacker's guess."""
+
+    number: int
+    release: np.ndarray
+    truth: int
+    nats: float
+
+    @property
+    def optimal(self) -> int:
+        """0 or 1: the table that is more likely, by the privacy loss."""
+        return int(self.nats < 0)
+
+    @property
+    def optimal_is_right(self) -> bool:
+        """Whether the optimal attacker names the right table."""
+        return self.optimal == self.truth
+
+
+@lru_cache(maxsize=1)
+def tables() -> tuple[Dataset, Dataset]:
+    """n x d each: the same people but for the last row, which is one axis of full length or another."""
+    rng = stream(0, "lesson", "guess", "rows")
+    rows = rng.standard_normal((N, D))
+    rows *= ROW_BOUND * rng.uniform(0.3, 1.0, (N, 1)) / np.linalg.norm(rows, axis=1)[:, None]
+    pair = []
+    for name, axis in zip(NAMES, np.eye(D)[:2], strict=True):
+        rows[-1] = ROW_BOUND * axis
+        pair.append(Dataset.from_rows(rows, ROW_BOUND, name=f"table {name}", provenance="simulated"))
+    return pair[0], pair[1]
+
+
+def exact_moments() -> tuple[np.ndarray, np.ndarray]:
+    """The two second moments that everybody in the class may see, d x d, in units of the row bound squared."""
+    first, second = (clipped_moment(table, joint=0) for table in tables())
+    return first, second
+
+
+def likelihood_ratio(measured: Measured, first: np.ndarray, second: np.ndarray) -> float:
+    """ln P(release | first) - ln P(release | second), nats, for upper-triangle Gaussian noise of the event's scale."""
+    event = measured.event
+    assert event is not None  # every round asks for a guarantee
+    if event.law != "upper-triangle":
+        raise ValueError(f"The likelihood ratio is that of upper-triangle noise, got {event.law!r}.")
+    upper = np.triu_indices(len(first))
+    m, a, b = measured.matrix[upper], first[upper], second[upper]
+    return float((((m - b) ** 2 - (m - a) ** 2) / (2 * event.scale**2)).sum())
+
+
+def play(rho: float, seed: int, number: int) -> Round:
+    """Round ``number`` (from 1) of the game ``seed`` at rho-zCDP: a fair coin picks the table, then one release."""
+    coin = stream(seed, "lesson", "guess", "coin", number).integers(2)
+    measured = measure_moment(
+        tables()[coin],
+        ZCDP(rho),
+        centre="zero",
+        shape="upper-triangle",
+        rng=stream(seed, "lesson", "guess", "noise", number),
+    )
+    return Round(number, measured.matrix, int(coin), likelihood_ratio(measured, *exact_moments()))
+
+
+def limit(rho: float) -> float:
+    """The attacker meter's value for these releases: exact, from the event of the measurement."""
+    rng = stream(0, "lesson", "guess", "event")
+    measured = measure_moment(tables()[0], ZCDP(rho), centre="zero", shape="upper-triangle", rng=rng)
+    assert measured.event is not None  # a guarantee is asked for
+    return accounting.attacker_on_events((measured.event,), ZCDP(rho))
+
+
+def score_interval(hits: int, rounds: int) -> tuple[float, float]:
+    """Exact 95 % interval of the chance of being right, by ``hits`` right of ``rounds``: Clopper and Pearson (1934)."""
+    rounds = checks.whole("rounds", rounds, 1)
+    hits = checks.whole("hits", hits, 0, rounds)
+    low = float(betaincinv(hits, rounds - hits + 1, WRONG / 2)) if hits else 0.0
+    high = float(betaincinv(hits + 1, rounds - hits, 1 - WRONG / 2)) if hits < rounds else 1.0
+    return low, high
+
+
 @dataclass
 class Game:
-    """One game: a rho and a seed. votes: of the class, by number of the round. optimal: (number, right) of all."""
+    """One game: a rho and a seed. votes: right or wrong, of the class, by number of the round. optimal: (number, right)
+    of all."""
 
     rho: float
     seed: int
     votes: dict[int, bool] = field(default_factory=dict)
     optimal: list[tuple[int, bool]] = field(default_factory=list)
-    shown: Round | None = None  # the round whose truth is told
+    shown: Round | None = None  # the round whose truth is on the screen
     said: int | None = None
 
     def next(self) -> Round:
-        return guess.play(self.rho, self.seed, len(self.optimal) + 1)
+        return play(self.rho, self.seed, len(self.optimal) + 1)
 
     def vote(self, said: int) -> None:
         self.shown, self.said = self.next(), said
@@ -43,7 +151,7 @@ class Game:
         self.shown = self.said = None
 
     def hundred(self) -> None:
-        """The class looks on."""
+        """A hundred rounds of the optimal attacker; the class looks on."""
         self.go_on()
         for _ in range(HUNDRED):
             played = self.next()
@@ -61,50 +169,102 @@ def _game(rho: float, seed: int) -> Game:
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _limit(rho: float) -> float:
-    return guess.limit(rho)
+    return limit(rho)
 
 
-def draw(rho: float, seed: int, *, full: bool) -> None:
-    """The two tables' matrices, the release, the votes and the scores."""
-    game, palette = _game(rho, seed), frame.palette()
+def running_scores(
+    series: Sequence[tuple[str, Sequence[tuple[int, bool]]]],
+    limit: float,
+    interval: tuple[float, float] | None,
+    palette: Palette,
+) -> Picture:
+    """Share of right guesses so far, one line per guesser, and the limit.
+
+    series: (name, [(round, right)]) in the order of the rounds. interval: of the first guesser's score, drawn at its
+    end, or None.
+    """
+    traces, words = [], []
+    last = max([number for _, guesses in series for number, _ in guesses], default=10)
+    for i, (name, guesses) in enumerate(series):
+        style = pen(1 - i if i < 2 else i, palette)
+        right = np.array([hit for _, hit in guesses], dtype=float)
+        score = np.cumsum(right) / np.arange(1, len(right) + 1)
+        trace = line(
+            [at for at, _ in guesses],
+            score,
+            name,
+            style.line(2.2),
+            mode="lines+markers" if len(right) <= 40 else "lines",
+            marker=style.marker(8),
+            hovertemplate="round %{x}: %{y:.1%} right<extra>" + name + "</extra>",
+        )
+        words.append(f"{name}: {int(right.sum())} of {len(right)} right" if len(right) else f"{name}: no round yet")
+        if i == 0 and interval is not None and len(right):
+            trace.error_y = {
+                "type": "data",
+                "symmetric": False,
+                "array": [0.0] * (len(right) - 1) + [interval[1] - score[-1]],
+                "arrayminus": [0.0] * (len(right) - 1) + [score[-1] - interval[0]],
+                "thickness": 1.6,
+                "width": 6,
+            }
+            words[-1] += f", 95% binomial interval {interval[0]:.2f} to {interval[1]:.2f}"
+        traces.append(trace)
+    reach = max(last, 10) * 1.04 + 0.5  # fewer rounds would get ticks between them
+    # The limit is named in the legend: next to its line the words would lie on the scores.
+    dotted = {"color": palette.ink, "dash": "dot", "width": 1.6}
+    traces.append(line([0, reach], [limit, limit], f"the limit, {limit:.3f}", dotted, hoverinfo="skip"))
+    drawn = figure(
+        traces,
+        palette,
+        height=None,
+        showlegend=True,
+        x={"title": "Round", "range": [0, reach], "tickformat": "d"},
+        y={"title": "Right so far", "tickformat": ".0%", "range": [0, 1.04]},
+    )
+    return Picture(drawn, "Running scores. " + "; ".join(words) + f". The limit is {limit:.3f}.")
+
+
+def draw(rho: float, screen: Screen) -> str:
+    """The two tables' matrices, the release, the votes and the scores; the truth after the vote."""
+    game, palette = _game(rho, screen.seed), screen.palette
     now = game.shown or game.next()
-    first, second = guess.exact_moments()
+    first, second = exact_moments()
     show.tag(
         "Simulated",
         f"round {now.number}, {rho:g}-zCDP; A and B differ in the mean squares of x1 and x2",
     )
     three = [("A, exact", first), ("B, exact", second), (f"released in round {now.number}", now.release)]
-    put(pictures.panels(three, float(abs(first).max()), palette), "three-guess", full)
+    screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
     _buttons(game)
-    st.markdown(_told(game, now))
+    st.markdown(_outcome(game, now))
     right = list(game.votes.items())
-    interval = guess.score_interval(sum(game.votes.values()), len(right)) if right else None
+    interval = score_interval(sum(game.votes.values()), len(right)) if right else None
     series = [("the class", right), ("optimal attacker", game.optimal)]
-    put(pictures.running_scores(series, _limit(rho), interval, palette), "curve-scores", full)
+    screen.put(running_scores(series, _limit(rho), interval, palette), "curve-scores")
+    return ""
 
 
-def scores(rho: float, seed: int) -> None:
+def scores(rho: float, screen: Screen) -> None:
     """The scores in words, and the limit."""
-    game, limit = _game(rho, seed), _limit(rho)
+    game, most = _game(rho, screen.seed), _limit(rho)
     rounds, hits = len(game.votes), sum(game.votes.values())
     lines = []
     if rounds:
-        low, high = guess.score_interval(hits, rounds)
+        low, high = score_interval(hits, rounds)
         same = sum(hit for number, hit in game.optimal if number in game.votes)
         lines.append(f"- **Class:** {hits} of {rounds} right; 95% binomial interval {low:.0%} to {high:.0%}")
         lines.append(f"- **Optimal attacker** on the same releases: {same} of {rounds}")
     if len(game.optimal) > rounds:
         best = sum(hit for _, hit in game.optimal)
         lines.append(f"- On all {len(game.optimal):,} releases: {best:,} right, {best / len(game.optimal):.1%}")
-    lines.append(
-        f"- **Limit** for anybody: {limit:.1%} (epsilon = {lessons.epsilon(rho):.2g}, delta = {lessons.DELTA:g})"
-    )
+    lines.append(f"- **Limit** for anybody: {most:.1%} (epsilon = {epsilon(rho):.2g}, delta = {DELTA:g})")
     st.markdown("\n".join(lines))
-    show.attacker_meter(limit, frame.palette())
+    show.attacker_meter(most, screen.palette)
 
 
 def _buttons(game: Game) -> None:
-    told, full_up = game.shown is not None, len(game.optimal) + HUNDRED > MOST
+    voted, full_up = game.shown is not None, len(game.optimal) + HUNDRED > MOST
     with st.container(horizontal=True, key="lesson-votes"):
         for i, name in enumerate(NAMES):
             st.button(
@@ -112,18 +272,18 @@ def _buttons(game: Game) -> None:
                 key=f"lesson-vote-{name}",
                 on_click=game.vote,
                 args=(i,),
-                disabled=told or len(game.optimal) >= MOST,
+                disabled=voted or len(game.optimal) >= MOST,
                 shortcut=name,
                 type="primary",
-                help="The truth of this round is out: go to the next release." if told else None,
+                help="The truth of this round is out: go to the next release." if voted else None,
             )
         st.button(
             "Next release",
             key="lesson-next-release",
             on_click=game.go_on,
-            disabled=not told,
+            disabled=not voted,
             shortcut="N",
-            help=None if told else "Vote first.",
+            help=None if voted else "Vote first.",
         )
         st.button(
             f"Attacker plays {HUNDRED}",
@@ -144,9 +304,10 @@ def _new_game() -> None:
     frame.change(lambda s: dataclasses.replace(s, seed=s.seed + 1))
 
 
-def _told(game: Game, now: Round) -> str:
+def _outcome(game: Game, now: Round) -> str:
     if game.shown is None:
         return "Which table is the release closer to? Vote, then the truth is told."
+    assert game.said is not None  # set with ``shown``
     favoured = NAMES[now.optimal]
     return (
         f"It was **{NAMES[now.truth]}**. You said {NAMES[game.said]}, "
@@ -158,3 +319,41 @@ def _told(game: Game, now: Round) -> str:
 
 def _odds(nats: float) -> str:
     return f"{math.exp(nats):.2f}" if nats < 2 else f"{math.exp(nats):,.0f}" if nats < 20 else "over 100 million"
+
+
+LESSON = Lesson(
+    title="Guess the neighbour",
+    aim="You know tables A and B completely; they differ in one row. A coin picks one, and you see its release. "
+    "**Which one was it?**",
+    control=Control(
+        "Rho",
+        (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
+        0.5,
+        "stronger privacy: nearly a coin toss",
+        "weaker privacy: nearly certain",
+        help=RHO_HELP + " Another rho is another game with its own score.",
+    ),
+    draw=draw,
+    beside=scores,
+    question="After 20 rounds a class has 17 right, and the limit is 69%. What does that show?",
+    choices=(
+        Choice(
+            "The guarantee is broken: 85% is more than 69%",
+            "17 of 20 is one draw. The exact 95% binomial interval of the class's chance begins at 62 %, below "
+            "the limit.",
+        ),
+        Choice(
+            "Little yet: the interval around 17 of 20 still contains the limit",
+            "The limit holds for the chance, not for a lucky run. Play on: in the long run no score exceeds it.",
+            True,
+        ),
+        Choice(
+            "People are better than the optimal attacker",
+            "Nobody is: guessing by the likelihood ratio is right as often as anything can be (Neyman, "
+            "Pearson). Over many rounds its score is the limit.",
+        ),
+    ),
+    remember="The attacker meter is the share of right guesses that nobody can exceed, whatever they know of the "
+    "others.",
+    onward=(AUDIT, "Privacy audit: what an attacker learns", lambda v: Study(rho=v)),
+)

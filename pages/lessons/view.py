@@ -1,4 +1,4 @@
-"""One lesson on one screen: choose it, move its lever, answer its question; also larger, for a lecture hall."""
+"""One lesson on one screen: choose it, move its control, answer its question; also larger, for a lecture hall."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.lessons import guess, pictures
-from pages.lessons.book import BOOK, Lesson, answered, answers
+from pages.lessons.book import LESSONS, NUMBERS, answered, answers, place
+from pages.lessons.lesson import Control, Lesson, Screen
 from pages.shell import frame, show, tour
 from pages.shell.study import Study
 
 PARTS = {"lessons": "Lessons", "demos": "Demonstrations"}
-_NUMBERS = list(range(1, len(BOOK) + 1))
 _STYLE = """
 <style>
 [data-testid="stMainBlockContainer"] {padding: 1.2rem 2.4rem 1rem;}
@@ -24,12 +23,12 @@ _STYLE = """
 .st-key-lesson-screen [data-testid="stVerticalBlock"] {gap: .5rem;}
 .st-key-lesson-votes {gap: .5rem;}
 .st-key-lesson-screen [data-testid="stAlertContainer"] {padding: .6rem .9rem;}
-/* The words at the ends of the lever are buttons: one step each, also by keyboard. */
+/* The words at the ends of the control are buttons: one step each, also by keyboard. */
 .st-key-lesson-ends {margin-top: -.7rem; justify-content: space-between;}
 .st-key-lesson-ends button {font-size: .85rem; min-height: 0; padding: .1rem 0;}
-/* Zooming a lesson teaches nothing, and its bar lies on the titles and before the lever in the order of the keys. */
+/* Zooming a lesson teaches nothing, and its bar lies on the titles and before the control in the order of the keys. */
 .st-key-lesson-screen .modebar-container {display: none !important;}
-/* Matrices in a row are as high as they are wide; every picture leaves room for the lever, at every window height. */
+/* Matrices in a row are as high as they are wide; every picture leaves room for the control, at every window height. */
 .stElementContainer[class*="st-key-lesson-two-"] {aspect-ratio: 1.85;}
 .stElementContainer[class*="st-key-lesson-three-"] {aspect-ratio: 2.6;}
 .stElementContainer[class*="st-key-lesson-tables-"] {aspect-ratio: 2.7;}
@@ -52,7 +51,7 @@ _STYLE = """
   {height: 100% !important; min-height: 0 !important;}
 </style>
 """
-# Larger type for everything that is measured in rem; the pictures grow by themselves (`lesson_pictures.put`).
+# Larger type for everything that is measured in rem; the pictures grow by themselves (`lesson.Screen.put`).
 _FULL = """
 <style>
 html {font-size: 18.5px !important;}
@@ -94,7 +93,7 @@ def heading(title: str) -> None:
             "Part",
             list(PARTS),
             key="lesson-part",
-            format_func=PARTS.get,
+            format_func=PARTS.__getitem__,
             required=True,
             label_visibility="collapsed",
             on_change=_take_part,
@@ -127,28 +126,25 @@ def _resize(full: str) -> None:
     frame.put(full=full)
 
 
-def section(study: Study, *, full: bool) -> None:
+def draw(study: Study, *, full: bool) -> None:
     """The lesson that the address names."""
     number = _number()
-    lesson = BOOK[number - 1]
-    value = _value(number, lesson)
+    lesson = LESSONS[number]
+    value = _value(number, lesson.control)
     _chooser(number, full=full)
-    heading(f"{number}. {lesson.title}")
+    heading(f"{place(number)}. {lesson.title}")
+    screen = Screen(full, study.seed, answered(number))
     with st.container(key="lesson-screen"), show.problems():
         left, right = st.columns([7, 5], gap="large")
         with left:
-            if number == len(BOOK):
-                guess.draw(value, study.seed, full=full)
-                seen = ""
-            else:
-                seen = pictures.draw(number, value, full=full)
-            _lever(number, lesson, value)
+            seen = lesson.draw(value, screen)
+            _control(number, lesson.control, value)
         with right:
             st.markdown(lesson.aim)
-            if number == len(BOOK):
-                guess.scores(value, study.seed)
-            else:
+            if lesson.beside is None:
                 st.info(seen)
+            else:
+                lesson.beside(value, screen)
             _question(number, lesson)
             if not full:
                 file, label, make = lesson.onward
@@ -157,18 +153,18 @@ def section(study: Study, *, full: bool) -> None:
 
 def _number() -> int:
     text = frame.own("lesson", "1")
-    if text in map(str, _NUMBERS):
+    if text in map(str, NUMBERS):
         return int(text)
-    frame.leave_out("lesson", f"The lessons are 1 to {len(BOOK)}.")
+    frame.leave_out("lesson", f"The lessons are 1 to {len(NUMBERS)}.")
     return 1
 
 
-def _value(number: int, lesson: Lesson) -> Any:
+def _value(number: int, control: Control) -> Any:
     text = frame.own("lever")
-    value = lesson.lever.read(text) if text else lesson.lever.start
+    value = control.read(text) if text else control.start
     if value is None:
-        frame.leave_out("lever", f"In lesson {number} it is one of {', '.join(map(str, lesson.lever.options))}.")
-        return lesson.lever.start
+        frame.leave_out("lever", f"In lesson {place(number)} it is one of {', '.join(map(str, control.options))}.")
+        return control.start
     return value
 
 
@@ -179,54 +175,54 @@ def _go(number: int) -> None:
 def _chooser(number: int, *, full: bool) -> None:
     if st.session_state["fresh_page"] or st.session_state.get("lesson-number") != number:
         st.session_state["lesson-number"] = number
-
-    def took() -> None:
-        _go(st.session_state["lesson-number"])
+    at = NUMBERS.index(number)
+    before, after = NUMBERS[max(at - 1, 0)], NUMBERS[min(at + 1, len(NUMBERS) - 1)]
 
     with st.container(horizontal=True, vertical_alignment="center", key="lesson-chooser"):
         st.button(
-            "Previous", key="lesson-previous", on_click=_go, args=(number - 1,), disabled=number == 1, shortcut="Left"
+            "Previous", key="lesson-previous", on_click=_go, args=(before,), disabled=before == number, shortcut="Left"
         )
         st.segmented_control(
             "Lesson",
-            _NUMBERS,
+            NUMBERS,
             key="lesson-number",
             required=True,
-            on_change=took,
+            on_change=lambda: _go(st.session_state["lesson-number"]),
             label_visibility="collapsed",
-            format_func=lambda k: f"{k} \u2713" if answered(k) else str(k),
+            format_func=lambda k: f"{place(k)} \u2713" if answered(k) else str(place(k)),
         )
-        st.button(
-            "Next", key="lesson-next", on_click=_go, args=(number + 1,), disabled=number == len(BOOK), shortcut="Right"
-        )
+        st.button("Next", key="lesson-next", on_click=_go, args=(after,), disabled=after == number, shortcut="Right")
         size_and_link(full=full)
 
 
-def _lever(number: int, lesson: Lesson, value: Any) -> None:
-    key, lever = f"lesson-lever-{number}", lesson.lever
+def _control(number: int, control: Control, value: Any) -> None:
+    key = f"lesson-lever-{number}"
     if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
 
-    def took() -> None:
-        chosen = st.session_state[key]
-        frame.put(lever="" if chosen == lever.start else str(chosen))
+    def take(chosen: Any) -> None:
+        frame.put(lever="" if chosen == control.start else str(chosen))
 
     st.select_slider(
-        lever.label, lever.options, key=key, on_change=took, format_func=lever.shown, help=lever.help or None
+        control.label,
+        control.options,
+        key=key,
+        on_change=lambda: take(st.session_state[key]),
+        format_func=control.shown,
+        help=control.help or None,
     )
-    at = lever.options.index(value)
+    at = control.options.index(value)
 
     def step(by: int) -> None:
-        chosen = lever.options[at + by]
-        frame.put(lever="" if chosen == lever.start else str(chosen))
+        take(control.options[at + by])
 
     with st.container(horizontal=True, key="lesson-ends"):
         st.button(
-            lever.left, key="lesson-lever-less", on_click=step, args=(-1,), disabled=at == 0, shortcut="Down",
+            control.left, key="lesson-lever-less", on_click=step, args=(-1,), disabled=at == 0, shortcut="Down",
             type="tertiary", help="One step to the left",
         )  # fmt: skip
         st.button(
-            lever.right, key="lesson-lever-more", on_click=step, args=(1,), disabled=at + 1 == len(lever.options),
+            control.right, key="lesson-lever-more", on_click=step, args=(1,), disabled=at + 1 == len(control.options),
             shortcut="Up", type="tertiary", help="One step to the right",
         )  # fmt: skip
 

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from pages.shell import address, show
-from pages.shell.sliders import ends, log_grid
+from pages.shell.fields import ends, log_grid
 from pages.shell.study import Study
 from privcov import accounting
-from privcov.figures.look import Palette
+from privcov.figures.palette import Palette
 from privcov.privacy import ApproxDP, Event, GaussianDP, PureDP, ZCDP
 
 _ASKED = ("kind", "epsilon", "rho", "mu", "own-delta", "delta", "releases", "rows")

@@ -10,10 +10,12 @@ import streamlit as st
 
 from pages.shell import address, frame
 from pages.shell.study import Study, to_query
-from privcov.figures.look import plain
-from privcov.papers import published, published_2, published_4, reproduce
-from privcov.papers.published import KEYS, LITERAL, Table
-from privcov.papers.published_verdicts import cell_name
+from privcov.figures.words import plain
+from privcov.papers import reproduce
+from privcov.papers.base import KEYS, LITERAL, Table, computed, printed
+from privcov.papers.mdpi2023 import tables as mdpi
+from privcov.papers.su2019 import tables as su
+from privcov.papers.verdicts import cell_name
 
 RUNS, SEED = 3, 7  # another seed than the stored runs: an independent repetition
 
@@ -55,7 +57,7 @@ def _beside(table: Table, rows: list[dict], variant: str) -> None:
     new = pd.DataFrame(rows)
     for column in ("value", "sd"):
         new[column] = pd.to_numeric(new[column], errors="coerce")
-    old = published.computed(table)
+    old = computed(table)
     old = old[old["variant"] == variant]
     both = new.merge(old, on=[*KEYS, "metric"], how="left", suffixes=("", " stored"))
     st.dataframe(
@@ -87,7 +89,7 @@ def _doors(table: Table) -> None:
     left, right = st.columns(2)
     with right:
         to_trade_offs(table, "Open the table in Trade-offs")
-    found = published.printed(table)
+    found = printed(table)
     cells = {
         cell_name(row): study
         for _, row in found.drop_duplicates(["model", "n", "d", "epsilon", "delta", "method"]).iterrows()
@@ -109,10 +111,10 @@ def study_of(table: Table, row) -> Study | None:
     if table.paper == 2:
         calibration = {"2-table-1": "as-published", "2-table-2": "as-published-2"}[table.key]
         method = {"2-table-1": "ridge-precision", "2-table-2": "glasso-gaussian"}[table.key]
-        source, fixed = published_2.MODELS[row["model"]], ()
+        source, fixed = su.MODELS[row["model"]], ()
     elif table.paper == 4 and row["model"]:
-        calibration, method = "as-published", published_4.METHODS[row["method"]]
-        source, more = published_4.MODELS[row["model"]]
+        calibration, method = "as-published", mdpi.METHODS[row["method"]]
+        source, more = mdpi.MODELS[row["model"]]
         fixed = (*more.items(), ("family", row["law"]))
     else:
         return None

@@ -10,11 +10,12 @@ import streamlit as st
 from pages.published import again, summary
 from pages.shell import address, show
 from privcov.figures import published as pictures
-from privcov.figures.look import Palette, plain
-from privcov.papers import published
-from privcov.papers.published import Table
-from privcov.papers.published_checks import Check, checks_of
-from privcov.papers.published_curves import FIGURES, TITLES, WORDS, Kept, curves, kept, panels, view
+from privcov.figures.palette import Palette
+from privcov.figures.words import plain
+from privcov.papers.base import VARIANTS, Table, told
+from privcov.papers.catalogue import FIGURES, TABLES, TITLES, checks_of
+from privcov.papers.checks import Check
+from privcov.papers.curves import WORDS, Kept, curves, kept, panels, view
 
 HOLDS = {True: ":green-badge[holds]", False: ":red-badge[does not hold]", None: ":gray-badge[not computed]"}
 LOGARITHMIC = ("n", "d", "bins", "rho", "epsilon")
@@ -29,7 +30,7 @@ def _checks(stamp: tuple) -> dict[str, list[Check]]:
 
 @st.cache_data(show_spinner=False, max_entries=4)
 def _kept(stamp: tuple) -> dict[str, list[Kept]]:
-    return {key: kept(published.TABLES[key]) for key in FIGURES}
+    return {key: kept(TABLES[key]) for key in FIGURES}
 
 
 def section(palette: Palette) -> None:
@@ -42,13 +43,13 @@ def section(palette: Palette) -> None:
     stamp = summary.stored_at()
     checks, left = _checks(stamp), _kept(stamp)
     _overview(checks, left)
-    names = {published.TABLES[key].name: key for key in FIGURES}
+    names = {TABLES[key].name: key for key in FIGURES}
     chosen = address.bound(
-        st.selectbox, "Figure", list(names), name="figure", default=published.TABLES[FIRST].name,
+        st.selectbox, "Figure", list(names), name="figure", default=TABLES[FIRST].name,
         key="published.figure", clears=("panel", "shown"),
     )  # fmt: skip
     key = names[chosen]
-    table = published.TABLES[key]
+    table = TABLES[key]
     st.subheader(f"{table.name}: {table.title}")
     picture, words = st.columns([3, 2.2], gap="large")
     with picture:
@@ -70,8 +71,8 @@ def _overview(checks: dict[str, list[Check]], left: dict[str, list[Kept]]) -> No
         pd.DataFrame(
             [
                 {
-                    "Figure": published.TABLES[key].name,
-                    "What": published.TABLES[key].title,
+                    "Figure": TABLES[key].name,
+                    "What": TABLES[key].title,
                     "Findings that hold": _held(checks[key], ours=False),
                     "Our questions answered yes": _held(checks[key], ours=True),
                     "Curves that survive": f"{sum(one.survives for one in left[key])} of {len(left[key])}",
@@ -102,7 +103,7 @@ def _picture(table: Table, palette: Palette) -> None:
             left.selectbox, "Panel", known, name="panel", default=known[0], key=f"published.{table.key}.panel",
             format_func=lambda name: TITLES.get(name, name),
         )  # fmt: skip
-    versions = ("both", *published.VARIANTS)
+    versions = ("both", *VARIANTS)
     version = address.bound(
         right.selectbox, "Versions", versions, name="shown", default="both", key=f"published.{table.key}.shown"
     )
@@ -134,8 +135,8 @@ def _says(table: Table, checks: list[Check]) -> None:
     st.markdown("**What the paper says, and what our curves say**")
     for check in checks:
         st.markdown(f"{HOLDS[check.holds]} **{show.as_text(check.question)}** {show.as_text(check.verdict)}")
-        st.caption(f"`privcov.papers.published_checks.run_check({check.key!r})`")
-    read = published.told(table)
+        st.caption(f"`privcov.papers.catalogue.run_check({check.key!r})`")
+    read = told(table)
     for row in read[read["what"] != "question"].to_dict("records"):
         doubt = f" Doubtful: {row['doubt']}." if row["doubt"] else ""
         st.caption(show.as_text(f"{row['what'].capitalize()}, {row['where']}: {row['text']}.{doubt}"))

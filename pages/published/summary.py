@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import frame, show
-from privcov.figures.look import Palette
-from privcov.papers import published, published_verdicts
-from privcov.papers.published import Table
-from privcov.papers.published_verdicts import NOT, NOTHING, REPRODUCED_WELL, SHAPE, Survival, Verdict
+from privcov.figures.palette import Palette
+from privcov.papers import verdicts as papers_verdicts
+from privcov.papers.base import PUBLISHED, REPRODUCED, Table
+from privcov.papers.catalogue import TABLES
+from privcov.papers.verdicts import NOT, NOTHING, REPRODUCED_WELL, SHAPE, Survival, Verdict
 
 CHIPS = {REPRODUCED_WELL: "green", SHAPE: "orange", NOT: "red", NOTHING: "gray"}
 TABLE_KEEPS = ("table", "tab", "norm", "cell", "point", "variant", "runs")
@@ -19,23 +20,23 @@ WIDTHS = [1.5, 2.9, 3.1, 0.9, 4.6]
 
 def shown() -> dict[str, Table]:
     """The printed tables (not the probes)."""
-    return {key: table for key, table in published.TABLES.items() if table.file}
+    return {key: table for key, table in TABLES.items() if table.file}
 
 
 def stored_at() -> tuple:
     """Changes whenever a stored number may have."""
-    folders = (published.PUBLISHED, published.REPRODUCED)
+    folders = (PUBLISHED, REPRODUCED)
     return tuple(sorted((p.name, p.stat().st_mtime_ns) for folder in folders for p in folder.glob("*.csv")))
 
 
 @st.cache_data(show_spinner="Comparing every printed table ...", max_entries=4)
 def _verdicts(stamp: tuple) -> dict[str, Verdict]:
-    return {key: published_verdicts.verdict(table) for key, table in shown().items()}
+    return {key: papers_verdicts.verdict(table) for key, table in shown().items()}
 
 
 @st.cache_data(show_spinner=False, max_entries=40)
 def _survival(key: str, stamp: tuple) -> list[Survival]:
-    return published_verdicts.survival(published.TABLES[key])
+    return papers_verdicts.survival(TABLES[key])
 
 
 def verdicts() -> dict[str, Verdict]:
@@ -65,7 +66,7 @@ def section(palette: Palette) -> Table:
         "printed numbers in view; each choice stands with its table."
     )
     st.markdown(f"**{len(found)} tables, {sum(v.cells for v in found.values())} printed numbers compared:** {told}.")
-    if more := published_verdicts.beyond_the_word(list(found.values())):
+    if more := papers_verdicts.beyond_the_word(list(found.values())):
         st.markdown(show.as_text(more[:1].upper() + more[1:]))
     head = st.columns(WIDTHS)
     for column, name in zip(head, ("Paper, table", "What", "Verdict", "Agree", "Reason found"), strict=True):

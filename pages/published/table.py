@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from html import escape
+from string import Template
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,10 @@ from pages.published import again as published_again
 from pages.published import summary
 from pages.shell import address, show
 from privcov.figures import published as pictures
-from privcov.figures.look import Palette, plain, wash
-from privcov.papers import published
-from privcov.papers.published import Table
-from privcov.papers.published_verdicts import NAMES, NOTHING, Survival, Verdict, cell_name
+from privcov.figures.palette import FAINT, ROW, Palette, wash
+from privcov.figures.words import plain
+from privcov.papers.base import Table, beside, printed
+from privcov.papers.verdicts import NAMES, NOTHING, Survival, Verdict, cell_name
 
 MARKS = {"within error": "●", "same order": "◐", "different": "○", "no number": "–"}
 MEANING = {
@@ -25,17 +26,17 @@ MEANING = {
     "different": "further apart",
     "no number": "one of the two has no number",
 }
-_STYLE = """
+_STYLE = Template("""
 <style>
 .pc-cells {width: 100%; border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums;}
-.pc-cells th {font-weight: 600; text-align: left; padding: .25rem .5rem; border-bottom: 1px solid rgba(128,128,128,.4);}
-.pc-cells td {padding: .22rem .5rem; border-bottom: 1px solid rgba(128,128,128,.2); vertical-align: top;}
+.pc-cells th {font-weight: 600; text-align: left; padding: .25rem .5rem; border-bottom: 1px solid $row;}
+.pc-cells td {padding: .22rem .5rem; border-bottom: 1px solid $faint; vertical-align: top;}
 .pc-cells td.pc-cell {white-space: nowrap;}
 .pc-cells small {opacity: .75;}
 .pc-cells b {font-weight: 650;}
 .pc-scroll {overflow-x: auto; max-height: 620px; overflow-y: auto;}
 </style>
-"""
+""").substitute(row=ROW, faint=FAINT)
 
 
 def section(table: Table, palette: Palette) -> None:
@@ -83,7 +84,7 @@ def _verdict(verdict: Verdict) -> None:
 
 
 def _cells(table: Table, verdict: Verdict, palette: Palette) -> None:
-    found = published.beside(table)
+    found = beside(table)
     metrics = list(dict.fromkeys(found["metric"]))
     metric = metrics[0]
     if len(metrics) > 1:
@@ -170,11 +171,11 @@ def _checks(table: Table, verdict: Verdict) -> None:
             st.markdown(show.as_text(check.verdict))
             if check.numbers:
                 st.caption(show.as_text("; ".join(f"{k} {plain(v)}" for k, v in check.numbers.items())))
-            st.caption(f"`privcov.papers.published_checks.run_check({check.key!r})`")
+            st.caption(f"`privcov.papers.catalogue.run_check({check.key!r})`")
     st.markdown("**What the paper leaves open, and how it was set, once**")
     for choice in (*table.choices, *table.left_out):
         st.markdown(f"- {show.as_text(choice)}")
-    doubts = published.printed(table)
+    doubts = printed(table)
     doubts = doubts[doubts["doubt"] != ""]
     if len(doubts):
         told = "; ".join(f"{text} ({count} cells)" for text, count in doubts["doubt"].value_counts().items())

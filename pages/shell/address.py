@@ -1,6 +1,6 @@
 """A widget whose value stands in the page's address, in one line; and an address for whatever a page shows.
 
-    norm = share.bound(st.selectbox, "Norm", NORMS, name="norm", default="frobenius")
+    norm = address.bound(st.selectbox, "Norm", NORMS, name="norm", default="frobenius")
 
 The name must be among the ``keeps`` of `frame.page`. Text in an address comes from outside: what is not a value of the
 widget is left out, with a sentence where a link brought it. Nothing of a file ever becomes such a text: options are
@@ -18,6 +18,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shell import frame
+from pages.shell.fields import as_default
 
 NONE = "none"  # a list without entries, where the default has some
 _LONGEST = 1_000  # letters of a text box
@@ -168,7 +169,7 @@ def bound(
         st.session_state[f"{key}.now"] = held
     else:
         held = key
-        more |= _again(make.__name__, args, shown)
+        more |= as_default(make.__name__, args, shown)
 
     def told() -> dict[str, str]:
         chosen = st.session_state[held]
@@ -183,15 +184,6 @@ def bound(
     else:
         found = make(label, *args, key=held, on_change=took, **more)
     return shown if found is None else found
-
-
-def _again(kind: str, args: tuple, shown: object) -> dict[str, object]:
-    """What a widget shows, told a second time as its default; see `fields.hold`."""
-    if kind in ("number_input", "slider", "select_slider", "toggle"):
-        return {"value": shown}
-    if kind in ("segmented_control", "multiselect"):
-        return {"default": shown}
-    return {"index": list(args[0]).index(shown)} if kind == "selectbox" and shown in args[0] else {}
 
 
 def settle(name: str, key: str, code: Code, default: Any) -> Any:

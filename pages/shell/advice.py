@@ -14,7 +14,7 @@ from pages.shell import show
 from pages.shell.study import DEFAULT_SOURCE, Study
 from privcov.estimators.base import METHODS
 from privcov.privacy import Guarantee
-from privcov.private_dataset import Facts
+from privcov.public_facts import PublicFacts
 
 TITLE = "Which method?"
 _ICON = ":material/help:"
@@ -46,7 +46,7 @@ def section(
         advice_panel.for_study(study, where, default_source, targets, offered, chosen or (study.method_key(),), use)
 
 
-def for_owner(facts: Facts, guarantee: Guarantee, rows: int, spread: float) -> None:
+def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float) -> None:
     """The same on the data owner's Plan: declared facts, the owner's own guess of n and of the spread, and no file.
 
     spread: usual deviation of a column as a share of its half-range.

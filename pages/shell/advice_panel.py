@@ -9,15 +9,15 @@ import streamlit as st
 
 from pages.shell import cached, frame, show
 from pages.shell.study import Study
-from privcov.advice.advise import UNKNOWN, Advice, advise
+from privcov.advice.advise import advise
+from privcov.advice.answer import UNKNOWN, Advice, if_known, label_of, structure_label
 from privcov.advice.grid import FOLDER, TARGETS
 from privcov.advice.rank import TRIVIAL, Line
-from privcov.advice.words import if_known, label_of, structure_label
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.parameters import build
 from privcov.privacy import Guarantee
-from privcov.private_dataset import Facts
+from privcov.public_facts import PublicFacts
 
 _SHOWN = 5  # methods in the small table
 _TARGETS = {"covariance": "Covariance", "precision": "Precision", "graph": "Graph"}
@@ -57,14 +57,14 @@ def for_study(
     _again(found, study)
 
 
-def for_owner(facts: Facts, guarantee: Guarantee, rows: int, spread: float) -> None:
+def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float) -> None:
     """The inside of the owner's expander; see `advice.for_owner`."""
     guess = "" if facts.n is not None else " The number of rows is not public here: it is your guess, from the left."
     st.caption(show.as_text(f"For {guarantee}, {facts.d} columns and {rows:,} rows. No row is read.{guess}"))
     left, right = st.columns(2)
     with left:
         target = st.segmented_control(
-            "Wanted", list(TARGETS), default="covariance", required=True, format_func=_TARGETS.get,
+            "Wanted", list(TARGETS), default="covariance", required=True, format_func=_TARGETS.__getitem__,
             key="own-advice-target",
         )  # fmt: skip
     with right:
@@ -94,7 +94,7 @@ def _target(study: Study, where: str, targets: Sequence[str]) -> str:
     start = METHODS.get(study.method_key()).target
     return st.segmented_control(
         "Wanted", targets, default=start if start in targets and "covariance" in targets else targets[0], required=True,
-        format_func=_TARGETS.get, key=f"advice-target-{where}-{study.method_key()}",
+        format_func=_TARGETS.__getitem__, key=f"advice-target-{where}-{study.method_key()}",
     )  # fmt: skip
 
 

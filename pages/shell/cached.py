@@ -12,16 +12,17 @@ from collections.abc import Callable
 import streamlit as st
 
 import privcov
+from pages.shell import visitor_files
 from pages.shell.study import CSV, DEFAULT_SOURCE, Study
-from pages.upload import bring
 from privcov import accounting
-from privcov._release import Release
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.figures.look import Palette, Picture
+from privcov.figures.look import Picture
+from privcov.figures.palette import Palette
 from privcov.parameters import build
 from privcov.privacy import Guarantee
+from privcov.releasing.release import Release
 
 MOST_CELLS = 20_000_000  # rows x columns that a page may draw: 160 MB
 WIDE = 300  # columns from which some methods take longer than a second
@@ -30,7 +31,7 @@ WIDE = 300  # columns from which some methods take longer than a second
 def in_session(study: Study, default_source: str = DEFAULT_SOURCE) -> bool:
     """Whether the rows come from a visitor's file: no source can make them again, and nothing of them is shared."""
     key = study.source_key(default_source)
-    return key == CSV or bring.find(key) is not None
+    return key == CSV or visitor_files.brought(key) is not None
 
 
 def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
@@ -38,7 +39,7 @@ def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
     whose files are absent."""
     key = study.source_key(default_source)
     if key == CSV:
-        found = st.session_state.get("csv")
+        found = visitor_files.table()
         if found is None:
             raise ValueError("There is no CSV yet. Open Estimate, choose your own CSV and declare it there.")
         return found.with_row_bound(found.row_bound * study.bound)
@@ -50,7 +51,7 @@ def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
             "the Python package has no such limit."
         )
     if in_session(study, default_source):
-        base = bring.dataset(key, study.data)
+        base = visitor_files.brought_rows(key, study.data)
     else:
         base = _rows(key, study.data, study.rows, source.state())
     return base.with_row_bound(base.row_bound * study.bound)

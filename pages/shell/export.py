@@ -9,8 +9,9 @@ from html import escape
 import streamlit as st
 from streamlit.components.v1 import declare_component
 
-from privcov.figures.look import Palette, Picture
-from privcov.figures.paper import PNG_SCALE, SCRIPT, for_paper
+from privcov.figures.exports import PNG_SCALE, SCRIPT, for_paper
+from privcov.figures.look import Picture
+from privcov.figures.palette import WHITE, Palette
 
 # No component of ours: it makes the server hand out the plotly of the installed package, so none comes from outside.
 declare_component("plotly", path=SCRIPT.parent)
@@ -21,7 +22,7 @@ body {{margin: 0; font: 14px sans-serif; background: {ground}; color: {ink};}}
 button {{font: inherit; padding: .4rem .9rem; margin: 0 .5rem .6rem 0; border-radius: .3rem; cursor: pointer;
   border: 1px solid {quiet}; background: transparent; color: inherit;}}
 button:focus-visible {{outline: 2px solid {ink};}}
-#figure {{width: 100%; max-width: {width}px; display: block; background: #FFFFFF;}}
+#figure {{width: 100%; max-width: {width}px; display: block; background: {paper};}}
 </style></head><body>
 <button id="svg" disabled>SVG</button><button id="png" disabled>PNG, {dots} pixels wide</button>
 <span role="status" id="told">Drawing ...</span><img id="figure" alt="{alt}">
@@ -63,7 +64,7 @@ def _choose(shown: dict[str, Picture], palette: Palette) -> None:
         st.markdown("This page shows no figure yet.")
         return
     names = {key: f"{place}. {_title(found)}" for place, (key, found) in enumerate(shown.items(), start=1)}
-    key = st.selectbox("Figure", list(names), format_func=names.get, key="export-which")
+    key = st.selectbox("Figure", list(names), format_func=lambda chosen: names.get(chosen, ""), key="export-which")
     figure = for_paper(shown[key].figure)
     html = _page(key, shown[key], figure, palette)
     st.iframe(html, height=figure["layout"]["height"] + 60, alt="The figure as it will be saved, with two buttons")
@@ -74,6 +75,7 @@ def _page(key: str, found: Picture, figure: dict, palette: Palette) -> str:
     base = st.get_option("server.baseUrlPath").strip("/")
     return _PAGE.format(
         ground=palette.ground,
+        paper=WHITE,
         ink=palette.ink,
         quiet=palette.quiet,
         alt=escape(found.alt, quote=True),

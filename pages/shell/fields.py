@@ -1,80 +1,151 @@
-"""One parameter of a method or a source becomes a widget that shows the study and writes back to it."""
+"""Typed fields: the one way in which a page makes a widget from a parameter, and what belongs beside it.
+
+A widget shows a value that is kept elsewhere and writes back to it in a callback, so there is one truth and no stale
+copy. Here that value is part of the study; `pages.shell.address` does the same for a setting of one page.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
 
-from pages.shell import frame
-from pages.shell.sliders import ends, log_grid
+from pages.shell import cached, frame, show
 from pages.shell.study import Study
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
 from privcov.parameters import Spec
+from privcov.privacy import Guarantee
+
+_STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+
+
+# --- a widget and its value ---------------------------------------------------------------------------------
 
 
 def hold(key: str, value: Any) -> None:
-    """Make the widget show the study; assigning an equal value would make the browser jump while dragging.
-
-    Widgets are told the value a second time, as their default: the browser may never hear of a run that another one
-    overtakes, and then a number field sends back its minimum, a list shows its first entry, and buttons show none.
-    """
+    """Make the widget show the value; assigning an equal one would make the browser jump while dragging."""
     if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
 
 
-def field(spec: Spec, part: str, study: Study, *, owner: str) -> None:
-    """One parameter as a widget. part: "data" or "options" of the study."""
-    if not stands(spec, part, study, owner=owner):
+def as_default(kind: str, args: tuple, shown: object) -> dict[str, object]:
+    """The value a second time, as the widget's default, by the name of the Streamlit function.
+
+    The browser may never hear of a run that another one overtakes, and then a number field sends back its minimum, a
+    list shows its first entry, and buttons show none.
+    """
+    if kind in ("number_input", "slider", "select_slider", "toggle"):
+        return {"value": shown}
+    if kind in ("segmented_control", "multiselect"):
+        return {"default": shown}
+    return {"index": list(args[0]).index(shown)} if kind == "selectbox" and shown in args[0] else {}
+
+
+def of_study(
+    make: Callable, label: str, *args: Any, key: str, shown: Any, put: Callable[[Study, Any], Study], **more: Any
+) -> None:
+    """The widget ``make(label, *args, **more)`` for one value of the study.
+
+    shown: that value. put: the study with what was chosen.
+    """
+    hold(key, shown)
+
+    def changed() -> None:
+        frame.change(lambda study: put(study, st.session_state[key]))
+
+    make(label, *args, key=key, on_change=changed, **as_default(make.__name__, args, shown), **more)
+
+
+def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
+    """One parameter of a method or a source. part: "data" or "options" of the study; owner: key of its card."""
+    if not is_shown(spec, part, study, owner=owner):
         return
-    pairs = dict(getattr(study, part))
-    key = f"w.{part}.{owner}.{spec.name}"
-    value = pairs.get(spec.name, spec.default)
-    hold(key, value)
+    value = dict(getattr(study, part)).get(spec.name, spec.default)
 
-    def took() -> None:
-        chosen = st.session_state[key]
+    def put(s: Study, chosen: object) -> Study:
+        named = s if part == "data" or s.method == owner else s.with_method(owner)
+        named = named if part == "options" or s.source else dataclasses.replace(named, source=owner)
+        rest = {k: v for k, v in getattr(named, part) if k != spec.name}
+        if chosen != spec.default:
+            rest[spec.name] = chosen
+        pairs = tuple(sorted(rest.items()))
+        return dataclasses.replace(named, data=pairs) if part == "data" else dataclasses.replace(named, options=pairs)
 
-        def put(s: Study) -> Study:
-            named = s if part == "data" or s.method == owner else s.with_method(owner)
-            named = named if part == "options" or s.source else dataclasses.replace(named, source=owner)
-            rest = {k: v for k, v in getattr(named, part) if k != spec.name}
-            if chosen != spec.default:
-                rest[spec.name] = chosen
-            pairs = tuple(sorted(rest.items()))
-            return (
-                dataclasses.replace(named, data=pairs) if part == "data" else dataclasses.replace(named, options=pairs)
-            )
-
-        frame.change(put)
-
-    told: dict[str, Any] = {"key": key, "on_change": took}
-    told["help"] = " ".join(filter(None, (spec.help, spec.reference))) or None
+    whole = isinstance(spec.default, int)
+    make: Callable
+    args: tuple
+    more: dict[str, Any] = {"help": " ".join(filter(None, (spec.help, spec.reference))) or None}
     if spec.choices:
-        st.selectbox(spec.label, list(spec.choices), list(spec.choices).index(value), **told)
+        make, args = st.selectbox, (list(spec.choices),)
     elif isinstance(spec.default, bool):
-        st.toggle(spec.label, value, **told)
-    elif spec.log:
-        whole = isinstance(spec.default, int)
-        st.select_slider(
-            spec.label,
-            log_grid(spec.low, spec.high, value, spec.default, whole=whole),
-            value,
-            format_func=(lambda v: f"{v:,}") if whole else (lambda v: f"{v:g}"),
-            **told,
-        )
-    elif isinstance(spec.default, int):
-        st.number_input(spec.label, int(spec.low), int(spec.high), int(value), **told)
+        make, args = st.toggle, ()
     else:
-        st.slider(spec.label, float(spec.low), float(spec.high), float(value), **told)
+        low, high = spec.low, spec.high
+        assert low is not None  # `parameter` asks for both where there is a number
+        assert high is not None
+        if spec.log:
+            make, args = st.select_slider, (log_grid(low, high, value, spec.default, whole=whole),)
+            more["format_func"] = (lambda v: f"{v:,}") if whole else (lambda v: f"{v:g}")
+        elif whole:
+            make, args, value = st.number_input, (int(low), int(high)), int(value)
+        else:
+            make, args, value = st.slider, (float(low), float(high)), float(value)
+    of_study(make, spec.label, *args, key=f"w.{part}.{owner}.{spec.name}", shown=value, put=put, **more)
     if spec.slides:
         ends(*spec.ends)
 
 
-def stands(spec: Spec, part: str, study: Study, *, owner: str) -> bool:
+def is_shown(spec: Spec, part: str, study: Study, *, owner: str) -> bool:
     """Whether the form shows it at the other values of the study."""
     card = (SOURCES if part == "data" else METHODS).get(owner)
     values = {s.name: s.default for s in card.parameters} | dict(getattr(study, part))
     return all(values.get(name) == value for name, value in spec.shown_if.items())
+
+
+# --- what every slider has ----------------------------------------------------------------------------------
+
+
+def log_grid(low: float, high: float, *also: float, whole: bool = False) -> list:
+    """Round numbers about evenly spaced on a log scale from low to high, and the extra values."""
+    return list(_log_grid(low, high, whole, *also))
+
+
+@functools.lru_cache(maxsize=256, typed=True)
+def _log_grid(low: float, high: float, whole: bool, *also: float) -> list:
+    decade = -16
+    values = set(also)
+    while 10.0**decade <= high:
+        values |= {float(f"{m * 10.0**decade:.6g}") for m in _STEPS}
+        decade += 1
+    kept = sorted(v for v in values if low * (1 - 1e-9) <= v <= high * (1 + 1e-9) or v in also)
+    return sorted({int(v) for v in kept if v == int(v)}) if whole else kept
+
+
+def ends(left: str, right: str, where=st) -> None:
+    """Words at the two ends of the slider above."""
+    where.html(f'<div class="pc-ends"><span>{left}</span><span>{right}</span></div>')
+
+
+# --- the attacker beside an epsilon that is being chosen ----------------------------------------------------
+
+
+def attacker(guarantee: Guarantee, label: str = "Attacker") -> None:
+    """What the guarantee alone leaves the best possible attacker; the noise of a method may leave less."""
+    show.attacker_line(cached.attacker_success(guarantee), frame.palette(), label)
+
+
+def attacker_at(study: Study, levels: Iterable[float]) -> None:
+    """One line per level of the study's epsilon or rho."""
+    for level in sorted(levels):
+        attacker(study.at(level).guarantee, f"{study.lever} = {level:.3g}")
+
+
+def attacker_between(guarantees: Iterable[Guarantee]) -> None:
+    """The strongest and the weakest of many guarantees, of those that are any."""
+    given = sorted({g for g in guarantees if g.kind != "none"}, key=cached.attacker_success)
+    for guarantee in dict.fromkeys((*given[:1], *given[-1:])):
+        attacker(guarantee, str(guarantee))

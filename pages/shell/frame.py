@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ from pages.shell.study import CSV, Study, from_query, to_query
 from pages.shell.style import STYLE
 from pages.shell.turns import Turns
 from privcov.engine import cores
-from privcov.figures.look import DARK, LIGHT, Palette
+from privcov.figures.palette import DARK, LIGHT, Palette
 
 ROOT = Path(__file__).resolve().parents[2]
 # In full: a file that Streamlit hands out is gone for a moment whenever a page runs again.
@@ -35,26 +35,76 @@ LATER = ("pandas", "scipy.optimize", "privcov.sweeps.plan")  # not needed for th
 HOME = "Home"  # makes no plotly figure: the browser need not load its script before the first picture
 A_LIBRARY = 50  # modules
 
-# (group, [(file, label)]): the menu, in order. A page that is not listed here has no way in.
+
+class Entry(NamedTuple):
+    """A page in the menu: its file, its name, and its line in the list on Home."""
+
+    file: str
+    label: str
+    about: str = ""
+
+
+# (group, pages): the menu, in order. A page that is not listed here has no way in.
 MENU = [
-    ("", [("app.py", HOME)]),
+    ("", [Entry("app.py", HOME)]),
     (
         "Explore",
         [
-            ("pages/1_Estimate.py", "Estimate"),
-            ("pages/2_Trade_offs.py", "Trade-offs"),
-            ("pages/3_Graph_recovery.py", "Graph recovery"),
-            ("pages/4_Spectra.py", "Spectra"),
+            Entry(
+                "pages/1_Estimate.py",
+                "Estimate",
+                "One data set, one method, one guarantee: the matrices, the error, and a statement of what was spent.",
+            ),
+            Entry(
+                "pages/2_Trade_offs.py",
+                "Trade-offs",
+                "Error against epsilon, n or d for several methods; which epsilon is needed; who wins where.",
+            ),
+            Entry(
+                "pages/3_Graph_recovery.py",
+                "Graph recovery",
+                "Which links between columns survive the noise, and which are drawn from it.",
+            ),
+            Entry(
+                "pages/4_Spectra.py",
+                "Spectra",
+                "What noise does to eigenvalues, and what can be repaired for free.",
+            ),
         ],
     ),
-    ("Release", [("pages/5_Your_data.py", "Your data")]),
+    (
+        "Release",
+        [
+            Entry(
+                "pages/5_Your_data.py",
+                "Your data",
+                "A confidential CSV: declare, plan, release once, take everything home.",
+            ),
+        ],
+    ),
     (
         "Learn",
         [
-            ("pages/6_Lessons.py", "Lessons"),
-            ("pages/7_Methods.py", "Methods"),
-            ("pages/8_Published_results.py", "Published results"),
-            ("pages/9_Privacy_audit.py", "Privacy audit"),
+            Entry(
+                "pages/6_Lessons.py",
+                "Lessons",
+                "One lever and one question per screen; at the end the class plays against the best attacker.",
+            ),
+            Entry(
+                "pages/7_Methods.py",
+                "Methods",
+                "Every method on a card, guarantees converted and composed, and what every word means.",
+            ),
+            Entry(
+                "pages/8_Published_results.py",
+                "Published results",
+                "The papers' tables and figures beside ours, and why they agree or not.",
+            ),
+            Entry(
+                "pages/9_Privacy_audit.py",
+                "Privacy audit",
+                "Every privacy claim checked; broken mechanisms fail before your eyes.",
+            ),
         ],
     ),
 ]
@@ -209,10 +259,15 @@ def _unheard(query: dict[str, str], begun: float) -> bool:
     return query == before and begun - state.get("address_since", -ON_THE_WAY) < ON_THE_WAY
 
 
+def walk(word: str) -> None:
+    """To a step of a two-minute path, for widget callbacks: the address follows, and does not win."""
+    st.session_state["path"] = word
+    st.session_state["study_changed"] = True
+
+
 def leave_path() -> None:
     """End the two-minute path; for widget callbacks."""
-    st.session_state["path"] = ""
-    st.session_state["study_changed"] = True
+    walk("")
 
 
 def to_step(step: tour.Step, label: str, word: str) -> None:
@@ -222,7 +277,7 @@ def to_step(step: tour.Step, label: str, word: str) -> None:
 
 def file_of(label: str) -> str:
     """The file of a page by its name in the menu."""
-    return next(file for _, entries in MENU for file, name in entries if name == label)
+    return next(entry.file for _, entries in MENU for entry in entries if entry.label == label)
 
 
 def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
@@ -261,8 +316,8 @@ def _menu() -> None:
     for group, entries in MENU:
         if group:
             st.html(f'<div class="pc-group">{group}</div>')
-        for file, label in entries:
-            link(file, label)
+        for entry in entries:
+            link(entry.file, entry.label)
     with st.container(key="menu-words"):
         link("pages/7_Methods.py", "Words", own={"word": "all"}, help="What every term here means, and what it is not")
     st.divider()

@@ -1,6 +1,7 @@
-"""One sweep in the background of one visit: it survives a page switch, shows what it has, and can be stopped.
+"""One long computation in the background of one visit, and how a page shows it: progress, Stop, and what there is.
 
-The thread knows nothing of Streamlit; a page looks at the job and paints. When the visit ends, the job ends with it.
+The thread knows nothing of Streamlit: it fills a `Progress`, at which the page looks. `Jobs` keeps the jobs of one page
+over a page switch; when the visit ends, they end with it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,14 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+import streamlit as st
+
+from pages.shell import show
 from privcov import engine
 from privcov.sweeps.cells import Cell
+from privcov.sweeps.estimates import in_words
 
 engine.give_way()
 # Two sweeps at a time in the whole server: the pages have to stay quick for everybody.
@@ -104,3 +110,107 @@ def _work(cells: Callable[[], Iterator[Cell]], found: Progress, stop: threading.
         raise
     finally:
         _PLACES.release()
+
+
+# --- the jobs of a page, on the page ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """The jobs of one page in this visit, newest last; at most one of them runs.
+
+    key: theirs in the session. kept: how many stay. Each is kept under what was asked for. Where that is a tuple that
+    begins with a study on a visitor's file, `visitor_files.forget_results` takes the job away with the file.
+    """
+
+    key: str
+    kept: int = 8
+
+    def all(self) -> dict[Any, Job]:
+        """By what was asked for."""
+        return st.session_state.setdefault(self.key, {})
+
+    def find(self, asked: Any) -> Job | None:
+        """The job for it, None where it was not started."""
+        return self.all().get(asked)
+
+    def start(
+        self, asked: Any, cells: Callable[[threading.Event], Iterator[Cell]], total: int, *, wait: float = 0.0
+    ) -> Job:
+        """A new job in place of the one that may be running. cells: as for `Job`, from the event that stops them.
+
+        wait: seconds that a first picture is worth.
+        """
+        kept = self.all()
+        for other in kept.values():
+            other.stop()
+        stop = threading.Event()
+        job = kept[asked] = Job(lambda: cells(stop), total, stop)
+        while len(kept) > self.kept:
+            kept.pop(next(iter(kept)))
+        job.wait(wait)
+        return job
+
+    def watch(self, asked: Any, paint: Callable[[Job], None], *, every: float) -> None:
+        """Call ``paint`` in a fragment, every so many seconds while the job runs. The whole page runs again when it has
+        ended, so that the clock of the fragment stops, and when another job has taken its place."""
+        job = self.all()[asked]
+        alive = job.progress.alive
+        st.fragment(self._look, run_every=every if alive else None)(asked, paint, job, alive)
+
+    def _look(self, asked: Any, paint: Callable[[Job], None], job: Job, was_alive: bool) -> None:
+        if self.find(asked) is not job or (was_alive and not job.progress.alive):
+            st.rerun()
+        paint(job)
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a page calls its work.
+
+    unit: what is counted. stop, again: keys of two buttons, the second with its label. stopped: how the sentence about
+    a stopped job goes on, "" for no sentence. waiting: while other visitors' work comes first. pace: after the time to
+    go; None where that is not said. stored: whether finished cells may come from the store. width: of the bar, in
+    widths of the button beside it.
+    """
+
+    unit: str
+    stop: str
+    stopped: str = ""
+    again: tuple[str, str] = ("", "")
+    waiting: str = ""
+    pace: str | None = None
+    stored: bool = False
+    width: int = 5
+
+
+def status(job: Job, words: Words, again: Callable[[], Any] | None = None) -> None:
+    """Progress and Stop while the job runs; then how it ended, where it did not end well. again: starts it anew."""
+    found = job.progress
+    if found.alive:
+        left, right = st.columns([words.width, 1], vertical_alignment="center")
+        left.progress(min(1.0, found.done / max(found.total, 1)), _so_far(job, words))
+        right.button("Stop", on_click=job.stop, key=words.stop, width="stretch")
+    elif found.state == "failed":
+        st.error(show.as_text(found.problem))
+    elif found.state == "stopped" and words.stopped:
+        sentence = f"Stopped after {found.done:,} of {found.total:,} {words.unit}{words.stopped}"
+        if again is None:
+            st.caption(sentence)
+            return
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        left.caption(sentence)
+        label, key = words.again
+        right.button(label, on_click=again, key=key, width="stretch")
+
+
+def _so_far(job: Job, words: Words) -> str:
+    found, remaining = job.progress, job.remaining()
+    if found.state == "waiting" and words.waiting:
+        return words.waiting
+    text = f"{found.done:,} of {found.total:,} {words.unit}"
+    if words.stored:
+        text += f": {found.computed:,} computed, {found.reused:,} from the store"
+    if words.pace is not None and remaining is not None:
+        text += f"; {in_words(remaining)} to go{words.pace}"
+    return text

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pages.shell.study import CSV, DEFAULT_SOURCE, REPLACE_ONE, SOUND, Study
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 
-if TYPE_CHECKING:
-    from pages.graph_recovery.settings import Reference
-
 
 def script(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -> str:
     """Source text whose variable ``rel`` holds the page's release, bit for bit."""
-    return "\n".join([*_release(study, dataset, default_source), "", *_shown(dataset)])
+    return "\n".join([*release(study, dataset, default_source), "", *_shown(dataset)])
 
 
 def _shown(dataset: Dataset) -> list[str]:
@@ -32,7 +27,7 @@ def spectrum(study: Study, dataset: Dataset) -> str:
     """Source text whose variable ``spectra`` holds the eigenvalues on Spectra, by name."""
     return "\n".join(
         [
-            *_release(study, dataset, DEFAULT_SOURCE),
+            *release(study, dataset, DEFAULT_SOURCE),
             "",
             "from privcov.metrics.spectra import noise_edge, spectra",
             "",
@@ -42,26 +37,6 @@ def spectrum(study: Study, dataset: Dataset) -> str:
             "    print(name, values)",
         ]
     )
-
-
-def network(study: Study, dataset: Dataset, at: int, reference: Reference, default_source: str) -> str:
-    """Source text for the network on Graph recovery: ``fit`` is the point of the path, ``counts`` its edges."""
-    lines = [
-        *_release(study, dataset, default_source),
-        "",
-        "from privcov.metrics.graphs import compare, edges",
-        "",
-        f"fit = rel.path[{at}]",
-        'print(f"lambda = {fit.lam:.6g}, {edges(fit.precision).sum() // 2} edges")',
-    ]
-    if reference.graph is not None:
-        lines += [
-            "from privcov.sweeps.graph_study import reference_graph",
-            "",
-            f"counts = compare(edges(fit.precision), reference_graph(ds, {reference.name!r}))",
-            'print(f"found {counts.tp}, false {counts.fp}, missed {counts.fn}")',
-        ]
-    return "\n".join(lines)
 
 
 def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -> list[str]:
@@ -93,7 +68,8 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
     ]
 
 
-def _release(study: Study, dataset: Dataset, default_source: str) -> list[str]:
+def release(study: Study, dataset: Dataset, default_source: str) -> list[str]:
+    """Lines after which ``rel`` is the page's release."""
     chosen = dict(study.options) if study.method else {}
     usual = {"calibration": SOUND, "neighbours": REPLACE_ONE}
     settings = study.settings(METHODS.get(study.method_key()))

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import streamlit as st
 
-from privcov.figures.look import Palette, Picture, plain
-from privcov.figures.pixels import Still
+from privcov.figures.look import Picture
+from privcov.figures.matrices import Still
+from privcov.figures.palette import Palette, wash
+from privcov.figures.words import plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from privcov._release import Release
     from privcov.dataset import Dataset
+    from privcov.releasing.release import Release
 
 _CHART: dict[str, Any] = {
     "displaylogo": False,
@@ -125,6 +127,15 @@ def attacker_line(most: float, palette: Palette, label: str) -> None:
         f"<span>{escape(label)}</span>"
         f'<div class="pc-meter" style="background: linear-gradient(90deg, {palette.good}, {palette.bad})">'
         f'<i style="left: {at:.2%}; background: {palette.ink}"></i></div><span>{words}</span></div>'
+    )
+
+
+def verdict(sentence: str, caught: bool, palette: Palette) -> None:
+    """The verdict of an audit, in the colour of bad news where something was caught."""
+    colour = palette.bad if caught else palette.good
+    st.html(
+        f'<div role="status" style="border-left: .3rem solid {colour}; background: {wash(colour, 0.1)}; '
+        f'padding: .7rem 1rem; border-radius: .3rem; font-weight: 600">{escape(sentence)}</div>'
     )
 
 

@@ -1,6 +1,10 @@
 """The style sheet of every page, on top of the theme in .streamlit/config.toml."""
 
-STYLE = """
+from string import Template
+
+from privcov.figures.palette import BORDER, CHOSEN, CHOSEN_UNDER_POINTER, DARK, KEY, LIGHT
+
+STYLE = Template("""
 <style>
 [data-testid="stMainBlockContainer"] {padding-top: 2.2rem; padding-bottom: 3rem; max-width: 1680px;}
 /* The page begins beside the header's own buttons: the rest of the header is empty, and takes no click. */
@@ -23,7 +27,7 @@ STYLE = """
   margin: 0 0 .6rem !important;}
 .pc-lines > * {margin: 0 !important; padding: 0 !important; overflow-wrap: anywhere;}
 .pc-still {display: block; width: 100%; aspect-ratio: 1; image-rendering: pixelated;}
-.pc-key {height: .7rem; border-radius: .2rem; border: 1px solid rgba(128,128,128,.35);}
+.pc-key {height: .7rem; border-radius: .2rem; border: 1px solid $key;}
 .pc-keytext {display: flex; justify-content: space-between; font-size: .78rem; opacity: .8;}
 .pc-meter {position: relative; height: .9rem; border-radius: .45rem; margin: .25rem 0 .1rem;}
 .pc-meter > i {position: absolute; top: -.2rem; width: .28rem; height: 1.3rem; border-radius: .14rem;
@@ -36,7 +40,7 @@ STYLE = """
 .st-key-path-bar {padding-top: .4rem; padding-bottom: .4rem;}
 .st-key-path-bar [data-testid="stMarkdownContainer"]:not(label *), .st-key-path-bar > * > * p {margin-bottom: 0;}
 .st-key-path-bar [data-testid="stPageLink"] a, [class*="st-key-door-"] [data-testid="stPageLink"] a {
-  border: 1px solid rgba(128,128,128,.55); background: transparent; padding: .15rem .7rem; border-radius: .3rem;}
+  border: 1px solid $edge; background: transparent; padding: .15rem .7rem; border-radius: .3rem;}
 .st-key-menu-words a {background: transparent;}
 .st-key-menu-words a span {font-weight: inherit !important;}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
@@ -47,9 +51,9 @@ STYLE = """
 /* The accent that bears white labels is too dark to be read on a dark ground: its text takes the colour of links. */
 [data-testid="stSliderThumbValue"] p, [role="tab"][aria-selected="true"] p,
 [data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]) p {
-  color: light-dark(#0F6E6E, #6FD0C6);}
+  color: light-dark($chosen);}
 [data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]):hover p {  /* a darker ground */
-  color: light-dark(#0B5A5A, #6FD0C6);}
+  color: light-dark($pointed);}
 /* A narrow window beside the open menu: columns that would become slivers go below each other. */
 @media (max-width: 1080px) {
   [data-testid="stMain"] [data-testid="stHorizontalBlock"] {flex-wrap: wrap;}
@@ -63,7 +67,7 @@ STYLE = """
     min-width: calc(50% - 1rem); max-width: calc(50% - .5rem);}
 }
 /* Captions fade by colour, not by opacity, which would fade badges and links in them too. */
-[data-testid="stCaptionContainer"] {opacity: 1; color: light-dark(#6B6459, #A39D91);}
+[data-testid="stCaptionContainer"] {opacity: 1; color: light-dark($quiet);}
 /* A dialogue stands outside the app, which alone knows whether it is dark: there captions fade from its own ink. */
 [data-testid="stDialog"] [data-testid="stCaptionContainer"] {
   color: color-mix(in srgb, currentColor 75%, transparent);}
@@ -71,4 +75,10 @@ STYLE = """
 .katex-display {padding-right: .3rem;}  /* letters lean over its edge, which made it a scroll area */
 .katex-display > .katex {white-space: normal !important;}
 </style>
-"""
+""").substitute(
+    key=KEY,
+    edge=BORDER,
+    chosen=", ".join(CHOSEN),
+    pointed=", ".join(CHOSEN_UNDER_POINTER),
+    quiet=f"{LIGHT.quiet}, {DARK.quiet}",
+)

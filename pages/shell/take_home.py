@@ -9,11 +9,13 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shell import cached, frame, saved, show
+from pages.shell import cached, frame, show
 from pages.shell import script as twin
 from pages.shell.study import DEFAULT_SOURCE, Study
-from privcov._release import Release
 from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
+from privcov.releasing.release import Release
+from privcov.sweeps.plan import Plan
 
 HTML, JSON = "text/html", "application/json"
 
@@ -29,6 +31,26 @@ def address() -> str:
 def unlinked(words: str) -> str:
     """Markdown with the links taken off, for a report."""
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", words)
+
+
+def one_release(study: Study, data: Dataset, default_source: str = DEFAULT_SOURCE) -> Plan:
+    """The release on the page as a plan of one cell: `privcov.run` gives the page's error, bit for bit."""
+    if cached.in_session(study, default_source):
+        raise ValueError("A saved study names a data source, and a file of yours is none: the script has its settings.")
+    key = study.method_key()
+    given = dict(study.options) if study.method else {}
+    given |= study.settings(METHODS.get(key))
+    return Plan(
+        source=study.source_key(default_source),
+        source_params=dict(study.data),
+        methods=[(key, given)],
+        guarantees=[study.guarantee],
+        metrics=[f"relative-frobenius-to-{'sample' if data.truth is None else 'truth'}"],
+        replicates=1,
+        seed=study.rows,
+        row_bound=data.row_bound,
+        noise_seed=study.seed,
+    )
 
 
 def section(
@@ -54,7 +76,7 @@ def section(
         show.download("Report as HTML", written, "report.html", "download-report", HTML)
     with right:
         try:
-            text = saved.one_release(study, data, default_source).to_json()
+            text = one_release(study, data, default_source).to_json()
             show.download("Saved study", lambda: text, "plan.json", "download-study", JSON)
             words = (
                 "The saved study is one cell of a plan: it opens on Trade-offs under *Open a saved study*, which leads "

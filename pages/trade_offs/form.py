@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.shell import address, advice, attacker, frame, glossary, saved, show
+from pages.shell import address, advice, fields, frame, glossary, show
 from pages.shell.study import Study
-from pages.trade_offs import sweep
-from pages.trade_offs.axes import LEVELS, Axis, axes, read_values, values_text
+from pages.trade_offs import saved, sweep
+from pages.trade_offs.sweep import LEVELS, Axis, axes, read_values, values_text
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.papers.presets import PRESETS, Preset
-from privcov.papers.presets_classification import CLASSIFIERS, ClassificationPreset
+from privcov.papers.catalogue import CLASSIFIERS, PRESETS
+from privcov.papers.presets import ClassificationPreset, Preset
 from privcov.privacy import KINDS
 from privcov.sweeps.answer import NORM_NAMES, metric_name
 from privcov.sweeps.plan import NORMS
@@ -107,7 +107,7 @@ def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:
         st.caption("The data set and the guarantee in the sidebar do not apply here.")
         glossary.when_not(chosen, _WHEN_NOT)
         made = sweep.from_preset(preset, chosen, int(replicates), published=published)
-        attacker.span(g for plan in made.plans for g in plan.guarantees)
+        fields.attacker_between(g for plan in made.plans for g in plan.guarantees)
     return made, metric
 
 
@@ -182,7 +182,7 @@ def own_form(study: Study, data: Dataset) -> tuple[sweep.Sweep, str]:
     made = sweep.build(study, data, setting)
     glossary.when_not(methods, _WHEN_NOT)
     if axis.name in ("privacy", "delta"):
-        attacker.span(made.on_rows["guarantees"] if made.on_rows else made.plans[0].guarantees)
+        fields.attacker_between(made.on_rows["guarantees"] if made.on_rows else made.plans[0].guarantees)
     if kinds:
         st.caption(show.as_text(sweep.conversion(kinds, study.epsilon, study.delta)))
     return made, made.metrics[0]

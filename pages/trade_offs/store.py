@@ -37,6 +37,7 @@ def estimate_of(made: sweep.Sweep, data: Dataset | None) -> Estimate:
     """Time for what the store does not have. On rows at hand one run per method is timed and remembered with them."""
     with st.spinner("Timing one run of each method ...", show_time=False):
         if made.on_rows:
+            assert data is not None  # a sweep over rows at hand comes with them
             seconds = sum(
                 _cost_on(m, data, made.on_rows["guarantees"]).seconds * len(made.on_rows["guarantees"])
                 for m in made.on_rows["methods"]
@@ -48,9 +49,7 @@ def estimate_of(made: sweep.Sweep, data: Dataset | None) -> Estimate:
 
 def _cost_on(entry, data: Dataset, guarantees: list[Guarantee]) -> Cost:
     key = ("cost", json.dumps(entry), guarantees[0].kind)
-    if key not in data.memo:
-        data.memo[key] = estimates.cost_on(entry, data, guarantees[len(guarantees) // 2])
-    return data.memo[key]
+    return data.kept.once(key, lambda: estimates.cost_on(entry, data, guarantees[len(guarantees) // 2]))
 
 
 def _remembered(entry, guarantee: Guarantee, n: int, d: int) -> Cost:

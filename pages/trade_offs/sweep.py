@@ -1,4 +1,8 @@
-"""What the Trade-offs page draws: from the study and the form to plans, and from their cells to named series."""
+"""What the Trade-offs page draws: what varies, the plans of it, their cells as named series, and the same as a script.
+
+A `Setting` is what the form says. `build` makes a `Sweep` of it, `from_preset` of a published figure; `tidy` puts the
+rows of its cells into series.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +18,103 @@ import numpy as np
 import pandas as pd
 
 from pages.shell import cached
+from pages.shell import script as twin
+from pages.shell.fields import is_shown
 from pages.shell.study import Study
-from pages.trade_offs.axes import Axis, axes
 from privcov import accounting
+from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.figures.look import plain
+from privcov.figures.words import plain
 from privcov.papers.presets import Preset
 from privcov.privacy import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.sweeps.cells import Cell, build_entry, cells, cells_on
 from privcov.sweeps.estimates import MOST_COLUMNS, refusal
 from privcov.sweeps.plan import Plan, column_of
 from privcov.sweeps.store import Store
+
+LEVELS = {"rho": np.geomspace(1e-5, 10, 13), "epsilon": np.geomspace(0.02, 20, 13)}
+_SIZES = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+_COLUMNS = (2, 5, 10, 20, 50, 100)
+_UNASKED = 5_000_000  # numbers per draw beyond which the suggested values stop
+
+
+# --- what can vary -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Something that can vary. values: what is suggested."""
+
+    name: str
+    label: str
+    values: tuple
+    log: bool = True
+    whole: bool = False
+
+
+def axes(study: Study, data: Dataset) -> list[Axis]:
+    """What can vary for this study: the guarantee, delta, the row bound and every number its source has."""
+    levels = tuple(float(f"{v:.3g}") for v in LEVELS[study.lever])
+    found = [Axis("privacy", study.lever, levels)]
+    if study.kind == "approx":
+        found.append(Axis("delta", "delta", (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)))
+    bounds = tuple(float(f"{data.row_bound * 2.0 ** (k / 2):.4g}") for k in range(-8, 5))
+    found.append(Axis("row_bound", "row bound R", bounds))
+    if cached.in_session(study):
+        return found
+    card = SOURCES.get(study.source_key())
+    now = {s.name: s.default for s in card.parameters} | dict(study.data)
+    for spec in card.parameters:
+        number = isinstance(spec.default, (int, float)) and not isinstance(spec.default, bool)
+        if spec.choices or not number or not is_shown(spec, "data", study, owner=card.key):
+            continue
+        assert spec.low is not None, "a number is declared with its bounds"
+        assert spec.high is not None
+        whole = isinstance(spec.default, int)
+        if spec.name == "n":
+            values = [v for v in _SIZES if v * data.d <= _UNASKED]
+        elif spec.name == "d":
+            values = [v for v in _COLUMNS if v * data.n <= _UNASKED]
+        elif whole:
+            values = [v for v in (1, 2, 4, 8, 16, 32) if spec.low <= v <= spec.high]
+        else:
+            values = [float(f"{v:.3g}") for v in np.linspace(spec.low, spec.high, 9)]
+            values = [v for v in values if spec.low <= v <= spec.high]
+        found.append(Axis(spec.name, spec.label, tuple(values or [now[spec.name]]), whole or spec.log, whole))
+    return found
+
+
+def values_text(values: tuple) -> str:
+    """Numbers as one types them; `read_values` gives them back."""
+    return ", ".join(f"{v:g}" if float(f"{v:g}") == v else repr(v) for v in values)
+
+
+def read_values(text: str, axis: Axis) -> tuple:
+    """Numbers of a comma-separated list. Raises ValueError with a sentence."""
+    found = []
+    for word in text.replace(";", ",").split(","):
+        if not word.strip():
+            continue
+        try:
+            value = float(word)
+        except ValueError:
+            raise ValueError(
+                f"{word.strip()[:30]!r} is not a number. Write values of {axis.label} between commas."
+            ) from None
+        if not np.isfinite(value) or (axis.whole and value != int(value)):
+            raise ValueError(
+                f"{axis.label} must be {'a whole number' if axis.whole else 'finite'}, got {word.strip()}."
+            )
+        found.append(int(value) if axis.whole else value)
+    if not found:
+        raise ValueError(f"Write at least one value of {axis.label}.")
+    if len(found) > 60:
+        raise ValueError(f"{len(found)} values of {axis.label} are more than a curve needs; 60 is the limit.")
+    return tuple(sorted(set(found)))
+
+
+# --- from a setting to plans ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -284,3 +373,71 @@ def _line(column: str, value) -> str:
     if column == "guarantee":
         return "no noise" if value == "none" else KINDS[value].name
     return f"{column} = {value:g}" if isinstance(value, (int, float)) else f"{column} = {value}"
+
+
+# --- the same in Python --------------------------------------------------------------------------------------
+
+
+def script(made: Sweep, study: Study) -> str:
+    """Source text whose variable ``table`` is the page's CSV and ``summary`` the numbers of the curves."""
+    if made.on_rows:
+        return _on_rows(made.on_rows, study)
+    plans = ",\n".join(_plan(plan) for plan in made.plans)
+    return "\n".join(
+        [
+            "import privcov",
+            "from privcov.sweeps import studies",
+            "",
+            f"plans = [\n{plans},\n]",
+            "table = studies.run(plans)  # every replicate",
+            "summary = studies.summary(plans, table)  # mean over replicates, 10 % and 90 % quantiles",
+            "print(summary.to_string())",
+        ]
+    )
+
+
+def _plan(plan: Plan) -> str:
+    guarantees = ", ".join(f"privcov.{g!r}" for g in plan.guarantees)
+    split = [(name, getattr(plan, name)) for name in ("training", "validation", "best")]
+    return "\n".join(
+        [
+            "    privcov.Plan(",
+            f"        source={plan.source!r},",
+            f"        source_params={plan.source_params!r},",
+            f"        methods={plan.methods!r},",
+            f"        guarantees=[{guarantees}],",
+            f"        vary={plan.vary!r},",
+            f"        metrics={plan.metrics!r},",
+            f"        replicates={plan.replicates},",
+            f"        seed={plan.seed},",
+            f"        row_bound={plan.row_bound!r},",
+            *([] if plan.noise_seed is None else [f"        noise_seed={plan.noise_seed},"]),
+            *(f"        {name}={value!r}," for name, value in split if value),
+            "    )",
+        ]
+    )
+
+
+def _on_rows(given: dict, study: Study) -> str:
+    rows = "\n".join(twin.rows(study, given["dataset"]))
+    guarantees = ", ".join(f"privcov.{g!r}" for g in given["guarantees"])
+    by = ["method", "guarantee", "epsilon", "delta", "rho", *(["row_bound"] if given["row_bounds"] else [])]
+    return "\n".join(
+        [
+            rows,
+            "",
+            "from privcov.sweeps.plan import run_on, summarise",
+            "",
+            "table = run_on(",
+            "    ds,",
+            f"    {given['methods']!r},",
+            f"    [{guarantees}],",
+            f"    {given['metrics']!r},",
+            f"    replicates={given['replicates']},",
+            f"    seed={given['seed']},",
+            f"    row_bounds={given['row_bounds']!r},",
+            ")",
+            f"summary = summarise(table, {by!r})  # mean over replicates, 10 % and 90 % quantiles",
+            "print(summary.to_string())",
+        ]
+    )

@@ -8,14 +8,14 @@ from html import escape
 
 import streamlit as st
 
-from pages.shell import address, attacker, cached, frame, glossary, show
+from pages.shell import address, cached, fields, frame, glossary, show
 from pages.shell import script as twin
 from pages.shell.study import REPLACE_ONE, SOUND, Study
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
+from privcov.figures.errors import solution
 from privcov.figures.look import pen_of
-from privcov.figures.solution import solution
 from privcov.sweeps import estimates
 from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES, Answer
 from privcov.sweeps.solve import RANGES, grid_of, smallest
@@ -195,7 +195,7 @@ def _answer(answer: Answer, study: Study, data: Dataset, question: Question) -> 
     )
     st.html(f'<p role="status" style="font-size: 1.45rem; line-height: 1.35; margin: 0">{escape(str(answer))}</p>')
     if answer.level is not None and answer.lever != "n":
-        attacker.lines(study, [answer.level])
+        fields.attacker_at(study, [answer.level])
     for note in answer.notes:
         st.markdown(show.as_text(note))
     parts = [("no noise", answer.parts["clipped"])]

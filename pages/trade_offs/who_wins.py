@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
+from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import frame, show
-from pages.shell.jobs import Job
+from pages.shell import address, frame, glossary, show
+from pages.shell.fields import ends, log_grid
+from pages.shell.jobs import Job, Jobs, Words, status
 from pages.shell.study import Study
 from pages.trade_offs import store as tradeoffs_store
 from pages.trade_offs.which_epsilon import redraws
-from pages.trade_offs.who_wins_form import Map, form
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
@@ -24,10 +25,30 @@ from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES
 from privcov.sweeps.plan import Plan
 from privcov.sweeps.winners import TRIVIAL, dimension, in_words, labels_of, map_cells, map_plans, winners
 
-_KEPT = 8
+JOBS = Jobs("maps")
+WORDS = Words("runs", stop="stop-map", stopped=", which are kept; Draw the map goes on from there.")
+_N, _D = (500, 100_000), (5, 80)
+_LEVELS = {"rho": (1e-4, 1.0), "epsilon": (0.1, 10.0)}
+_USUAL = 6  # methods that compete unless asked otherwise
+_ASKED = ("methods", "over", "n", "d", "rho", "epsilon", "steps", "norm", "against", "replicates", "asked")
+KEEPS = tuple(f"who.{name}" for name in _ASKED)
 _UNASKED = 12.0  # seconds of work that a link may ask for
+FIRST = 1.5  # seconds that a first picture is worth
 _LONG = 15 * 60.0  # seconds; a map runs while its visitor waits
 _PROBE = (5_000, 80)  # what is larger is reckoned from runs of about this size
+
+
+@dataclass(frozen=True)
+class Map:
+    """What the controls ask for. y: "d", "rho" or "epsilon"; ys: its values."""
+
+    methods: tuple[str, ...]
+    y: str
+    ns: tuple[int, ...]
+    ys: tuple[float, ...]
+    norm: str
+    against: str
+    replicates: int
 
 
 def section(study: Study, data: Dataset) -> None:
@@ -54,36 +75,100 @@ def section(study: Study, data: Dataset) -> None:
                 "or methods, smaller n or d, or run the script below."
             )
         key = (_same(study, asked), asked)
-        kept = st.session_state.setdefault("maps", {})
         left, right = st.columns([1, 4], vertical_alignment="center")
         started = left.button(
             "Draw the map", type="primary", disabled=bool(refusal), key="draw-map", on_click=frame.put,
             kwargs={"who.asked": "yes"},
         )  # fmt: skip
         # A link shows the map it was copied from, where that does not take long.
-        started |= not refusal and not kept and bool(frame.own("who.asked")) and seconds <= _UNASKED
+        started |= not refusal and not JOBS.all() and bool(frame.own("who.asked")) and seconds <= _UNASKED
         runs = sum(plan.steps for plan in plans)
         if refusal:
             right.warning(show.as_text(refusal))
-        elif key not in kept:
+        elif JOBS.find(key) is None:
             right.caption(
                 f"{runs:,} runs of a method, {estimates.in_words(seconds)} on this machine. What was run before, on "
                 "this tab or for the curves, is not run again."
             )
         if started:
             store = tradeoffs_store.store()
-            for other in kept.values():
-                other.stop()
-            stop = threading.Event()
-            kept[key] = Job(lambda: map_cells(plans, store, stop=stop), runs, stop)
-            while len(kept) > _KEPT:
-                kept.pop(next(iter(kept)))
-            kept[key].wait(1.5)
-        if key in kept:
-            alive = kept[key].progress.alive
-            st.fragment(_paint, run_every=1.2 if alive else None)(kept[key], study, asked, alive)
+            JOBS.start(key, lambda stop: map_cells(plans, store, stop=stop), runs, wait=FIRST)
+        if JOBS.find(key) is not None:
+            JOBS.watch(key, lambda job: _paint(job, study, asked), every=1.2)
         with st.expander("The same in Python"):
             st.code(script(study, asked), language="python")
+
+
+def form(study: Study, data: Dataset) -> Map:
+    """The form of the map, and what it says: a `Map`."""
+    cards = [c for c in METHODS.all() if c.target == "covariance" and c.standing != "reference"]
+    fit = [c for c in cards if not c.refuses(study.kind)]
+    proved = [c for c in fit if c.standing == "proved" and c.trust == "central"]
+    # Near twins of one family share most cells, and a map of ties tells little: the first of each family starts.
+    usual = [c.key for i, c in enumerate(proved) if c.family not in [b.family for b in proved[:i]]]
+    labels = {c.key: c.label + (" (local)" if c.trust == "local" else "") for c in fit}
+    references = [r for r in ("truth", "sample") if r != "truth" or data.truth is not None]
+    with st.container(border=True):
+        methods = address.bound(
+            st.multiselect, "Methods", list(labels), name="who.methods", default=usual[:_USUAL], key="map-methods",
+            format_func=labels.get, code=address.several_of(list(labels), [c.key for c in cards]),
+        )  # fmt: skip
+        if len(fit) < len(cards):
+            away = [c.label for c in cards if c not in fit]
+            st.caption(f"Cannot give {KINDS[study.kind].name}: {', '.join(away)}.")
+        glossary.when_not(methods, "When not to use them")
+        first, second, third, fourth = st.columns([2, 3, 3, 2])
+        over = {"d": "n and d", study.lever: f"n and {study.lever}"}
+        # Switching the kind of guarantee renames the second choice.
+        y = address.bound(
+            first.selectbox, "Map over", list(over), name="who.over", default="d", key=f"map-over-{study.lever}",
+            format_func=over.get,
+        )  # fmt: skip
+        n_range = address.bound(
+            second.select_slider, "Rows n, from and to", log_grid(10, 2_000_000, whole=True), name="who.n", default=_N,
+            key="map-n", format_func=lambda v: f"{v:,}",
+        )  # fmt: skip
+        ends("more noise", "less noise", second)
+        whole = y == "d"
+        low, high = address.bound(
+            third.select_slider,
+            f"{'Columns d' if whole else y.capitalize()}, from and to",
+            log_grid(1, 1000, whole=True) if whole else log_grid(1e-5, 100.0),
+            name=f"who.{y}",
+            default=_D if whole else _LEVELS[y],
+            key=f"map-{y}",
+            format_func=lambda v: f"{v:g}",
+        )
+        ends(*(("less to estimate", "more to estimate") if whole else ("stronger privacy", "more accuracy")), third)
+        steps = address.bound(fourth.number_input, "Steps each way", 2, 9, name="who.steps", default=5, key="map-steps")
+        first, second, third = st.columns([3, 3, 4])
+        norm = address.bound(
+            first.selectbox, "Norm", list(NORM_NAMES), name="who.norm", default="frobenius", key="map-norm",
+            format_func=lambda k: NORM_NAMES[k].capitalize(),
+        )  # fmt: skip
+        against = address.bound(
+            second.selectbox, "Error", references, name="who.against", default=references[0], key="map-against",
+            format_func=REFERENCE_NAMES.get,
+        )  # fmt: skip
+        replicates = address.bound(
+            third.number_input, "Replicates", 2, 100, name="who.replicates", default=8, key="map-replicates",
+            help="More replicates, fewer cells without a clear winner.",
+        )  # fmt: skip
+    return Map(
+        tuple(methods),
+        y,
+        _between(n_range[0], n_range[1], steps, whole=True),
+        _between(low, high, steps, whole=whole),
+        norm,
+        against,
+        int(replicates),
+    )
+
+
+def _between(low: float, high: float, steps: int, *, whole: bool) -> tuple:
+    """Values evenly spaced on a log scale, rounded to two digits; fewer where rounding makes them equal."""
+    values = {float(f"{v:.2g}") for v in np.geomspace(low, high, steps)}
+    return tuple(sorted({round(v) for v in values} if whole else values))
 
 
 def _guarantees(study: Study, asked: Map) -> list[Guarantee]:
@@ -138,23 +223,12 @@ def _seconds(study: Study, asked: Map, plans: list[Plan]) -> float:
     return kept[whole]
 
 
-def _paint(job: Job, study: Study, asked: Map, was_alive: bool) -> None:
+def _paint(job: Job, study: Study, asked: Map) -> None:
     """Progress and Stop while the map is drawn; then the map, or what there is of it."""
-    found = job.progress
-    if was_alive and not found.alive:
-        st.rerun()  # the whole page, so that the clock of this fragment stops
-    if found.alive:
-        left, right = st.columns([5, 1], vertical_alignment="center")
-        left.progress(min(1.0, found.done / max(found.total, 1)), f"{found.done:,} of {found.total:,} runs")
-        right.button("Stop", on_click=job.stop, key="stop-map", width="stretch")
-    elif found.state == "failed":
-        st.error(show.as_text(found.problem))
+    status(job, WORDS)
+    if job.progress.state == "failed":
         return
-    elif found.state == "stopped":
-        st.caption(
-            f"Stopped after {found.done:,} of {found.total:,} runs, which are kept; Draw the map goes on from there."
-        )
-    table = _finished_rows(found.rows[:], study, asked)
+    table = _finished_rows(job.progress.rows[:], study, asked)
     if len(table):
         with show.problems():
             _show(table, study, asked)

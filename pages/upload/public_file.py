@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import frame, hosted, show
-from pages.upload import limits_table, session_file
+from pages.shell import frame, hosted, show, sidebar, visitor_files
+from pages.shell.visitor_files import Upload
+from pages.upload import limits_table
 from pages.upload.limits_table import Field
-from pages.upload.session_file import Upload
 from privcov.data_sources.csv_file import MAX_HEADER_BYTES, PublicTable, read_header, read_public
 from privcov.data_sources.declaration import declare
-from privcov.figures.look import plain
+from privcov.figures.words import plain
 from privcov.measurements.clipping import share_out_of_bounds
 
 ANSWERS = {"yes": "Yes, anyone may see its rows", "no": "No, its rows are confidential"}
@@ -41,7 +41,7 @@ def section() -> None:
         format_func=ANSWERS.get,
         horizontal=True,
         key="upload-public",
-        on_change=session_file.forget_file,
+        on_change=visitor_files.forget_file,
         persist_state="session",
         help="A table that anyone may download is public. A table about people that is not published is "
         "confidential, even without names.",
@@ -55,6 +55,13 @@ def section() -> None:
     st.divider()
 
 
+def _forget() -> None:
+    """The file and the answer: the next file is asked about again."""
+    visitor_files.forget_file()
+    st.session_state["upload-public"] = None
+    visitor_files.empty_uploaders()
+
+
 # --- a confidential file: its first line and nothing else ---------------------------------------------------
 
 
@@ -63,15 +70,15 @@ def _confidential() -> None:
         st.info(show.as_text(reason))
         return
     st.markdown("Only the first line, the column names, is read; the rest of the file is let go unread.")
-    upload = st.session_state.get("upload")
-    file = session_file.uploader("Confidential CSV", "header")
+    upload = visitor_files.upload()
+    file = visitor_files.uploader("Confidential CSV", "header")
     if file is not None:
-        upload = session_file.new(file)
+        upload = visitor_files.new(file)
         try:
             upload.header = tuple(read_header(file.read(MAX_HEADER_BYTES + 1)))
         except ValueError as problem:
             upload.problem = str(problem)
-        session_file.let_go(file)
+        visitor_files.let_go(file)
     if upload is None:
         return
     if upload.problem:
@@ -85,46 +92,45 @@ def _confidential() -> None:
         "from its rows."
     )
     frame.link("pages/5_Your_data.py", "To Your data")
-    st.button("Forget this file", on_click=session_file.forget)
+    st.button("Forget this file", on_click=_forget)
 
 
 # --- a public file ------------------------------------------------------------------------------------------
 
 
 def _public() -> None:
-    upload = st.session_state.get("upload")
+    upload = visitor_files.upload()
     if upload is None or upload.table is None:
         st.caption(
             "Commas between cells, decimal points, UTF-8, column names in the first line. The table stays in "
             "this session's memory: not in the address, not in a file, not in a cache that others share."
         )
-        file = session_file.uploader("Public CSV", "table")
+        file = visitor_files.uploader("Public CSV", "table")
         if file is not None:
-            upload = session_file.new(file)
+            upload = visitor_files.new(file)
             try:
                 with st.spinner("Reading the file ..."):
                     upload.table = read_public(file.getvalue())
             except ValueError as problem:
                 upload.problem = str(problem)
-            session_file.let_go(file)
+            visitor_files.let_go(file)
         if upload is not None and upload.problem:
             st.error(show.as_text(upload.problem))
         return
-    _summary(upload)
+    _summary(upload, upload.table)
     declared = upload.used is not None
     with st.expander("Columns and limits", expanded=not declared):
-        _declaration(upload)
+        _declaration(upload, upload.table)
     if declared:
         _declared(upload)
     st.button(
         "Forget this file",
-        on_click=session_file.forget,
+        on_click=_forget,
         help="Removes the table and everything made from it from this session.",
     )
 
 
-def _summary(upload: Upload) -> None:
-    table = upload.table
+def _summary(upload: Upload, table: PublicTable) -> None:
     found = [_count(table.n_rows, "row"), _count(len(table.columns), "numeric column")]
     found += [
         _count(number, what)
@@ -145,14 +151,14 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def _declaration(upload: Upload) -> None:
+def _declaration(upload: Upload, table: PublicTable) -> None:
     """What the visitor types, and the button that makes a data set of it."""
     how = st.segmented_control(
         "Public limits",
         list(LIMITS),
         default="bounds",
         required=True,
-        format_func=LIMITS.get,
+        format_func=LIMITS.__getitem__,
         key=f"upload-how-{upload.file_id}",
         persist_state="session",
     )
@@ -166,7 +172,7 @@ def _declaration(upload: Upload) -> None:
         "from this file. Longer rows are shortened to it. Columns in very different units are better served "
         "by bounds per column."
     )
-    typed = _editor(upload, bounds)
+    typed = _editor(upload, table, bounds)
     row_bound = None
     if not bounds:
         row_bound = st.number_input(
@@ -181,7 +187,7 @@ def _declaration(upload: Upload) -> None:
     entered = (how, typed, row_bound)
     if st.button("Use this table", type="primary"):
         try:
-            _use(upload, entered)
+            _use(upload, table, entered)
         except (ValueError, TypeError) as problem:
             upload.problem = str(problem)
         else:
@@ -193,9 +199,9 @@ def _declaration(upload: Upload) -> None:
         st.info("You changed something since, and the page still shows the table as it was. Press the button again.")
 
 
-def _editor(upload: Upload, bounds: bool) -> pd.DataFrame:
+def _editor(upload: Upload, table: PublicTable, bounds: bool) -> pd.DataFrame:
     if upload.typed is None:
-        upload.typed = _blank(upload.table)
+        upload.typed = _blank(table)
     fields = _FIELDS if bounds else tuple(f for f in _FIELDS if f.kind != "number")
     key = f"upload-cells-{upload.file_id}-{'bounds' if bounds else 'row'}"
 
@@ -223,7 +229,7 @@ def _blank(table: PublicTable) -> pd.DataFrame:
     )
 
 
-def _use(upload: Upload, entered: tuple) -> None:
+def _use(upload: Upload, table: PublicTable, entered: tuple) -> None:
     """Declare, and let go of what earlier pictures of a CSV have kept."""
     how, typed, row_bound = entered
     rows = typed[typed["use"]]
@@ -233,15 +239,13 @@ def _use(upload: Upload, entered: tuple) -> None:
             raise ValueError(unread)
         bounds = {r.column: (r.low, r.high) for r in rows.itertuples()}
         typical = dict(zip(columns, rows["typical"], strict=True))
-        data, notes = declare(upload.table, columns, bounds, typical)
+        data, notes = declare(table, columns, bounds, typical)
     elif row_bound is None:
         raise ValueError("There is no row bound yet: enter the largest norm a row may have.")
     else:
-        data, notes = declare(upload.table, columns, row_bound=row_bound)
-    session_file.forget_results()
-    # The slider for R was away while there was no table, and must be told where it stands when it comes back.
-    st.session_state.pop("w.bound", None)
-    st.session_state["csv"] = data
+        data, notes = declare(table, columns, row_bound=row_bound)
+    sidebar.forget_bound()
+    visitor_files.hold_table(data)
     upload.used, upload.notes = (how, typed.copy(), row_bound), tuple(notes)
     upload.shares = share_out_of_bounds(data) if how == "bounds" else None
 
@@ -257,12 +261,14 @@ def _same(used: tuple, entered: tuple) -> bool:
 
 def _declared(upload: Upload) -> None:
     """What using the table did to its rows."""
-    data = st.session_state["csv"]
+    data = visitor_files.table()
+    assert data is not None  # `_use` keeps it where it notes what was used
     show.tag("Declared", f"{_count(data.n, 'row')}, {_count(data.d, 'column')}, R = {plain(data.row_bound)}")
     for note in upload.notes:
         st.text(note)
     if upload.shares is None or not upload.shares.any():
         return
+    assert data.bounds is not None  # shares are counted for a table with bounds only
     with st.expander("Clipped to the bounds, per column", expanded=True):
         st.dataframe(
             pd.DataFrame(

@@ -4,14 +4,38 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from pages.shell import frame, show
-from pages.your_data import models, take_home, views
+from pages.shell.fields import ends
+from pages.shell.glossary import term
+from pages.your_data import take_home
 from pages.your_data.state import keep, open_ledger, own
-from privcov.bundle.opened import Opened, open_answer
+from privcov.bundle.opened import Opened, correlations, open_answer, strongest
+from privcov.bundle.safe import cell, cells, table
+from privcov.figures.graphs import by_state, network, positions
+from privcov.figures.matrices import colour_limit, heatmap
+from privcov.figures.own import brief, intervals
+from privcov.figures.palette import Palette
+from privcov.figures.words import plain
 from privcov.ledger import Entry, Ledger
+from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.exposed import REMEDY
+from privcov.postprocess.answers import derive, regress, unrepaired
+from privcov.postprocess.discriminant import discriminant
+from privcov.postprocess.edges import EDGE, LACKED, NO_EDGE, UNDECIDED, edge_states
+from privcov.postprocess.intervals import (
+    Z95,
+    largest_noise,
+    privacy_noise,
+    sampling_of_correlation,
+    sampling_of_slopes,
+    turned,
+)
+from privcov.postprocess.synthetic import MOST_CELLS, synthetic_rows
+from privcov.postprocess.threshold import universal_level
 from privcov.privacy import from_dict
 
 VIEWS = {
@@ -23,16 +47,6 @@ VIEWS = {
     "classes": "Classes",
     "synthetic": "Synthetic table",
     "home": "Take home",
-}
-
-_DRAWN = {
-    "matrices": views.matrices,
-    "pairs": views.pairs,
-    "spectrum": views.spectrum,
-    "graph": views.graph,
-    "regression": models.regression,
-    "classes": models.classes,
-    "synthetic": models.synthetic,
 }
 
 
@@ -62,7 +76,7 @@ def section() -> None:
         "View",
         offered,
         required=True,
-        format_func=VIEWS.get,
+        format_func=VIEWS.__getitem__,
         label_visibility="collapsed",
         **keep("answer", "matrices", told="default"),
     )
@@ -84,13 +98,15 @@ def _pick(stored: list[Entry]) -> Entry:
     key = f"own-stored-{own().released}"
     if st.session_state.get(key) not in by_token:
         st.session_state[key] = first
-    return by_token[st.selectbox("Release", list(by_token), format_func=labels.get, key=key)]
+    return by_token[st.selectbox("Release", list(by_token), format_func=labels.__getitem__, key=key)]
 
 
 def _open(ledger: Ledger, entry: Entry) -> Opened:
     kept = st.session_state.get("own-opened")
     if kept is None or kept[0] != entry.token:
-        kept = (entry.token, open_answer(ledger.answer(entry.token)))
+        text = ledger.answer(entry.token)
+        assert text is not None  # only stored releases are offered, and the ledger deletes none
+        kept = (entry.token, open_answer(text))
         st.session_state["own-opened"] = kept
         st.session_state.pop("own-kept", None)  # simulated around another release
     return kept[1]
@@ -103,3 +119,386 @@ def _declaration(entry: Entry) -> dict | None:
         return None
     same = [c.name for c in declared.columns] == entry.request["facts"]["columns"]
     return json.loads(declared.to_json()) if same else None
+
+
+# --- one function per view: what is shown, how sure it is, and what that means -------------------------------
+
+
+SHOWN = {
+    "correlation": "Correlation",
+    "covariance": "Covariance",
+    "thresholded": "Thresholded",
+    "shrunken": "Shrunken",
+    "partial": "Partial correlation",
+    "precision": "Precision",
+}
+_EXPLAINED = {
+    "correlation": "How two columns move together, from -1 to 1. Negative eigenvalues of the covariance, which only "
+    "noise can make, were set to zero first. How sure each one is, stands under Correlations.",
+    "covariance": "Negative eigenvalues, which only noise can make, are set to zero.",
+    "thresholded": "Only the pairs that pure noise would not explain, among all pairs at once.",
+    "shrunken": "Everything off the diagonal pulled towards zero by the share that noise has in it.",
+    "partial": "What is left between two columns when all others are held fixed.",
+    "precision": "The inverse; eigenvalues below the noise are raised before it is taken.",
+}
+_PAIRS = 15
+_EDGE_COPIES = 40
+_MOST_DASHES, _EDGES_NAMED = 60, 30
+
+
+def _rng_of_views() -> np.random.Generator:
+    """For simulated intervals around what is already public; the same picture each time."""
+    return np.random.default_rng(0)
+
+
+def _kept_of(opened: Opened, name: str, make):
+    """Simulations of the open release, kept in this session."""
+    kept = st.session_state.setdefault("own-kept", {})
+    key = (id(opened), name)
+    if key not in kept:
+        if len(kept) > 20:
+            kept.clear()
+        with st.spinner("Drawing the noise again, many times ..."):
+            kept[key] = make()
+    return kept[key]
+
+
+def _matrices(opened: Opened, palette: Palette) -> None:
+    """The released matrices as pictures."""
+    which = st.segmented_control(
+        "Matrix",
+        list(SHOWN),
+        required=True,
+        format_func=SHOWN.__getitem__,
+        **keep("matrix", "correlation", told="default"),
+    )
+    matrix = getattr(opened.answers, which)
+    scale = opened.total.facts.scale
+    working = matrix if which in ("correlation", "partial") else matrix / np.outer(scale, scale)
+    if which == "precision":
+        working = matrix * np.outer(scale, scale)
+    limit = colour_limit(working)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        show.picture(heatmap(working, opened.columns, limit, palette, what=f"released {which}"), f"square-own-{which}")
+        unit = which if which in ("correlation", "partial") else f"{which}, columns in units of their half-range"
+        show.colour_key(limit, palette, unit, "stronger values, as on the diagonal, have the last colour")
+    with right:
+        st.markdown(_EXPLAINED[which])
+        if which in ("covariance", "thresholded", "shrunken"):
+            noise = opened.answers.noise_std / np.outer(scale, scale)
+            off = noise[~np.eye(len(noise), dtype=bool)]
+            typical = float(np.median(off)) if len(off) else float(noise[0, 0])
+            st.markdown(f"Privacy noise on an entry: {plain(typical)} (deviation, half-range units).")
+            kept = int(np.count_nonzero(np.triu(opened.answers.thresholded, 1)))
+            st.markdown(f"Pairs beyond what noise explains: **{kept}** of {len(noise) * (len(noise) - 1) // 2}.")
+        if which in ("partial", "precision"):
+            st.markdown(f"Eigenvalues of the correlation below {plain(opened.answers.floor)} were raised to it.")
+        units = "" if which in ("correlation", "partial") else ", in the columns' own units"
+        st.caption(f"Point at a cell for its two columns. The numbers{units}:")
+        names = cells(opened.columns)
+        lines = pd.DataFrame(matrix, index=pd.Index(names, name="column"), columns=names)
+        number = st.column_config.NumberColumn(format="%.3g")
+        st.dataframe(lines, height=min(35 * (len(names) + 1) + 3, 320), column_config=dict.fromkeys(names, number))
+        text = table(matrix, opened.columns, opened.columns, corner=which)
+        show.download(f"{SHOWN[which]} as CSV", lambda: text, f"{which}.csv", f"own-csv-{which}")
+
+
+def _pairs(opened: Opened, palette: Palette) -> None:
+    """Every correlation with its two intervals."""
+    if len(opened.columns) < 2:
+        st.info("A single column has no correlation.")
+        return
+    low, high = _kept_of(opened, "pairs", lambda: correlations(opened, _rng_of_views()))
+    corr = opened.answers.correlation
+    below, above = sampling_of_correlation(corr, opened.measured.rows)
+    chosen = strongest(corr, _PAIRS)
+    at = tuple(np.array(chosen).T)
+    names = [f"{brief(opened.columns[i])} and {brief(opened.columns[j])}" for i, j in chosen]
+    show.picture(
+        intervals(
+            names,
+            corr[at],
+            low[at],
+            high[at],
+            palette,
+            x_title="Correlation",
+            what="The strongest correlations",
+            second=(below[at], above[at]),
+        ),
+        "own-pairs",
+    )
+    st.caption(
+        f"{term('privacy-noise-interval', 'Privacy-noise interval')}: where the correlation of these very rows may be, "
+        f"before any noise. {term('sampling-interval', 'Sampling interval')}: where that of the population may be, "
+        "were there no noise. Neither contains the other. Both are drawn around the unrepaired matrix, so a repaired "
+        "value may lie at their edge."
+    )
+    lines = [
+        (cell(opened.columns[i]), cell(opened.columns[j]), corr[i, j], low[i, j], high[i, j], below[i, j], above[i, j])
+        for i, j in strongest(corr, 10**6)
+    ]
+    head = ["column", "other", "correlation", "noise low", "noise high", "sampling low", "sampling high"]
+    text = pd.DataFrame(lines, columns=head).to_csv(index=False)
+    show.download("All pairs as CSV", lambda: text, "correlations.csv", "own-csv-pairs")
+
+
+def _spectrum(opened: Opened, palette: Palette) -> None:
+    """Released eigenvalues, and how far the privacy noise can move them."""
+    values = opened.answers.eigenvalues
+    noise = _kept_of(
+        opened, "noise", lambda: largest_noise(opened.noisy, opened.measured.law.draw, _rng_of_views(), draws=100)
+    )
+    shown = min(len(values), 20)
+    half = Z95 * np.sqrt(2 / opened.measured.rows) * values[:shown]
+    show.picture(
+        intervals(
+            [f"axis {k + 1}" for k in range(shown)],
+            values[:shown],
+            np.maximum(values[:shown] - noise, 0.0),
+            values[:shown] + noise,
+            palette,
+            x_title="Eigenvalue of the covariance (half-range units)",
+            what="Spectrum",
+            second=(np.maximum(values[:shown] - half, 0.0), values[:shown] + half),
+        ),
+        "own-spectrum",
+    )
+    total = float(values.sum())
+    angle = turned(values, noise)
+    st.markdown(
+        f"The first axis holds {values[0] / total:.0%} of the variance. "
+        + (
+            f"Privacy noise turns it by at most {angle:.0f} degrees (95 %)."
+            if angle < 90
+            else "At this guarantee the noise may have turned it anywhere: do not read its loadings."
+        )
+        if total > 0
+        else "No variance is left above the noise."
+    )
+    st.caption(
+        f"With a chance of 95 % no eigenvalue is moved by more than {plain(noise)}: a bound on all of them at once, so "
+        "the privacy-noise intervals of the smaller ones are wide. The sampling interval is that of one eigenvalue "
+        "alone."
+    )
+    first = opened.answers.loadings[:, : min(3, shown)]
+    lines = pd.DataFrame(first, columns=[f"axis {k + 1}" for k in range(first.shape[1])])
+    lines.insert(0, "column", cells(opened.columns))
+    st.dataframe(lines, hide_index=True, height=min(35 * (len(lines) + 1) + 3, 320))
+
+
+def _graph(opened: Opened, palette: Palette) -> None:
+    """The graph of the release, each pair by the share of redraws that link it."""
+    d = len(opened.columns)
+    if d < 2:
+        st.info("A single column has no graph.")
+        return
+    here = unrepaired(opened.noisy)
+    spread = np.sqrt(np.maximum(np.diag(here), opened.noisy.diagonal_std * opened.noisy.row_bound**2))
+    units = np.outer(spread, spread)
+    typical = float(np.median(opened.answers.noise_std / np.outer(opened.noisy.scale, opened.noisy.scale) / units))
+    reach = universal_level(d) * typical
+    start = float(np.clip(round(reach, 2), 0.02, 0.9))
+    lam = st.slider("Penalty lambda (on the correlation scale)", 0.01, 0.95, step=0.01, **keep("lambda", start))
+    ends("more edges", "fewer edges")
+    st.caption(
+        f"From {plain(reach)} on, pure noise alone makes hardly any edge."
+        if reach < 0.9
+        else "At this guarantee pure noise reaches every lambda: little will be decided."
+    )
+    if not st.button("Draw the graph", key="own-graph", type="primary") and ("own-graph-at" not in st.session_state):
+        return
+    st.session_state["own-graph-at"] = True
+
+    def moved(rng: np.random.Generator) -> np.ndarray:
+        other = opened.noisy.with_matrix(opened.noisy.matrix + opened.measured.law.draw(rng))
+        return (unrepaired(other) - here) / units
+
+    with st.spinner("Solving with the noise drawn anew ..."):
+        states = _kept_of(
+            opened,
+            f"graph {lam}",
+            lambda: edge_states(here / units, moved, lam, rng=_rng_of_views(), copies=_EDGE_COPIES),
+        )
+    edges, undecided, none = states.counts
+    drawn, rest = states.state, f"{none} pairs are linked in at most 5 %."
+    if undecided > _MOST_DASHES:  # a ball of wool says nothing
+        drawn = np.where(states.state == UNDECIDED, NO_EDGE, states.state)
+        rest += f" {undecided} undecided pairs are not drawn."
+    show.picture(
+        network(
+            by_state(drawn),
+            positions(states.state == EDGE, d),
+            opened.columns,
+            palette,
+            strength=opened.answers.partial,
+            rest=rest,
+            height=520,
+        ),
+        "own-network",
+    )
+    st.markdown(
+        f"**{edges}** pairs linked in at least 95 % of {_EDGE_COPIES} redraws of the noise, **{none}** in at most 5 %; "
+        f"**{undecided}** pairs are **undecided** at this guarantee"
+        + (" and not drawn, being so many" if undecided > _MOST_DASHES else "")
+        + ". About the privacy noise only."
+    )
+    st.caption(LACKED)
+    i, j = np.triu_indices(d, 1)
+    found = [
+        f"{opened.columns[a]} and {opened.columns[b]}" for a, b in zip(i, j, strict=True) if states.state[a, b] == EDGE
+    ]
+    if found:
+        more = f", and {len(found) - _EDGES_NAMED} more" if len(found) > _EDGES_NAMED else ""
+        st.markdown(show.as_text(f"Linked in at least 95 % of the redraws: {'; '.join(found[:_EDGES_NAMED])}{more}."))
+    words = {EDGE: "linked in at least 95 %", UNDECIDED: "undecided", NO_EDGE: "linked in at most 5 %"}
+    lines = pd.DataFrame(
+        {
+            "column": [cell(opened.columns[a]) for a in i],
+            "other": [cell(opened.columns[b]) for b in j],
+            "state": [words[int(s)] for s in states.state[i, j]],
+            "share of redraws that link the pair": states.share[i, j],
+        }
+    )
+    show.download("Edges as CSV", lambda: lines.to_csv(index=False), "edges.csv", "own-csv-edges")
+
+
+# --- models: regression, a discriminant rule, a synthetic table ----------------------------------------------
+
+
+def _regression(opened: Opened, palette: Palette) -> None:
+    """Linear regression of one column on the others, from the release."""
+    d = len(opened.columns)
+    if d < 2:
+        st.info("A regression needs at least two columns.")
+        return
+    target = st.selectbox(
+        "Explain", range(d), format_func=lambda j: opened.columns[j], **keep("target", 0, among=range(d))
+    )
+    target = min(int(target), d - 1)
+    found = regress(opened.answers, target)
+    low, high = _kept_of(
+        opened,
+        f"regression {target}",
+        lambda: privacy_noise(
+            opened.noisy,
+            opened.measured.law.draw,
+            lambda other: regress(derive(other), target).slopes,
+            _rng_of_views(),
+            draws=100 if d <= 60 else 40,
+        ),
+    )
+    deviation = sampling_of_slopes(opened.answers, target, opened.measured.rows)
+    unit = np.sqrt(np.diag(opened.answers.regular))
+    size = unit / unit[target]
+    order = [j for j in np.argsort(-np.abs(found.slopes * size)) if j != target][:20]
+    show.picture(
+        intervals(
+            [opened.columns[j] for j in order],
+            (found.slopes * size)[order],
+            (low * size)[order],
+            (high * size)[order],
+            palette,
+            x_title=f"Slope, in deviations of {brief(opened.columns[target])} per deviation of the column",
+            what=f"Regression of {opened.columns[target]}",
+            second=tuple(((found.slopes + sign * Z95 * deviation) * size)[order] for sign in (-1, 1)),
+        ),
+        "own-regression",
+    )
+    st.markdown(
+        f"R squared {found.r_squared:.2f}; residual deviation {plain(np.sqrt(found.residual))}"
+        + ("" if found.intercept is None else f"; intercept {plain(found.intercept)}")
+        + ". Slopes are pulled towards zero where the noise is large."
+    )
+    st.caption(
+        "Simulated privacy-noise intervals for slopes are approximate: in strong noise they cover about 80 % of the "
+        "time, not 95 %. The sampling interval says nothing about the noise."
+    )
+    text = table(
+        np.column_stack([found.slopes, low, high, deviation]),
+        ("slope", "noise low", "noise high", "sampling deviation"),
+        opened.columns,
+        corner=f"on {opened.columns[target]}",
+    )
+    show.download("Slopes as CSV", lambda: text, "regression.csv", "own-csv-regression")
+
+
+def _classes(opened: Opened, palette: Palette) -> None:
+    """Class sizes, class means and the linear discriminant rule, from the release."""
+    facts = opened.total.facts
+    k = len(facts.classes)
+    measured = read_sum(opened.total, "classes")
+
+    def rule(matrix: np.ndarray):
+        return discriminant(matrix, k, facts.row_bound, facts.scale, facts.origin, opened.answers.floor)
+
+    found, rng = rule(measured.matrix), _rng_of_views()
+    draws = _kept_of(opened, "classes", lambda: [rule(measured.matrix + measured.law.draw(rng)) for _ in range(100)])
+    column = st.selectbox(
+        "Column",
+        range(facts.d),
+        format_func=lambda j: facts.columns[j],
+        **keep("class-column", 0, among=range(facts.d)),
+    )
+    column = min(int(column), facts.d - 1)
+    low, high = np.quantile([d.means[:, column] for d in draws], [0.025, 0.975], axis=0)
+    show.picture(
+        intervals(
+            list(facts.classes),
+            found.means[:, column],
+            low,
+            high,
+            palette,
+            x_title=f"Mean of {brief(facts.columns[column])}",
+            what=f"Class means of {facts.columns[column]}",
+        ),
+        "own-classes",
+    )
+    st.caption("Class means with their privacy-noise interval. A class of few rows has a wide one.")
+    lines = pd.DataFrame({"class": [cell(c) for c in facts.classes], "share of rows": found.shares})
+    st.dataframe(lines, hide_index=True)
+    st.markdown("**Linear discriminant rule.** The class with the largest score: constant plus slopes times the row.")
+    scores = np.column_stack([found.constants, found.slopes])
+    shown = pd.DataFrame(
+        scores, index=pd.Index(cells(facts.classes), name="class"), columns=cells(("constant", *facts.columns))
+    )
+    number = st.column_config.NumberColumn(format="%.4g")
+    st.dataframe(shown, column_config=dict.fromkeys(shown.columns, number))
+    text = table(scores, ("constant", *facts.columns), facts.classes, corner="class")
+    show.download("Discriminant rule as CSV", lambda: text, "discriminant.csv", "own-csv-classes")
+
+
+def _synthetic(opened: Opened, palette: Palette) -> None:
+    """Invented rows with the released mean and covariance."""
+    facts = opened.total.facts
+    st.markdown(
+        "Invented rows with the released mean and covariance, inside the public bounds: nobody's, any number, free. "
+        "They carry what the release carries and nothing else: no skewness, no categories, no rare cases."
+    )
+    rows = st.number_input("Number of rows", 1, MOST_CELLS // facts.d, step=100, **keep("synthetic", 1000))
+    whole = st.multiselect(
+        "Whole numbers only in",
+        range(facts.d),
+        format_func=lambda j: facts.columns[j],
+        **keep("whole", [], told="default"),
+    )
+    bounds = facts.bounds
+
+    def made() -> str:
+        found = synthetic_rows(opened.answers, int(rows), np.random.default_rng(), bounds=bounds, whole=tuple(whole))
+        return pd.DataFrame(found, columns=cells(facts.columns)).to_csv(index=False, float_format="%.7g")
+
+    show.download("Synthetic table as CSV", made, "synthetic.csv", "own-csv-synthetic")
+    some = synthetic_rows(opened.answers, 5, _rng_of_views(), bounds=bounds, whole=tuple(whole))
+    st.dataframe(pd.DataFrame(some, columns=cells(facts.columns)).round(4), hide_index=True)
+
+
+_DRAWN = {
+    "matrices": _matrices,
+    "pairs": _pairs,
+    "spectrum": _spectrum,
+    "graph": _graph,
+    "regression": _regression,
+    "classes": _classes,
+    "synthetic": _synthetic,
+}

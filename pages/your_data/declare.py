@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import show
-from pages.upload import limits_table, session_file
-from pages.your_data import columns as own_columns
+from pages.shell import show, visitor_files
+from pages.upload import limits_table
+from pages.upload.limits_table import Field
 from pages.your_data import practice, state
-from pages.your_data.columns import NUMBERS, blank, empty, names_a_person
-from pages.your_data.state import keep, own
+from pages.your_data.state import Own, keep, own
 from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.table_files.facts import quote
@@ -48,7 +48,7 @@ def section() -> None:
     )
     _load()
     _table_facts()
-    own_columns.section()
+    _columns()
     _finish()
 
 
@@ -63,7 +63,7 @@ def _file() -> None:
         "two minutes after the tab is reloaded or closed: save the declaration, to have the form again. Nothing of it "
         "enters the address, a log, a file or a cache that others share."
     )
-    file = session_file.uploader("Confidential CSV", "own")
+    file = visitor_files.uploader("Confidential CSV", "own")
     if file is None:
         if own().problem:
             st.error(show.as_text(own().problem))
@@ -78,7 +78,7 @@ def _file() -> None:
         header = tuple(read_header(file.getvalue()[: MAX_HEADER_BYTES + 1]))
     except ValueError as problem:
         own().problem = str(problem)
-        session_file.let_go(file)
+        visitor_files.let_go(file)
         return
     state.take(file, header)
 
@@ -100,12 +100,12 @@ def _fill(found: Declaration) -> None:
     strange = [name for name in [*columns, found.label] if name and name not in mine.header]
     if strange:
         raise ValueError(f"The declaration names the column {strange[0]!r}, which this file does not have.")
-    table = blank(mine.header)
+    table = _blank(mine.header)
     for row, name in enumerate(mine.header):
         known = columns.get(name)
         table.loc[row, "use"] = known is not None
         if known is not None:
-            for field in NUMBERS:
+            for field in _NUMBERS:
                 value = getattr(known, field)
                 table.loc[row, field] = np.nan if value is None else value
             table.loc[row, "reason"] = known.reason
@@ -148,7 +148,7 @@ def _table_facts() -> None:
             "repeats are never counted in the file.",
             **keep("people", None),
         )
-        ids = [name for name in mine.header if names_a_person(name)]
+        ids = [name for name in mine.header if _names_a_person(name)]
         if ids:
             st.warning(
                 show.as_text(
@@ -177,7 +177,7 @@ def _label() -> str | None:
     def picked() -> None:
         kept["on_change"]()
         if (name := own().kept["label"]) is not None:
-            own_columns.leave_out(name)
+            leave_out(name)
 
     return st.selectbox(
         "Classes (optional)",
@@ -211,7 +211,7 @@ def _finish() -> None:
     changed_since()
     d = len(mine.declared.columns)
     st.success(show.as_text(f"Declared: {d} columns of {mine.declared.name!r}."))
-    own_columns.as_used(mine.declared)
+    _as_used(mine.declared)
     text = mine.declared.to_json()
     first, second, _ = st.columns([2, 2, 5])
     with first:
@@ -236,10 +236,11 @@ def changed_since() -> None:
 def entered() -> Declaration:
     """What the form says. ValueError for what is missing, in one sentence."""
     kept, typed = own().kept, own().typed
+    assert typed is not None  # the table of columns was drawn before
     rows = typed[typed["use"]]
     if not len(rows):
         raise ValueError("No column is chosen, and at least one is needed: tick those that go into the matrix.")
-    if unread := limits_table.unread(typed, own_columns.FIELDS):
+    if unread := limits_table.unread(typed, _FIELDS):
         raise ValueError(unread)
     if lacking := _lacking(kept, rows):
         raise ValueError(f"Still missing: {'; '.join(lacking)}.")
@@ -272,7 +273,7 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
     }
     lacking = [what for what, given in asked.items() if not given]
     for what, fields in (("lowest and highest value", ("low", "high")), ("the reason for the bounds", ("reason",))):
-        holes = np.any([empty(rows[f]) for f in fields], axis=0)
+        holes = np.any([_empty(rows[f]) for f in fields], axis=0)
         if holes.any():
             names = [quote(name) for name in rows["column"][holes]]
             lacking.append(f"{what} of {', '.join(names[:3])}" + (f" and {len(names) - 3} more" * (len(names) > 3)))
@@ -281,3 +282,123 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
 
 def _number(value: Any) -> float | None:
     return None if value is None or value != value else float(value)
+
+
+# --- which columns go in, between which public limits: typed by the owner, never proposed --------------------
+
+
+_NUMBERS = ("low", "high", "typical")
+_FIELDS = (
+    Field("use", "Use", "tick"),
+    Field("column", "Column", "name"),
+    Field("low", "Lowest", "number"),
+    Field("high", "Highest", "number"),
+    Field("typical", "Typical", "number", "Optional: a usual value, between the two."),
+    Field("reason", "Why these", "text", "It goes into the record.", most=200),
+)
+_NAMES_A_PERSON = re.compile(
+    r"(^|[^a-z])(id|ids|uid|pid|ssn|subj|subject|patient|person|participant|respondent|customer|client|user|member|"
+    r"name|surname|email|phone)([^a-z]|$)|num$|id$",
+    re.I,
+)
+
+
+def _names_a_person(name: str) -> bool:
+    """A column name that looks as if it said whose row it is."""
+    return bool(_NAMES_A_PERSON.search(name))
+
+
+def _columns() -> None:
+    """The form in which bounds and reasons are declared, column by column."""
+    st.header("The columns")
+    st.markdown(
+        "For each column that goes into the matrix, type the lowest and the highest value the quantity **can** have, "
+        "from what you know about it and not from this file (an age lies between 0 and 120), and write down why. "
+        "Values beyond are clipped. A typical value in between is optional; without it the middle is used."
+    )
+    mine = own()
+    if mine.typed is None:
+        mine.typed = _blank(mine.header)
+    mine.typed = limits_table.draw(
+        mine.typed, _FIELDS, _key(mine), "One line per column, with its public limits and the reason for them.", take_in
+    )
+    _many(mine, mine.typed)
+
+
+def _key(mine: Own) -> str:
+    return f"own-cells-{mine.file_id}-{mine.turn}"
+
+
+def take_in() -> None:
+    """What was typed since the last run, for runs and callbacks in which the table is not drawn."""
+    mine = own()
+    if mine.typed is not None:
+        mine.typed = limits_table.taken_in(mine.typed, _FIELDS, _key(mine))
+
+
+def _many(mine: Own, typed: pd.DataFrame) -> None:
+    """The same answer for many columns, so that a wide table needs no hundred clicks."""
+    with st.expander("Several columns at once"):
+        used = int(typed["use"].sum())
+        first, second, told = st.columns([1, 1, 4], vertical_alignment="center")
+        if first.button("Tick all", key=f"own-all-{mine.file_id}"):
+            typed["use"] = True
+            st.rerun()
+        if second.button("Tick none", key=f"own-none-{mine.file_id}"):
+            typed["use"] = False
+            st.rerun()
+        told.caption(f"{used} of {len(mine.header)} columns are ticked. Cells can also be pasted from a spreadsheet.")
+        places = st.columns([1, 1, 3, 2], vertical_alignment="bottom")
+        low = places[0].number_input("Lowest for all", format="%g", **keep("all-low", None))
+        high = places[1].number_input("Highest for all", format="%g", **keep("all-high", None))
+        reason = places[2].text_input(
+            "Why, for all", placeholder="yes or no, coded 0 and 1", max_chars=200, **keep("all-reason", "")
+        )
+        if places[3].button("Fill in where empty", key=f"own-all-fill-{mine.file_id}", width="stretch"):
+            for field, value in (("low", low), ("high", high), ("reason", reason or None)):
+                if value is not None:
+                    typed.loc[typed["use"] & _empty(typed[field]), field] = value
+            st.rerun()
+
+
+def leave_out(name: str) -> None:
+    """Untick a column; for callbacks, before the table is drawn."""
+    take_in()
+    mine = own()
+    if mine.typed is not None and mine.typed.loc[mine.typed["column"] == name, "use"].any():
+        mine.typed.loc[mine.typed["column"] == name, "use"] = False
+
+
+def _as_used(declared: Declaration) -> None:
+    """Every bound as it will be used: a slip of the fingers is seen here, before a row is read."""
+    st.markdown("**These bounds will be used.** Compare them with what you meant: a wrong digit changes the answer.")
+    lines = [
+        f"{c.name}: from {_exact(c.low)} to {_exact(c.high)}, "
+        + ("the middle is typical" if c.typical is None else f"typical {_exact(c.typical)}")
+        for c in declared.columns
+    ]
+    with st.container(height=300 if len(lines) > 10 else "content"):
+        st.text("\n".join(lines))
+
+
+def _exact(number: float | None) -> str:
+    """The fewest digits that mean this very double."""
+    assert number is not None  # the form declares both limits of every column
+    return f"{float(number):,}".removesuffix(".0")
+
+
+def _empty(cells: pd.Series) -> pd.Series:
+    """Which cells were left empty: no number, or no words."""
+    return cells.isna() | (cells.astype(str).str.strip() == "")
+
+
+def _blank(header: tuple[str, ...]) -> pd.DataFrame:
+    """Limits start empty: one that is proposed would be copied."""
+    return pd.DataFrame(
+        {
+            "use": [not _names_a_person(name) for name in header],
+            "column": list(header),
+            **{name: np.full(len(header), np.nan, dtype=object) for name in _NUMBERS},
+            "reason": [""] * len(header),
+        }
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import frame, show
-from pages.your_data import paper
 from pages.your_data.state import forget
 
 _HOME = """
@@ -37,4 +36,10 @@ def section(reason: str) -> None:
     with left:
         frame.link("pages/1_Estimate.py", "To Estimate")
     if right.button("Security and limits", key="own-security"):
-        paper.security()
+        security()
+
+
+@st.dialog("Security and limits", width="large")
+def security() -> None:
+    """What the private path promises and what it does not: the project's own file, without its title."""
+    st.markdown((frame.ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("\n")[2])

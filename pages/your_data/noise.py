@@ -10,10 +10,10 @@ import numpy as np
 from pages.shell import show
 from privcov import accounting
 from privcov.data_sources.private_file import Declaration
-from privcov.figures.look import plain
+from privcov.figures.words import plain
 from privcov.owner.preview import Preview, planned_law
 from privcov.privacy import Guarantee, PureDP, ZCDP
-from privcov.private_dataset import Facts
+from privcov.public_facts import PublicFacts
 
 PURE_SHAPES = ("laplace", "wishart-difference")
 PURE_METHODS = {"laplace": "laplace-cov", "wishart-difference": "wishart-difference"}
@@ -21,13 +21,13 @@ GAUSSIAN_SHAPE = "isotropic"
 IMPLIED_DELTA = 1e-6
 
 
-def facts_of(declared: Declaration, rows: int) -> Facts:
+def facts_of(declared: Declaration, rows: int) -> PublicFacts:
     """The public facts with a number of rows; none of the file's."""
     made = declared.on_rows(np.zeros((1, len(declared.columns))), [""] if declared.label else None).facts
     return dataclasses.replace(made, n=rows if declared.n_public else None)
 
 
-def best_shape(facts: Facts, guarantee: Guarantee, rows: int) -> str:
+def best_shape(facts: PublicFacts, guarantee: Guarantee, rows: int) -> str:
     """The noise that a guarantee allows; of the two pure ones, the quieter."""
     if not isinstance(guarantee, PureDP):
         return GAUSSIAN_SHAPE

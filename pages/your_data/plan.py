@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
-from pages.shell import advice, attacker, frame, show
+from pages.shell import advice, fields, frame, show
+from pages.shell.fields import ends
 from pages.shell.glossary import term
-from pages.shell.sliders import ends
-from pages.your_data import paper
 from pages.your_data.noise import IMPLIED_DELTA, best_shape, facts_of, in_words, line, text_table
 from pages.your_data.state import keep, next_step, own
 from privcov import accounting
+from privcov.bundle.paper import officer_record
+from privcov.bundle.safe import cell
 from privcov.data_sources.private_file import Declaration
-from privcov.figures.look import plain
 from privcov.figures.own import chances
-from privcov.owner.preview import STRUCTURES, Preview, Twin, planned_law, preview
+from privcov.figures.words import plain
+from privcov.owner.preview import STRUCTURES, Preview, Twin, planned_law, preview, smallest_level, with_level
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
-from privcov.private_dataset import Facts
+from privcov.public_facts import PublicFacts
 
 KINDS = {"zcdp": "zCDP", "approx": "(epsilon, delta)", "pure": "pure epsilon"}
 START = {"zcdp": (0.02, 0.1, 0.5), "approx": (0.5, 1.0, 3.0), "pure": (0.5, 1.0, 3.0)}
@@ -43,9 +45,9 @@ def section() -> None:
         mine.chosen = guarantees[picked]
         advice.for_owner(facts, guarantees[picked], twin_of["rows"], twin_of["spread"])
         _curves(plans)
-        paper.which_level(twin, facts, guarantees[picked])
-        paper.explain(mine.declared, facts, plans[picked])
-        paper.record(mine.declared, facts, plans, picked)
+        _which_level(twin, facts, guarantees[picked])
+        _explain(mine.declared, facts, plans[picked])
+        _record(mine.declared, facts, plans, picked)
         next_step("Go on to Release", "release")
 
 
@@ -65,7 +67,7 @@ def _twin_controls(declared: Declaration) -> dict:
     structure = st.selectbox(
         "What moves together",
         list(STRUCTURES),
-        format_func=STRUCTURES.get,
+        format_func=STRUCTURES.__getitem__,
         **keep("twin", "factor", among=list(STRUCTURES)),
     )
     strength = st.slider(
@@ -88,7 +90,7 @@ def _twin_controls(declared: Declaration) -> dict:
 def _candidates() -> list[Guarantee]:
     st.markdown("**Three candidates**")
     kind = st.selectbox(
-        "Kind of guarantee", list(KINDS), format_func=KINDS.get, **keep("kind", "zcdp", among=list(KINDS))
+        "Kind of guarantee", list(KINDS), format_func=KINDS.__getitem__, **keep("kind", "zcdp", among=list(KINDS))
     )
     lever = "rho" if kind == "zcdp" else "epsilon"
     delta = 1e-6
@@ -105,7 +107,7 @@ def _candidates() -> list[Guarantee]:
         )
         made.append(ZCDP(level) if kind == "zcdp" else PureDP(level) if kind == "pure" else ApproxDP(level, delta))
     for k, guarantee in enumerate(made):
-        attacker.line(guarantee, f"Attacker, {lever} {k + 1}")
+        fields.attacker(guarantee, f"Attacker, {lever} {k + 1}")
     st.caption("Smaller numbers protect people more and blur the answer more.")
     if kind == "zcdp":
         same = ", ".join(plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in made if isinstance(g, ZCDP))
@@ -119,7 +121,7 @@ def _candidates() -> list[Guarantee]:
 # --- what is answered ---------------------------------------------------------------------------------------
 
 
-def _twin(facts: Facts, asked: dict) -> Twin:
+def _twin(facts: PublicFacts, asked: dict) -> Twin:
     return Twin(
         facts.d,
         asked["rows"],
@@ -131,7 +133,7 @@ def _twin(facts: Facts, asked: dict) -> Twin:
     )
 
 
-def _preview(twin: Twin, facts: Facts, guarantee: Guarantee) -> Preview:
+def _preview(twin: Twin, facts: PublicFacts, guarantee: Guarantee) -> Preview:
     """Kept in this session: the declaration is the owner's, so it enters no shared cache."""
     key = (twin, guarantee, facts.rows_per_person, facts.n is None)
     kept = st.session_state.setdefault("own-previews", {})
@@ -144,7 +146,7 @@ def _preview(twin: Twin, facts: Facts, guarantee: Guarantee) -> Preview:
     return kept[key]
 
 
-def _table(plans: list[Preview], facts: Facts) -> int:
+def _table(plans: list[Preview], facts: PublicFacts) -> int:
     st.header("What to expect")
     st.html(text_table([line(p) for p in plans]))
     pick = st.radio(
@@ -178,3 +180,150 @@ def _curves(plans: list[Preview]) -> None:
     st.header("Which correlations survive")
     series = [(str(p.guarantee), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
     show.picture(chances(_STRENGTHS, series, frame.palette(), x_title="Correlation of a pair"), "own-chances")
+
+
+# --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
+
+
+def _which_level(twin: Twin, facts: PublicFacts, picked: Guarantee) -> None:
+    """Which rho or epsilon a wanted accuracy needs, on simulated rows."""
+    lever = "rho" if isinstance(picked, ZCDP) else "epsilon"
+    with st.expander(f"Which {lever} do I need?"):
+        what = st.radio(
+            "I want",
+            ["see", "error"],
+            horizontal=True,
+            format_func={"see": "to see a correlation", "error": "a small error as a whole"}.get,
+            **keep("want", "see", among=["see", "error"]),
+        )
+        if what == "see":
+            wanted = st.slider("of this size or more", 0.05, 0.95, step=0.05, **keep("want-see", 0.3))
+            ends("faint", "unmistakable")
+        else:
+            wanted = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
+            ends("nearly exact", "as bad as zero")
+        asked = (twin, facts.rows_per_person, facts.n is None, picked, what, wanted)
+        pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
+        if not pressed:
+            if before is not None and before[0] == asked:  # the answer stays while its question does
+                _level_found(before[1], lever, asked)
+            return
+
+        def law(level: float):
+            tried = with_level(picked, level)
+            return tried, planned_law(facts, tried, best_shape(facts, tried, twin.n), twin.n)
+
+        def meets(level: float) -> bool:
+            found = preview(twin, *law(level), replicates=1 if what == "see" else None)
+            return found.visible <= wanted if what == "see" else found.error <= wanted
+
+        with st.spinner("Searching ..."):
+            level = smallest_level(meets, ratio=1.02 if what == "see" else 1.1)
+        st.session_state["own-found"] = (asked, level)
+        _level_found(level, lever, asked)
+
+
+def _level_found(level: float | None, lever: str, asked: tuple) -> None:
+    twin, picked = asked[0], asked[3]
+    if level is None:
+        st.markdown(f"**None up to 100.** With {twin.n:,} rows the sampling error or the repairs alone leave more.")
+        return
+    st.markdown(
+        f"**About {lever} {plain(level)}.** For the invented table at the left. To go on with it, type it as one of "
+        f"the three candidates."
+    )
+    fields.attacker(with_level(picked, level), f"Attacker, {lever} {plain(level)}")
+
+
+def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
+    """From the user's own bounds to the noise on the user's own columns."""
+    d, bounds = facts.d, facts.bounds
+    assert bounds is not None  # the form declares both limits of every column
+    with st.expander("How your bounds become noise"):
+        first = declared.columns[0]
+        st.markdown(
+            "1. "
+            + show.as_text(
+                f"Each column is counted in units of its half-range, the distance from its typical value to the "
+                f"farther bound: {first.name!r} becomes ({first.name} - {facts.origin[0]:g}) / {facts.scale[0]:g}, a "
+                "number between -1 and 1."
+            )
+        )
+        st.markdown(
+            f"2. {d} such numbers make a row of norm at most R = sqrt({d}) = {plain(facts.row_bound)}. Dividing by R "
+            f"is the scaling to [-1, 1] / sqrt({d}): no row is longer than 1, so no person weighs more than another."
+        )
+        people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
+        st.markdown(
+            "3. Replacing one such row moves the sum of all products, as a whole, by no more than a fixed amount that "
+            f"depends on none of your rows (the sensitivity{people}). The noise is that amount, divided by what the "
+            f"guarantee allows, over the number of rows: {plain(plan.entry_std)} on a covariance, in half-range units."
+        )
+        st.markdown(
+            f"4. Every column adds the same 1 to R squared = {d}, and the noise grows with R squared: leaving a column "
+            f"out lowers it for all others by {1 / d:.0%}. In its own units a column pays with its half-range: bounds "
+            "twice as wide, noise four times as large on its variance."
+        )
+        reach = facts.scale / ((bounds[:, 1] - bounds[:, 0]) / 2)
+        table = pd.DataFrame(
+            {
+                "Column": [cell(c) for c in facts.columns],
+                "Half-range": facts.scale,
+                "Noise on its variance": plan.variance_std * facts.scale**2,
+                "As a deviation": np.sqrt(plan.variance_std) * facts.scale,
+                "Off-centre cost": reach**2,
+            }
+        )
+        worst = int(np.argmax(reach))
+        if reach[worst] > 1.01:
+            st.markdown(
+                show.as_text(
+                    f"{facts.columns[worst]!r} costs most: its typical value is off the middle, so one side of its "
+                    f"range is {reach[worst]:.2f} times the middle's, and its noise {reach[worst] ** 2:.1f} times."
+                )
+            )
+        number = st.column_config.NumberColumn
+        st.dataframe(
+            table,
+            hide_index=True,
+            height=min(35 * (d + 1) + 3, 300),
+            column_config={
+                "Half-range": number(format="%.4g"),
+                "Noise on its variance": number(format="%.3g", help="Deviation, in the column's own units squared."),
+                "As a deviation": number(format="%.3g", help="The root of it, in the column's own units."),
+                "Off-centre cost": number(format="%.2f x", help="1 when the typical value is in the middle."),
+            },
+        )
+
+
+def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], picked: int) -> None:
+    """The plan as a page of paper, to be kept or signed."""
+    twin = plans[picked].twin
+    people = "1 row" if declared.rows_per_person == 1 else f"{declared.rows_per_person} rows"
+    lines = [
+        f"One row stands for {declared.row_stands_for}; one person has at most {people}.",
+        f"{facts.d} columns; the number of rows is {'public' if declared.n_public else 'not public'} "
+        f"(planned with {twin.n:,}).",
+        f"A missing cell: {'counts as the typical value' if declared.missing == 'typical' else 'its row is left out'}.",
+        f"Neighbouring tables: {facts.neighbours.sentence}.",
+    ]
+    if declared.label:
+        lines.append(f"Classes in {declared.label}: {', '.join(declared.classes)}.")
+    assert facts.bounds is not None  # the form declares both limits of every column
+    bounds = [
+        (c.name, low, high, float(origin), c.reason)
+        for c, (low, high), origin in zip(declared.columns, facts.bounds.tolist(), facts.origin, strict=True)
+    ]
+    candidates = [tuple(line(p).values()) for p in plans]
+    shape = (
+        f"Error and noise are for an invented table: {STRUCTURES[twin.structure]}, correlation {twin.strength:g}, "
+        f"deviation {twin.spread:g} of the half-range, {twin.n:,} rows."
+    )
+    made = officer_record(declared.name, lines, bounds, candidates, shape, in_words(plans[picked]))
+    show.download(
+        "Record for the data protection officer (HTML, one page)",
+        lambda: made,
+        "planned-release.html",
+        "own-record",
+        "text/html",
+    )

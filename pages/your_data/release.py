@@ -6,19 +6,19 @@ import secrets
 
 import streamlit as st
 
-from pages.shell import attacker, frame, show
+from pages.shell import fields, frame, show
 from pages.your_data import check
 from pages.your_data.noise import PURE_METHODS, best_shape, facts_of
 from pages.your_data.state import go_on, keep, open_ledger, own, rows
 from privcov import accounting
-from privcov._private import MeasurementError, release_private
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.estimators.base import METHODS
 from privcov.ledger import Account, Entry, Ledger, LedgerError, VersionChanged, cost_of
 from privcov.ledger.repeats import ASK, PAY, STORED, doubt
 from privcov.ledger.repeats import facts_of as facts_in
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP, to_dict
-from privcov.private_dataset import Facts
+from privcov.public_facts import PublicFacts
+from privcov.releasing.private import MeasurementError, release_private
 
 LIMITS = {"zcdp": "zCDP: rho in all", "approx": "(epsilon, delta) in all", "pure": "pure epsilon in all"}
 
@@ -89,7 +89,7 @@ def section() -> None:
             )
         )
     check.panel()
-    if unsure:
+    if made is not None and unsure:
         if made.state == "stored":
             st.button("Open the stored answer, free", on_click=_open, args=(made.token,), key="own-open-stored")
         if st.button(show.as_text(f"Release again, costs {guarantee} ..."), key="own-pay-again") and check.passed():
@@ -114,7 +114,11 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
             "protects less; every limit that was ever set stays on record."
         )
         kind = st.segmented_control(
-            "Limit", list(LIMITS), required=True, format_func=LIMITS.get, **keep("limit", chosen.kind, told="default")
+            "Limit",
+            list(LIMITS),
+            required=True,
+            format_func=LIMITS.__getitem__,
+            **keep("limit", chosen.kind, told="default"),
         )
         first, second = st.columns(2)
         lever = "rho" if kind == "zcdp" else "epsilon"
@@ -131,7 +135,7 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
         made: Guarantee | None = None
         if level is not None:
             made = ZCDP(level) if kind == "zcdp" else PureDP(level) if power is None else ApproxDP(level, 10.0**power)
-            attacker.line(made, "Attacker, all releases together")
+            fields.attacker(made, "Attacker, all releases together")
         if st.button("Set the limit", key="own-limit"):
             if made is None:
                 st.error(f"Enter {lever}: how much all releases of these people together may spend.")
@@ -233,7 +237,7 @@ def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str,
         )
 
 
-def _made(ledger: Ledger, name: str, method: str, guarantee: Guarantee, draw: int, facts: Facts) -> Entry | None:
+def _made(ledger: Ledger, name: str, method: str, guarantee: Guarantee, draw: int, facts: PublicFacts) -> Entry | None:
     """A release with this declaration, finished, or begun by another version. Whether the rows are the same is for
     the ledger to find: a public number of rows is not known before the file is read, so it is not compared."""
     wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw}

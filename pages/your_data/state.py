@@ -13,8 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from pages.shell import owner_token, tour
-from pages.upload import session_file
+from pages.shell import frame, owner_token, tour, visitor_files
 from privcov.data_sources.private_file import Declaration, read_private
 from privcov.ledger import Ledger
 from privcov.owner.check import OwnerCheck, check_upload
@@ -64,17 +63,16 @@ def own() -> Own:
 
 def forget() -> None:
     """The bytes and everything made from them; also called by the button on every step."""
-    turn = st.session_state.get("upload-turn", 0) + 1
     for key in list(st.session_state):
         if str(key).startswith("own"):
             del st.session_state[key]
-    st.session_state["upload-turn"] = turn
+    visitor_files.empty_uploaders()
 
 
 def take(file, header: tuple[str, ...]) -> None:
     """A new file: its bytes stay in this session and nowhere else."""
     hold(file.file_id, file.name, file.getvalue(), header)
-    session_file.let_go(file)
+    visitor_files.let_go(file)
 
 
 def hold(file_id: str, name: str, raw: bytes, header: tuple[str, ...]) -> None:
@@ -98,13 +96,19 @@ def rows() -> PrivateDataset:
     Raises as `hold` does, and PrivateFileError.
     """
     owner_token.guard()
-    return read_private(own().raw, own().declared)
+    return read_private(own().raw, _declared())
 
 
 def look_over() -> OwnerCheck:
     """What the owner's check finds in the file; raises as `rows` does."""
     owner_token.guard()
-    return check_upload(own().raw, own().declared)
+    return check_upload(own().raw, _declared())
+
+
+def _declared() -> Declaration:
+    declared = own().declared
+    assert declared is not None  # every step after Declare asks for it before it reads
+    return declared
 
 
 def keep(
@@ -112,8 +116,8 @@ def keep(
 ) -> dict[str, Any]:
     """Arguments that make a widget remember: its key, and its value from before the visit to another step.
 
-    Widgets are told the value a second time, see `fields.hold`. among: the options of a list that has an index; told:
-    what the argument is called where there is none.
+    Widgets are told the value a second time, see `fields.as_default`. among: the options of a list that has an index;
+    told: what the argument is called where there is none.
     """
     mine = own()
     key = f"own-{name}-{mine.file_id}-{mine.turn}"
@@ -146,5 +150,4 @@ def follow(step: str) -> None:
     walked = tour.parse(st.session_state.get("path", ""))
     if walked is None or walked[0].key != "release" or step not in _ON_THE_PATH:
         return
-    st.session_state["path"] = tour.word(walked[0], _ON_THE_PATH.index(step))
-    st.session_state["study_changed"] = True  # the address follows, and does not win
+    frame.walk(tour.word(walked[0], _ON_THE_PATH.index(step)))

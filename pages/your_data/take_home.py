@@ -7,9 +7,11 @@ import streamlit as st
 
 from pages.shell import show
 from privcov.bundle.opened import Opened, bundle_of, correlations, strongest
-from privcov.figures.look import LIGHT, Picture
+from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.own import brief, intervals
+from privcov.figures.own import intervals
+from privcov.figures.palette import LIGHT
+from privcov.figures.words import brief
 from privcov.ledger import Entry
 
 

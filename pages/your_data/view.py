@@ -10,10 +10,11 @@ import streamlit as st
 from pages.shell import frame, show
 from pages.shell.hosted import Hosted
 from pages.your_data.noise import best_shape
-from pages.your_data.state import Own, own, rows
+from pages.your_data.state import own, rows
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.owner.view import Look, LookError, owner_look
+from privcov.privacy import Guarantee
 
 MARK = "not private: for the owner's eyes"
 _STYLE = """
@@ -42,7 +43,7 @@ def section() -> None:
         agreed = st.checkbox("I understand, and I may see these rows", key=f"own-agree-{mine.file_id}")
         if st.button("Show me", disabled=not agreed, key="own-show"):
             with show.problems(), st.spinner("Reading the rows ..."):
-                mine.look = _look(mine)
+                mine.look = _look(mine.chosen)
                 st.rerun()
         if not agreed:
             st.caption("Tick the box to go on.")
@@ -53,12 +54,12 @@ def section() -> None:
         _show(mine.look, tuple(c.name for c in mine.declared.columns))
 
 
-def _look(mine: Own) -> Look:
+def _look(chosen: Guarantee) -> Look:
     """What goes wrong inside is an identifier: a message of a library might quote a cell."""
     try:
         private = rows()
-        shape = best_shape(private.facts, mine.chosen, private.facts.n or 1000)
-        return owner_look(private, mine.chosen, shape, np.random.default_rng())
+        shape = best_shape(private.facts, chosen, private.facts.n or 1000)
+        return owner_look(private, chosen, shape, np.random.default_rng())
     except (Hosted, PrivateFileError, LookError):
         raise
     except Exception:

@@ -8,10 +8,7 @@ the Monte-Carlo error of the cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from privcov import checks
-from privcov._private import private_methods
+from privcov.advice.answer import UNKNOWN, Advice, Cell, Change, Question
 from privcov.advice.evidence import (
     Evidence,
     Point,
@@ -21,109 +18,12 @@ from privcov.advice.evidence import (
     read,
     strength_of,
 )
-from privcov.advice.grid import TARGETS
-from privcov.advice.rank import Judged, Line, judge
+from privcov.advice.rank import Judged, judge
 from privcov.estimators.base import METHODS
-from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
+from privcov.privacy import Guarantee, ZCDP
+from privcov.releasing.private import private_methods
 
-UNKNOWN = "unknown"
 HALF = 0.5
-FAR = 2.5  # factor between neighbouring cells, at most, halfway
-
-
-@dataclass(frozen=True)
-class Question:
-    """Public facts only. length_ratio: row bound over root mean square row length about the mean, None for the ratio
-    of the evidence; or 1 / spread, where spread is the usual deviation as a share of a column's half-range.
-    rows_per_person: most rows that one person has, all of which the guarantee covers."""
-
-    n: int
-    d: int
-    guarantee: Guarantee
-    target: str = "covariance"
-    structure: str = UNKNOWN
-    mean_known: bool = False
-    add_remove: bool = False
-    private: bool = False
-    length_ratio: float | None = None
-    rows_per_person: int = 1
-
-    def __post_init__(self) -> None:
-        checks.whole("n", self.n, 1)
-        checks.whole("d", self.d, 1)
-        checks.whole("rows_per_person", self.rows_per_person, 1)
-        checks.one_of("target", self.target, tuple(TARGETS))
-        checks.one_of("structure", self.structure, (UNKNOWN, *(s.key for s in TARGETS[self.target].structures)))
-        if not isinstance(self.guarantee, (PureDP, ApproxDP, ZCDP)):
-            raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {self.guarantee!r}.")
-        if self.length_ratio is not None:
-            checks.positive("length_ratio", self.length_ratio)
-
-    @property
-    def structures(self) -> tuple[str, ...]:
-        """The structures that the answer has to hold for."""
-        known = tuple(s.key for s in TARGETS[self.target].structures)
-        return known if self.structure == UNKNOWN else (self.structure,)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """The place of the grid an answer was read at, one per structure. factor: how far from the question, >= 1."""
-
-    structure: str
-    point: Point
-    factor: float
-
-
-@dataclass(frozen=True)
-class Change:
-    """What would change the answer. name: "n", "d" or "level". at: the place where it was measured to, or None.
-
-    what: "better" (than the trivial answers), "half" (an error at most half of theirs) or "lost" (no longer better).
-    pick: the method there, or "". value: the lever there, or at the last place looked at, in the question's units.
-    """
-
-    name: str
-    what: str
-    at: Point | None
-    pick: str
-    value: float
-
-
-@dataclass(frozen=True)
-class Advice:
-    """ranking: best first, trivial answers among them. pick: a method key, or "" for none. trivial: the best trivial
-    answer. ties: methods as good as the pick. noise_factors: the question's noise over that of the cells, by structure.
-    by_structure: (structure, what is recommended where it is known, a method or a trivial answer, and its error)."""
-
-    question: Question
-    pick: str
-    trivial: str
-    ties: tuple[str, ...]
-    ranking: tuple[Line, ...]
-    cells: tuple[Cell, ...]
-    changes: tuple[Change, ...]
-    noise_factors: tuple[float, ...]
-    by_structure: tuple[tuple[str, str, float], ...]
-
-    @property
-    def outside(self) -> bool:
-        """Whether a cell is further away than neighbouring cells are from each other's middle."""
-        return max(c.factor for c in self.cells) > FAR
-
-    @property
-    def verdict(self) -> tuple[str, ...]:
-        """The recommendation, or that there is none, in sentences."""
-        from privcov.advice.words import verdict
-
-        return verdict(self)
-
-    @property
-    def what_would_change(self) -> tuple[str, ...]:
-        """What would change the recommendation, in sentences."""
-        from privcov.advice.words import changes
-
-        return changes(self)
 
 
 def advise(
@@ -197,7 +97,9 @@ def _allowed(asked: Question) -> set[str]:
 # --- what would change it -----------------------------------------------------------------------------------
 
 
-def _changes(asked: Question, evidence: Evidence, cells, factors, allowed, now: Judged) -> tuple[Change, ...]:
+def _changes(
+    asked: Question, evidence: Evidence, cells: list[Cell], factors: dict[str, float], allowed: set[str], now: Judged
+) -> tuple[Change, ...]:
     """Walk the grid along each lever, the way that should help (or, where a method is better, the way that hurts)."""
     found = []
     for name, helps in (("n", 1), ("level", 1), ("d", -1)):
@@ -209,7 +111,16 @@ def _changes(asked: Question, evidence: Evidence, cells, factors, allowed, now: 
     return tuple(found)
 
 
-def _walk(asked, evidence, cells, factors, allowed, name: str, what: str, way: int) -> Change | None:
+def _walk(
+    asked: Question,
+    evidence: Evidence,
+    cells: list[Cell],
+    factors: dict[str, float],
+    allowed: set[str],
+    name: str,
+    what: str,
+    way: int,
+) -> Change | None:
     """The first place along a lever where ``what`` holds; None where it holds already or there is no further place."""
     lines = {c.structure: evidence.along(name, c.point) for c in cells}
     starts = {c.structure: lines[c.structure].index(c.point) for c in cells}
@@ -230,13 +141,13 @@ def _walk(asked, evidence, cells, factors, allowed, name: str, what: str, way: i
         last = places[0][1]
 
 
-def _half(evidence: Evidence, places, allowed) -> bool:
+def _half(evidence: Evidence, places: list[tuple[str, Point]], allowed: set[str]) -> bool:
     """Whether the recommended method errs at most half as much as the zero matrix, in every structure asked about."""
     judged = judge(evidence, places, allowed)
     return bool(judged.pick) and all(evidence.at(s, p)[judged.pick].error <= HALF for s, p in places)
 
 
-def _value(asked: Question, factors, name: str, point: Point) -> float:
+def _value(asked: Question, factors: dict[str, float], name: str, point: Point) -> float:
     """A place of the grid in the units of the question: its own epsilon or rho where that is the lever."""
     if name != "level":
         return getattr(point, name)

@@ -106,6 +106,7 @@ def guarantee_from(kind: str, strength: float, delta: float | None) -> PureDP | 
         return PureDP(strength)
     if kind == "zcdp":
         return ZCDP(strength**2 / 2)
+    assert delta is not None  # the kind has one
     return ApproxDP(accounting.epsilon_of_gaussian(delta, strength), delta)
 
 

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from privcov._running import build_method, run_method
 from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.estimators.base import METHODS
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS, Method
 from privcov.metrics.graphs import compare, edges
 from privcov.parameters import build
 from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
+from privcov.releasing.run import build_method, run_method
 from privcov.sweeps.cells import cells
 from privcov.sweeps.plan import Plan
 from privcov.sweeps.store import Store, guarantee_part, key_of, method_part, place_part
@@ -33,6 +35,7 @@ NS = (300, 1_000, 5_000, 20_000, 100_000)
 LEVELS = {"zcdp": (0.001, 0.01, 0.1, 1.0), "approx": (0.1, 0.3, 1.0, 3.0), "pure": (0.1, 0.3, 1.0, 3.0, 10.0)}
 # Past this many columns a method is too slow for a table that anybody can compute again in minutes.
 LARGEST = {"em-cov": 40, "output-perturbation": 15}
+Here = dict[tuple[str, float], Guarantee]  # by (kind, level)
 NONPRIVATE = {"covariance": "gaussian-cov", "precision": "auto-precision", "graph": "auto-precision"}
 
 
@@ -99,7 +102,7 @@ def columns_of(target: str) -> list[str]:
 
 
 def measure(
-    target: str, store: Store | None = None, tell: Callable[[int, int], None] | None = None, **smaller
+    target: str, store: Store | None = None, tell: Callable[[int, int], None] | None = None, **smaller: Any
 ) -> pd.DataFrame:
     """The tidy evidence of a target: structure, n, d, kind, level, method, error, se (standard error), replicates.
 
@@ -117,7 +120,16 @@ def measure(
     return found.reset_index()
 
 
-def _rows(target: Target, store, tell, structures=None, ns=NS, ds=None, levels=None, replicates=REPLICATES) -> Iterator:
+def _rows(
+    target: Target,
+    store: Store | None,
+    tell: Callable[[int, int], None] | None,
+    structures: Sequence[str] | None = None,
+    ns: Sequence[int] = NS,
+    ds: Sequence[int] | None = None,
+    levels: Mapping[str, Sequence[float]] | None = None,
+    replicates: int = REPLICATES,
+) -> Iterator[tuple]:
     levels = LEVELS if levels is None else levels
     wanted = [s for s in target.structures if structures is None or s.key in structures]
     sizes = [(s, n, d) for s in wanted for n in ns for d in (ds or target.ds)]
@@ -136,7 +148,16 @@ def _rows(target: Target, store, tell, structures=None, ns=NS, ds=None, levels=N
         tell(len(sizes), len(sizes))
 
 
-def _matrices(target: Target, structure: Structure, n: int, d: int, here, methods, replicates, store) -> Iterator:
+def _matrices(
+    target: Target,
+    structure: Structure,
+    n: int,
+    d: int,
+    here: Here,
+    methods: list[str],
+    replicates: int,
+    store: Store | None,
+) -> Iterator[tuple]:
     """Errors of matrices, by the project's own plans."""
     names = {guarantee: at for at, guarantee in here.items()}
     trivial = ["diagonal"] if target.key == "covariance" else []
@@ -160,7 +181,16 @@ def _matrices(target: Target, structure: Structure, n: int, d: int, here, method
             yield kind, row["rho"] if kind == "zcdp" else row["epsilon"], row["method"], row["value"]
 
 
-def _graphs(target: Target, structure: Structure, n: int, d: int, here, methods, replicates, store) -> Iterator:
+def _graphs(
+    target: Target,
+    structure: Structure,
+    n: int,
+    d: int,
+    here: Here,
+    methods: list[str],
+    replicates: int,
+    store: Store | None,
+) -> Iterator[tuple]:
     """1 - Matthews correlation of found and true edges: 0 is perfect; guessing, no edge and every edge have 1."""
     source = build(SOURCES.get(structure.source).cls, f"Source {structure.source!r}", {"n": n, "d": d})
     bound = source.default_row_bound(SEED)
@@ -184,12 +214,16 @@ def _graphs(target: Target, structure: Structure, n: int, d: int, here, methods,
                 yield kind, level, "non-private" if at is None else key, found[0][1]
 
 
-def _mistaken(method, dataset, guarantee: Guarantee, replicate: int) -> tuple[str, float, str]:
-    true = edges(dataset.truth.precision)
+def _mistaken(method: Method, dataset: Dataset, guarantee: Guarantee, replicate: int) -> tuple[str, float, str]:
+    truth = dataset.truth
+    assert truth is not None  # the structures of a graph are generated from a precision matrix
+    assert truth.precision is not None
+    true = edges(truth.precision)
     try:
         release = run_method(method, dataset, guarantee, seed=SEED, repeat=replicate)
     except ValueError as problem:
         return "graph", float("nan"), str(problem)
+    assert release.precision is not None  # the target of every method that is ranked
     found = compare(edges(release.precision), true)
     sizes = (found.tp + found.fp, found.tp + found.fn, found.tn + found.fp, found.tn + found.fn)
     if not all(sizes):

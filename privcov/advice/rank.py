@@ -80,7 +80,7 @@ def _line(key: str, kept: dict[str, dict[str, Answer]], at: dict[str, dict[str, 
     for structure, found in kept.items():
         best = min(a.error for a in found.values())
         ratios[structure] = max(found[key].error, FLOOR) / max(best, FLOOR)
-    where = max(ratios, key=ratios.get)
+    where = max(ratios, key=ratios.__getitem__)
     answer = kept[where][key]
 
     def over(other: str) -> float:

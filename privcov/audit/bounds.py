@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betaincinv, ndtr
 from scipy.stats import binom
 
@@ -37,7 +38,7 @@ def each(error: float) -> float:
 ALPHA = each(ERROR)
 
 
-def binomial_low(hits, n: int, alpha: float = ALPHA):
+def binomial_low(hits: ArrayLike, n: int, alpha: float = ALPHA) -> np.ndarray:
     """Lower bound on the probability of a set that was hit ``hits`` times in n draws; wrong at most alpha of the time.
 
     hits: whole numbers 0..n, any shape.
@@ -46,12 +47,12 @@ def binomial_low(hits, n: int, alpha: float = ALPHA):
     return np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha), 0.0)
 
 
-def binomial_high(hits, n: int, alpha: float = ALPHA):
+def binomial_high(hits: ArrayLike, n: int, alpha: float = ALPHA) -> np.ndarray:
     """Upper bound; see `binomial_low`."""
     return 1.0 - binomial_low(n - np.asarray(hits, dtype=float), n, alpha)
 
 
-def epsilon_low(p_low, q_high, delta: float = 0.0):
+def epsilon_low(p_low: float | np.ndarray, q_high: float | np.ndarray, delta: float = 0.0) -> np.ndarray:
     """Epsilon that is proved at delta; negative or -inf where nothing is proved."""
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(p_low - delta, 0.0)) - np.log(q_high)
@@ -62,7 +63,7 @@ def level(claim: Claim) -> float:
     return claim.rho if isinstance(claim, ZCDP) else claim.epsilon
 
 
-def level_low(claim: Claim, p_low, q_high):
+def level_low(claim: Claim, p_low: float | np.ndarray, q_high: float | np.ndarray) -> np.ndarray:
     """What two probabilities prove in the unit of the claim; not positive where they prove nothing."""
     if isinstance(claim, ZCDP):
         return rho_low(p_low, q_high)

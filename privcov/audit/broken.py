@@ -27,11 +27,11 @@ class Fault:
     apply: Callable[[Dataset, Claim, Event], tuple[Dataset, Claim, float]]
 
 
-def _half(dataset: Dataset, claim, event: Event):
+def _half(dataset: Dataset, claim: Claim, event: Event) -> tuple[Dataset, Claim, float]:
     return dataset, weaker(claim, 2.0), 1.0
 
 
-def _unclipped(dataset: Dataset, claim, event: Event):
+def _unclipped(dataset: Dataset, claim: Claim, event: Event) -> tuple[Dataset, Claim, float]:
     # Under the larger bound no row is clipped; the noise is that of bound 1, and so is the unit of the answer.
     return dataset.with_row_bound(LONG * dataset.row_bound), weaker(claim, LONG**2), LONG**2
 
@@ -43,11 +43,11 @@ def twice(dataset: Dataset) -> Dataset:
     )
 
 
-def _wrong_n(dataset: Dataset, claim, event: Event):
+def _wrong_n(dataset: Dataset, claim: Claim, event: Event) -> tuple[Dataset, Claim, float]:
     return twice(dataset), claim, 1.0
 
 
-def _one_over_n(dataset: Dataset, claim, event: Event):
+def _one_over_n(dataset: Dataset, claim: Claim, event: Event) -> tuple[Dataset, Claim, float]:
     return dataset, weaker(claim, event.sensitivity * dataset.n), 1.0
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
+from privcov import accounting
 from privcov.audit import counterexamples
-from privcov.audit.claims import EMPTY, NONE, Claim
 from privcov.estimators.base import METHODS
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 
+TRUE, LOOSE, LUCKY, EMPTY = "true", "true, loose", "true, wrong proof", "true, worthless"
+FALSE, NONE = "false", "no guarantee"
+VERDICTS = (FALSE, NONE, EMPTY, LUCKY, LOOSE, TRUE)
 _NAMES = {1: "Paper 1", 2: "Paper 2", 3: "Paper 3", 4: "Paper 4", 5: "Paper 5"}
 _ONE_OVER_N = (
     "Its sensitivity 1/n is that of a row left out; replacing one changes sqrt(2)/n, whether the whole matrix or one "
@@ -18,6 +24,43 @@ _SUPPORT = (
     "The answer less the exact matrix is always positive semi-definite, so some answers are possible with one table "
     "only: no epsilon is large enough."
 )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One printed guarantee.
+
+    kind:     of the printed guarantee: "pure", "approx" or "zcdp" (then rho is the largest that implies the pair).
+    used:     sensitivity the proof uses, times n, as a function of d; None where the paper has none to compare.
+    most_d:   above this many columns the method is run at most_d: its ratio of sensitivity and noise has settled.
+    change:   for a preparing step that reads the rows: the change of the matrix by one row, as a function of n and d.
+              The noise is then that of the sound mechanism for sqrt(2)/n.
+    grows:    the printed noise does not fall as 1/n, so the method is run on as many rows as the table has.
+    why:      what a verdict other than "true" comes from.
+    """
+
+    key: str
+    paper: str
+    where: str
+    mechanism: str
+    kind: str
+    method: str
+    calibration: str
+    used: Callable[[int], float] | None
+    why: str
+    most_d: int = 10_000
+    change: Callable[[int, int], float] | None = None
+    grows: bool = False
+
+    def rows(self, n: int) -> int:
+        """Rows of the small table on which the method is run."""
+        return n if self.grows else 4
+
+    def guarantee(self, epsilon: float, delta: float) -> Guarantee:
+        """What is claimed at these levels; a claim in zCDP gets the largest rho that implies them."""
+        if self.kind == "pure":
+            return PureDP(epsilon)
+        return ApproxDP(epsilon, delta) if self.kind == "approx" else ZCDP(accounting.approx_to_zcdp(epsilon, delta))
 
 
 def _one(d: int) -> float:

@@ -8,8 +8,6 @@ ratio of sensitivity and noise does not depend on n, as both fall as 1/n.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -17,56 +15,16 @@ import numpy as np
 import pandas as pd
 
 from privcov import accounting, checks
-from privcov._running import build_method
+from privcov.audit.catalogue import CLAIMS, FALSE, LOOSE, LUCKY, NONE, TRUE, Claim, definition_rows
 from privcov.dataset import Dataset
-from privcov.estimators.base import METHODS, Ask
-from privcov.estimators.glasso import Glasso
+from privcov.estimators.base import METHODS, MethodInput
 from privcov.measurements.wishart import approx_noise_sound
-from privcov.privacy import ApproxDP, Event, Guarantee, PureDP, ZCDP
+from privcov.privacy import ApproxDP, Event, Guarantee, PureDP
 from privcov.randomness import stream
+from privcov.releasing.run import build_method
 
-TRUE, LOOSE, LUCKY, EMPTY = "true", "true, loose", "true, wrong proof", "true, worthless"
-FALSE, NONE = "false", "no guarantee"
-VERDICTS = (FALSE, NONE, EMPTY, LUCKY, LOOSE, TRUE)
 _LOOSE = 1.05  # noise beyond what the exact calibration needs
 _LARGEST = 200  # epsilon up to which `holds_below` looks
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One printed guarantee.
-
-    kind:     of the printed guarantee: "pure", "approx" or "zcdp" (then rho is the largest that implies the pair).
-    used:     sensitivity the proof uses, times n, as a function of d; None where the paper has none to compare.
-    most_d:   above this many columns the method is run at most_d: its ratio of sensitivity and noise has settled.
-    change:   for a preparing step that reads the rows: the change of the matrix by one row, as a function of n and d.
-              The noise is then that of the sound mechanism for sqrt(2)/n.
-    grows:    the printed noise does not fall as 1/n, so the method is run on as many rows as the table has.
-    why:      what a verdict other than "true" comes from.
-    """
-
-    key: str
-    paper: str
-    where: str
-    mechanism: str
-    kind: str
-    method: str
-    calibration: str
-    used: Callable[[int], float] | None
-    why: str
-    most_d: int = 10_000
-    change: Callable[[int, int], float] | None = None
-    grows: bool = False
-
-    def rows(self, n: int) -> int:
-        """Rows of the small table on which the method is run."""
-        return n if self.grows else 4
-
-    def guarantee(self, epsilon: float, delta: float) -> Guarantee:
-        """What is claimed at these levels; a claim in zCDP gets the largest rho that implies them."""
-        if self.kind == "pure":
-            return PureDP(epsilon)
-        return ApproxDP(epsilon, delta) if self.kind == "approx" else ZCDP(accounting.approx_to_zcdp(epsilon, delta))
 
 
 @lru_cache(maxsize=512)
@@ -76,10 +34,8 @@ def events_of(method: str, calibration: str, guarantee: Guarantee, d: int, n: in
     n = 1 if card.trust == "local" else n
     made = build_method(method, {})
     rows = Dataset.from_rows(np.zeros((n, d)), 1.0, provenance="simulated")
-    ask = Ask(rows, guarantee, "none", card.tunings[0], stream(0, "claims"), calibration)
-    if isinstance(made, Glasso):
-        return (made.measure(ask).event,), n
-    return made.run(ask).events, n
+    given = MethodInput.on(rows, guarantee, "none", card.tunings[0], stream(0, "claims"), calibration)
+    return made.events(given), n
 
 
 def true_delta(events: tuple[Event, ...], epsilon: float) -> float:
@@ -169,6 +125,7 @@ def _prepared(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> tup
     """The event of the sound Gaussian mechanism with the change that one row really makes."""
     asked = ApproxDP(epsilon, delta)
     scale = accounting.gaussian_scale(asked, math.sqrt(2) / n)
+    assert claim.change is not None  # a claim about a preparing step
     change = claim.change(n, d)
     return (Event("matrix", claim.mechanism, "gaussian", "Frobenius norm", change, scale, "audit/counterexamples.py"),)
 
@@ -225,8 +182,6 @@ def _verdict(claim: Claim, kept: bool, used: float, true: float, waste: float) -
 
 def table(epsilon: float = 1.0, delta: float = 1e-3, n: int = 1000, d: int = 20) -> pd.DataFrame:
     """Every claim at these parameters. epsilon > 0, 0 < delta < 1, n >= 2, d >= 2."""
-    from privcov.audit.catalogue import CLAIMS, definition_rows
-
     checks.positive("epsilon", epsilon)
     checks.strictly_between("delta", delta, 0.0, 1.0)
     checks.whole("n", n, 2, 1_000_000)

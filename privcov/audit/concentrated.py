@@ -25,12 +25,13 @@ small rho, and sets further out show more, up to all of it, but so rarely that f
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 # a - 1; every order is valid. For Gaussian noise, sqrt(2 rho) between the answers and a cut t, a = t / sqrt(2 rho).
 _ORDERS = np.concatenate([np.geomspace(1e-2, 100.0, 60), [1e3, 1e4]])
 
 
-def rho_low(p_low, q_high):
+def rho_low(p_low: ArrayLike, q_high: ArrayLike) -> np.ndarray:
     """Largest rho that is refuted by P(A) >= p_low on one table and P(A) <= q_high on the other; 0 where none is.
 
     p_low, q_high: probabilities, any shapes that broadcast. inf where q_high is 0 and p_low is not.
@@ -42,7 +43,9 @@ def rho_low(p_low, q_high):
     return np.where(p > q, np.maximum(best, 0.0), 0.0)
 
 
-def _divergence(p, log_p, log_p_not, log_q, log_q_not):
+def _divergence(
+    p: np.ndarray, log_p: np.ndarray, log_p_not: np.ndarray, log_q: np.ndarray, log_q_not: np.ndarray
+) -> np.ndarray:
     """Largest D_a / a over the orders and order 1, of the coin p from the coin q."""
     a = 1 + _ORDERS.reshape(-1, *(1,) * np.ndim(p))
     terms = [_power(a, log_p, log_q), _power(a, log_p_not, log_q_not)]
@@ -51,10 +54,10 @@ def _divergence(p, log_p, log_p_not, log_q, log_q_not):
     return np.maximum(best, first)
 
 
-def _share(p, log_p, log_q):
+def _share(p: np.ndarray, log_p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
     return np.where(p > 0, p * (log_p - log_q), 0.0)
 
 
-def _power(a, log_p, log_q):
+def _power(a: np.ndarray, log_p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
     """ln(p^a q^(1-a)), where 0^a is 0 whatever q is."""
     return np.where(np.isneginf(log_p), -np.inf, a * log_p + (1 - a) * log_q)

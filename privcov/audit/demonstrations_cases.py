@@ -14,7 +14,7 @@ import numpy as np
 from privcov import accounting
 from privcov.audit.demonstrations_attack import Attack, Seen, Side, carried_out, interval
 from privcov.dataset import Dataset
-from privcov.estimators.base import METHODS, Ask
+from privcov.estimators.base import METHODS, MethodInput
 from privcov.estimators.thresholding import chosen_on_raw_rows
 from privcov.measurements.moment import clipped_moment, measure_moment
 from privcov.measurements.noise import NoiseLaw
@@ -203,9 +203,9 @@ class RawTuning:
         found = []
         for which, rows in zip(("first", "second"), self.tables(lever), strict=True):
             rng = stream(seed, "RawTuning", which, f"{lever:g}")
-            ask = Ask(_table(rows), CLAIM, "none", "raw-cv", rng)
-            measured = METHODS.get("dp-thresholding").cls().measure(ask, CLAIM)
-            found.append(np.array([chosen_on_raw_rows(ask, measured) for _ in range(count)]))
+            given = MethodInput.on(_table(rows), CLAIM, "none", "raw-cv", rng)
+            measured = METHODS.get("dp-thresholding").cls().measure(given)
+            found.append(np.array([chosen_on_raw_rows(given, measured) for _ in range(count)]))
         return found[0], found[1]
 
     def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:

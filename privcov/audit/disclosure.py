@@ -16,6 +16,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from privcov import accounting, checks
@@ -24,7 +25,7 @@ from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
 Claim = PureDP | ApproxDP | ZCDP | GaussianDP
 
 
-def power(claim: Claim, alarm) -> np.ndarray:
+def power(claim: Claim, alarm: ArrayLike) -> np.ndarray:
     """Largest share of true accusations (0..1) when at most a share ``alarm`` of the innocent is accused.
 
     Exact for pure DP, (epsilon, delta) and mu-GDP; an upper bound for zCDP.
@@ -66,7 +67,7 @@ def loss(claim: Claim, chance: float) -> float:
     return claim.epsilon
 
 
-def posterior(prior, nats: float):
+def posterior(prior: ArrayLike, nats: float) -> np.ndarray:
     """Belief after a release of this privacy loss; prior in [0, 1]."""
     prior = np.asarray(prior, dtype=float)
     if nats == math.inf:

@@ -8,38 +8,28 @@ measured, so also every function of them that a release holds: nothing is rounde
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from privcov import _private
 from privcov.audit.bounds import Claim, weaker
 from privcov.audit.broken import twice
 from privcov.dataset import Dataset
 from privcov.measurements.exact_moment import NoisySum, measure_exactly, planned_event
 from privcov.measurements.integer_gram import ANCHOR, UNIT
 from privcov.privacy import Event
-from privcov.private_dataset import Facts, PrivateDataset, Sealed
+from privcov.private_dataset import PrivateDataset
+from privcov.public_facts import PublicFacts
+from privcov.releasing.private import prepared
 
 FAULTS = ("half-noise", "no-clipping", "wrong-n")
 
 
-class _Asked(Exception):
-    """Raised instead of measuring, to see what the method asks for."""
-
-
-def request(method: str, facts: Facts, guarantee: Claim) -> dict:
+def request(method: str, facts: PublicFacts, guarantee: Claim) -> dict:
     """What `release_private` would hand to `measure_exactly` beside the rows: share, centre, shape, name."""
-
-    def note(share, **how):
-        raise _Asked({"share": share, **how})
-
-    chosen, options = _private._prepared(method, facts, guarantee, "auto", {})
-    try:
-        _private._run(chosen, Sealed(facts, note), guarantee, options)
-    except _Asked as asked:
-        return asked.args[0]
-    raise ValueError(f"{method} measures nothing.")
+    chosen, given = prepared(method, facts, guarantee)
+    return vars(chosen.request(given))
 
 
 def as_private(table: Dataset, hidden: bool) -> PrivateDataset:
@@ -63,17 +53,19 @@ def noiseless(table: Dataset, anchors: int, second_trace: bool, *, clip: bool = 
     return _bordered(z.T @ z, np.sum(rows**2)) if second_trace else z.T @ z
 
 
-def _bordered(matrix: np.ndarray, corner) -> np.ndarray:
+def _bordered(matrix: np.ndarray, corner: float) -> np.ndarray:
     found = np.pad(matrix, ((0, 1), (0, 1)))
     found[-1, -1] = corner
     return found
 
 
-def _event(method: str, facts: Facts, claim: Claim) -> Event:
+def _event(method: str, facts: PublicFacts, claim: Claim) -> Event:
     return planned_event(facts, **request(method, facts, claim))
 
 
-def sampler(method: str, table: Dataset, claim: Claim, *, hidden: bool, fault: str = ""):
+def sampler(
+    method: str, table: Dataset, claim: Claim, *, hidden: bool, fault: str = ""
+) -> tuple[Callable[..., np.ndarray], np.ndarray, Event]:
     """(draw(count) -> count x p x p, answer without noise, the event of the sound measurement).
 
     fault: "" for the measurement as it is; "half-noise": noise for a claim that permits it; "no-clipping": what

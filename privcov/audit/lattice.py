@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -154,7 +154,7 @@ def _groups(numbers: np.ndarray, diagonal: np.ndarray) -> dict[str, np.ndarray]:
     return {name: who for name, who in zip(GROUPS, members, strict=True) if len(who) >= FEWEST}
 
 
-def _looks(numbers: np.ndarray, groups: dict[str, np.ndarray], scale: float):
+def _looks(numbers: np.ndarray, groups: dict[str, np.ndarray], scale: float) -> Iterator[Look]:
     exact = Fraction(scale)
     # N / 2^k: the last k bits of N. N 2^j / s: the bits of floor(N 2^F / s), F large enough to have 52 of them.
     depth = FINEST + 60

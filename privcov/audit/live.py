@@ -12,7 +12,7 @@ Private releases are made of whole numbers for this reason, and are looked at as
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -201,16 +201,17 @@ def _seen(asked: Asked, answers: np.ndarray) -> np.ndarray:
     return answers if asked.last_bits or asked.made.exact else np.round(answers / GRID) * GRID
 
 
-def _samplers(made: Mechanism, pair: Pair, claim) -> tuple[Sampler, Sampler]:
+def _samplers(made: Mechanism, pair: Pair, claim: Claim) -> tuple[Sampler, Sampler]:
     first, second = (sampler(made, table, claim) for table in tables(pair, made.rows))
     return first, second
 
 
-def _centres(samplers: tuple[Sampler, Sampler]):
-    return None if samplers[0].centre is None else tuple(s.centre for s in samplers)
+def _centres(samplers: tuple[Sampler, Sampler]) -> tuple[np.ndarray, np.ndarray] | None:
+    first, second = (s.centre for s in samplers)
+    return None if first is None or second is None else (first, second)
 
 
-def _search(asked: Asked, made: Mechanism, claim):
+def _search(asked: Asked, made: Mechanism, claim: Claim) -> Generator[Cell, None, Pair]:
     """The pair that is easiest to tell apart on draws that are used for nothing else."""
     rng = stream(asked.seed, "audit pairs")
     tried = (*asked.pairs, *random_pairs(asked.d, RANDOM_PAIRS, rng, made.hidden))
@@ -228,16 +229,24 @@ def _search(asked: Asked, made: Mechanism, claim):
     return tried[best]
 
 
-def _judge(asked: Asked, pair: Pair, claim, samplers, answers: tuple[np.ndarray, np.ndarray]) -> Audit:
+def _judge(
+    asked: Asked,
+    pair: Pair,
+    claim: Claim,
+    samplers: tuple[Sampler, Sampler],
+    answers: tuple[np.ndarray, np.ndarray],
+) -> Audit:
     half = asked.draws // 2
     first, second = answers
     train, test = (first[:half], second[:half]), (first[half:], second[half:])
     alpha = each(asked.error)
-    regions = best_regions(train, statistics(train, _centres(samplers)), claim, alpha)[:2]
+    centres = _centres(samplers)
+    regions = best_regions(train, statistics(train, centres), claim, alpha)[:2]
     tests = [_test(r, test, alpha) for r in regions]
     support, impossible = None, None
     if samplers[0].support:
-        support, impossible = _support(test, samplers)
+        assert centres is not None  # a sampler with a support has its answer without noise
+        support, impossible = _support(test, centres)
     return Audit(
         asked,
         pair,
@@ -262,10 +271,12 @@ def _test(region: Region, test: tuple[np.ndarray, np.ndarray], alpha: float) -> 
     return Test(region, hits, float(low), float(high))
 
 
-def _support(test, samplers) -> tuple[Histogram, tuple[int, int]]:
+def _support(
+    test: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, np.ndarray]
+) -> tuple[Histogram, tuple[int, int]]:
     """The answer less an exact answer is positive semi-definite on that table, always. ``impossible`` counts the
     answers of either table that only that table can give."""
-    lowest = [[np.linalg.eigvalsh(t - s.centre)[:, 0] for s in samplers] for t in test]
+    lowest = [[np.linalg.eigvalsh(t - centre)[:, 0] for centre in centres] for t in test]
     tiny = -1e-9 * max(float(np.abs(t).max()) for t in test)
     impossible = (int((lowest[0][1] < tiny).sum()), int((lowest[1][0] < tiny).sum()))
     other = 1 if impossible[0] >= impossible[1] else 0

@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from privcov._running import build_method, run_method
 from privcov.audit import broken, exact
 from privcov.audit.bounds import Claim
 from privcov.audit.bulk import draw_many
 from privcov.audit.pairs import ROWS, catalogue, tables
 from privcov.dataset import Dataset
-from privcov.estimators.base import METHODS, Ask, Outcome
-from privcov.estimators.glasso import Glasso
+from privcov.estimators.base import METHODS, MethodCard, MethodInput
 from privcov.measurements.moment import Measured
-from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP, ZCDP
+from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.randomness import stream
+from privcov.releasing.release import Release
+from privcov.releasing.run import build_method, run_method
 
 GROUPS = ("As published", "Sound", "Broken on purpose", "Private release (exact)")
 KINDS = ("pure", "approx", "zcdp")
@@ -131,7 +131,7 @@ def _exact_ones() -> list[Mechanism]:
     return found
 
 
-def _mechanism(card, calibration: str, kind: str) -> Mechanism | None:
+def _mechanism(card: MethodCard, calibration: str, kind: str) -> Mechanism | None:
     """None where the calibration is not printed for this kind of guarantee."""
     group = GROUPS[1] if calibration == "sound" else GROUPS[0]
     label = card.label + (f", {calibration}" if group == GROUPS[0] else "")
@@ -145,18 +145,18 @@ def _mechanism(card, calibration: str, kind: str) -> Mechanism | None:
     return Mechanism(key, label, group, card.key, calibration, kind, bulk)
 
 
-def _outcome(made: Mechanism, dataset: Dataset, guarantee, rng: np.random.Generator) -> Outcome | Measured:
-    method = build_method(made.method, made.settings)
-    ask = Ask(dataset, guarantee, "none", method.card.tunings[0], rng, made.calibration)
-    return method.measure(ask) if isinstance(method, Glasso) else method.run(ask)
-
-
-def _measured(made: Mechanism, dataset: Dataset, guarantee) -> Measured | None:
+def _measured(made: Mechanism, dataset: Dataset, guarantee: Guarantee) -> Measured | None:
     """The one noisy matrix of a run, None when the method took other looks at the rows as well."""
-    found = _outcome(made, dataset, guarantee, stream(0, "audit", "law"))
-    if isinstance(found, Measured):
-        return found
-    return found.measured if found.measured is not None and not found.steps else None
+    method, rng = build_method(made.method, made.settings), stream(0, "audit", "law")
+    given = MethodInput.on(dataset, guarantee, "none", method.card.tunings[0], rng, made.calibration)
+    return method.measured(given)
+
+
+def _one_matrix(made: Mechanism, dataset: Dataset, guarantee: Guarantee) -> Measured:
+    """`_measured` of a mechanism whose draws come many at once."""
+    measured = _measured(made, dataset, guarantee)
+    assert measured is not None  # what ``bulk`` says
+    return measured
 
 
 def sampler(made: Mechanism, dataset: Dataset, claim: Claim) -> Sampler:
@@ -167,11 +167,13 @@ def sampler(made: Mechanism, dataset: Dataset, claim: Claim) -> Sampler:
     factor = 1.0
     guarantee = claim
     if made.broken:
-        event = _measured(made, dataset, claim).event
+        event = _one_matrix(made, dataset, claim).event
+        assert event is not None  # a claim is a guarantee, so there is noise
         dataset, guarantee, factor = broken.FAULTS[made.broken].apply(dataset, claim, event)
     if not made.bulk:
         return _whole_runs(made, dataset, guarantee)
-    noisy, still = (_measured(made, dataset, g) for g in (guarantee, NoPrivacy()))
+    noisy, still = _one_matrix(made, dataset, guarantee), _one_matrix(made, dataset, NoPrivacy())
+    assert noisy.event is not None  # as above
     law, noiseless = noisy.law, still.matrix
     mean = law.removed_mean * np.eye(law.dimension)
 
@@ -181,10 +183,10 @@ def sampler(made: Mechanism, dataset: Dataset, claim: Claim) -> Sampler:
     return Sampler(draw, factor * noiseless, (noisy.event,), law.shape == "wishart")
 
 
-def _whole_runs(made: Mechanism, dataset: Dataset, guarantee) -> Sampler:
+def _whole_runs(made: Mechanism, dataset: Dataset, guarantee: Guarantee) -> Sampler:
     method = build_method(made.method, made.settings)
 
-    def run(guarantee, seed: int, repeat: int):
+    def run(guarantee: Guarantee, seed: int, repeat: int) -> Release:
         return run_method(
             method, dataset, guarantee, seed=seed, repeat=repeat, calibration=made.calibration, centre="none"
         )

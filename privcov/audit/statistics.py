@@ -114,4 +114,7 @@ def best_regions(
                     top = int(np.argmax(scores))
                     if scores[top] > best[i][0] or best[i][1] is None:
                         best[i] = (float(scores[top]), Region(statistic, float(cuts[top]), above, favoured))
-    return best[0][1], best[1][1], best[0][0], best[1][0]
+    (proved, for_level), (difference, for_delta) = best
+    assert for_level is not None  # something is tried, and the first set of both kinds is kept
+    assert for_delta is not None
+    return for_level, for_delta, proved, difference

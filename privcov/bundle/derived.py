@@ -11,13 +11,12 @@ import hashlib
 import io
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 
-from privcov._release import Statement, state
 from privcov.bundle.paper import release_report
 from privcov.bundle.safe import cell, json_bytes, table
 from privcov.figures.words import plain
@@ -27,6 +26,7 @@ from privcov.measurements.exposed import exposed
 from privcov.measurements.moment import Measured
 from privcov.postprocess.answers import Answers, Noisy, derive
 from privcov.privacy import ApproxDP, Guarantee, from_dict, shown, to_dict
+from privcov.releasing.release import Statement, state
 
 FORMAT = 2
 MATRICES = (
@@ -176,7 +176,9 @@ def strongest(correlation: np.ndarray, count: int) -> list[tuple[int, int]]:
     return [(int(i[k]), int(j[k])) for k in order]
 
 
-def _report(what: Inputs, measured: Measured, answers: Answers, lines, inputs: Mapping[str, bytes]) -> str:
+def _report(
+    what: Inputs, measured: Measured, answers: Answers, lines: Sequence[tuple[str, str]], inputs: Mapping[str, bytes]
+) -> str:
     facts = what.total.facts
     rows = f"{facts.n:,} rows" if facts.n is not None else f"about {measured.count:,.0f} rows (a noisy count)"
     names = f"{', '.join(facts.columns[:40])}{' ...' if facts.d > 40 else ''}"

@@ -19,7 +19,7 @@ from privcov.bundle.safe import json_bytes
 from privcov.ledger.sums import cost_of
 from privcov.measurements.exact_moment import NoisySum, anchored_rows, norm_of, planned_event
 from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, ZCDP, from_dict
-from privcov.private_facts import Facts, declared, working_units
+from privcov.public_facts import PublicFacts, declared, working_units
 
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
 ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at")
@@ -174,7 +174,7 @@ def _check_declaration(what: Inputs) -> None:
     must(said["name"].strip() == what.entry["name"], "the declaration is of another table than the ledger's entry")
 
 
-def facts_of(said: dict, n: int | None) -> Facts:
+def facts_of(said: dict, n: int | None) -> PublicFacts:
     """The public facts that follow from an owner's declaration, for a table of n rows. ValueError for another form."""
     must(
         isinstance(said, dict) and set(said) == set(_DECLARATION),

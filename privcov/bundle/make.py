@@ -18,6 +18,7 @@ from privcov.bundle.inputs import ENTRY, REQUEST
 from privcov.bundle.safe import cell
 from privcov.bundle.verifier import library
 from privcov.figures.look import Picture
+from privcov.measurements.noise import NoiseLaw
 from privcov.postprocess.answers import Noisy, derive, plain_correlation
 from privcov.postprocess.intervals import privacy_noise
 
@@ -36,7 +37,9 @@ def recorded(entry: dict) -> dict:
     return {**{k: entry[k] for k in ENTRY}, "request": {k: entry["request"][k] for k in REQUEST}}
 
 
-def intervals_of(noisy: Noisy, law, rng: np.random.Generator, draws: int = 200) -> tuple[np.ndarray, np.ndarray]:
+def intervals_of(
+    noisy: Noisy, law: NoiseLaw, rng: np.random.Generator, draws: int = 200
+) -> tuple[np.ndarray, np.ndarray]:
     """(low, high), d x d each: privacy-noise interval of every correlation."""
     return privacy_noise(noisy, law.draw, plain_correlation, rng, draws=draws, within=(-1.0, 1.0))
 
@@ -56,9 +59,9 @@ def _extras(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> dict[s
             writer.writerow([*(cell(what.total.facts.columns[k]) for k in (i, j)), *map(repr, numbers)])
         files["extras/intervals.csv"] = out.getvalue().encode()
     if pictures:
-        from privcov.figures.own import SCRIPT, script, standalone
+        from privcov.figures.exports import SCRIPT, standalone
 
-        files[f"extras/{SCRIPT}"] = script().encode()
+        files[f"extras/{SCRIPT.name}"] = SCRIPT.read_bytes()
         for stem, (title, picture) in pictures.items():
             files[f"extras/{stem}.html"] = standalone(picture, title).encode()
     assert set(files) <= set(EXTRAS), "verify.py refuses a file that it does not know"

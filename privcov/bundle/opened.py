@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privcov._private import read_release
-from privcov._release import Release
 from privcov.bundle.derived import Inputs, as_stated, declared_facts, noisy_of, statement_of, strongest
 from privcov.bundle.inputs import facts_of
 from privcov.bundle.make import intervals_of, make_bundle, recorded
@@ -21,6 +19,8 @@ from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exposed import REMEDY
 from privcov.measurements.moment import Measured
 from privcov.postprocess.answers import Answers, Noisy, derive
+from privcov.releasing.private import read_release
+from privcov.releasing.release import Release
 
 if TYPE_CHECKING:
     from privcov.figures.look import Picture
@@ -53,8 +53,10 @@ def open_answer(answer: str) -> Opened:
 
 
 def _opened(release: Release) -> Opened:
-    measured, noisy = noisy_of(release.measurement)
-    return Opened(release, release.measurement, measured, noisy, derive(noisy))
+    total = release.measurement
+    assert total is not None  # read from the ledger, or made by `release_private`
+    measured, noisy = noisy_of(total)
+    return Opened(release, total, measured, noisy, derive(noisy))
 
 
 def correlations(opened: Opened, rng: np.random.Generator, draws: int = 200) -> tuple[np.ndarray, np.ndarray]:
@@ -73,13 +75,11 @@ def bundle_of(
     release = opened.release
     if release.exposed:
         raise ValueError(f"No bundle is made of this release. Guarantee: {release.statement['Guarantee']}. {REMEDY}")
-    own = declaration is not None and _of_release(declaration, opened.total, entry["name"])
-    what = Inputs(
-        opened.total,
-        as_stated(release.given),
-        recorded(entry),
-        declaration if own else declared_facts(opened.total),
-    )
+    if declaration is None or not _of_release(declaration, opened.total, entry["name"]):
+        declaration = declared_facts(opened.total)
+    given = release.given
+    assert given is not None  # a stored sum was measured
+    what = Inputs(opened.total, as_stated(given), recorded(entry), declaration)
     if statement_of(what, opened.measured).lines != release.statement.lines:
         raise RuntimeError("The bundle would state something else than the release: a defect, and no bundle was made.")
     return make_bundle(what, pictures)
@@ -96,6 +96,7 @@ def _of_release(declaration: dict, total: NoisySum, name: str) -> bool:
 def save(release: Release, path: Path | str, declaration: dict | None = None) -> None:
     """Write the bundle of a release made by `release_private`; see `Release.save_bundle`."""
     place = Path(path)
+    assert release.entry is not None  # `Release.save_bundle` asks for it
     raw = bundle_of(_opened(release), dict(release.entry), declaration, {})
     beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     try:

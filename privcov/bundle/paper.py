@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from string import Template
 from typing import Any
 
+from privcov.figures.palette import LIGHT, PAPER_CAPTION, PAPER_FIELD, PAPER_RULE, WHITE
 from privcov.figures.words import plain
 
-_STYLE = """
+_STYLE = Template("""
 @page {size: A4; margin: 13mm}
-body {font: 10.5pt/1.35 Georgia, serif; color: #171512; max-width: 185mm; margin: 1rem auto; padding: 0 1rem}
+body {font: 10.5pt/1.35 Georgia, serif; color: $ink; max-width: 185mm; margin: 1rem auto; padding: 0 1rem}
 h1 {font-size: 17pt; margin: 0 0 .2rem} h2 {font-size: 11.5pt; margin: .7rem 0 .2rem}
 p, ul {margin: .2rem 0} ul {padding-left: 1.1rem}
-table {border-collapse: collapse; width: 100%; font-size: 9.5pt} td, th {border-bottom: 1px solid #D8D1C3;
+table {border-collapse: collapse; width: 100%; font-size: 9.5pt} td, th {border-bottom: 1px solid $rule;
 text-align: left; padding: .12rem .5rem .12rem 0; vertical-align: top} th {font-weight: 600}
-.sign {display: flex; gap: 2rem; margin-top: 1.6rem} .sign div {flex: 1; border-top: 1px solid #171512;
+.sign {display: flex; gap: 2rem; margin-top: 1.6rem} .sign div {flex: 1; border-top: 1px solid $ink;
 padding-top: .2rem; font-size: 9pt}
-html {color-scheme: light; background: #FFFFFF}
-figure {margin: .5rem 0; break-inside: avoid} figcaption {font-size: 9pt; color: #5A544A} svg {max-width: 100%;
+html {color-scheme: light; background: $ground}
+figure {margin: .5rem 0; break-inside: avoid} figcaption {font-size: 9pt; color: $caption} svg {max-width: 100%;
 height: auto} .row {display: flex; gap: .6rem} .row figure {flex: 1; min-width: 0} h2 {break-after: avoid}
-.tag {border: 1px solid #171512; border-radius: .6rem; padding: 0 .5rem; font-size: 9pt; margin-right: .4rem}
-pre {font: 8.5pt/1.35 Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; background: #F6F2EA;
+.tag {border: 1px solid $ink; border-radius: .6rem; padding: 0 .5rem; font-size: 9pt; margin-right: .4rem}
+pre {font: 8.5pt/1.35 Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; background: $field;
 padding: .5rem .7rem} tr {break-inside: avoid}
 .short td {white-space: nowrap}
 @media print {body {font-size: 9pt; margin: 0 auto; padding: 0} table {font-size: 8pt} h1 {font-size: 14pt}
 h2 {font-size: 10pt; margin-top: .45rem}}
-"""
+""").substitute(ink=LIGHT.ink, ground=WHITE, rule=PAPER_RULE, caption=PAPER_CAPTION, field=PAPER_FIELD)
 
 NOT_COVERED = (
     "anything learnt from the declaration itself: columns, bounds, typical values, number of rows where it is public",

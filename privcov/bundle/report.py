@@ -14,16 +14,18 @@ from html import escape
 import numpy as np
 import pandas as pd
 
-from privcov._release import Release
 from privcov.bundle.paper import grid, listed, page, section, text
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import curves
-from privcov.figures.look import LIGHT, Picture, plain
+from privcov.figures.exports import svg
+from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.static import svg
+from privcov.figures.palette import LIGHT
+from privcov.figures.words import plain
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
+from privcov.releasing.release import Release
 from privcov.sweeps import studies
 from privcov.sweeps.answer import metric_name
 from privcov.sweeps.plan import CLASSIFICATION, Plan

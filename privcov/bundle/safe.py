@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from privcov._release import json_default
+from privcov.releasing.release import json_default
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 

@@ -11,12 +11,11 @@ import json
 from functools import cache
 from pathlib import Path
 
-from privcov import _private
-from privcov._private import private_methods
 from privcov.bundle.derived import Library, noise_key
 from privcov.measurements.exact_wishart import LARGEST_COUPLED
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
-from privcov.private_facts import declared, working_units
+from privcov.public_facts import declared, working_units
+from privcov.releasing.private import planned_event_of, prepared, private_methods
 
 _ROOT = Path(__file__).resolve().parents[1]
 _COLUMNS = (1, 2, LARGEST_COUPLED + 1)  # numbers of columns on which the noise of a method may depend
@@ -133,8 +132,7 @@ def _noise() -> dict[str, tuple[str, ...]]:
         facts = declared(names, working_units(names, 1.0, None, None), (), 1, n_public, 1, "typical")
         if type(guarantee) not in card.guarantees or facts.relation not in card.relations:
             continue
-        method, options = _private._prepared(card.key, facts, guarantee, "auto", {})
-        event = _private.planned_event_of(method, facts, guarantee, options)
+        event = planned_event_of(*prepared(card.key, facts, guarantee))
         found.setdefault(noise_key(card.key, guarantee.kind, d), set()).add(event.mechanism)
     return {key: tuple(sorted(drawn)) for key, drawn in found.items()}
 

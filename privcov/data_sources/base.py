@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class SourceCard:
     summary: str
     reference: str = ""
     order: int = 50
-    cls: type = field(default=object, repr=False)
+    cls: type[Any] = field(default=object, repr=False)
 
     @property
     def parameters(self) -> tuple[Spec, ...]:

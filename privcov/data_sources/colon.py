@@ -95,7 +95,7 @@ class Colon(PaperData):
 
 def _tissues(cells: list[str]) -> np.ndarray:
     """The published list holds the patient's number, negative for the tumour and positive for the normal tissue."""
-    signs = [tables.number(cell) for cell in cells]
-    if None not in signs:
+    signs = [sign for cell in cells if (sign := tables.number(cell)) is not None]
+    if len(signs) == len(cells):
         return np.array(["tumor" if sign < 0 else "normal" for sign in signs])
     return tables.spelled([(k, [cell]) for k, cell in enumerate(cells, 1)], 0, WORDS)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from privcov.table_files import csv_scan
+from privcov.table_files import FileFacts, Part, TableFileError, csv_rows, csv_scan
 from privcov.table_files.facts import quote
 from privcov.table_files.numbers import number_of
 
@@ -27,8 +27,6 @@ MAX_ROWS = 1_000_000
 MAX_COLUMNS = 200
 MAX_HEADER_BYTES = csv_scan.MOST_HEADER_BYTES
 
-_CHUNK_CELLS = 100_000
-_SPELT = {"": "nan", "NA": "nan", "N/A": "nan", "null": "nan", "NULL": "nan"}
 _COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)+")
 
 
@@ -64,10 +62,9 @@ def read_header(raw: bytes) -> list[str]:
             "give the file a first line of column names."
         )
     line = window[: min(ends)] if ends else window
-    text = decode(line, "The first line")
-    if not text.strip():
+    if not decode(line, "The first line").strip():
         raise ValueError("The first line is blank, but it must hold the column names: put them there.")
-    return _names(next(records_of(io.StringIO(text, newline="")))[1], show=False)
+    return _names(next(records_of(line))[1], show=False)
 
 
 def read_public(raw: bytes) -> PublicTable:
@@ -81,24 +78,25 @@ def read_public(raw: bytes) -> PublicTable:
         )
     if not decode(raw, "The file").strip():
         raise ValueError("The file is empty: it needs a first line of column names and at least one row.")
-    # read again as a stream, which needs far less memory than one long string cut into lines
-    records = records_of(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=""))
-    header = next(records)[1]
+    header = next(records_of(raw))[1]
     if not any(cell.strip() for cell in header):
         raise ValueError("The first line is blank, but it must hold the column names: put them there.")
-    names = _names(header, show=True)
-    columns = [_Column(name) for name in names]
+    columns = {name: _Column(name) for name in _names(header, show=True)}
     n = 0
-    for lines, rows in chunks(records, len(names)):
-        n += len(rows)
-        if n > MAX_ROWS:
-            raise ValueError(f"The file has more rows than the limit of {MAX_ROWS:,}: keep fewer rows.")
-        for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
-            column.take(cells, lines)
+    try:
+        for rows, found in csv_rows.numbers_or_text(upload(raw, columns), list(columns)):
+            n += rows
+            if n > MAX_ROWS:
+                raise ValueError(f"The file has more rows than the limit of {MAX_ROWS:,}: keep fewer rows.")
+            for name, cells in found.items():
+                columns[name].take(cells)
+    except TableFileError as error:
+        check_records(raw, len(columns))
+        raise ValueError(str(error)) from None
     if n == 0:
         raise ValueError("The file has column names but no rows: add at least one row under the first line.")
     dropped, kept, missing, infinite, constant = {}, {}, {}, {}, []
-    for column in columns:
+    for column in columns.values():
         values = column.finish()
         if values is None:
             dropped[column.name] = column.reason
@@ -126,21 +124,11 @@ class _Column:
         self.name, self.reason = name, ""
         self._pieces: list = []
 
-    def take(self, cells: Sequence[str], lines: Sequence[int]) -> None:
-        if self.reason:
-            return
-        try:
-            if "_" in "".join(cells):  # float() would read 1_2 as 12
-                raise ValueError
-            numbers = list(map(float, map(_SPELT.get, cells, cells)))
-        except ValueError:
-            numbers = []
-            for cell, line in zip(cells, lines, strict=True):
-                if (number := number_of(cell)) is None:
-                    self._refuse(cell.strip(), line)
-                    return
-                numbers.append(number)
-        self._pieces.append(np.array(numbers))
+    def take(self, cells: np.ndarray | csv_rows.Text) -> None:
+        if isinstance(cells, csv_rows.Text):
+            self._refuse(cells.cell.strip(), cells.line)
+        else:
+            self._pieces.append(cells)
 
     def _refuse(self, cell: str, line: int) -> None:
         if _COMMA_NUMBER.fullmatch(cell):
@@ -178,9 +166,18 @@ def decode(raw: bytes, what: str) -> str:
         raise ValueError(f"{what} is not UTF-8 text (first on line {line:,}): {csv_scan.SAVE_AGAIN}.") from None
 
 
-def records_of(lines: io.TextIOBase):
+def upload(raw: bytes, names: Iterable[str]) -> Part:
+    """A CSV in memory as one part of a table, for `privcov.table_files`. ValueError for a cell that does not end."""
+    names = tuple(names)
+    if b'"' in raw or max(map(len, io.BytesIO(raw))) > csv.field_size_limit():
+        check_records(raw, len(names))
+    return Part(FileFacts("the upload", "csv", len(raw), 0, None, names, raw=raw), None)
+
+
+def records_of(raw: bytes) -> Iterator[tuple[int, list[str]]]:
     """(line number, cells) per record; blank lines after the first are skipped."""
-    reader = csv.reader(lines, strict=True)
+    # as a stream, which needs far less memory than one long string cut into lines
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=""), strict=True)
     start = 1
     while True:
         try:
@@ -197,16 +194,14 @@ def records_of(lines: io.TextIOBase):
             ) from None
         if cells is None:
             return
-        if start == 1 or len(cells) > 1 or (cells and cells[0].strip()):
+        if start == 1 or csv_scan.is_row(cells):
             yield start, cells
         start = reader.line_num + 1
 
 
-def chunks(records, width: int):
-    """(line numbers, rows) of many records at a time, every row as wide as the header."""
-    size = max(1, _CHUNK_CELLS // width)
-    lines, rows = [], []
-    for line, cells in records:
+def check_records(raw: bytes, width: int) -> None:
+    """ValueError with the first record that is not as wide as the header, or that cannot be told from the next."""
+    for line, cells in records_of(raw):
         if len(cells) != width:
             comma = ", and write decimal points, not decimal commas" if len(cells) > width else ""
             has = f"{len(cells):,} cell{'s' * (len(cells) != 1)}"
@@ -214,13 +209,6 @@ def chunks(records, width: int):
                 f"Line {line:,} has {has} and the header has {width:,}: "
                 f"give every line the same number of cells{comma}."
             )
-        lines.append(line)
-        rows.append(cells)
-        if len(rows) == size:
-            yield lines, rows
-            lines, rows = [], []
-    if rows:
-        yield lines, rows
 
 
 def _names(cells: list[str], show: bool) -> list[str]:

@@ -52,7 +52,7 @@ def declare(
     if lost := int((~whole).sum()):
         if lost == table.n_rows:
             counts = {c: table.missing.get(c, 0) + table.infinite.get(c, 0) for c in columns}
-            worst = max(counts, key=counts.get)
+            worst = max(counts, key=lambda name: counts[name])
             raise ValueError(
                 f"All {table.n_rows:,} rows have a missing or infinite cell in the chosen columns, "
                 f"most of them in {quote(worst)} ({counts[worst]:,}): leave that column out."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from privcov.data_sources import tables
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Column
 from privcov.data_sources.papers import GROUP, OpenML, PaperData, Raw, facts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WORDS = {"g": "good", "b": "bad", "good": "good", "bad": "bad"}
 
@@ -53,13 +56,14 @@ class Ionosphere(PaperData):
         return cls._checked(tables.numbers(body, range(34), 35), tables.spelled(body, 34, WORDS))
 
     @classmethod
-    def from_openml(cls, values, labels) -> Raw:
+    def from_openml(cls, values: pd.DataFrame, labels: pd.Series) -> Raw:
         tables.check_shape(values.shape, (351, 34), cls.title)
         words = np.array([WORDS.get(str(label), str(label)) for label in labels])
         return cls._checked(np.asarray(values, dtype=np.float64), words)
 
     @classmethod
     def pack(cls, raw: Raw) -> tuple[str, bytes]:
+        assert raw.labels is not None, "the set has labels"
         return "ionosphere.csv", tables.write_csv(raw.columns, raw.values, "Class", raw.labels)
 
     @classmethod

@@ -6,7 +6,7 @@ import io
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from privcov.data_sources.archives import arrays
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.papers import GROUP, OpenML, PaperData, Raw
 from privcov.parameters import parameter
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SIDE, TRAINING = 28, 60_000
 IMAGES, LABELS = 0x803, 0x801  # the first four bytes of the published files
@@ -92,7 +95,7 @@ class MNIST(PaperData):
         return cls._checked(images, labels)
 
     @classmethod
-    def from_openml(cls, values, labels) -> Raw:
+    def from_openml(cls, values: pd.DataFrame, labels: pd.Series) -> Raw:
         """There the 10,000 test pictures follow the training pictures, which are what the paper uses."""
         tables.check_shape(values.shape, (70_000, 784), cls.title)
         digits = np.asarray(labels).astype(np.int64)[:TRAINING]
@@ -101,6 +104,7 @@ class MNIST(PaperData):
     @classmethod
     def pack(cls, raw: Raw) -> tuple[str, bytes]:
         out = io.BytesIO()
+        assert raw.labels is not None, "every picture has its digit"
         np.savez_compressed(out, X=raw.values, y=raw.labels)
         return "mnist.npz", out.getvalue()
 
@@ -141,6 +145,7 @@ class MNIST(PaperData):
                 f"n={self.n:,} pictures were asked for, and this copy of MNIST has {have:,} of {TRAINING:,}. Choose n "
                 f"at most {have:,}, or bring the whole set."
             )
+        assert raw.labels is not None, "every picture has its digit"
         kept = np.ones(self.n, dtype=bool) if self.digit == "all" else raw.labels[: self.n] == int(self.digit)
         if not kept.any():
             raise ValueError(f"None of the first n={self.n:,} pictures shows a {self.digit}. Choose a larger n.")

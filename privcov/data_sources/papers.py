@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from privcov.data_sources.base import Source
 from privcov.data_sources.bundled import Column
 from privcov.dataset import Dataset
 from privcov.places import data_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GROUP = "Papers' own data"
 MAX_BYTES = 300_000_000  # of one file, and of what a compressed one unfolds to
@@ -75,7 +78,7 @@ class PaperData(Source):
         raise NotImplementedError
 
     @classmethod
-    def from_openml(cls, values, labels) -> Raw:
+    def from_openml(cls, values: pd.DataFrame, labels: pd.Series) -> Raw:
         """The set from OpenML's table (pandas) and label column; checked as `parse` checks."""
         raise NotImplementedError
 

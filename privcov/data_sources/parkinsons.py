@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from privcov.data_sources import tables
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Column
 from privcov.data_sources.papers import GROUP, OpenML, PaperData, Raw, facts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WORDS = {"1": "parkinson", "0": "healthy", "parkinson": "parkinson", "healthy": "healthy"}
 _JITTER = "five times the level at which the voice analyser reports a disorder, rounded"
@@ -82,7 +85,7 @@ class Parkinsons(PaperData):
         return cls._checked(values, tables.spelled(rows[1:], status, WORDS))
 
     @classmethod
-    def from_openml(cls, values, labels) -> Raw:
+    def from_openml(cls, values: pd.DataFrame, labels: pd.Series) -> Raw:
         """There the columns are V1 to V22 in the order of the table above, and the classes 1 (healthy) and 2."""
         tables.check_shape(values.shape, (195, 22), cls.title)
         words = np.array([{"1": "healthy", "2": "parkinson"}.get(str(label), str(label)) for label in labels])
@@ -90,6 +93,7 @@ class Parkinsons(PaperData):
 
     @classmethod
     def pack(cls, raw: Raw) -> tuple[str, bytes]:
+        assert raw.labels is not None, "the set has labels"
         return "parkinsons.csv", tables.write_csv(raw.columns, raw.values, "status", raw.labels)
 
     @classmethod

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import io
 import json
-import math
 import secrets
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from privcov import checks
-from privcov.data_sources.csv_file import MAX_BYTES, chunks, decode, read_header, records_of
+from privcov.data_sources.csv_file import MAX_BYTES, decode, read_header, upload
 from privcov.dataset import Dataset, Progress
 from privcov.private_dataset import PrivateDataset
-from privcov.private_facts import MOST_COLUMNS, MOST_ROWS
-from privcov.table_files.blocks import Said, Words
+from privcov.public_facts import MOST_COLUMNS, MOST_ROWS
+from privcov.table_files import Part, Said, blocks_of, said_of_part
 from privcov.table_files.facts import quote
-from privcov.table_files.numbers import number_of
+
+if TYPE_CHECKING:
+    from privcov.table_files.reading import Paths
+
+Built = TypeVar("Built", bound="Column | Declaration")
 
 FORMAT = "privcov-declaration-1"
 
@@ -74,15 +76,15 @@ class Declaration:
             raise ValueError(f"{quote(self.label)} is the label, so it cannot be a measured column too. Leave it out.")
         self.on_rows(np.zeros((1, len(self.columns))), [""] if self.label else None)  # every other check
 
-    def on_rows(self, rows: np.ndarray, labels) -> PrivateDataset:
+    def on_rows(self, rows: np.ndarray, labels: Sequence[str] | np.ndarray | None) -> PrivateDataset:
         """The private table of these rows, in the order of the declared columns."""
         return PrivateDataset.from_rows(rows, labels=labels, **self._facts())
 
-    def on_files(self, paths, progress: Progress | None = None) -> PrivateDataset:
+    def on_files(self, paths: Paths, progress: Progress | None = None) -> PrivateDataset:
         """The private table in these files, of the declared columns; see `PrivateDataset.from_files`."""
         return PrivateDataset.from_files(paths, label=self.label, progress=progress, **self._facts())
 
-    def on_public_files(self, paths, progress: Progress | None = None) -> Dataset:
+    def on_public_files(self, paths: Paths, progress: Progress | None = None) -> Dataset:
         """The same table as one whose rows need no protection; see `Dataset.from_files`.
 
         Raises ValueError for several rows per person, which a simulated release does not take together.
@@ -149,36 +151,36 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
 
     Raises ValueError for what the header lacks, and PrivateFileError for everything else.
     """
-    header, places = _places(raw, declaration)
-    parts: list[np.ndarray] = []
-    labels: list[str] | None = [] if declaration.label else None
+    names, header = [c.name for c in declaration.columns], _header(raw, declaration)
     with _nothing_said():
-        for lines in _lines(raw, len(header)):
-            parts.append(
-                np.array([[_or_missing(line[at]) for at in places[: len(declaration.columns)]] for line in lines])
-            )
-            if labels is not None:
-                labels += [line[places[-1]].strip() for line in lines]
-        rows = np.concatenate(parts)
-    return declaration.on_rows(rows, labels)
+        blocks = list(blocks_of(_part(raw, header), names, declaration.label, private=True))
+        rows = np.concatenate([block.cells for block in blocks], axis=1).T.copy()
+        labels = [texts[at] for texts, places in (block.labels for block in blocks if block.labels) for at in places]
+    return declaration.on_rows(rows, labels if declaration.label else None)
 
 
 def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
     """What the declared columns of a CSV say, some rows at a time, for the owner's eyes; raises as `read_private`."""
-    header, places = _places(raw, declaration)
+    names, header = [c.name for c in declaration.columns], _header(raw, declaration)
     with _nothing_said():
-        for lines in _lines(raw, len(header)):
-            yield {header[at]: Words(dict(Counter(line[at] for line in lines))) for at in places}
+        for some, _ in said_of_part(_part(raw, header), names, declaration.label):
+            yield some
 
 
-def _places(raw: bytes, declaration: Declaration) -> tuple[list[str], list[int]]:
-    """(the header, where the declared columns and then the label are)."""
+def _header(raw: bytes, declaration: Declaration) -> list[str]:
+    """The names of the columns, all that are declared among them."""
     header = read_header(raw)
-    wanted = [c.name for c in declaration.columns] + ([declaration.label] if declaration.label else [])
-    for name in wanted:
+    for name in [c.name for c in declaration.columns] + ([declaration.label] if declaration.label else []):
         if name not in header:
             raise ValueError(f"The file has no column {quote(name)}, which the declaration names.")
-    return header, [header.index(name) for name in wanted]
+    return header
+
+
+def _part(raw: bytes, header: list[str]) -> Part:
+    if len(raw) > MAX_BYTES:
+        raise ValueError
+    decode(raw, "The file")
+    return upload(raw, header)
 
 
 @contextlib.contextmanager
@@ -193,23 +195,7 @@ def _nothing_said() -> Iterator[None]:
         ) from None
 
 
-def _lines(raw: bytes, width: int) -> Iterator[list[list[str]]]:
-    """The rows, some at a time."""
-    if len(raw) > MAX_BYTES:
-        raise ValueError
-    decode(raw, "The file")
-    records = records_of(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=""))
-    next(records)
-    for _, lines in chunks(records, width):
-        yield lines
-
-
-def _or_missing(cell: str) -> float:
-    number = number_of(cell)
-    return math.nan if number is None else number
-
-
-def _built(cls: type, fields: dict, what: str):
+def _built(cls: type[Built], fields: dict, what: str) -> Built:
     known = {f.name for f in dataclasses.fields(cls)}
     needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
     if strange := sorted(set(fields) - known):

@@ -92,11 +92,14 @@ def header_of(rows: list[Line]) -> list[str] | None:
 def where(header: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> list[int]:
     """The place of each wanted column in a header, by any of its spellings; capitals do not matter."""
     known = {name.lower(): k for k, name in enumerate(header)}
-    places, absent = [], []
+    places: list[int] = []
+    absent: list[str] = []
     for name, spellings in wanted.items():
         at = next((known[word.lower()] for word in (name, *spellings) if word.lower() in known), None)
-        places.append(at)
-        absent += [name] if at is None else []
+        if at is None:
+            absent.append(name)
+        else:
+            places.append(at)
     if absent:
         more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
         raise ValueError(f"this file has no column {', '.join(absent[:5])}{more}; its first line must name them.")

@@ -75,6 +75,7 @@ def _connect(address: str) -> Client:
             f"The scheduler at {address} does not answer ({type(problem).__name__} after {CONNECT_SECONDS} s at most). "
             f"Start it (python -m dask scheduler), correct the address, {_HERE}"
         ) from problem
+    assert client.scheduler is not None, "a client that is made is connected"
     theirs = client.sync(client.scheduler.versions, callback_timeout=CONNECT_SECONDS)["packages"]["distributed"]
     if theirs != distributed.__version__:
         client.close(timeout=CONNECT_SECONDS)
@@ -155,10 +156,11 @@ class _Session:
         if now - self.looked < _STATUS_SECONDS:
             return
         self.looked = now
-        if self.client.status != "running":
+        scheduler = self.client.scheduler
+        if self.client.status != "running" or scheduler is None:
             self.lost(None)
         try:
-            threads = self.client.sync(self.client.scheduler.ncores, callback_timeout=CONNECT_SECONDS)
+            threads = self.client.sync(scheduler.ncores, callback_timeout=CONNECT_SECONDS)
         except Exception as problem:
             self.lost(problem)
         for worker in threads if self.confidential else ():

@@ -128,13 +128,15 @@ class _Pool:
             recent = time.monotonic() - self._left < _IDLE_SECONDS / 2
             return self._executor is not None and (self._users > 0 or recent)
 
-    def submit(self, work: Callable, *given) -> Future:
+    def submit(self, work: Callable, *given: object) -> Future:
         with self._lock:
+            assert self._executor is not None, "enter started it"
             return self._executor.submit(work, *given)
 
     def renew(self) -> None:
         """New processes where the present ones are broken; who shares them finds the new ones."""
         with self._lock:
+            assert self._executor is not None, "enter started it"
             try:
                 self._executor.submit(os.getpid)
             except BrokenProcessPool:
@@ -173,7 +175,7 @@ class _Pool:
 _POOL = _Pool()
 
 
-def _end_with_main(executor) -> None:
+def _end_with_main(executor: ProcessPoolExecutor) -> None:
     threading.main_thread().join()
     executor.shutdown(wait=False, kill_workers=True)
 

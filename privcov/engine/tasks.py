@@ -49,6 +49,7 @@ class _OneBlasThread:
         with self._lock:
             self._users -= 1
             if not self._users:
+                assert self._limit is not None, "the first user made it"
                 self._limit.restore_original_limits()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from privcov import accounting
 from privcov.dataset import Dataset
-from privcov.estimators.base import ALL_KINDS, METHODS, Ask, Method, Outcome
+from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, Outcome
 from privcov.estimators.separate_cov import (
     PUBLISHED,
     assemble,
@@ -28,14 +28,14 @@ from privcov.measurements.trace import measure_trace
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_box
-from privcov.privacy import Event, PureDP
+from privcov.privacy import BudgetShare, Event, Guarantee, PureDP
 
 # Eighths of the guarantee. With a private radius those of Algorithm 2; without, those of the authors' experiments.
 WITH_RADIUS = {"radius": 1, "trace": 1, "threshold": 2, "matrix": 4}
 WITHOUT_RADIUS = {"trace": 1, "threshold": 1, "matrix": 6}
 
 
-def shares_of(guarantee, radius: str) -> dict:
+def shares_of(guarantee: Guarantee, radius: str) -> dict[str, BudgetShare]:
     """Named shares of the whole guarantee; "matrix" is opened again when SeparateCov takes over."""
     return accounting.split_mixed(guarantee, **(WITH_RADIUS if radius == "private" else WITHOUT_RADIUS))
 
@@ -59,17 +59,17 @@ class ExpectedNoise:
     corner: float
     capped: bool
 
-    def gauss(self, tau):
+    def gauss(self, tau: float | np.ndarray) -> np.ndarray:
         """Expected Frobenius error of the matrix with noise on every entry, after clipping at tau."""
         return np.square(tau) * self.frobenius
 
-    def separate(self, tau):
+    def separate(self, tau: float | np.ndarray) -> np.ndarray:
         """Expected Frobenius error of separately measured eigenvalues and vectors, after clipping at tau."""
         share = self.trace / np.square(tau)
         share = (np.minimum(share, 1.0) if self.capped else share) + self.corner
         return np.square(tau) * (2 * np.sqrt(share * self.spectral) / self.discount + self.vector)
 
-    def smaller(self, tau):
+    def smaller(self, tau: float | np.ndarray) -> np.ndarray:
         """The smaller of the two, which AdaptiveCov weighs against the bias of clipping."""
         return np.minimum(self.gauss(tau), self.separate(tau))
 
@@ -138,7 +138,7 @@ class AdaptiveCov(Method):
         ends=("wide, safe bounds", "tight bounds"),
     )
 
-    def run(self, ask: Ask) -> Outcome:
+    def run(self, ask: MethodInput) -> Outcome:
         published_guard(ask, self.card)
         shares = shares_of(ask.guarantee, self.radius)
         dataset, steps, radius = ask.dataset, [], 1.0
@@ -177,7 +177,7 @@ class AdaptiveCov(Method):
         raw = _measured_in_units_of_r(measured, size, ask.dataset)
         return Outcome(raw, moments, notes=notes, steps=tuple(e for e in steps if e is not None))
 
-    def _whole(self, ask: Ask, clipped: Dataset, share) -> tuple[Measured, np.ndarray]:
+    def _whole(self, ask: MethodInput, clipped: Dataset, share: BudgetShare) -> tuple[Measured, np.ndarray]:
         """ClipGaussCov (Laplace under pure DP) in the unit ball of the clipping norm."""
         published = ask.calibration == PUBLISHED
         shape = matrix_shape(share, ask.calibration)
@@ -188,7 +188,7 @@ class AdaptiveCov(Method):
             return measured, measured.matrix
         return measured, clip_box(measured.matrix, eigenvalues.top(ask.centre == "joint"))
 
-    def _expect(self, ask: Ask, dataset: Dataset, share, trace: float) -> ExpectedNoise:
+    def _expect(self, ask: MethodInput, dataset: Dataset, share: BudgetShare, trace: float) -> ExpectedNoise:
         published = ask.calibration == PUBLISHED
         joint, d, n = ask.centre == "joint", dataset.d, dataset.n
         size, shape = d + joint, matrix_shape(share, ask.calibration)
@@ -199,7 +199,7 @@ class AdaptiveCov(Method):
             whole = half = monte_carlo(shape, size, self.beta / 2)
         halves = accounting.split(share, values=1, vectors=1)
 
-        def of(part) -> float:
+        def of(part: BudgetShare) -> float:
             return _matrix_scale(published_share(part, d, joint) if published else part, d, n, shape, joint)
 
         return ExpectedNoise(
@@ -213,7 +213,7 @@ class AdaptiveCov(Method):
         )
 
 
-def _matrix_scale(share, d: int, n: int, shape: str, joint: bool) -> float:
+def _matrix_scale(share: BudgetShare, d: int, n: int, shape: str, joint: bool) -> float:
     norm = {"laplace": "l1", "upper-triangle": "triangle"}.get(shape, "l2")
     calibrate = accounting.laplace_scale if shape == "laplace" else accounting.gaussian_scale
     return calibrate(share, sensitivity(d, n, norm=norm, joint=joint))

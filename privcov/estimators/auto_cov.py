@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from privcov import accounting
+from privcov.dataset import Dataset
 from privcov.estimators.additive import repair
-from privcov.estimators.base import ALL_KINDS, METHODS, Ask, Method, Outcome
-from privcov.measurements.moment import ALL_CENTRES, measure_moment
+from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, OtherSteps, Outcome, Request
+from privcov.estimators.mechanisms import LeastNoise
+from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
 from privcov.postprocess.denoise import denoise
 from privcov.postprocess.joint import unpack
-from privcov.privacy import RELATIONS, NoPrivacy, PureDP
+from privcov.privacy import RELATIONS, BudgetShare, Event, NoPrivacy, PureDP
 
 CLIP_SHARE = 0.02
+ROUTES = {
+    "free-trace": "Route: Gaussian noise of the least noisy shape, then eigenvalue shrinkage.",
+    "laplace": "Route: Laplace noise, because pure DP was asked for and there is one column.",
+    "wishart-difference": "Route: the difference of two Wishart matrices, because pure DP was asked for, then "
+    "eigenvalue shrinkage.",
+}
+SEARCH_OFF = "Clip search: off, so there is one measurement."
 
 
 @METHODS.add(
@@ -31,6 +41,7 @@ CLIP_SHARE = 0.02
     centres=ALL_CENTRES,
     order=10,
     version=2,
+    for_private={"clip_search": "off"},
     summary="The least noise the guarantee allows (Gaussian with an accurate trace; under pure DP the difference of "
     "two Wishart matrices), then eigenvalue shrinkage that knows the noise.",
     formula=r"\hat\Sigma = V\,\mathrm{diag}\big((\lambda_i-2v\,h_i)_+\big)V^\top,\quad v=d\,\sigma^2/2",
@@ -53,43 +64,40 @@ class AutoCov(Method):
         help="auto: with many columns, spend 2 % of the guarantee on looking for a smaller row bound.",
     )
 
-    def run(self, ask: Ask) -> Outcome:
-        dataset, steps = ask.dataset, ()
-        note = "Clip search: off, so there is one measurement."
-        shares = accounting.split(ask.guarantee, matrix=1)
+    mechanism = LeastNoise()
+
+    def request(self, ask: MethodInput) -> Request:
+        """One measurement, without a clip search."""
+        if self.clip_search != "off":
+            raise OtherSteps("A clip search looks at the norms of the rows first.")
+        return self.mechanism.request(ask)
+
+    def run(self, ask: MethodInput) -> Outcome:
+        """Maybe look for a smaller row bound, then measure once, and finish."""
+        wanted, dataset, note, steps = self.mechanism.request(ask), ask.dataset, SEARCH_OFF, ()
         if self.clip_search == "auto" and not isinstance(ask.guarantee, NoPrivacy):
             parts = accounting.split(ask.guarantee, norms=CLIP_SHARE, matrix=1 - CLIP_SHARE)
-            noise = affordable_rows(parts["matrix"], dataset.d)
+            noise = affordable_rows(parts["matrix"], ask.d)
             if noise > 2 * norm_noise(parts["norms"], ask.relation):
-                shares = parts
+                wanted = dataclasses.replace(wanted, share=parts["matrix"])
                 dataset, note, event = search_clip(ask, parts["norms"], noise)
                 steps = (event,)
             else:
-                note = f"Clip search: none, because with d = {dataset.d} columns it could not pay for itself."
-        shape, why = route(ask)
-        measured = measure_moment(
-            dataset, shares["matrix"], centre=ask.centre, shape=shape, rng=ask.rng, relation=ask.relation
-        )
+                note = f"Clip search: none, because with d = {ask.d} columns it could not pay for itself."
+        found = self.finish(ask, wanted.carried_out(dataclasses.replace(ask, rows=dataset)))
+        return dataclasses.replace(found, steps=steps, notes=(found.notes[0], note))
+
+    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+        """The matrix with its eigenvalues shrunk."""
         if measured.law.shape in ("free-trace", "isotropic"):
             matrix = denoise(measured.matrix, measured.law.off_diagonal_std)
         else:
-            matrix = repair(measured, "psd" if shape == "laplace" else "shrink")
+            matrix = repair(measured, "psd" if self.mechanism.shape(ask) == "laplace" else "shrink")
         moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint)
-        return Outcome(measured, moments, count=measured.count, steps=steps, notes=(why, note))
+        return Outcome(measured, moments, count=measured.count, notes=(ROUTES[self.mechanism.shape(ask)], SEARCH_OFF))
 
 
-def route(ask: Ask) -> tuple[str, str]:
-    """(noise shape, sentence) from the kind of guarantee and the number of columns."""
-    if not isinstance(ask.guarantee, PureDP):
-        return "free-trace", "Route: Gaussian noise of the least noisy shape, then eigenvalue shrinkage."
-    if ask.dataset.d == 1:
-        return "laplace", "Route: Laplace noise, because pure DP was asked for and there is one column."
-    return "wishart-difference", (
-        "Route: the difference of two Wishart matrices, because pure DP was asked for, then eigenvalue shrinkage."
-    )
-
-
-def affordable_rows(share, d: int) -> float:
+def affordable_rows(share: BudgetShare, d: int) -> float:
     """How many rows may lose all of a squared norm before it costs more than the noise of the matrix, halved by the
     shrinkage, that a smaller bound saves. Public: n and the rows do not enter."""
     if isinstance(share, PureDP):  # the Frobenius norm of Wishart-difference noise is about sqrt(2) (d + 1) sqrt(d) C n
@@ -97,7 +105,7 @@ def affordable_rows(share, d: int) -> float:
     return accounting.gaussian_scale(share, math.sqrt(2)) * math.sqrt(d * (d + 1)) / 2 / 2
 
 
-def search_clip(ask: Ask, share, affordable: float):
+def search_clip(ask: MethodInput, share: BudgetShare, affordable: float) -> tuple[Dataset, str, Event]:
     """(data set under the chosen row bound, note, event).
 
     Halving the bound from e to e/2 saves (e^2 - e^2/4) times the noise and costs at most (e^2 - e^2/4) / n for every

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from privcov import accounting
-from privcov.estimators.auto_cov import route
-from privcov.estimators.base import ALL_KINDS, METHODS, Ask
+from privcov.estimators.base import ALL_KINDS, METHODS
 from privcov.estimators.glasso import TUNINGS, Glasso
-from privcov.measurements.moment import ALL_CENTRES, Measured, measure_moment
+from privcov.estimators.mechanisms import LeastNoise
+from privcov.measurements.moment import ALL_CENTRES
 from privcov.privacy import RELATIONS
 
 
@@ -39,8 +38,4 @@ from privcov.privacy import RELATIONS
 class AutoPrecision(Glasso):
     """Guarantee: as asked; one measurement (measurements/moment.py), everything after it is post-processing."""
 
-    def measure(self, ask: Ask) -> Measured:
-        share = accounting.split(ask.guarantee, matrix=1)["matrix"]
-        return measure_moment(
-            ask.dataset, share, centre=ask.centre, shape=route(ask)[0], rng=ask.rng, relation=ask.relation
-        )
+    mechanism = LeastNoise()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import accounting
-from privcov.estimators.base import METHODS, Ask, Method, Outcome
+from privcov.estimators.base import METHODS, Method, MethodInput, Outcome
 from privcov.measurements.eigenvalues import top
 from privcov.measurements.whitened import measure_whitened
 from privcov.parameters import parameter
@@ -60,7 +60,7 @@ class CoinPress(Method):
         ends=("less noise, if it holds", "assumes nothing"),
     )
 
-    def run(self, ask: Ask) -> Outcome:
+    def run(self, ask: MethodInput) -> Outcome:
         joint = ask.centre == "joint"
         size, n = ask.dataset.d + joint, ask.dataset.n
         weights = [1.0] if self.steps == 1 else [(1 - LAST) / (self.steps - 1)] * (self.steps - 1) + [LAST]

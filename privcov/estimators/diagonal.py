@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting
-from privcov.estimators.base import ALL_KINDS, METHODS, Ask, Method, Outcome
+from privcov.estimators.base import ALL_KINDS, METHODS, MethodInput, OneMeasurement, Outcome
 from privcov.measurements.diagonal import measure_diagonal
+from privcov.measurements.moment import Measured
 from privcov.postprocess.joint import Moments, unpack
 
 
@@ -26,12 +26,15 @@ from privcov.postprocess.joint import Moments, unpack
     reference="The trivial estimator for nearly uncorrelated columns.",
 )
 @dataclass(frozen=True)
-class Diagonal(Method):
+class Diagonal(OneMeasurement):
     """Guarantee: as asked; Gaussian noise, or Laplace under PureDP, on the diagonal (and mean) only."""
 
-    def run(self, ask: Ask) -> Outcome:
-        share = accounting.split(ask.guarantee, diagonal=1)["diagonal"]
-        measured = measure_diagonal(ask.dataset, share, centre=ask.centre, rng=ask.rng)
+    def measure(self, ask: MethodInput) -> Measured:
+        """Noise on the diagonal (and mean) only."""
+        return measure_diagonal(ask.dataset, ask.guarantee, centre=ask.centre, rng=ask.rng)
+
+    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+        """No two columns are related."""
         found = unpack(measured.matrix, centre=ask.centre, row_bound=measured.row_bound)
 
         def keep(matrix: np.ndarray | None) -> np.ndarray | None:
@@ -42,6 +45,8 @@ class Diagonal(Method):
         second = found.second_moment
         if ask.centre == "joint":
             covariance = keep(found.covariance)
+            assert covariance is not None, "the mean was measured"
+            assert found.mean is not None
             second = covariance + np.outer(found.mean, found.mean)
             return Outcome(measured, Moments(second, found.mean, covariance))
         return Outcome(measured, Moments(keep(second), None, keep(found.covariance)))

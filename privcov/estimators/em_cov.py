@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import accounting
-from privcov.estimators.base import ALL_KINDS, METHODS, Ask, Method, Outcome
+from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, Outcome
 from privcov.estimators.separate_cov import PUBLISHED, SHARE, assemble
 from privcov.measurements.eigenvalues import measure_eigenvalues, top
 from privcov.measurements.exponential_vectors import measure_directions
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
-from privcov.privacy import ApproxDP, NoPrivacy, PureDP
+from privcov.privacy import ApproxDP, BudgetShare, NoPrivacy, PureDP
 
 LARGEST = 128
 SECONDS_AT_100 = 0.05  # one release at d = 100 on one core; grows with the fourth power of d
@@ -73,7 +73,7 @@ class EMCov(Method):
         help="published: half of the tight exponent, as in the paper; it leaves half of each epsilon unused.",
     )
 
-    def run(self, ask: Ask) -> Outcome:
+    def run(self, ask: MethodInput) -> Outcome:
         d, joint = ask.dataset.d, ask.centre == "joint"
         if d > LARGEST:
             seconds = SECONDS_AT_100 * (d / 100) ** 4
@@ -103,7 +103,7 @@ class EMCov(Method):
         first = () if found.event is None else (found.event,)
         return Outcome(None, moments, steps=first + drawn)
 
-    def _weights(self, values: np.ndarray, share, n: int) -> list[float]:
+    def _weights(self, values: np.ndarray, share: BudgetShare, n: int) -> list[float]:
         """Shares of the directions from released eigenvalues: proportional to sqrt(lambda + tau), or equal.
 
         tau = (2/epsilon_0) log(2d/beta)/n lets a direction whose eigenvalue was lost in the noise keep a share.

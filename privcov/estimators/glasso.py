@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.estimators.base import Ask, Method, Outcome
+from privcov.estimators.base import MethodInput, Outcome
+from privcov.estimators.mechanisms import Mechanical
 from privcov.estimators.precision import FOLDS, fission_halves, raw_scores, target
 from privcov.measurements.moment import Measured
 from privcov.parameters import parameter
@@ -36,8 +37,8 @@ NO_VARIANCE = (
 
 
 @dataclass(frozen=True)
-class Glasso(Method):
-    """Measure, repair, solve the path, choose. Subclasses bring the measurement and what their papers print.
+class Glasso(Mechanical):
+    """Measure, repair, solve the path, choose. Subclasses bring the mechanism and what their papers print.
 
     tuning "released": lambda by ``rule`` (lambda_choice.py). tuning "fixed": ``penalty`` times the smallest lambda that
     empties the graph. tuning "raw-cv": five-fold cross-validation of the likelihood on the raw rows at the lambdas of
@@ -77,9 +78,9 @@ class Glasso(Method):
         help="Certified gap per variable: screen 1e-6 nats, print 1e-7, where fewer edges hang on the solver.",
     )
 
-    def run(self, ask: Ask) -> Outcome:
+    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+        """Repair, path and choice."""
         published = ask.calibration != "sound"
-        measured = self.measure(ask)
         if published:
             clipped = self.as_printed(measured)
             s = target(clipped, ask.centre, measured.law.joint)
@@ -90,7 +91,7 @@ class Glasso(Method):
             if not has_descent():
                 notes += ("Solved by ADMM: the faster solver needs numba, which cannot be loaded here.",)
         best, chosen = self._choose(path, s, measured, ask)
-        r2 = ask.dataset.row_bound**2
+        r2 = ask.facts.row_bound**2
         path = tuple(
             dataclasses.replace(fit, lam=fit.lam * r2, precision=None if fit.precision is None else fit.precision / r2)
             for fit in path
@@ -113,15 +114,13 @@ class Glasso(Method):
         """One half of a fission, repaired like the matrix itself where it has a variance."""
         return repair_for_lasso(half, self.repair, FLOOR).matrix if np.trace(half) > 0 else half
 
-    def measure(self, ask: Ask) -> Measured:
-        """The one noisy moment, under the whole guarantee."""
-        raise NotImplementedError
-
     def as_printed(self, measured: Measured) -> np.ndarray:
         """The matrix that the paper's lasso gets."""
         return measured.matrix
 
-    def path_as_published(self, s: np.ndarray, measured: Measured, ask: Ask) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
+    def path_as_published(
+        self, s: np.ndarray, measured: Measured, ask: MethodInput
+    ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """Paper 3 prints the problem, every entry penalised, and no solver: ours, at the lambdas that have a solution.
 
         A matrix far from positive semi-definite has none below the penalty that empties the graph; the path then starts
@@ -144,7 +143,7 @@ class Glasso(Method):
         return path, notes
 
     def _choose(
-        self, path: tuple[Fit, ...], s: np.ndarray, measured: Measured, ask: Ask
+        self, path: tuple[Fit, ...], s: np.ndarray, measured: Measured, ask: MethodInput
     ) -> tuple[int, tuple[str, ...]]:
         published = ask.calibration != "sound"
         usable = solved(path)
@@ -173,7 +172,7 @@ class Glasso(Method):
             found = choices(path, s, measured.law.off_diagonal_std, measured.rows, scores=scores)
             best, how = found[self.rule], f"rule {self.rule}"
         fit = path[best]
-        note = f"Chosen lambda: {fit.lam * ask.dataset.row_bound**2:.4g} (point {best + 1} of {len(path)}), by {how}."
+        note = f"Chosen lambda: {fit.lam * ask.facts.row_bound**2:.4g} (point {best + 1} of {len(path)}), by {how}."
         if fit.status != "ok":
             note += f" The solver did not converge there (gap {fit.gap:.2g} nats per variable)."
         return best, (note,)

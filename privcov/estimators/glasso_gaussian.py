@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting
-from privcov.estimators.additive import PRINTED, SOUND, printed_share
-from privcov.estimators.base import METHODS, Ask
+from privcov.estimators.base import METHODS, MethodInput
 from privcov.estimators.glasso import NO_VARIANCE, PATH_DEPTH, PATH_POINTS, SMALLEST, TUNINGS, Glasso
-from privcov.measurements.moment import ALL_CENTRES, Measured, measure_moment
+from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanism
+from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.parameters import parameter
 from privcov.postprocess.admm import gap_per_variable, published_admm
 from privcov.postprocess.feasibility import diagnose
@@ -69,14 +68,11 @@ class GlassoGaussian(Glasso):
         "does not allow, and which rho = 100 makes slow on any: its answer depends on where it stopped.",
     )
 
-    def measure(self, ask: Ask) -> Measured:
-        share, shape = ask.guarantee, "free-trace"
-        if ask.calibration != "sound":
-            share, shape = printed_share(ask, SCALES, "triangle", accounting.gaussian_scale), "upper-triangle"
-        share = accounting.split(share, matrix=1)["matrix"]
-        return measure_moment(ask.dataset, share, centre=ask.centre, shape=shape, rng=ask.rng, relation=ask.relation)
+    mechanism = Mechanism("free-trace", SCALES, "upper-triangle")
 
-    def path_as_published(self, s: np.ndarray, measured: Measured, ask: Ask) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
+    def path_as_published(
+        self, s: np.ndarray, measured: Measured, ask: MethodInput
+    ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
         """The answers of the loop that paper 2 prints, one for every lambda."""
         if ask.calibration != "as-published-2":
             return super().path_as_published(s, measured, ask)
@@ -89,7 +85,9 @@ class GlassoGaussian(Glasso):
         lost = sum(fit.lam <= below for fit in path)
         short = sum(fit.status != "ok" for fit in path)
         shown = nearest(path, self.penalty * top)
-        length = float(np.linalg.norm(path[shown].precision)) / ask.dataset.row_bound**2
+        precision = path[shown].precision
+        assert precision is not None, "where the loop stopped there is a matrix"
+        length = float(np.linalg.norm(precision)) / ask.facts.row_bound**2
         notes = (
             f"As published, every entry is penalised, nothing is repaired, and ADMM with rho = {RHO:g} was stopped "
             f"after {self.iterations} iterations; {short} of {PATH_POINTS} penalties had not converged.",

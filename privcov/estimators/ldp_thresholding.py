@@ -9,10 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from privcov import accounting
-from privcov.estimators.base import METHODS, Ask
-from privcov.estimators.thresholding import SOUND, TUNINGS, WithEta, WithGamma
-from privcov.measurements.labels import anchors
+from privcov.estimators.base import METHODS, Method, MethodInput, Request
+from privcov.estimators.thresholding import SOUND, TUNINGS, Thresholding, WithEta, WithGamma
 from privcov.measurements.local_moment import measure_reports, report_sensitivity
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.privacy import ApproxDP, ZCDP
@@ -35,26 +33,29 @@ AVOID = (
 )
 
 
-class Local:
+class Local(Thresholding):
     """Measure user by user. Comes before the class with the constant."""
 
     variance_factor: ClassVar[float] = 2.0
 
-    def measure(self, ask: Ask, share) -> Measured:
-        """The average of the users' reports, each under the whole share."""
-        shape = "free-trace" if ask.calibration == "sound" else "upper-triangle"
-        share = accounting.split(share, reports=1)["reports"]
-        return measure_reports(ask.dataset, share, centre=ask.centre, shape=shape, rng=ask.rng)
+    def request(self, ask: MethodInput) -> Request:
+        """Never: the users add the noise."""
+        return Method.request(self, ask)
 
-    def printed_std(self, ask: Ask) -> float:
+    def measure(self, ask: MethodInput) -> Measured:
+        """The average of the users' reports, each under the whole guarantee."""
+        wanted = super().request(ask)
+        return measure_reports(ask.dataset, wanted.share, centre=wanted.centre, shape=wanted.shape, rng=ask.rng)
+
+    def printed_std(self, ask: MethodInput) -> float:
         """Of one user's report: papers 1 and 4 put this, not that of the average, into the threshold."""
         assert isinstance(ask.guarantee, ApproxDP)
         epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta
         return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / epsilon
 
-    def true_sensitivity(self, ask: Ask) -> float:
+    def true_sensitivity(self, ask: MethodInput) -> float:
         """Of one user's report, whatever the paper used: l2 of the upper triangle, unit ball."""
-        return report_sensitivity(ask.dataset.d, shape="upper-triangle", joint=anchors(ask.dataset, ask.centre))
+        return report_sensitivity(ask.d, shape="upper-triangle", joint=ask.anchors)
 
 
 @METHODS.add(

@@ -13,8 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from privcov.estimators.additive import SOUND
-from privcov.estimators.base import ALL_KINDS, METHODS, Ask, Method, Outcome
+from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, Outcome
+from privcov.estimators.mechanisms import SOUND
 from privcov.measurements.moment import ANCHOR_SQUARED
 from privcov.measurements.output_noise import measure_map, unit_sensitivity
 from privcov.parameters import parameter
@@ -93,7 +93,7 @@ class OutputPerturbation(Method):
         help="universal: entries that noise alone could have made become zero. none: keep every entry.",
     )
 
-    def run(self, ask: Ask) -> Outcome:
+    def run(self, ask: MethodInput) -> Outcome:
         joint, published = ask.centre == "joint", ask.calibration != "sound"
         if published and not isinstance(ask.guarantee, (PureDP, NoPrivacy)):
             raise ValueError(

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from privcov.estimators.base import Ask
-from privcov.measurements.labels import anchors
+from privcov.estimators.base import MethodInput
 from privcov.measurements.moment import Measured
 from privcov.measurements.raw_folds import fold_moments
 from privcov.postprocess.joint import unpack
@@ -23,8 +22,7 @@ def target(matrix: np.ndarray, centre: str, k: int = 1) -> np.ndarray:
 
     k: number of anchors in the matrix, where the centre is "classes".
     """
-    moments = unpack(matrix, centre=centre, row_bound=1.0, anchors=k)
-    return moments.second_moment if moments.covariance is None else moments.covariance
+    return unpack(matrix, centre=centre, row_bound=1.0, anchors=k).target
 
 
 def noise_on_target(measured: Measured) -> Callable[[np.random.Generator], np.ndarray]:
@@ -58,12 +56,12 @@ def fission_halves(
     return halves
 
 
-def raw_scores(ask: Ask, solve: Callable[[np.ndarray], Sequence[np.ndarray | None]]) -> np.ndarray:
+def raw_scores(ask: MethodInput, solve: Callable[[np.ndarray], Sequence[np.ndarray | None]]) -> np.ndarray:
     """Five-fold cross-validated -log det T + <S_held, T> on the raw rows, as paper 2 chooses lambda. NOT private.
 
     solve: moment of the training rows -> candidate precision matrices, always in the same order.
     """
-    k = anchors(ask.dataset, ask.centre)
+    k = ask.anchors
     folds = fold_moments(ask.dataset, joint=k, folds=FOLDS, rng=ask.rng)
     total: Any = 0.0
     for train, _, held in folds:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting
-from privcov.estimators.base import METHODS, Ask, Method, Outcome
+from privcov.estimators.base import METHODS, MethodInput, Outcome
+from privcov.estimators.mechanisms import Mechanical, Mechanism
 from privcov.measurements.eigenvalues import top
-from privcov.measurements.moment import ALL_CENTRES, measure_moment
+from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import project_trace
@@ -34,7 +34,7 @@ from privcov.privacy import RELATIONS, ApproxDP, ZCDP
     differs="The bound on the trace may come from the measurement itself, whose trace is accurate at no cost.",
 )
 @dataclass(frozen=True)
-class Projection(Method):
+class Projection(Mechanical):
     """Guarantee: as asked; one measurement (measurements/moment.py), and the projection is post-processing.
 
     Under replace-one the noise has the free-trace shape, so the released trace is as accurate as a single entry.
@@ -47,11 +47,10 @@ class Projection(Method):
         help="Free: the trace of the noisy matrix, or the public bound R^2 that no trace exceeds.",
     )
 
-    def run(self, ask: Ask) -> Outcome:
-        share = accounting.split(ask.guarantee, matrix=1)["matrix"]
-        measured = measure_moment(
-            ask.dataset, share, centre=ask.centre, shape="free-trace", rng=ask.rng, relation=ask.relation
-        )
+    mechanism = Mechanism("free-trace")
+
+    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+        """The nearest positive semi-definite matrix whose trace is not too large."""
         largest = top(measured.law.joint)  # rows of the unit ball: no trace is larger
         trace = float(np.trace(measured.matrix)) if self.trace == "released" else largest
         trace = float(np.clip(trace, 0.0, largest))

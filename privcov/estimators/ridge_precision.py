@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import accounting
-from privcov.estimators.additive import SOUND, printed_share
-from privcov.estimators.base import METHODS, Ask, Method, Outcome
+from privcov.estimators.base import METHODS, MethodInput, OneMeasurement, Outcome, Request
+from privcov.estimators.mechanisms import SOUND, printed_share
 from privcov.estimators.precision import FOLDS, fission_halves, raw_scores, target
-from privcov.measurements.moment import ALL_CENTRES, Measured, measure_moment
+from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.lambda_choice import fission_scores
 from privcov.postprocess.ridge import ridge_path, ridge_precision
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import RELATIONS, ApproxDP, ZCDP
+from privcov.privacy import RELATIONS, ApproxDP, BudgetShare, ZCDP
 
 PENALTIES = np.geomspace(1e-4, 10.0, 41)  # tried by the rules, in the unit of the parameter
 SPLITS = 10
@@ -51,7 +51,7 @@ SPLITS = 10
     },
 )
 @dataclass(frozen=True)
-class RidgePrecision(Method):
+class RidgePrecision(OneMeasurement):
     """Guarantee: as asked; one Gaussian measurement (measurements/moment.py), the rest is post-processing.
 
     tuning "released": lambda by data fission, the smallest mean of -log det T + <T2, T> (lambda_choice.py); the rule
@@ -71,13 +71,15 @@ class RidgePrecision(Method):
         ends=("noisier inverse", "smoother inverse"),
     )
 
-    def run(self, ask: Ask) -> Outcome:
+    def request(self, ask: MethodInput) -> Request:
+        """One Gaussian measurement of the whole guarantee."""
+        if ask.calibration == "sound":
+            return Request(ask.guarantee, ask.centre, "free-trace")
+        return Request(self._printed(ask), ask.centre, "upper-triangle")
+
+    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+        """Repair, choose the penalty, invert with the ridge."""
         published = ask.calibration != "sound"
-        share, shape = (self._printed(ask), "upper-triangle") if published else (ask.guarantee, "free-trace")
-        share = accounting.split(share, matrix=1)["matrix"]
-        measured = measure_moment(
-            ask.dataset, share, centre=ask.centre, shape=shape, rng=ask.rng, relation=ask.relation
-        )
         repaired = measured.matrix if published else clip_psd(measured.matrix)
         s = target(repaired, ask.centre, measured.law.joint)
         penalty, notes = self._penalty(ask, measured, len(s))
@@ -89,19 +91,19 @@ class RidgePrecision(Method):
                 f"stay so; the lowest, {below[0]:.3g} R^2, alone makes an eigenvalue of "
                 f"{-below[0] / (2 * lam):.3g} / R^2 or more.",
             )
-        r2 = ask.dataset.row_bound**2
+        r2 = ask.facts.row_bound**2
         moments = unpack(repaired, centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint)
         return Outcome(measured, moments, ridge_precision(s, lam) / r2, notes=notes, count=measured.count)
 
-    def _printed(self, ask: Ask):
-        n = 1 if ask.calibration == "as-published" else ask.dataset.n
+    def _printed(self, ask: MethodInput) -> BudgetShare:
+        n = 1 if ask.calibration == "as-published" else ask.n
 
-        def scale(g, p):
+        def scale(g: ApproxDP, p: int) -> float:
             return n * accounting.classical_gaussian_scale(g.epsilon, g.delta, math.sqrt(2))
 
         return printed_share(ask, {ask.calibration: (ApproxDP, scale)}, "triangle", accounting.gaussian_scale)
 
-    def _penalty(self, ask: Ask, measured: Measured, d: int) -> tuple[float, tuple[str, ...]]:
+    def _penalty(self, ask: MethodInput, measured: Measured, d: int) -> tuple[float, tuple[str, ...]]:
         lambdas = [ridge_lambda(x, d) for x in PENALTIES]
         if ask.tuning == "raw-cv":
             scores = raw_scores(ask, lambda s: ridge_path(s, lambdas))

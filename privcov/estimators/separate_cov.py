@@ -9,18 +9,18 @@ import numpy as np
 
 from privcov import accounting
 from privcov.dataset import Dataset
-from privcov.estimators.base import ALL_KINDS, METHODS, Ask, Method, Outcome
+from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodCard, MethodInput, Outcome
 from privcov.measurements.eigenvalues import MeasuredValues, measure_eigenvalues, top
 from privcov.measurements.moment import ANCHOR_SQUARED, Measured, measure_moment, sensitivity
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
-from privcov.privacy import ApproxDP, PureDP
+from privcov.privacy import ApproxDP, BudgetShare, PureDP
 
 PUBLISHED = "as-published-5"
 SHARE = {"low": 0.05, "high": 0.95, "ends": ("better eigenvectors", "better eigenvalues")}
 
 
-def published_share(share, d: int, joint: bool):
+def published_share(share: BudgetShare, d: int, joint: bool) -> BudgetShare:
     """The share a paper-5 Laplace matrix really spends: its scale sqrt(2) d / (n epsilon) suits a larger sensitivity
     than that of triangle_l1.py. Gaussian shares are spent whole.
 
@@ -34,7 +34,7 @@ def published_share(share, d: int, joint: bool):
     return PureDP(share.epsilon * sensitivity(d, 1, norm="l1", joint=joint) / scale)
 
 
-def matrix_shape(guarantee, calibration: str) -> str:
+def matrix_shape(guarantee: BudgetShare, calibration: str) -> str:
     """Laplace under pure DP; else the papers' triangle as published, and the less noisy isotropic shape."""
     if isinstance(guarantee, PureDP):
         return "laplace"
@@ -74,7 +74,7 @@ def measure_both(
     return values, measure_moment(dataset, share, centre=centre, shape=shape, rng=rng, name="vectors")
 
 
-def published_guard(ask: Ask, card) -> None:
+def published_guard(ask: MethodInput, card: MethodCard) -> None:
     """Paper 5 states its algorithms under zCDP and pure DP only."""
     if ask.calibration == PUBLISHED and isinstance(ask.guarantee, ApproxDP):
         raise ValueError(
@@ -128,7 +128,7 @@ class SeparateCov(Method):
         help="svd-authors repeats a fault of the published code; only with the calibration as-published-5.",
     )
 
-    def run(self, ask: Ask) -> Outcome:
+    def run(self, ask: MethodInput) -> Outcome:
         published_guard(ask, self.card)
         published = ask.calibration == PUBLISHED
         shares = accounting.split(ask.guarantee, values=self.values_share, vectors=1 - self.values_share)

@@ -1,28 +1,17 @@
-"""MOD-SULQ: the noisy covariance that paper 3 compares with (as "SQLU"). About d times more noise than it needs."""
+"""MOD-SULQ, which paper 3 compares with (as "SQLU"): a noisy covariance, and the graphical lasso on it. About d times
+more noise than it needs."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from privcov import accounting
-from privcov.estimators.additive import REPAIR_HELP, REPAIRS, printed_share, repair
-from privcov.estimators.base import METHODS, Ask, Method, Outcome
-from privcov.measurements.moment import ALL_CENTRES, measure_moment
+from privcov.estimators.additive import REPAIR_HELP, REPAIRS, AdditiveCov
+from privcov.estimators.base import METHODS
+from privcov.estimators.glasso import TUNINGS, Glasso
+from privcov.estimators.mechanisms import SULQ
+from privcov.measurements.moment import ALL_CENTRES
 from privcov.parameters import parameter
-from privcov.postprocess.joint import unpack
 from privcov.privacy import ApproxDP
-
-
-def printed_scale(guarantee: ApproxDP, p: int) -> float:
-    """beta times n, for unit vectors of p numbers."""
-    inside = (p * p + p) / (guarantee.delta * 2 * math.sqrt(2 * math.pi))
-    if inside <= 1:
-        raise ValueError(
-            f"The printed scale of MOD-SULQ has no value at delta={guarantee.delta:g} with {p} column(s). "
-            "Use a smaller delta."
-        )
-    return (p + 1) / guarantee.epsilon * math.sqrt(2 * math.log(inside)) + 1 / math.sqrt(guarantee.epsilon)
 
 
 @METHODS.add(
@@ -48,21 +37,47 @@ def printed_scale(guarantee: ApproxDP, p: int) -> float:
     },
 )
 @dataclass(frozen=True)
-class Sulq(Method):
+class Sulq(AdditiveCov):
     """Guarantee: more than the printed (epsilon, delta); the proof of its event is in measurements/moment.py.
 
     There is no sound calibration: with the exact one, its noise shape is gaussian-cov with shape "upper-triangle".
     """
 
     repair: str = parameter("none", "Repair of the spectrum", choices=REPAIRS, help=REPAIR_HELP, advanced=True)
+    mechanism = SULQ
 
-    def run(self, ask: Ask) -> Outcome:
-        printed = {"as-published": (ApproxDP, printed_scale)}
-        share = printed_share(ask, printed, "triangle", accounting.gaussian_scale)
-        measured = measure_moment(
-            ask.dataset, share, centre=ask.centre, shape="upper-triangle", rng=ask.rng, relation=ask.relation
-        )
-        moments = unpack(
-            repair(measured, self.repair), centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint
-        )
-        return Outcome(measured, moments)
+
+@METHODS.add(
+    key="glasso-sulq",
+    label="Graphical lasso, MOD-SULQ noise",
+    target="precision",
+    family="Graph",
+    guarantees=(ApproxDP,),
+    standing="historical",
+    relations=("replace-one", "zero-out"),
+    centres=ALL_CENTRES,
+    order=94,
+    tunings=(TUNINGS[1], TUNINGS[2]),
+    summary="Adds symmetric Gaussian noise whose scale grows with the number of columns, then finds a sparse precision "
+    "matrix: the baseline of paper 3.",
+    formula=r"\hat\Theta_\lambda=\arg\min_{\Theta\succ0}-\log|\Theta|+\mathrm{tr}((S+N)\Theta)+\lambda\|\Theta\|_1,"
+    r"\quad N_{ij}\sim\mathcal N(0,\beta^2),\quad"
+    r"\beta=\frac{(d+1)R^2}{n\epsilon}\sqrt{2\ln\frac{d^2+d}{2\delta\sqrt{2\pi}}}+\frac{R^2}{n\sqrt\epsilon}",
+    avoid="For accuracy: glasso-gaussian gives the same guarantee with about d times less noise.",
+    reference="Paper 3, Table 2 (there SQLU); Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha "
+    "(2013).",
+    differs="The statement gives the guarantee it really has, which is stronger than the claim. Where the table prints "
+    "NA, the paper does not say why; here penalties without a solution are marked as such and left out.",
+    calibrations={
+        "as-published": "the printed scale beta; every entry penalised, nothing repaired, so that small penalties may "
+        "have no solution",
+    },
+)
+@dataclass(frozen=True)
+class GlassoSulq(Glasso):
+    """Guarantee: more than the printed (epsilon, delta); the proof of its event is in measurements/moment.py.
+
+    There is no sound form: with the exact calibration it is glasso-gaussian.
+    """
+
+    mechanism = SULQ

@@ -25,7 +25,7 @@ def unit_moments(matrix: np.ndarray, measured: Measured) -> Moments:
 
 def target(moments: Moments) -> np.ndarray:
     """The covariance, or the second moment where no mean is known."""
-    return moments.second_moment if moments.covariance is None else moments.covariance
+    return moments.target
 
 
 def mean_std(measured: Measured) -> float:
@@ -35,7 +35,9 @@ def mean_std(measured: Measured) -> float:
 
 def _classes(whole: Moments, measured: Measured) -> list[tuple[float, np.ndarray, float]]:
     """(share, mean, deviation of an entry) of every class that has rows."""
-    most = 1 / math.sqrt(len(whole.second_moment))
+    assert whole.class_shares is not None, "the centre is classes"
+    assert whole.class_means is not None
+    most = 1 / math.sqrt(whole.class_means.shape[1])
     pairs = zip(whole.class_shares, whole.class_means, strict=True)
     return [(float(p), mean, min(mean_std(measured) / float(p), most)) for p, mean in pairs if p > 0]
 
@@ -85,6 +87,7 @@ def in_working_units(matrix: np.ndarray, whole: Moments, centre: str, row_bound:
     mean = row_bound * whole.mean
     if whole.class_means is None:
         return Moments(r2 * matrix + np.outer(mean, mean), mean, r2 * matrix)
+    assert whole.class_shares is not None, "they come with the means"
     means = row_bound * whole.class_means
     between = (means.T * whole.class_shares) @ means
     return Moments(r2 * matrix + between, mean, r2 * matrix, means, whole.class_shares)

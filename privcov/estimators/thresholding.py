@@ -9,14 +9,14 @@ the noisy matrix alone (free).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from privcov import accounting
-from privcov.estimators import additive
-from privcov.estimators.base import Ask, Method, Outcome
+from privcov.estimators import mechanisms
+from privcov.estimators.base import MethodInput, OneMeasurement, Outcome, Request
 from privcov.estimators.threshold_noise import (
     diagonal_variance,
     in_working_units,
@@ -25,19 +25,19 @@ from privcov.estimators.threshold_noise import (
     target,
     unit_moments,
 )
-from privcov.measurements.labels import anchors
-from privcov.measurements.moment import Measured, measure_moment, sensitivity
+from privcov.measurements.moment import Measured, sensitivity
 from privcov.measurements.raw_folds import fold_moments
 from privcov.parameters import parameter
 from privcov.postprocess import threshold as cutting
 from privcov.postprocess.joint import Moments
 from privcov.postprocess.spectrum import clip_psd
-from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy
+from privcov.privacy import ApproxDP, BudgetShare, GaussianDP, NoPrivacy
 
+Deviation = TypeVar("Deviation", float, np.ndarray)
 TUNINGS = ("released", "raw-cv")
 FOLDS = 10
 CONSTANTS_TRIED = 41
-SOUND = additive.SOUND + "; the diagonal is never cut"
+SOUND = mechanisms.SOUND + "; the diagonal is never cut"
 RULES = ("hard-universal", "soft-sure", "fission", "paper")
 RULE_HELP = (
     "Free: reads the noisy matrix only. hard-universal: best when most pairs are truly zero. soft-sure: when many are "
@@ -46,8 +46,8 @@ RULE_HELP = (
 
 
 def constant_parameter(
-    default: float, label: str, low: float, high: float, help: str, ends=("keeps more", "cuts more")
-):
+    default: float, label: str, low: float, high: float, help: str, ends: tuple[str, str] = ("keeps more", "cuts more")
+) -> Any:
     """A constant of a printed threshold: nearly all of them raise it."""
     return parameter(
         default,
@@ -62,8 +62,8 @@ def constant_parameter(
 
 
 @dataclass(frozen=True)
-class Thresholding(Method):
-    """Measure, choose a cut, cut, clip. Subclasses bring the measurement and the papers' constant."""
+class Thresholding(OneMeasurement):
+    """Measure, choose a cut, cut, clip. Subclasses bring the papers' constant."""
 
     letter: ClassVar[str]  # of the constant, in the paper
     variance_factor: ClassVar[float]  # the printed noise variance is this times log(1.25 / delta) / (n epsilon)^2
@@ -77,16 +77,16 @@ class Thresholding(Method):
         "leaves them as measured. They are never set to zero.",
     )
 
-    def run(self, ask: Ask) -> Outcome:
+    def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+        """Choose a cut, cut, clip."""
         published = ask.calibration != "sound"
-        measured = self.measure(ask, ask.guarantee if not published else self._printed_share(ask))
         whole = unit_moments(measured.matrix, measured)
         noisy = target(whole)
-        constant, notes = self.constant / ask.dataset.d, ()
+        constant, notes = self.constant / ask.d, ()
         if ask.tuning == "raw-cv":
             constant = chosen_on_raw_rows(ask, measured)
             notes = (
-                f"{self.letter} = {self.named(constant * ask.dataset.d):.4g} was chosen by {FOLDS}-fold "
+                f"{self.letter} = {self.named(constant * ask.d):.4g} was chosen by {FOLDS}-fold "
                 "cross-validation on the raw rows, as in the papers' experiments.",
             )
         if published:
@@ -113,26 +113,25 @@ class Thresholding(Method):
         """The parameter that the papers name, for this constant."""
         raise NotImplementedError
 
-    def measure(self, ask: Ask, share) -> Measured:
-        """One Gaussian measurement of the whole share; the printed noise shape when the calibration is a paper's."""
-        shape = "free-trace" if ask.calibration == "sound" else "upper-triangle"
-        share = accounting.split(share, matrix=1)["matrix"]
-        return measure_moment(ask.dataset, share, centre=ask.centre, shape=shape, rng=ask.rng, relation=ask.relation)
+    def request(self, ask: MethodInput) -> Request:
+        """One Gaussian measurement of the whole guarantee; as published, of the printed shape and scale."""
+        if ask.calibration == "sound":
+            return Request(ask.guarantee, ask.centre, "free-trace")
+        return Request(self._printed_share(ask), ask.centre, "upper-triangle")
 
-    def printed_std(self, ask: Ask) -> float:
+    def printed_std(self, ask: MethodInput) -> float:
         """sigma as printed, in unit-ball units: what the papers add to an entry and put into the threshold."""
         assert isinstance(ask.guarantee, ApproxDP)
         epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta
-        return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / (ask.dataset.n * epsilon)
+        return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / (ask.n * epsilon)
 
-    def true_sensitivity(self, ask: Ask) -> float:
+    def true_sensitivity(self, ask: MethodInput) -> float:
         """Of what is measured, whatever the paper used: l2 of the upper triangle, unit ball."""
-        joint = anchors(ask.dataset, ask.centre)
-        return sensitivity(ask.dataset.d, ask.dataset.n, norm="triangle", joint=joint, relation=ask.relation)
+        return sensitivity(ask.d, ask.n, norm="triangle", joint=ask.anchors, relation=ask.relation)
 
-    def _printed_share(self, ask: Ask):
+    def _printed_share(self, ask: MethodInput) -> BudgetShare:
         """The share that makes the measurement use the printed sigma; its event says what that really gives."""
-        additive.refuse_unknown_count(ask)
+        mechanisms.refuse_unknown_count(ask)
         if isinstance(ask.guarantee, NoPrivacy):
             return ask.guarantee
         if not isinstance(ask.guarantee, ApproxDP):
@@ -142,7 +141,9 @@ class Thresholding(Method):
             )
         return GaussianDP(self.true_sensitivity(ask) / self.printed_std(ask))
 
-    def _cut_as_printed(self, noisy: np.ndarray, measured: Measured, constant: float, ask: Ask):
+    def _cut_as_printed(
+        self, noisy: np.ndarray, measured: Measured, constant: float, ask: MethodInput
+    ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Every entry, the diagonal too, with one threshold."""
         sigma = 0.0 if isinstance(ask.guarantee, NoPrivacy) else self.printed_std(ask)
         cut = papers_threshold(constant, sigma, len(noisy), measured.rows)
@@ -212,7 +213,7 @@ class WithEta(Thresholding):
         return 4 * math.sqrt(2) / 3 * self.moment_bound ** (2 / (4 + self.moment_excess)) * self.variance_bound
 
 
-def papers_threshold(constant: float, deviation, d: int, rows: float):
+def papers_threshold(constant: float, deviation: Deviation, d: int, rows: float) -> Deviation:
     """constant sqrt(log d / n) + 4 deviation sqrt(log d). Papers 1 and 4, step 2."""
     return constant * math.sqrt(math.log(d) / rows) + 4 * deviation * math.sqrt(math.log(d))
 
@@ -243,7 +244,10 @@ def cut_by_rule(
 
 
 def fission_halves(
-    measured: Measured, sampling, rng: np.random.Generator, gain: float = cutting.FISSION_GAIN
+    measured: Measured,
+    sampling: Callable[[np.random.Generator], np.ndarray],
+    rng: np.random.Generator,
+    gain: float = cutting.FISSION_GAIN,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Two copies of the covariance with independent errors: T1 = T + g Z, T2 = T - Z / g, Cov(Z) = Cov(T).
 
@@ -258,12 +262,12 @@ def fission_halves(
     return half(gain), half(-1 / gain)
 
 
-def chosen_on_raw_rows(ask: Ask, measured: Measured) -> float:
+def chosen_on_raw_rows(ask: MethodInput, measured: Measured) -> float:
     """The constant (unit-ball units) with the smallest cross-validated Frobenius loss on the rows. NOT private.
 
     Bickel and Levina (2008): cut the moment of the training rows at c sqrt(log d / n), compare with the held-out one.
     """
-    d = ask.dataset.d
+    d = ask.d
     folds = fold_moments(ask.dataset, joint=measured.law.joint, folds=FOLDS, rng=ask.rng)
     if d == 1:
         return 0.0  # nothing to cut

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from privcov.estimators.additive import REPAIR_HELP, REPAIRS, _Additive
+from privcov.estimators.additive import REPAIR_HELP, REPAIRS, AdditiveCov
 from privcov.estimators.base import METHODS
+from privcov.estimators.mechanisms import Mechanism
 from privcov.measurements.moment import ALL_CENTRES
 from privcov.parameters import parameter
 from privcov.privacy import RELATIONS, PureDP, ZCDP
@@ -29,11 +29,11 @@ from privcov.privacy import RELATIONS, PureDP, ZCDP
     reference="Own construction and proof; it repairs the Wishart noise of paper 3 and of Jiang, Xie and Zhang (2016).",
 )
 @dataclass(frozen=True)
-class WishartDifference(_Additive):
+class WishartDifference(AdditiveCov):
     """Guarantee: pure epsilon-DP; proof in measurements/wishart.py. Under zCDP it is run at epsilon = sqrt(2 rho), and
     pure epsilon-DP is (epsilon^2 / 2)-zCDP. On private rows whose number is public, up to ten columns and anchors have
     the coupled law of measurements/exact_wishart.py instead: the same guarantee with a quieter trace.
     """
 
     repair: str = parameter("shrink", "Repair of the spectrum", choices=REPAIRS, help=REPAIR_HELP, advanced=True)
-    shape: ClassVar[str] = "wishart-difference"
+    mechanism = Mechanism("wishart-difference")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.estimators.base import ALL_KINDS, METHODS, Ask, Method, Outcome
+from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, NothingMeasured, Outcome, Request
 from privcov.postprocess.joint import Moments
 
 
@@ -28,8 +28,12 @@ from privcov.postprocess.joint import Moments
 class Zero(Method):
     """Guarantee: perfect, nothing is measured."""
 
-    def run(self, ask: Ask) -> Outcome:
-        zero = np.zeros((ask.dataset.d, ask.dataset.d))
+    def request(self, ask: MethodInput) -> Request:
+        """Never."""
+        raise NothingMeasured(f"{self.card.label} reads no rows, so there is nothing to release.")
+
+    def run(self, ask: MethodInput) -> Outcome:
+        zero = np.zeros((ask.d, ask.d))
         return Outcome(
             None,
             Moments(

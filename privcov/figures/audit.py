@@ -1,37 +1,30 @@
-"""Pictures of the privacy audit: two output distributions, the impossible region, and what an attacker may conclude."""
+"""Pictures of the privacy audit: two output distributions, the impossible region, what an attacker may conclude, and
+the test of whole-number noise."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import plotly.graph_objects as go
 
 from privcov.audit import disclosure
+from privcov.audit.lattice import LIMIT, Evenness
 from privcov.audit.live import Audit, Histogram
-from privcov.figures.look import Palette, Picture, draw, pen, plain, wash
+from privcov.audit.trial import Trial
+from privcov.figures.demonstrations import NAMES, outlines
+from privcov.figures.look import Picture, band, dotted, draw, pen
+from privcov.figures.palette import Palette, wash
+from privcov.figures.words import plain
 
-_NAMES = ("first table", "second table")
+_SAMPLERS = ("old sampler, floating point", "exact sampler")
 _FINE = 201
 
 
-def _bars(found: Histogram, palette: Palette) -> list:
+def _bars(found: Histogram, palette: Palette) -> list[go.Scatter]:
     total = max(int(found.first.sum()), 1)
     middle = (found.edges[1:] + found.edges[:-1]) / 2
-    traces = []
-    for i, counts in enumerate((found.first, found.second)):
-        colour = pen(i, palette).colour
-        traces.append(
-            go.Scatter(
-                x=middle,
-                y=counts / total,
-                mode="lines",
-                line={"shape": "hvh", "color": colour, "width": 2, "dash": pen(i, palette).dash},
-                fill="tozeroy",
-                fillcolor=wash(colour, 0.16),
-                name=_NAMES[i],
-                hovertemplate="%{x:.4g}: %{y:.2%}<extra>" + _NAMES[i] + "</extra>",
-            )
-        )
-    return traces
+    return outlines(middle, (found.first / total, found.second / total), "hvh", ".2%", palette)
 
 
 def _share_axis(found: Histogram) -> dict:
@@ -41,27 +34,18 @@ def _share_axis(found: Histogram) -> dict:
 
 
 def _zone(low: float, high: float, text: str, palette: Palette, *, right: bool) -> dict:
-    return {
-        "type": "rect",
-        "xref": "x",
-        "yref": "paper",
-        "x0": low,
-        "x1": high,
-        "y0": 0,
-        "y1": 1,
-        "line": {"width": 0},
-        "fillcolor": wash(palette.bad, 0.10),
-        "layer": "below",
-        "label": {"text": text, "textposition": "top right" if right else "top left", "font": {"color": palette.bad}},
-    }
+    label = {"text": text, "textposition": "top right" if right else "top left", "font": {"color": palette.bad}}
+    return band(wash(palette.bad, 0.10), x=(low, high), xref="x", label=label)
 
 
 def outputs(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
     """The statistic that tells the tables apart best, over the test draws of both, and the set that is tested."""
     found = audit.histogram
     low, high = float(found.edges[0]), float(found.edges[-1])
-    ends = (found.cut, high) if found.above else (low, found.cut)
-    shapes = [_zone(*ends, "tested set", palette, right=found.above)]
+    cut = found.cut
+    assert cut is not None  # the histogram of a tested set has one
+    start, end = (cut, high) if found.above else (low, cut)
+    shapes = [_zone(start, end, "tested set", palette, right=found.above)]
     figure = draw(
         _bars(found, palette),
         palette,
@@ -81,10 +65,12 @@ def outputs(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
 def support(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
     """Answers that only one table can give: below zero the other one has none."""
     found, counts = audit.support, audit.impossible
+    assert found is not None  # drawn for additive Wishart noise alone, which has both
+    assert counts is not None
     low = float(found.edges[0])
     most = max(counts)
-    alone = _NAMES[0] if counts[0] >= counts[1] else _NAMES[1]
-    other = _NAMES[1] if alone == _NAMES[0] else _NAMES[0]
+    alone = NAMES[0] if counts[0] >= counts[1] else NAMES[1]
+    other = NAMES[1] if alone == NAMES[0] else NAMES[0]
     shapes = [_zone(low, 0.0, f"impossible with the {other}", palette, right=False)] if low < 0 else []
     figure = draw(
         _bars(found, palette),
@@ -104,14 +90,9 @@ def support(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
 def beliefs(claim: disclosure.Claim, chances: tuple[float, ...], prior: float, palette: Palette) -> Picture:
     """Belief after the release against belief before, in the worst case that has at most each of these chances."""
     x = np.linspace(0, 1, _FINE)
-    traces = [
-        go.Scatter(
-            x=x, y=x, mode="lines", name="nothing learned", line={"color": palette.quiet, "dash": "dot", "width": 1.5}
-        )
-    ]
+    traces = [dotted(x, x, palette, 1.5, name="nothing learned")]
     for i, chance in enumerate(chances):
         y = disclosure.posterior(x, disclosure.loss(claim, chance))
-        look = pen(i, palette)
         name = "any release" if len(chances) == 1 else f"all but {chance * 100:g} % of releases"
         traces.append(
             go.Scatter(
@@ -119,7 +100,7 @@ def beliefs(claim: disclosure.Claim, chances: tuple[float, ...], prior: float, p
                 y=y,
                 mode="lines",
                 name=name,
-                line={"color": look.colour, "dash": look.dash, "width": 2.5},
+                line=pen(i, palette).line(2.5),
                 hovertemplate="before %{x:.1%}, after at most %{y:.1%}<extra>" + name + "</extra>",
             )
         )
@@ -144,13 +125,7 @@ def accusations(claim: disclosure.Claim, palette: Palette) -> Picture:
     x = np.unique(np.concatenate([np.linspace(0, 1, _FINE), np.logspace(-5, 0, 60)]))
     y = disclosure.power(claim, x)
     traces = [
-        go.Scatter(
-            x=[0, 1],
-            y=[0, 1],
-            mode="lines",
-            name="guessing",
-            line={"color": palette.quiet, "dash": "dot", "width": 1.5},
-        ),
+        dotted([0, 1], [0, 1], palette, 1.5, name="guessing"),
         go.Scatter(
             x=x,
             y=y,
@@ -174,3 +149,58 @@ def _two_shares(traces: list, palette: Palette, across: str, up: str) -> go.Figu
     """A square of two shares, each from 0 to 100 %."""
     axis = {"range": [-0.01, 1.01], "tickformat": ".0%"}
     return draw(traces, palette, height=430, x={**axis, "title": across}, y={**axis, "title": up})
+
+
+# --- whole-number noise -----------------------------------------------------------------------------------------------
+
+
+def peaks(found: Evenness) -> dict[float, tuple[float, float]]:
+    """(largest statistic, its limit) of all groups of numbers, by log2 of the period 1 / theta, rising."""
+    most: dict[float, tuple[float, float]] = {}
+    for look in found.looks:
+        period = look.power if look.lattice == "2^k" else math.log2(found.scale) - look.power
+        at = round(period - math.log2(look.multiple), 6)
+        most[at] = max(most.get(at, (0.0, 1.0)), (look.statistic, look.limit), key=lambda pair: pair[0] / pair[1])
+    return dict(sorted(most.items()))
+
+
+def evenness(trial: Trial, palette: Palette, *, height: int = 400) -> Picture:
+    """The statistic over the period, for the old and the exact sampler, with the limit that even noise stays below."""
+    traces = []
+    colours = palette.bad, palette.good
+    for i, (name, (found, _)) in enumerate(zip(_SAMPLERS, (trial.old, trial.exact), strict=True)):
+        most = peaks(found)
+        traces.append(
+            go.Scatter(
+                x=list(most),
+                y=[size for size, _ in most.values()],
+                mode="markers",
+                name=name,
+                marker={"color": colours[i], "symbol": pen(i, palette).symbol, "size": 7},
+                hovertemplate="period 2^%{x:.1f}: %{y:.3g}<extra>" + name + "</extra>",
+            )
+        )
+    limits = peaks(trial.exact[0])
+    traces.append(
+        go.Scatter(
+            x=list(limits),
+            y=[limit for _, limit in limits.values()],
+            mode="lines",
+            name="limit for even noise",
+            line={"color": palette.ink, "dash": "dash", "width": 2},
+            hovertemplate="limit %{y:.3g}<extra></extra>",
+        )
+    )
+    figure = draw(
+        traces,
+        palette,
+        height=height,
+        x={"title": "period of the residues (steps of R² / 2^40, powers of two)", "tickprefix": "2^"},
+        y={"title": "unevenness (no unit; 1 on average for even noise)", "type": "log"},
+    )
+    old, exact = (max(size for size, _ in peaks(found).values()) for found, _ in (trial.old, trial.exact))
+    return Picture(
+        figure,
+        f"Unevenness of residues over their period. The old sampler reaches {plain(old)}, the exact one {plain(exact)};"
+        f" even noise stays below a limit of {LIMIT:g}, higher at the right end.",
+    )

@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import plotly.graph_objects as go
 
 from privcov.audit.demonstrations import Curve, Demonstration
 from privcov.audit.demonstrations_attack import Side
-from privcov.figures.look import Palette, Picture, draw, pen, wash
+from privcov.figures.look import Picture, draw, note, pen, vline
+from privcov.figures.palette import Palette, wash
 
 NAMES = ("first table", "second table")
 ALONE = ("nobody's row", "one person's row")
 DONE, REPAIRED, PERMITTED, CHARGED = "as done", "repaired", "permitted", "if charged"
+
+
+def outlines(x: np.ndarray, shares: Sequence, shape: str, percent: str, palette: Palette) -> list[go.Scatter]:
+    """The histograms of both tables, as steps over their shaded areas."""
+    return [
+        go.Scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            line={**pen(i, palette).line(2), "shape": shape},
+            fill="tozeroy",
+            fillcolor=wash(pen(i, palette).colour, 0.16),
+            name=name,
+            hovertemplate=f"%{{x:.4g}}: %{{y:{percent}}}<extra>{name}</extra>",
+        )
+        for i, (name, y) in enumerate(zip(NAMES, shares, strict=True))
+    ]
 
 
 def seen(side: Side, title: str, palette: Palette) -> Picture:
@@ -20,55 +41,25 @@ def seen(side: Side, title: str, palette: Palette) -> Picture:
 
 def _both(side: Side, title: str, palette: Palette) -> Picture:
     found = side.seen
-    traces = []
-    for i, shares in enumerate((found.first, found.second)):
-        look = pen(i, palette)
-        traces.append(
-            go.Scatter(
-                x=found.edges,
-                y=[*shares, 0.0],
-                mode="lines",
-                line={"shape": "hv", "color": look.colour, "width": 2, "dash": look.dash},
-                fill="tozeroy",
-                fillcolor=wash(look.colour, 0.16),
-                name=NAMES[i],
-                hovertemplate="%{x:.4g}: %{y:.1%}<extra>" + NAMES[i] + "</extra>",
-            )
-        )
-    cut = {
-        "type": "line",
-        "x0": found.cut,
-        "x1": found.cut,
-        "yref": "paper",
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": palette.ink, "width": 1.5, "dash": "dot"},
-    }
-    word = {
-        "x": found.cut,
-        "y": 1,
-        "yref": "paper",
-        "yanchor": "top",
-        "xanchor": "left",
-        "xshift": 4,
-        "showarrow": False,
-        "text": "guess: first",
-        "font": {"color": palette.quiet, "size": 13},
-    }
-    top = 1.2 * max(found.first.max(), found.second.max())
+    second, cut = found.second, found.cut
+    assert second is not None  # `seen` has looked, and where there are two tables there is a cut
+    assert cut is not None
+    shares = [[*table, 0.0] for table in (found.first, second)]
+    word = note("guess: first", palette.quiet, cut, 1, yref="paper", yanchor="top", xanchor="left", xshift=4)
+    top = 1.2 * max(found.first.max(), second.max())
     figure = draw(
-        traces,
+        outlines(found.edges, shares, "hv", ".1%", palette),
         palette,
         height=None,
         x={"title": found.label, "zeroline": False, "range": [float(found.edges[0]), float(found.edges[-1])]},
         y={"title": "share of answers (%)", "tickformat": ".1~%", "range": [0, top]},
-        shapes=[cut],
+        shapes=[vline(cut, palette.ink, "dot", 1.5)],
         annotations=[word],
     )
     return Picture(
         figure,
         f"{title}: histograms of {found.label} for two neighbouring tables. Guessing the first table above "
-        f"{found.cut:.3g} is right in {side.hits:,} of {side.guesses:,} simulated attacks.",
+        f"{cut:.3g} is right in {side.hits:,} of {side.guesses:,} simulated attacks.",
     )
 
 

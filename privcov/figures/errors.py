@@ -1,14 +1,17 @@
-"""Where the error comes from (waterfall), and how it falls with the guarantee (curves)."""
+"""Where the error comes from (waterfall), how it falls with the guarantee (curves), and where it meets a target."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Picture, draw, pens_of, plain, wash
+from privcov.figures.look import Pen, Picture, draw, hline, note, pens_of, ribbon, ticks, vline
+from privcov.figures.palette import Palette
+from privcov.figures.words import plain
 
 
 def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: str, height: int = 300) -> Picture:
@@ -61,7 +64,7 @@ def curves(
     labels: dict[str, str],
     references: list[tuple[str, float]],
     marked: float | None = None,
-    height: int = 460,
+    height: int | None = 460,
     log: bool = True,
     log_error: bool = True,
 ) -> Picture:
@@ -85,74 +88,31 @@ def curves(
     for name, style in zip(drawn, pens_of([keys[name] for name in drawn], palette), strict=True):
         part = table[table["method"] == name].sort_values(x)
         xs, label = part[x].to_numpy(), labels.get(name, name)
-        traces.append(
-            go.Scatter(
-                x=np.concatenate([xs, xs[::-1]]),
-                y=np.concatenate([part["high"], part["low"][::-1]]),
-                mode="lines",  # few points would get markers of their own
-                fill="toself",
-                fillcolor=wash(style.colour, 0.16),
-                line={"width": 0},
-                hoverinfo="skip",
-                showlegend=False,
-                name=f"{label} band",
-            )
-        )
+        # A mode of its own: few points would get markers.
+        traces.append(ribbon(xs, part["low"], part["high"], style.colour, 0.16, mode="lines", name=f"{label} band"))
         traces.append(
             go.Scatter(
                 x=xs,
                 y=part["mean"],
                 name=label,
                 mode="lines+markers",
-                line={"color": style.colour, "dash": style.dash, "width": 2.2},
-                marker={"symbol": style.symbol, "size": 7, "color": style.colour},
+                line=style.line(2.2),
+                marker=style.marker(7),
                 hovertemplate=f"{label}: %{{y:.3g}}<extra></extra>",
             )
         )
         story.append(f"{label} from {plain(part['mean'].iloc[0])} to {plain(part['mean'].iloc[-1])}")
     for index, (name, level) in enumerate(references):
-        dash = ("dot", "dash", "dashdot")[index % 3]
-        shapes.append(
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": level,
-                "y1": level,
-                "line": {"color": palette.quiet, "dash": dash, "width": 1.3},
-            }
-        )
-        notes.append(
-            {
-                "x": 1,
-                "xref": "paper",
-                "xanchor": "right",
-                "y": np.log10(level) if log_error else level,
-                # Classification errors fall onto the lowest line, which must not write over them.
-                "yanchor": "bottom" if log_error or level > min(level for _, level in references) else "top",
-                "text": name,
-                "showarrow": False,
-                "font": {"size": 13, "color": palette.quiet},
-            }
-        )
+        shapes.append(hline(level, palette.quiet, ("dot", "dash", "dashdot")[index % 3], 1.3))
+        # Classification errors fall onto the lowest line, which must not write over them.
+        above = log_error or level > min(level for _, level in references)
+        notes.append(_named(name, palette.quiet, np.log10(level) if log_error else level, "bottom" if above else "top"))
         story.append(f"{name} at {plain(level)}")
     if marked is not None:
-        shapes.append(
-            {
-                "type": "line",
-                "x0": marked,
-                "x1": marked,
-                "yref": "paper",
-                "y0": 0,
-                "y1": 1,
-                "line": {"color": palette.quiet, "width": 1, "dash": "dot"},
-            }
-        )
-    ticks = _ticks(table[x]) if log else []
+        shapes.append(vline(marked, palette.quiet, "dot", 1))
     across: dict[str, Any] = {"title": x_label, "type": "log" if log else "linear"}
     if log:
-        across |= {"tickvals": ticks, "ticktext": [plain(t) for t in ticks]}
+        across |= ticks(_places(table[x]))
     narrow = table["high"].max() < 50 * table["low"].min()
     up = {"type": "log", "tickformat": "~g", "dtick": "D2" if narrow else 1}
     if not log_error:
@@ -170,7 +130,12 @@ def curves(
     return Picture(figure, f"Error curves against {x_label}: " + "; ".join(story) + ".")
 
 
-def _ticks(values: pd.Series) -> list[float]:
+def _named(name: str, colour: str, y: float, anchor: str) -> dict[str, Any]:
+    """The name of a line across, at its right end."""
+    return note(name, colour, 1, y, xref="paper", xanchor="right", yanchor=anchor)
+
+
+def _places(values: pd.Series) -> list[float]:
     distinct = sorted(set(values))
     if len(distinct) <= 6:
         return distinct
@@ -183,3 +148,81 @@ def _ticks(values: pd.Series) -> list[float]:
         for m in steps
         if values.min() * 0.99 <= m * 10.0**e <= values.max() * 1.01
     ]
+
+
+def solution(
+    curve: pd.DataFrame,
+    palette: Palette,
+    style: Pen,
+    *,
+    name: str,
+    target: float,
+    level: float | None,
+    interval: tuple[float | None, float | None],
+    x_label: str,
+    y_label: str,
+    references: Sequence[tuple[str, float]] = (),
+    height: int = 360,
+) -> Picture:
+    """Log-log curve with its band.
+
+    curve: columns level, mean, low, high (a band of the mean). level, interval: the answer and its ends, or None.
+    references: (name, error) drawn as quiet horizontal lines; those not above 0 have no place on a log axis.
+    """
+    part = curve[np.isfinite(curve["mean"]) & (curve["mean"] > 0)].sort_values("level")
+    # The lower end of a wide band may be negative, which a log axis cannot show.
+    low = np.maximum(part["low"], 0.05 * part["mean"])
+    xs = part["level"].to_numpy(dtype=float)
+    traces = [
+        ribbon(xs, low, part["high"], style.colour, 0.2),
+        go.Scatter(
+            x=xs,
+            y=part["mean"],
+            name=name,
+            mode="lines+markers",
+            line=style.line(2.2),
+            marker=style.marker(6),
+            hovertemplate="%{x:.3g}: error %{y:.3g}<extra></extra>",
+            showlegend=False,
+        ),
+    ]
+    lines = [(f"target {target:.3g}", target, palette.ink, "solid")]
+    lines += [(text, at, palette.quiet, "dash") for text, at in references if at > 0]
+    shapes = [hline(at, colour, dash, 1.4) for _, at, colour, dash in lines]
+    notes = [_named(text, colour, np.log10(at), "bottom") for text, at, colour, _ in lines]
+    if level is not None:
+        shapes.append(vline(level, palette.ink, "solid", 1.2))
+        shapes += [vline(end, palette.quiet, "dot", 1.2) for end in interval if end is not None]
+    # The axis alone would not make room for the lines.
+    ys = np.array([*part["high"], *low, *(at for _, at, _, _ in lines)], dtype=float)
+    reach = [np.log10(ys.min()) - 0.06, np.log10(ys.max()) + 0.12]
+    figure = draw(
+        traces,
+        palette,
+        height=height,
+        shapes=shapes,
+        annotations=notes,
+        x={"title": x_label, "type": "log", **_powers(xs)},
+        y={
+            "title": y_label,
+            "type": "log",
+            "tickformat": ".2~g",
+            "range": reach,
+            "dtick": "D2" if reach[1] - reach[0] < 2.5 else 1,
+        },
+    )
+    alt = f"Mean error of {name} against {x_label}"
+    if len(part):
+        first, last = part.iloc[0], part.iloc[-1]
+        alt += f": {plain(first['mean'])} at {plain(first['level'])}, {plain(last['mean'])} at {plain(last['level'])}"
+    alt += f"; the target is {plain(target)}"
+    alt += f", reached at {plain(level)}." if level is not None else ", which is not reached."
+    return Picture(figure, alt)
+
+
+def _powers(xs: np.ndarray) -> dict:
+    """Powers of ten in plain numbers."""
+    if not len(xs):
+        return {}
+    powers = 10.0 ** np.arange(np.floor(np.log10(xs.min())), np.ceil(np.log10(xs.max())) + 1)
+    return ticks(powers)

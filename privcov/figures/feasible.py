@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Picture, draw, plain, wash
+from privcov.figures.look import Picture, band, draw, note, ticks
+from privcov.figures.palette import Palette, wash
+from privcov.figures.words import plain
 
 
 def lambda_line(
@@ -24,19 +26,11 @@ def lambda_line(
     low, high = min(known) / 1.4, max(known) * 1.4
     left, right = math.log10(low), math.log10(high)
 
+    def share(at: float) -> float:
+        return (at - left) / (right - left)
+
     def zone(start: float, end: float, colour: str) -> dict:
-        return {
-            "type": "rect",
-            "xref": "paper",
-            "x0": (start - left) / (right - left),
-            "x1": (end - left) / (right - left),
-            "yref": "paper",
-            "y0": 0,
-            "y1": 1,
-            "fillcolor": wash(colour, 0.18),
-            "line": {"width": 0},
-            "layer": "below",
-        }
+        return band(wash(colour, 0.18), x=(share(start), share(end)), xref="paper")
 
     cut = right if math.isinf(below) else math.log10(max(below, low))
     start = right if math.isinf(smallest) else math.log10(max(smallest, low))
@@ -47,19 +41,10 @@ def lambda_line(
     if start < right:
         words.append((start + right, "one solution", palette.good))
     notes = [
-        {
-            "xref": "paper",
-            "x": (middle / 2 - left) / (right - left),
-            "xanchor": "center",
-            "yref": "paper",
-            "y": 0.88,
-            "text": text,
-            "showarrow": False,
-            "font": {"size": 13, "color": colour},
-        }
+        note(text, colour, share(middle / 2), 0.88, xref="paper", xanchor="center", yref="paper")
         for middle, text, colour in words
     ]
-    ticks = [m * 10.0**e for e in range(math.floor(left), math.ceil(right)) for m in (1, 2, 5)]
+    marks = [m * 10.0**e for e in range(math.floor(left), math.ceil(right)) for m in (1, 2, 5)]
     traces = [
         go.Scatter(
             x=lam[mask],
@@ -80,13 +65,7 @@ def lambda_line(
         height=170,
         shapes=shapes,
         annotations=notes,
-        x={
-            "title": "Penalty lambda",
-            "type": "log",
-            "range": [left, right],
-            "tickvals": ticks,
-            "ticktext": [plain(v) for v in ticks],
-        },
+        x={"title": "Penalty lambda", "type": "log", "range": [left, right], **ticks(marks)},
         y={"visible": False, "range": [-1, 1.6]},
     )
     limit = "no lambda has a solution" if math.isinf(smallest) else f"a solution above {plain(smallest)}"

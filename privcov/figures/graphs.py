@@ -1,11 +1,18 @@
-"""The recovered network: nodes that stay put; edges told apart by colour, dash and count."""
+"""The recovered network: edges told apart by colour, dash and count, and nodes that stay put.
+
+Places are computed once, from a reference graph, so that nothing moves with lambda.
+"""
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Picture, draw, plain, safe, wash
+from privcov.figures.look import Picture, draw
+from privcov.figures.palette import Palette, wash
+from privcov.figures.words import plain, safe
 from privcov.postprocess.edges import EDGE, LEVEL, UNDECIDED
 
 LINKED = f"Linked in at least {LEVEL:.0%} of redraws".replace("%", " %")
@@ -13,6 +20,10 @@ _NAMED = 40  # nodes; beyond this names would lie on top of each other
 _HUBS = 12  # nodes named where not all can be: those with the most edges
 _SHORT = 5  # letters of a name that fits into its node
 _HOVERED = 1_500  # edges that answer to the pointer
+MOST = 40  # nodes; beyond this a circle is easier to read than a tangle
+_STEPS = 300
+_STRETCH = 1.4  # how much the flatter direction may be drawn out to fill the square
+_BEND = 0.6  # distances to this power: a long chain folds up and fills the picture
 
 
 def against_reference(found: np.ndarray, true: np.ndarray) -> list[tuple[str, np.ndarray]]:
@@ -35,7 +46,7 @@ def network(
     rest: str = "",
     height: int | None = None,
 ) -> Picture:
-    """Nodes at ``place`` (d x 2, see `layout.positions`) and the edges of each kind.
+    """Nodes at ``place`` (d x 2, see `positions`) and the edges of each kind.
 
     kinds: of `against_reference` or `by_state`, or [("Drawn", graph)]; later ones lie on top. strength: d x d partial
     correlations, told to the pointer. rest: one more sentence for the alternative, for example how many pairs have no
@@ -99,7 +110,9 @@ def network(
     return Picture(figure, told_all + (f" {rest}" if rest else ""))
 
 
-def _hover(told: list[tuple[str, int, int]], place: np.ndarray, columns: tuple[str, ...], strength) -> go.Scatter:
+def _hover(
+    told: list[tuple[str, int, int]], place: np.ndarray, columns: tuple[str, ...], strength: np.ndarray | None
+) -> go.Scatter:
     """Nothing to see, but the middle of each edge answers to the pointer."""
     middle = np.array([(place[i] + place[j]) / 2 for _, i, j in told]).reshape(-1, 2)
     words = [
@@ -154,3 +167,65 @@ def _outwards(place: np.ndarray) -> list[str]:
     across = np.where(place[:, 0] > 0.15, "right", np.where(place[:, 0] < -0.15, "left", "center"))
     along = np.where(np.abs(place[:, 0]) > 0.6, "middle", np.where(place[:, 1] > 0, "top", "bottom"))
     return [f"{a} {b}" for a, b in zip(along, across, strict=True)]
+
+
+# --- places -----------------------------------------------------------------------------------------------------------
+
+
+def positions(reference: np.ndarray | None, d: int) -> np.ndarray:
+    """d x 2 in the unit square [-1, 1]^2, the same for the same graph.
+
+    reference: d x d bool. Small graphs with edges stand where the distances in the picture are like the numbers of
+    steps between nodes (stress majorisation, Gansner, Koren and North 2004, from a circle); others on a circle,
+    clockwise from the top in column order.
+    """
+    if reference is None:
+        return _placed(b"", d)
+    return _placed(np.ascontiguousarray(reference, dtype=bool).tobytes(), d)
+
+
+@lru_cache(maxsize=64)
+def _placed(graph: bytes, d: int) -> np.ndarray:
+    """`positions` of a graph given as bytes, b"" for none: kept, because the slider asks for it at every step."""
+    found = _place(np.frombuffer(graph, dtype=bool).reshape(d, d) if graph else None, d)
+    found.flags.writeable = False
+    return found
+
+
+def _place(reference: np.ndarray | None, d: int) -> np.ndarray:
+    angle = 2 * np.pi * np.arange(d) / d
+    circle = np.column_stack([np.sin(angle), np.cos(angle)])
+    if reference is None or d > MOST or d < 3 or not reference.any():
+        return circle
+    from scipy.sparse.csgraph import shortest_path
+
+    far = shortest_path(reference, unweighted=True)  # in edges, inf where there is no way
+    known = np.isfinite(far)
+    # Parts that no edge joins stand a little further apart than any two nodes of one part.
+    far[~known] = far[known].max() + 1
+    wanted = far**_BEND
+    placed = _settle(circle * wanted.max() / 2, wanted)
+    placed -= (placed.max(axis=0) + placed.min(axis=0)) / 2
+    # The widest direction lies flat, and the first node is on the left: a graph has no orientation of its own.
+    _, axes = np.linalg.eigh(placed.T @ placed)
+    placed = placed @ axes[:, ::-1]
+    placed *= np.where(placed[0] > 0, -1.0, 1.0)
+    placed -= (placed.max(axis=0) + placed.min(axis=0)) / 2
+    reach = np.maximum(np.abs(placed).max(axis=0), 1e-9)
+    return placed / np.maximum(reach, reach.max() / _STRETCH)
+
+
+def _settle(start: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Stress majorisation with weights 1 / wanted^2: every step lowers the stress, and no random number is used."""
+    d = len(start)
+    off = ~np.eye(d, dtype=bool)
+    weight = np.zeros((d, d))
+    weight[off] = wanted[off] ** -2
+    pinned = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight)
+    placed = start
+    for _ in range(_STEPS):
+        gap = np.linalg.norm(placed[:, None] - placed[None], axis=2)
+        pull = np.where(off, -weight * wanted / np.maximum(gap, 1e-9), 0.0)
+        np.fill_diagonal(pull, -pull.sum(axis=1))
+        placed = pinned @ (pull @ placed)
+    return placed

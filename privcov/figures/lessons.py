@@ -1,15 +1,19 @@
-"""Pictures of the lessons that no other page has: matrices in one row, worst changes, a running score; larger type."""
+"""What pictures of lessons are made from: matrices in one row, lines over a control, points; larger type."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Picture, draw, pen, plain, safe, wash
+from privcov.figures.errors import curves
+from privcov.figures.look import Picture, draw
 from privcov.figures.matrices import heatmap
+from privcov.figures.palette import Palette
+from privcov.figures.words import safe
 
 _GAP = 0.04  # between two panels, as a share of the picture
 _FEW = 5  # columns of a matrix whose cells have room for their numbers
@@ -97,128 +101,43 @@ def _table(rows: np.ndarray, names: tuple[str, ...], limit: float, palette: Pale
     )
 
 
-def worst_changes(
-    bounds: np.ndarray,
-    random: np.ndarray,
-    worst: np.ndarray,
-    proved: np.ndarray,
+def over_control(
+    points: Sequence[tuple[float, Sequence[float]]],
+    names: Mapping[str, str],
     palette: Palette,
     *,
+    x: str,
+    x_label: str,
+    y_label: str,
     marked: float,
+    references: Sequence[tuple[str, float]] = (),
 ) -> Picture:
-    """How far one row moves the second moment, against the row bound: random pairs, the worst found, the proved bound.
+    """One line per series over every place of a control, with its place now marked.
 
-    bounds, worst, proved: length k. random: k x pairs. marked: the row bound of the lever.
+    points: (place, the value of every series). names: label of each series by the key that chooses its pen. x: name of
+    the places in the hover. references: (label, value) of level lines.
     """
-    line, dot = pen(0, palette), pen(1, palette)
-    traces = [
-        go.Scatter(
-            x=np.repeat(bounds, random.shape[1]),
-            y=random.ravel(),
-            mode="markers",
-            name="random pairs of rows",
-            marker={"size": 5, "color": wash(palette.quiet, 0.45)},
-            hovertemplate="R = %{x:.3g}: %{y:.3g}<extra>a random pair</extra>",
-        ),
-        go.Scatter(
-            x=bounds,
-            y=proved,
-            mode="lines",
-            name="proved bound",
-            line={"color": line.colour, "dash": line.dash, "width": 2.2},
-            hovertemplate="R = %{x:.3g}: at most %{y:.4g}<extra>proved</extra>",
-        ),
-        go.Scatter(
-            x=bounds,
-            y=worst,
-            mode="markers",
-            name="worst pair found by search",
-            marker={"size": 11, "symbol": dot.symbol, "color": dot.colour},
-            hovertemplate="R = %{x:.3g}: %{y:.4g}<extra>worst found</extra>",
-        ),
-    ]
-    figure = draw(
-        traces,
-        palette,
-        height=None,
-        shapes=[_upright(marked, palette)],
-        x={"title": "Row bound R", "tickvals": list(bounds), "ticktext": [plain(b) for b in bounds], "type": "log"},
-        y={"title": "Change of the second moment", "rangemode": "tozero"},
+    table = pd.DataFrame(
+        [
+            {"method": key, x: at, "mean": value, "low": value, "high": value}
+            for at, values in points
+            for key, value in zip(names, values, strict=True)
+        ]
     )
-    at = int(np.abs(bounds - marked).argmin())
-    return Picture(
-        figure,
-        f"Change of the second moment when one row is replaced, at {len(bounds)} row bounds. At R = {plain(marked)} "
-        f"the worst of the pairs found moves it by {plain(float(worst[at]))}; the proved bound is "
-        f"{plain(float(proved[at]))}, and the largest of {random.shape[1]} random pairs reaches "
-        f"{plain(float(random[at].max()))}.",
-    )
+    return curves(
+        table, palette, x=x, x_label=x_label, y_label=y_label, references=list(references), order=list(names),
+        labels=dict(names), marked=marked, height=None,
+    )  # fmt: skip
 
 
-def _upright(x: float, palette: Palette) -> dict:
-    line = {"color": palette.quiet, "width": 1, "dash": "dot"}
-    return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+def dots(x: Any, y: Any, name: str, hover: str, marker: dict) -> go.Scatter:
+    """Points without a line. marker: size, colour and symbol, as plotly has them."""
+    return go.Scatter(x=x, y=y, mode="markers", name=name, marker=marker, hovertemplate=hover)
 
 
-def running_scores(
-    series: Sequence[tuple[str, Sequence[tuple[int, bool]]]],
-    limit: float,
-    interval: tuple[float, float] | None,
-    palette: Palette,
-) -> Picture:
-    """Share of right guesses so far, one line per guesser, beside the limit.
-
-    series: (name, [(round, right)]) in the order of the rounds. interval: of the first guesser's score, drawn at its
-    end, or None.
-    """
-    traces, words = [], []
-    last = max([round_ for _, guesses in series for round_, _ in guesses], default=10)
-    for i, (name, guesses) in enumerate(series):
-        style = pen(1 - i if i < 2 else i, palette)
-        right = np.array([hit for _, hit in guesses], dtype=float)
-        share = np.cumsum(right) / np.arange(1, len(right) + 1)
-        traces.append(
-            go.Scatter(
-                x=[at for at, _ in guesses],
-                y=share,
-                mode="lines+markers" if len(right) <= 40 else "lines",
-                name=name,
-                line={"color": style.colour, "dash": style.dash, "width": 2.2},
-                marker={"symbol": style.symbol, "size": 8, "color": style.colour},
-                hovertemplate="round %{x}: %{y:.1%} right<extra>" + name + "</extra>",
-            )
-        )
-        words.append(f"{name}: {int(right.sum())} of {len(right)} right" if len(right) else f"{name}: no round yet")
-        if i == 0 and interval is not None and len(right):
-            traces[-1].error_y = {
-                "type": "data",
-                "symmetric": False,
-                "array": [0.0] * (len(right) - 1) + [interval[1] - share[-1]],
-                "arrayminus": [0.0] * (len(right) - 1) + [share[-1] - interval[0]],
-                "thickness": 1.6,
-                "width": 6,
-            }
-            words[-1] += f", 95% binomial interval {interval[0]:.2f} to {interval[1]:.2f}"
-    reach = max(last, 10) * 1.04 + 0.5  # fewer rounds would get ticks between them
-    traces.append(  # named in the legend: beside its line the word would lie on the scores
-        go.Scatter(
-            x=[0, reach],
-            y=[limit, limit],
-            mode="lines",
-            name=f"the limit, {limit:.3f}",
-            line={"color": palette.ink, "dash": "dot", "width": 1.6},
-            hoverinfo="skip",
-        )
-    )
-    figure = draw(
-        traces,
-        palette,
-        height=None,
-        showlegend=True,
-        x={"title": "Round", "range": [0, reach], "tickformat": "d"},
-        y={"title": "Right so far", "tickformat": ".0%", "range": [0, 1.04]},
-    )
-    return Picture(figure, "Running scores. " + "; ".join(words) + f". The limit is {limit:.3f}.")
+def line(x: Any, y: Any, name: str, look: dict, **more: Any) -> go.Scatter:
+    """A line. look: colour, dash and width; more: markers and hover, as plotly has them."""
+    return go.Scatter(**{"x": x, "y": y, "mode": "lines", "name": name, "line": look, **more})
 
 
 def enlarged(picture: Picture, factor: float) -> Picture:

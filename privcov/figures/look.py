@@ -1,17 +1,18 @@
-"""One visual language: palettes for light and dark, one colour, dash and symbol per method, shared layout."""
+"""One visual language: one colour, dash and symbol per method, shared lines, bands and notes, shared layout."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
+import numpy as np
 import plotly.graph_objects as go
 
-from privcov.figures.words import plain  # noqa: F401  every figure takes it from here
+from privcov.figures.palette import CLEAR, Palette, shades, wash
+from privcov.figures.words import plain
 
 
 class Picture(NamedTuple):
@@ -21,66 +22,9 @@ class Picture(NamedTuple):
     alt: str
 
 
-@dataclass(frozen=True)
-class Palette:
-    """Colours of one theme. ``diverging`` runs negative - zero - positive, zero being the page's ground."""
-
-    dark: bool
-    ink: str
-    quiet: str
-    grid: str
-    ground: str
-    diverging: tuple[tuple[float, str], ...]
-    lines: tuple[str, ...]
-    good: str
-    bad: str
-
-
-LIGHT = Palette(
-    dark=False,
-    ink="#171512",
-    quiet="#6B6459",
-    grid="#E4DED2",
-    ground="#FCFAF6",
-    diverging=(
-        (0, "#7A3406"),
-        (0.2, "#B9652A"),
-        (0.4, "#E8BC95"),
-        (0.5, "#FBF9F4"),
-        (0.6, "#A9D3CD"),
-        (0.8, "#2F8981"),
-        (1, "#084846"),
-    ),
-    # Hues near those of Okabe and Ito, the first the accent; their lightness is spread so that every pair stays apart
-    # in each kind of colour blindness (tests/figures/test_contrast.py holds them to that).
-    lines=("#00716A", "#E56B18", "#788DD2", "#C871A2", "#755914", "#13353D", "#10A55F", "#51271B"),
-    good="#00716A",
-    bad="#C2500A",
-)
-DARK = Palette(
-    dark=True,
-    ink="#E8E4DB",
-    quiet="#A39D91",
-    grid="#2E3331",
-    ground="#0D0F0E",
-    diverging=(
-        (0, "#FFC48C"),
-        (0.2, "#D98442"),
-        (0.4, "#6A3F1E"),
-        (0.5, "#141716"),
-        (0.6, "#1C4744"),
-        (0.8, "#3EA398"),
-        (1, "#A9F0E6"),
-    ),
-    lines=("#4FC3B8", "#EF9B51", "#4887CC", "#A66478", "#FDCD3F", "#B9D4FD", "#638C53", "#D4D4A6"),
-    good="#4FC3B8",
-    bad="#F0965A",
-)
-
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 # By how much a round moves on dash and symbol: chosen so that no two methods have both in common.
 _TURNS = ((0, 0), (1, 2), (2, 6), (3, 1), (4, 5), (5, 3))
-_SHADES = (0.0, 0.45, 0.75)  # towards ink, so contrast with the ground only grows
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
 FONT = '"Source Sans", "Source Sans Pro", sans-serif'  # the one Streamlit carries with it
 
@@ -92,6 +36,14 @@ class Pen:
     colour: str
     dash: str
     symbol: str
+
+    def line(self, width: float) -> dict[str, Any]:
+        """For a trace's ``line``."""
+        return {"color": self.colour, "dash": self.dash, "width": width}
+
+    def marker(self, size: float) -> dict[str, Any]:
+        """For a trace's ``marker``."""
+        return {"color": self.colour, "symbol": self.symbol, "size": size}
 
 
 # Method key -> (colour, round). Methods of one colour differ in dash and symbol; those usually drawn together (the
@@ -142,7 +94,8 @@ def pen_of(method: str, palette: Palette, line: int = 0) -> Pen:
     hashed = crc32(key.encode())
     colour, turn = _METHODS.get(key) or (hashed % len(palette.lines), 4 + hashed // 64 % 2)
     dash, symbol = colour + _TURNS[turn][0] + line, colour + _TURNS[turn][1] + 3 * line
-    return Pen(shades(colour, palette)[line % len(_SHADES)], DASHES[dash % len(DASHES)], SYMBOLS[symbol % len(SYMBOLS)])
+    own = shades(colour, palette)
+    return Pen(own[line % len(own)], DASHES[dash % len(DASHES)], SYMBOLS[symbol % len(SYMBOLS)])
 
 
 def pens_of(methods: Iterable[str], palette: Palette) -> list[Pen]:
@@ -156,30 +109,64 @@ def pens_of(methods: Iterable[str], palette: Palette) -> list[Pen]:
     return found
 
 
-def shades(colour: int, palette: Palette) -> list[str]:
-    """One of the colours of lines as it is, and nearer to the ink, for several lines of one method."""
-    return [mixed(palette.lines[colour], palette.ink, share) for share in _SHADES]
+def hline(y: float, colour: str, dash: str, width: float) -> dict[str, Any]:
+    """A line across the whole figure, as a shape."""
+    line = {"color": colour, "dash": dash, "width": width}
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
 
 
-def mixed(colour: str, other: str, share: float) -> str:
-    """#RRGGBB: (1 - share) of ``colour`` and ``share`` of ``other``."""
-    pairs = ((int(colour[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
-    return "#" + "".join(f"{round(a + share * (b - a)):02X}" for a, b in pairs)
+def vline(x: float, colour: str, dash: str, width: float) -> dict[str, Any]:
+    """A line from the foot to the top of the figure, as a shape."""
+    line = {"color": colour, "dash": dash, "width": width}
+    return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 
-def wash(colour: str, opacity: float) -> str:
-    """A #RRGGBB colour as rgba, for bands."""
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity})"
+def band(
+    fill: str, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None, **more: Any
+) -> dict[str, Any]:
+    """A rectangle below the traces, as a shape. x, y: its ends; a direction without ends is filled."""
+    across = {"xref": "paper", "x0": 0, "x1": 1} if x is None else {"x0": x[0], "x1": x[1]}
+    up = {"yref": "paper", "y0": 0, "y1": 1} if y is None else {"y0": y[0], "y1": y[1]}
+    return {"type": "rect", **across, **up, "fillcolor": fill, "line": {"width": 0}, "layer": "below", **more}
 
 
-def safe(text: object) -> str:
-    """Column names as text: plotly would read markup in them."""
-    return escape(str(text), quote=False)
+def note(text: str, colour: str, x: float, y: float, *, size: int = 13, **more: Any) -> dict[str, Any]:
+    """Words on the figure, without an arrow; on a logarithmic axis x and y are powers of ten."""
+    return {"text": text, "x": x, "y": y, "showarrow": False, "font": {"size": size, "color": colour}, **more}
+
+
+def ribbon(x: np.ndarray, low: Any, high: Any, colour: str, opacity: float, **more: Any) -> go.Scatter:
+    """The area between two curves over rising x, as a trace under its line."""
+    return go.Scatter(
+        x=np.concatenate([x, x[::-1]]),
+        y=np.concatenate([high, low[::-1]]),
+        fill="toself",
+        fillcolor=wash(colour, opacity),
+        line={"width": 0},
+        hoverinfo="skip",
+        showlegend=False,
+        **more,
+    )
+
+
+def dotted(x: Sequence[float] | np.ndarray, y: Any, palette: Palette, width: float, **more: Any) -> go.Scatter:
+    """A quiet dotted line to compare with, such as the one of guessing, as a trace."""
+    line = {"color": palette.quiet, "dash": "dot", "width": width}
+    return go.Scatter(x=x, y=y, mode="lines", line=line, **more)
+
+
+def entry(name: str, marker: dict[str, Any], **more: Any) -> go.Scatter:
+    """A mark that is only in the legend, or has no place yet, as a trace."""
+    return go.Scatter(x=[None], y=[None], mode="markers", name=name, marker=marker, **more)
+
+
+def ticks(values: Any) -> dict[str, Any]:
+    """For an axis: ticks at these values, in plain numbers."""
+    return {"tickvals": values, "ticktext": [plain(v) for v in values]}
 
 
 def draw(
-    traces: list, palette: Palette, *, height: int | None, x: dict | None = None, y: dict | None = None, **more
+    traces: list, palette: Palette, *, height: int | None, x: dict | None = None, y: dict | None = None, **more: Any
 ) -> go.Figure:
     """A figure with the shared look: quiet grid, transparent ground, titles of axes carrying units.
 
@@ -207,8 +194,8 @@ def draw(
             "height": height,
             "margin": {"l": 10, "r": 10, "t": 30, "b": 10},
             "template": {},
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
+            "paper_bgcolor": CLEAR,
+            "plot_bgcolor": CLEAR,
             "font": {"family": FONT, "color": palette.ink, "size": 14},
             "hoverlabel": {"font": {"family": FONT, "size": 14}},
             "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "font": {"size": 13}},

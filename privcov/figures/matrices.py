@@ -1,18 +1,29 @@
-"""Heatmaps of symmetric matrices on one shared, symmetric colour range."""
+"""Matrices as pictures: heatmaps on one shared, symmetric colour range, and images of one pixel per cell."""
 
 from __future__ import annotations
 
+import struct
+import zlib
+from collections.abc import Sequence
 from html import unescape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from privcov.figures.look import Palette, Picture, draw, plain, safe
-from privcov.figures.pixels import Still, colours_of, png
+from privcov.figures.look import Picture, draw
+from privcov.figures.palette import Palette, channels
+from privcov.figures.words import cut, plain, safe
 
 MOST_NAMES = 30  # columns; beyond this the axes count columns instead of naming them
 LETTERS = 12  # of a name on an axis; the pointer tells the whole of it
 MOST_CELLS = 200  # per side; beyond this the screen has fewer pixels than the matrix has cells
+
+
+class Still(NamedTuple):
+    """A PNG file and its text alternative."""
+
+    png: bytes
+    alt: str
 
 
 def colour_limit(reference: np.ndarray) -> float:
@@ -81,6 +92,27 @@ def still(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: P
     return Still(png(pixels), _describe(matrix, columns, limit, what, block))
 
 
+def colours_of(z: np.ndarray, low: float, high: float, scale: Sequence[tuple[float, str]]) -> np.ndarray:
+    """h x w x 3 bytes. scale: (share of the range, #RRGGBB), rising; values beyond the range take its ends."""
+    at = np.clip((z - low) / (high - low), 0, 1)
+    stops = np.array([float(s) for s, _ in scale])
+    colours = np.array([channels(c) for _, c in scale], dtype=np.float64)
+    return np.stack([np.interp(at, stops, colours[:, k]) for k in range(3)], axis=-1).round().astype(np.uint8)
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """h x w x 3 bytes as a PNG file."""
+    height, width, _ = pixels.shape
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    lines = b"".join(b"\0" + row.tobytes() for row in pixels)
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    body = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
 def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> dict:
     """One axis of a matrix: its columns' names, as many as have room, or their numbers where there are many."""
     d = len(names)
@@ -99,16 +131,11 @@ def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> 
         step = next(s for s in (10, 20, 50, 100, 200, 500, 1000, d * block) if d * block / s <= 10)
         marks = [0, *range(step - 1, d * block, step)]
         return axis | {"tickvals": [names[i // block] for i in marks], "ticktext": [str(i + 1) for i in marks]}
-    short = {name: cut(name) for name in names if len(unescape(name)) > LETTERS}
+    short = {name: cut(name, LETTERS) for name in names if len(unescape(name)) > LETTERS}
     if short:
         axis["labelalias"] = short
     flat = upright or d * max(len(short.get(name, name)) for name in names) <= 36
     return axis | {"tickangle": 0 if flat else -90}
-
-
-def cut(name: str) -> str:
-    """An escaped name of at most LETTERS letters."""
-    return safe(unescape(name)[: LETTERS - 1].rstrip() + "\u2026")
 
 
 def _describe(matrix: np.ndarray, columns: tuple[str, ...], limit: float, what: str, block: int) -> str:

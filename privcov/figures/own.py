@@ -1,42 +1,13 @@
-"""Figures of one release with its privacy noise, and any figure as a page that needs no server."""
+"""Figures of one release with its privacy noise: answers with their intervals, and the chance to be kept."""
 
 from __future__ import annotations
-
-import unicodedata
-from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Picture, draw, pen, plain, safe
-
-SCRIPT = "plotly.min.js"
-
-
-def standalone(picture: Picture, title: str) -> str:
-    """A whole HTML page of the figure; it reads plotly from SCRIPT beside it, and nothing from the network."""
-    body = picture.figure.to_html(
-        full_html=False, include_plotlyjs=False, div_id="figure", config={"displaylogo": False, "responsive": True}
-    )
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f'<script src="{SCRIPT}"></script></head><body style="font-family: sans-serif; margin: 1.5rem">'
-        f"<h1>{escape(title)}</h1><p>{escape(picture.alt)}</p>"
-        f'<div style="max-width: 900px; height: 640px">{body}</div></body></html>\n'
-    )
-
-
-def brief(name: str, letters: int = 26) -> str:
-    """A name as a label: cut short, and without the invisible letters that would turn the words beside it."""
-    seen = "".join(c for c in name if unicodedata.category(c) not in ("Cc", "Cf"))
-    return seen if len(seen) <= letters else seen[: letters - 1] + "…"
-
-
-def script() -> str:
-    """The text of SCRIPT."""
-    from plotly.offline import get_plotlyjs
-
-    return get_plotlyjs()
+from privcov.figures.look import Picture, draw, pen
+from privcov.figures.palette import Palette
+from privcov.figures.words import brief, plain, safe
 
 
 def intervals(
@@ -55,7 +26,9 @@ def intervals(
     places = list(range(len(names)))[::-1]
     style, other = pen(0, palette), pen(1, palette)
 
-    def bars(start, end, at, colour, dash, width, name):
+    def bars(
+        start: np.ndarray, end: np.ndarray, at: list[float], colour: str, dash: str, width: float, name: str
+    ) -> go.Scatter:
         xs = [v for a, b in zip(start, end, strict=True) for v in (a, b, None)]
         ys = [v for p in at for v in (p, p, None)]
         line = {"color": colour, "dash": dash, "width": width}
@@ -95,14 +68,10 @@ def intervals(
 
 def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palette, *, x_title: str) -> Picture:
     """Chance (0 to 1) against the strength of a correlation, one curve per guarantee."""
-    traces = []
-    for i, (name, y) in enumerate(series):
-        style = pen(i, palette)
-        traces.append(
-            go.Scatter(
-                x=x, y=y, mode="lines", name=name, line={"color": style.colour, "dash": style.dash, "width": 2.4}
-            )
-        )
+    traces = [
+        go.Scatter(x=x, y=y, mode="lines", name=name, line=pen(i, palette).line(2.4))
+        for i, (name, y) in enumerate(series)
+    ]
     figure = draw(
         traces,
         palette,

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Picture, draw, pen, pens_of, plain, safe
+from privcov.figures.look import Picture, dotted, draw, pen, pens_of, ticks
+from privcov.figures.palette import Palette
+from privcov.figures.words import plain, safe
 
 # Agreement -> symbol on the chart; in the table beside it the same by name.
 SYMBOLS = {"within error": "circle", "same order": "diamond-open", "different": "x"}
@@ -18,16 +20,14 @@ def colours(palette: Palette) -> dict[str, str]:
 
 
 def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
-    """cells: rows of `privcov.papers.published.beside`. names: of the cells, for the pointer."""
+    """cells: rows of `privcov.papers.base.beside`. names: of the cells, for the pointer."""
     both = cells.assign(name=names).dropna(subset=["value", "ours"])
     both = both[(both["value"] > 0) & (both["ours"] > 0)]
     traces = []
     if len(both):
         low = float(min(both["value"].min(), both["ours"].min())) * 0.8
         high = float(max(both["value"].max(), both["ours"].max())) * 1.25
-        line = {"color": palette.quiet, "dash": "dot", "width": 1}
-        traces.append(go.Scatter(x=[low, high], y=[low, high], mode="lines", line=line, showlegend=False,
-                                 hoverinfo="skip"))  # fmt: skip
+        traces.append(dotted([low, high], [low, high], palette, 1, showlegend=False, hoverinfo="skip"))
     told = []
     for agreement, colour in colours(palette).items():
         group = both[both["agreement"] == agreement]
@@ -84,7 +84,7 @@ def panel(
     keys = [str(found.loc[found["line"] == name, "method"].iloc[0]) for name in names]
     styles = pens_of(keys, palette) if methods else [pen(i, palette) for i in range(len(names))]
     traces, story = [], []
-    ends, ticks = (found["x"].min(), found["x"].max()), sorted(set(found["x"].dropna()))
+    ends, places = (found["x"].min(), found["x"].max()), sorted(set(found["x"].dropna()))
     for name, style in zip(names, styles, strict=True):
         known = False
         for version, dash in VERSION_DASHES.items():
@@ -113,8 +113,7 @@ def panel(
             story.append(f"{name} {version} from {plain(ys[0])} to {plain(ys[-1])}")
     figure = draw(
         traces, palette, height=height,
-        x={"title": x, "type": "log", "tickvals": ticks, "ticktext": [plain(v) for v in ticks]} if log_x
-        else {"title": x},
+        x={"title": x, "type": "log", **ticks(places)} if log_x else {"title": x},
         y={"title": y, "type": "log"} if log else {"title": y, "rangemode": "tozero"},
     )  # fmt: skip
     return Picture(figure, f"Curves of {y} along {x}: {'; '.join(story)}.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Pen, Picture, draw, pens_of, plain, wash
+from privcov.figures.look import Pen, Picture, dotted, draw, entry, note, pens_of, ribbon
+from privcov.figures.palette import Palette
+from privcov.figures.words import plain
 from privcov.privacy import NoPrivacy
 from privcov.sweeps.graph_curves import GRID, Curve
 
@@ -20,14 +22,7 @@ def roc(curves: Sequence[Curve], palette: Palette, *, height: int | None = 400) 
     A curve ends, with a ring, where fewer than half of the replicates have a graph; it is thin where not all of them
     have one. The last trace is the mark of one network; see `point_at`.
     """
-    guessing = go.Scatter(
-        x=[0, 1],
-        y=[0, 1],
-        mode="lines",
-        name="Guessing",
-        hoverinfo="skip",
-        line={"color": palette.quiet, "dash": "dot", "width": 1.3},
-    )
+    guessing = dotted([0, 1], [0, 1], palette, 1.3, name="Guessing", hoverinfo="skip")
     traces, story = [guessing], []
     for curve, style in zip(curves, pens(curves, palette), strict=True):
         traces += _line(curve.name, GRID, (curve.tpr, curve.low, curve.high), curve.reach, style, "found", legend=True)
@@ -52,15 +47,7 @@ def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int |
     The last trace is the mark of one network; see `point_at`.
     """
     base = curves[0].base
-    guessing = go.Scatter(
-        x=[0, 1],
-        y=[base, base],
-        mode="lines",
-        name="Guessing",
-        showlegend=False,
-        hoverinfo="skip",
-        line={"color": palette.quiet, "dash": "dot", "width": 1.3},
-    )
+    guessing = dotted([0, 1], [base, base], palette, 1.3, name="Guessing", showlegend=False, hoverinfo="skip")
     traces, story = [guessing], []
     for curve, style in zip(curves, pens(curves, palette), strict=True):
         values = (curve.precision, curve.precision_low, curve.precision_high)
@@ -72,6 +59,7 @@ def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int |
     for curve, style in zip(curves, pens(curves, palette), strict=True):
         traces += _marks(curve, style, lambda m: (m[1], m[2]), legend=True, palette=palette, shown=shown)
     traces.append(_here(palette, legend=False))
+    words = f"guessing: {base:.0%} of the pairs are edges"
     figure = draw(
         traces,
         palette,
@@ -79,17 +67,7 @@ def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int |
         margin={"l": 10, "r": 14, "t": 30, "b": 10},
         x={"title": "Recall (share of edges found)", "range": [-0.02, 1.03], "dtick": 0.2},
         y={"title": "Precision (drawn edges that are true)", "range": [-0.015, 1.06], "dtick": 0.2},
-        annotations=[
-            {
-                "x": 0,
-                "y": base,
-                "xanchor": "left",
-                "yanchor": "top",
-                "text": f"guessing: {base:.0%} of the pairs are edges",
-                "showarrow": False,
-                "font": {"size": 12, "color": palette.quiet},
-            }
-        ],
+        annotations=[note(words, palette.quiet, 0, base, size=12, xanchor="left", yanchor="top")],
     )
     words = f"Precision-recall curves; guessing gives {base:.2f}. Precision with half of the edges found: "
     return Picture(figure, words + "; ".join(story) + ".")
@@ -114,18 +92,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
     if len(x) == 0:
         return found
     if (high[there] > low[there]).any():
-        found.append(
-            go.Scatter(
-                x=np.concatenate([x, x[::-1]]),
-                y=np.concatenate([high[there], low[there][::-1]]),
-                fill="toself",
-                fillcolor=wash(style.colour, 0.14),
-                line={"width": 0},
-                hoverinfo="skip",
-                showlegend=False,
-                name=f"{name} band",
-            )
-        )
+        found.append(ribbon(x, low[there], high[there], style.colour, 0.14, name=f"{name} band"))
     whole = x <= full + 1e-9
     parts = [(whole, 2.4)] + ([(x >= full - 1e-9, 1.1)] if not whole.all() else [])
     for part, width in parts:
@@ -136,7 +103,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
                 mode="lines",
                 name=name,
                 showlegend=legend and width > 2,
-                line={"color": style.colour, "dash": style.dash, "width": width},
+                line=style.line(width),
                 hovertemplate=f"{name}: %{{y:.2f}} {verb} at %{{x:.2f}}<extra></extra>",
             )
         )
@@ -154,7 +121,15 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
     return found
 
 
-def _marks(curve: Curve, style: Pen, at, *, legend: bool, palette: Palette, shown: set[str] | None = None) -> list:
+def _marks(
+    curve: Curve,
+    style: Pen,
+    at: Callable[[tuple[float, float, float]], tuple[float, float]],
+    *,
+    legend: bool,
+    palette: Palette,
+    shown: set[str] | None = None,
+) -> list:
     """Where the automatic rules land on this curve; one entry per rule in the legend, in ink."""
     found = []
     for rule, mark in curve.marks.items():
@@ -179,15 +154,7 @@ def _marks(curve: Curve, style: Pen, at, *, legend: bool, palette: Palette, show
         )
         if legend and shown is not None and rule not in shown:
             shown.add(rule)
-            found.append(
-                go.Scatter(
-                    x=[None],
-                    y=[None],
-                    mode="markers",
-                    name=rule,
-                    marker={"symbol": symbol, "size": 10, "color": palette.ink},
-                )
-            )
+            found.append(entry(rule, {"symbol": symbol, "size": 10, "color": palette.ink}))
     return found
 
 
@@ -199,13 +166,10 @@ def point_at(picture: Picture, point: tuple[float, float] | None) -> Picture:
 
 
 def _here(palette: Palette, *, legend: bool) -> go.Scatter:
-    return go.Scatter(
-        x=[None],
-        y=[None],
-        mode="markers",
-        name="This network",
+    return entry(
+        "This network",
+        {"symbol": "circle-open-dot", "size": 17, "color": palette.ink, "line": {"width": 2.4}},
         showlegend=legend,
-        marker={"symbol": "circle-open-dot", "size": 17, "color": palette.ink, "line": {"width": 2.4}},
         hovertemplate="The network on the screen: %{y:.2f} at %{x:.2f}<extra></extra>",
     )
 

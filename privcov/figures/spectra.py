@@ -6,14 +6,23 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
-from privcov.figures.look import Palette, Picture, draw, pen, plain
+from privcov.figures.look import Picture, band, draw, note, pen
+from privcov.figures.palette import Palette
+from privcov.figures.words import plain
 
 _PLACES = ("Truth", "Sample", "Noisy", "Post-processed")  # each keeps its pen where another is absent
 
 
 def spectrum(
-    series: list[tuple[str, np.ndarray]], edge: float, palette: Palette, *, scale: str, unit: str, height: int = 460
+    series: list[tuple[str, np.ndarray]],
+    edge: float,
+    palette: Palette,
+    *,
+    scale: str,
+    unit: str,
+    height: int | None = 460,
 ) -> Picture:
     """Eigenvalues in descending order, on a linear or asinh axis.
 
@@ -22,39 +31,15 @@ def spectrum(
     """
     bend = max(edge, 1e-12) if scale == "asinh" else 1.0
 
-    def bent(values):
+    def bent(values: ArrayLike) -> np.ndarray:
         return np.arcsinh(np.asarray(values) / bend) if scale == "asinh" else np.asarray(values)
 
     traces, shapes, notes, story, inside = [], [], [], [], 0
     if edge > 0:
-        shapes.append(
-            {
-                "type": "rect",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": float(bent(-edge)),
-                "y1": float(bent(edge)),
-                "fillcolor": palette.quiet,
-                "opacity": 0.16,
-                "line": {"width": 0},
-                "layer": "below",
-            }
-        )
-        notes.append(
-            {
-                # At the lower left, where a falling spectrum never is and the band always.
-                "xref": "paper",
-                "x": 0.01,
-                "xanchor": "left",
-                "yref": "paper",
-                "y": 0.01,
-                "yanchor": "bottom",
-                "text": "what the noise alone would fill",
-                "showarrow": False,
-                "font": {"size": 13, "color": palette.quiet},
-            }
-        )
+        shapes.append(band(palette.quiet, y=(float(bent(-edge)), float(bent(edge))), opacity=0.16))
+        # At the lower left, where a falling spectrum never is and the band always.
+        corner: dict[str, Any] = {"xref": "paper", "xanchor": "left", "yref": "paper", "yanchor": "bottom"}
+        notes.append(note("what the noise alone would fill", palette.quiet, 0.01, 0.01, **corner))
     for index, (name, values) in enumerate(series):
         ordered = np.sort(np.asarray(values))[::-1]
         style = pen(_PLACES.index(name) if name in _PLACES else len(_PLACES) + index, palette)
@@ -69,8 +54,8 @@ def spectrum(
                 y=bent(ordered),
                 name=name,
                 mode="lines+markers",
-                line={"color": style.colour, "dash": style.dash, "width": 1.6},
-                marker={"symbol": symbol, "size": 7, "color": style.colour},
+                line=style.line(1.6),
+                marker={**style.marker(7), "symbol": symbol},
                 customdata=ordered,
                 hovertemplate=f"{name}, rank %{{x}}: %{{customdata:.3g}}<extra></extra>",
             )

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from privcov.figures.look import Palette, Picture, draw, pen_of, plain, safe, wash
+from privcov.figures.look import Picture, band, draw, entry, pen_of
+from privcov.figures.palette import CLEAR, Palette, wash
+from privcov.figures.words import plain, safe
 
 FULL = 2.0  # a margin of this ratio has the full colour
 PALE, STRONG = 0.16, 0.4  # opacity of a margin of 1 and of FULL: text in the page's ink stays readable on both
@@ -55,7 +57,7 @@ def winner_map(
         customdata=hover,
         texttemplate="%{text}",
         textfont={"size": 13, "color": palette.ink},
-        colorscale=[[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]],
+        colorscale=[[0, CLEAR], [1, CLEAR]],
         showscale=False,
         hovertemplate="%{customdata}<extra></extra>",
     )
@@ -121,9 +123,10 @@ def _hover(row: dict, labels: dict[str, str], x: str, y: str) -> str:
 def _paint(i: int, j: int, colour: str | None, strength: float, palette: Palette) -> list[dict]:
     """The ground of one cell: a wash of the winner's colour, or hatching where nobody clearly wins."""
     edge = {"color": palette.ground, "width": 3}
-    box = {"type": "rect", "x0": i - 0.5, "x1": i + 0.5, "y0": j - 0.5, "y1": j + 0.5, "line": edge, "layer": "below"}
+    fill = CLEAR if colour is None else wash(colour, strength)
+    box = band(fill, x=(i - 0.5, i + 0.5), y=(j - 0.5, j + 0.5), line=edge)
     if colour is not None:
-        return [{**box, "fillcolor": wash(colour, strength)}]
+        return [box]
     # Parallel strokes from the lower left to the upper right, cut at the border.
     strokes = []
     for k in range(1, 2 * HATCHES):
@@ -131,18 +134,12 @@ def _paint(i: int, j: int, colour: str | None, strength: float, palette: Palette
         start, end = (max(0.0, a - 1), min(1.0, a)), (min(1.0, a), max(0.0, a - 1))
         strokes.append(f"M {i - 0.5 + start[0]} {j - 0.5 + start[1]} L {i - 0.5 + end[0]} {j - 0.5 + end[1]}")
     hatch = {"type": "path", "path": " ".join(strokes), "line": {"color": palette.grid, "width": 1}, "layer": "below"}
-    return [hatch, {**box, "fillcolor": "rgba(0,0,0,0)"}]
+    return [hatch, box]
 
 
-def _key(method: str, labels: dict[str, str], trivial: tuple[str, ...], palette: Palette):
+def _key(method: str, labels: dict[str, str], trivial: tuple[str, ...], palette: Palette) -> go.Scatter:
     colour = palette.quiet if method in trivial else pen_of(method, palette).colour
-    return go.Scatter(
-        x=[None],
-        y=[None],
-        mode="markers",
-        name=safe(labels.get(method, method)),
-        marker={"symbol": "square", "size": 13, "color": colour},
-    )
+    return entry(safe(labels.get(method, method)), {"symbol": "square", "size": 13, "color": colour})
 
 
 def _axis(values: list, title: str) -> dict:

@@ -158,7 +158,8 @@ class Ledger:
             raise
         try:
             self._finish(token, "stored", answer)
-            return self.answer(token)
+            with self._file.link() as link:
+                return self._stored(link, token)
         except LedgerError as problem:
             self._give_up(token)
             raise LedgerError(
@@ -170,7 +171,15 @@ class Ledger:
             self._give_up(token)
             raise
 
-    def _reserve(self, name, guarantee, request, token, fingerprint, different_from) -> bool:
+    def _reserve(
+        self,
+        name: str,
+        guarantee: Guarantee,
+        request: dict,
+        token: str,
+        fingerprint: str,
+        different_from: tuple[str, ...],
+    ) -> bool:
         """True when there is a reserved row to take on; False when somebody is further along."""
         words = json.dumps(request, sort_keys=True)
         with self._file.link(write=True) as link:
@@ -233,7 +242,7 @@ class Ledger:
                     "SELECT state, worker FROM transactions WHERE token = ?", (token,)
                 ).fetchone()
                 if state == "stored":
-                    return self._answer(link, token)
+                    return self._stored(link, token)
             if state == "failed" or (state == "committed" and not _lives(worker)) or time.monotonic() > end:
                 raise LedgerError(
                     "This release was begun and did not finish, so nothing of it was published; what it would have "
@@ -248,6 +257,13 @@ class Ledger:
             return self._file.chain.answer(link, token)
         except BrokenChain:
             raise self._file.altered() from None
+
+    def _stored(self, link: sqlite3.Connection, token: str) -> str:
+        """The answer of a release that is stored."""
+        found = self._answer(link, token)
+        if found is None:
+            raise self._file.altered()
+        return found
 
     @staticmethod
     def _state(link: sqlite3.Connection, token: str) -> str:

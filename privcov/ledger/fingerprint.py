@@ -33,8 +33,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from privcov.dataset import FileRows
-from privcov.measurements.file_moment import sums_of
-from privcov.measurements.sketch import PAIRED, ROWS, VALUES, Counted, Sketch, by_name, near_of, sketch_of
+from privcov.measurements.tables.file_moment import sums_of
+from privcov.measurements.tables.sketch import PAIRED, ROWS, VALUES, Counted, Sketch, by_name, near_of
+from privcov.measurements.tables.sketching import sketch_of
 from privcov.private_dataset import PrivateDataset
 
 ROWS_ALIKE, COLUMNS_ALIKE, COUNTS_ALIKE = 0.1, 0.5, 0.55
@@ -51,6 +52,8 @@ def fingerprint(private: PrivateDataset, key: bytes) -> str:
     """The fingerprint of a table under the secret key, as JSON text. Of files, it comes from their one pass."""
     numbers, rows, facts = _secrets(key), private._rows, private.facts
     found = sums_of(private, numbers).sketch if isinstance(rows, FileRows) else sketch_of(rows, numbers, near_of(facts))
+    assert found is not None, "the sketch of a table has that of its rounded cells"
+    assert found.rounded is not None
     near = found.rounded
     near_rows = [] if _repeated(near) else [("near row", int(h)) for h in near.rows]
     counted = list(_counted(near, facts.columns))

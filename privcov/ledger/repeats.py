@@ -6,7 +6,6 @@ takes a new version for the old one. Without this question a repeat would be a n
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,11 +14,11 @@ from privcov import checks
 from privcov.ledger.book import Entry, Ledger
 from privcov.ledger.errors import LedgerError
 from privcov.measurements.exposed import exposed_answer
-from privcov.private_facts import Facts
+from privcov.public_facts import PublicFacts
 
 ASK, STORED, PAY = AGAIN = ("ask", "stored", "pay")
 _COMPARED = ("method", "guarantee", "draw", "centre", "tuning")
-_FACTS = {f.name for f in dataclasses.fields(Facts)}
+_FACTS = ("columns", "row_bound", "bounds", "origin", "scale", "n", "classes", "rows_per_person", "missing")
 _LATER = {"classes": [], "rows_per_person": 1, "missing": "typical"}  # facts that the first versions did not write
 
 
@@ -144,6 +143,6 @@ def facts_of(request: Mapping) -> dict | None:
     """The public facts of a request in today's form, whatever version wrote them; None where there are none."""
     try:
         known = {name: value for name, value in request["facts"].items() if name in _FACTS}
-        return Facts.from_dict(_LATER | known).to_dict()
+        return PublicFacts.from_dict(_LATER | known).to_dict()
     except (KeyError, TypeError, AttributeError, ValueError):  # of something else than a private release
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from privcov import checks
@@ -31,7 +33,7 @@ def clip_rows(rows: np.ndarray, row_bound: float, copy: bool = True) -> np.ndarr
     return rows * factor[:, None]
 
 
-def blocks(dataset: Dataset):
+def blocks(dataset: Dataset) -> Iterator[slice]:
     """Slices of rows small enough to stay in cache; the order of summation is the order of the rows."""
     step = max(1, _BLOCK_ENTRIES // dataset.d)
     for start in range(0, dataset.n, step):
@@ -40,10 +42,8 @@ def blocks(dataset: Dataset):
 
 def row_norms(dataset: Dataset) -> np.ndarray:
     """Norms of the rows in working units. For public and simulated rows: it tells about single rows."""
-    if "norms" not in dataset.memo:
-        parts = [np.linalg.norm(dataset.to_working(block), axis=1) for block in blocks(dataset)]
-        dataset.memo["norms"] = np.concatenate(parts)
-    return dataset.memo["norms"]
+    parts = (np.linalg.norm(dataset.to_working(block), axis=1) for block in blocks(dataset))
+    return dataset.kept.once("norms", lambda: np.concatenate([*parts]))
 
 
 def share_clipped(dataset: Dataset) -> float:

@@ -21,10 +21,10 @@ from privcov.measurements.moment import (
     sensitivity,
 )
 from privcov.measurements.noise import NoiseLaw
-from privcov.privacy import Event, PureDP
+from privcov.privacy import BudgetShare, Event, PureDP
 
 
-def measure_diagonal(dataset: Dataset, share, *, centre: str, rng: np.random.Generator) -> Measured:
+def measure_diagonal(dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator) -> Measured:
     """Clip, take the diagonal (and the mean when centre is "joint"), add noise. Guarantee: the share."""
     joint = checks.one_of("centre", centre, CENTRES) == "joint"
     d, n = dataset.d, dataset.n

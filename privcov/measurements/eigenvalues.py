@@ -18,7 +18,7 @@ import numpy as np
 from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.measurements import moment
-from privcov.privacy import Event, PureDP
+from privcov.privacy import BudgetShare, Event, PureDP
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ def top(joint: int) -> float:
     return 1 + moment.ANCHOR_SQUARED if joint else 1.0
 
 
-def noise_scale(d: int, n: int, share, *, joint: bool) -> float:
+def noise_scale(d: int, n: int, share: BudgetShare, *, joint: bool) -> float:
     """Scale of the noise on each eigenvalue: Laplace under a PureDP share, else Gaussian; 0 for NoPrivacy."""
     if isinstance(share, PureDP):
         return accounting.laplace_scale(share, sensitivity(d, n, norm="l1", joint=joint))
@@ -50,7 +50,7 @@ def noise_scale(d: int, n: int, share, *, joint: bool) -> float:
 
 
 def measure_eigenvalues(
-    dataset: Dataset, share, *, centre: str, rng: np.random.Generator, name: str = "values"
+    dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator, name: str = "values"
 ) -> MeasuredValues:
     """Clip, take the eigenvalues, add noise. Guarantee: the share (PureDP: Laplace, else Gaussian), replace-one."""
     joint = centre == "joint"

@@ -41,13 +41,13 @@ import numpy as np
 from privcov import accounting, checks
 from privcov.measurements import exact_noise
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
-from privcov.measurements.file_moment import sums_of
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
 from privcov.measurements.stored_sum import fields_of
+from privcov.measurements.tables.file_moment import sums_of
 from privcov.measurements.triangle_l1 import l1_change
-from privcov.privacy import ApproxDP, Event, NoPrivacy, PureDP, ZCDP
-from privcov.private_dataset import Facts, PrivateDataset
-from privcov.private_facts import MOST_FILE_ROWS, MOST_ROWS
+from privcov.privacy import ApproxDP, BudgetShare, Event, NoPrivacy, PureDP, ZCDP
+from privcov.private_dataset import PrivateDataset
+from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
 
 GAUSSIAN = ("upper-triangle", "isotropic", "free-trace")
 PURE = ("laplace", "wishart-difference", "coupled-wishart")
@@ -84,7 +84,7 @@ class NoisySum:
     With classes, or where n is not public, the anchors' diagonal holds noisy counts of rows.
     """
 
-    facts: Facts
+    facts: PublicFacts
     total: np.ndarray
     trace: int | None
     anchors: int
@@ -109,7 +109,7 @@ class NoisySum:
         return cls(**fields_of(fields))
 
 
-def norm_bound(facts: Facts, shape: str, anchors: int) -> int:
+def norm_bound(facts: PublicFacts, shape: str, anchors: int) -> int:
     """Square of the largest change of T between neighbours in the norm of the shape; for a person, in whole numbers.
 
     "coupled-wishart" is for replace-one only; KeyError under add-remove.
@@ -132,7 +132,7 @@ def norm_bound(facts: Facts, shape: str, anchors: int) -> int:
     return k * k * square
 
 
-def settle_shape(facts: Facts, shape: str, anchors: int) -> str:
+def settle_shape(facts: PublicFacts, shape: str, anchors: int) -> str:
     """The shape that is drawn for the one a method asks for: of one kind, the least noisy that is proved."""
     checks.one_of("shape", shape, (*GAUSSIAN, *PURE))
     if shape in ("wishart-difference", "coupled-wishart"):
@@ -143,7 +143,9 @@ def settle_shape(facts: Facts, shape: str, anchors: int) -> str:
     return "free-trace" if facts.n is not None and facts.d > 1 else "isotropic"
 
 
-def measure_exactly(private: PrivateDataset, share, *, centre: str, shape: str, name: str = "matrix") -> NoisySum:
+def measure_exactly(
+    private: PrivateDataset, share: BudgetShare, *, centre: str, shape: str, name: str = "matrix"
+) -> NoisySum:
     """Clip, cut to whole numbers, sum, add exact noise. Guarantee: the share, for a person's rows together.
 
     share:  ZCDP or ApproxDP for the Gaussian shapes (an ApproxDP share is opened into the largest rho that implies it);
@@ -164,12 +166,12 @@ def measure_exactly(private: PrivateDataset, share, *, centre: str, shape: str, 
     return NoisySum(facts, total, trace, anchors, shape, event.scale, event)
 
 
-def anchored_rows(facts: Facts, centre: str) -> int:
+def anchored_rows(facts: PublicFacts, centre: str) -> int:
     """0 without the mean, 1 with it, the number of classes where they are declared."""
     return len(facts.classes) or int(centre != "none" or facts.n is None)
 
 
-def planned_event(facts: Facts, share, *, centre: str, shape: str, name: str = "matrix") -> Event:
+def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape: str, name: str = "matrix") -> Event:
     """What `measure_exactly` would do, from public facts alone. ValueError for noise that cannot be drawn exactly."""
     anchors = anchored_rows(facts, centre)
     shape = settle_shape(facts, shape, anchors)
@@ -189,7 +191,7 @@ def planned_event(facts: Facts, share, *, centre: str, shape: str, name: str = "
     )
 
 
-def _scale(facts: Facts, shape: str, anchors: int, share) -> tuple[float, float]:
+def _scale(facts: PublicFacts, shape: str, anchors: int, share: BudgetShare) -> tuple[float, float]:
     """(sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic."""
     if isinstance(share, NoPrivacy) or not isinstance(share, (PureDP, ApproxDP, ZCDP)):
         raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
@@ -207,14 +209,14 @@ def _scale(facts: Facts, shape: str, anchors: int, share) -> tuple[float, float]
     return bound, accounting.gaussian_scale(share, bound)
 
 
-def _no_more_than_typed(share):
+def _no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP:
     """A share whose level is at most the decimal it prints as: the ledger counts 0.1 as 1/10, the double is above."""
-    name = {PureDP: "epsilon", ZCDP: "rho"}.get(type(share))
-    if name is None:
+    if isinstance(share, ApproxDP):
         return share
-    level = getattr(share, name)
-    typed = Fraction(repr(float(level)))
-    return share if Fraction(level) <= typed else dataclasses.replace(share, **{name: math.nextafter(level, 0.0)})
+    level = share.epsilon if isinstance(share, PureDP) else share.rho
+    if Fraction(level) <= Fraction(repr(float(level))):
+        return share
+    return type(share)(math.nextafter(level, 0.0))
 
 
 def off_diagonal_scale(scale: float) -> float:
@@ -229,7 +231,7 @@ def _root_up(square: Fraction) -> float:
     return root
 
 
-def _largest_sum(facts: Facts, in_files: bool) -> int:
+def _largest_sum(facts: PublicFacts, in_files: bool) -> int:
     """A bound on every number of the sum, from public facts alone."""
     rows = facts.n if facts.n is not None else MOST_FILE_ROWS if in_files else MOST_ROWS
     return rows * (UNIT**2 + ANCHOR**2)

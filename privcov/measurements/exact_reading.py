@@ -13,7 +13,7 @@ from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.integer_gram import ANCHOR, UNIT
 from privcov.measurements.moment import ANCHOR_SQUARED, Measured
 from privcov.measurements.noise import COUPLED, NoiseLaw
-from privcov.private_dataset import Facts
+from privcov.public_facts import PublicFacts
 
 
 def read_sum(noisy: NoisySum, centre: str) -> Measured:
@@ -28,6 +28,7 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     # With classes a row whose label is not in the list counts as no row, so how many rows do is known from the counts.
     count = None if facts.n is not None and not facts.classes else max(math.fsum(counts), 1.0)
     rows = facts.n if count is None else count
+    assert rows is not None, "without a noisy count the number of rows is public"
     joint = {"none": 0, "zero": 0, "joint": 1}.get(centre, len(facts.classes) or k + 1)
     if joint > k:
         raise ValueError(f"centre={centre!r} was not measured: the sum has {k} anchored rows. Use centre='none'.")
@@ -48,7 +49,7 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     return Measured(matrix, law, noisy.event, centre, facts.n, facts.row_bound, count)
 
 
-def law_of(facts: Facts, shape: str, scale: float, anchors: int, joint: int, rows: float) -> NoiseLaw:
+def law_of(facts: PublicFacts, shape: str, scale: float, anchors: int, joint: int, rows: float) -> NoiseLaw:
     """The noise of what `read_sum` gives: scale in steps, anchors measured, joint of them read, over so many rows."""
     d, unit = facts.d, scale / UNIT**2 / rows
     if shape == COUPLED:
@@ -76,6 +77,7 @@ def _freed(noisy: NoisySum) -> tuple[np.ndarray, int]:
     if noisy.trace is not None:
         times, more = d + 1, noisy.trace - sum(int(t) for t in np.diag(noisy.total)[:d])
     elif noisy.shape == COUPLED and noisy.anchors == 1:
+        assert facts.n is not None, "coupled noise is for a public number of rows only"
         times, more = d, int(noisy.total[d, d]) - facts.n * ANCHOR**2
     block = block * times
     block[np.diag_indices(d)] += more

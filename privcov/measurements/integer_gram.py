@@ -13,7 +13,8 @@ import math
 import numpy as np
 
 from privcov.private_dataset import PrivateDataset
-from privcov.private_facts import MOST_COLUMNS, MOST_ROWS
+from privcov.public_facts import MOST_COLUMNS, MOST_ROWS
+from privcov.units import Units
 
 BITS = 20
 UNIT = 2**BITS  # m
@@ -70,10 +71,11 @@ def noiseless_gram(private: PrivateDataset, anchors: int) -> np.ndarray:
     for start in range(0, len(private._rows), block_rows(size)):
         z = np.zeros((min(block_rows(size), len(private._rows) - start), size))
         rows = private._rows[start : start + len(z)]
-        z[:, :d] = whole_rows(to_working(facts, rows), facts.row_bound)
+        z[:, :d] = whole_rows(to_working(facts.units, rows), facts.row_bound)
         if anchors == 1:
             z[:, d] = ANCHOR
         elif anchors:
+            assert private._class_of is not None, "there are as many anchors as classes, and rows have one each"
             label = private._class_of[start : start + len(z)]
             z[np.flatnonzero(label >= 0), d + label[label >= 0]] = ANCHOR
         if private._class_of is not None:
@@ -89,12 +91,6 @@ def block_rows(size: int) -> int:
     return max(1, min(_BLOCK_ROWS, _BLOCK_ENTRIES // size))
 
 
-def to_working(units, rows: np.ndarray) -> np.ndarray:
-    """Rows in working units; a missing or infinite cell of a column is NaN, which counts as the typical value.
-
-    units: `Facts`, or whatever else has bounds, origin and scale.
-    """
-    cells = np.where(np.isfinite(rows), rows, np.nan)
-    if units.bounds is None:
-        return cells
-    return (np.clip(cells, units.bounds[:, 0], units.bounds[:, 1]) - units.origin) / units.scale
+def to_working(units: Units, rows: np.ndarray) -> np.ndarray:
+    """Rows in working units; a missing or infinite cell of a column is NaN, which counts as the typical value."""
+    return units.to_working(np.where(np.isfinite(rows), rows, np.nan))

@@ -11,8 +11,8 @@ import dataclasses
 import numpy as np
 
 from privcov import checks
-from privcov.dataset import Dataset
-from privcov.private_facts import MOST_CLASSES, label_text
+from privcov.dataset import Dataset, FileRows, Kept
+from privcov.public_facts import MOST_CLASSES, label_text
 
 CLASSES = "classes"
 
@@ -34,6 +34,8 @@ def class_list(dataset: Dataset) -> tuple[str, ...]:
     Raises ValueError for no labels, fewer than two classes, more than rows or than MOST_CLASSES, and for a label that
     is not in the declared list.
     """
+    if isinstance(dataset.rows, FileRows) and dataset.classes:  # the pass over the files looks at the labels
+        return dataset.classes
     return _coded(dataset)[0]
 
 
@@ -43,9 +45,7 @@ def class_index(dataset: Dataset) -> np.ndarray:
 
 
 def _coded(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
-    if CLASSES not in dataset.memo:
-        dataset.memo[CLASSES] = _code(dataset)
-    return dataset.memo[CLASSES]
+    return dataset.kept.once(CLASSES, lambda: _code(dataset))
 
 
 def _code(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
@@ -99,4 +99,4 @@ def take(dataset: Dataset, rows: np.ndarray) -> Dataset:
     labels, classes = dataset.labels, dataset.classes
     if labels is not None:
         labels, classes = labels[rows], class_list(dataset)
-    return dataclasses.replace(dataset, rows=part, labels=labels, classes=classes, memo={})
+    return dataclasses.replace(dataset, rows=part, labels=labels, classes=classes, kept=Kept())

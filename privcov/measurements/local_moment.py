@@ -22,7 +22,7 @@ from privcov.dataset import Dataset
 from privcov.measurements.labels import anchors
 from privcov.measurements.moment import STATISTICS, Measured, clipped_moment, sensitivity
 from privcov.measurements.noise import NoiseLaw
-from privcov.privacy import Event
+from privcov.privacy import BudgetShare, Event
 
 LOCAL_SHAPES = ("free-trace", "isotropic", "upper-triangle")
 
@@ -34,7 +34,7 @@ def report_sensitivity(d: int, *, shape: str, joint: int) -> float:
 
 
 def measure_reports(
-    dataset: Dataset, share, *, centre: str, shape: str, rng: np.random.Generator, name: str = "reports"
+    dataset: Dataset, share: BudgetShare, *, centre: str, shape: str, rng: np.random.Generator, name: str = "reports"
 ) -> Measured:
     """Average of the n noisy reports. Guarantee: the share, to every user, against everybody else, server included.
 

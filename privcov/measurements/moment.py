@@ -59,12 +59,11 @@ import numpy as np
 from privcov import accounting, checks
 from privcov.dataset import Dataset, FileRows
 from privcov.measurements.clipping import blocks, clip_rows
-from privcov.measurements.file_moment import class_moments, moments
 from privcov.measurements.labels import CLASSES, anchors, class_index, class_list
 from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.tables.file_moment import class_moments, moments
 from privcov.measurements.triangle_l1 import l1_change
-from privcov.privacy import RELATIONS, Event
-from privcov.private_dataset import Sealed
+from privcov.privacy import RELATIONS, BudgetShare, Event
 
 ANCHOR_SQUARED = 0.5
 CENTRES = ("none", "zero", "joint")
@@ -99,7 +98,9 @@ class Measured:
     @property
     def rows(self) -> float:
         """The number of rows that the matrix was divided by, public or noisy."""
-        return self.n if self.count is None else self.count
+        rows = self.n if self.count is None else self.count
+        assert rows is not None, "one of the two is there"
+        return rows
 
     @property
     def class_counts(self) -> np.ndarray | None:
@@ -163,9 +164,8 @@ def clipped_moment(dataset: Dataset, *, joint: int) -> np.ndarray:
     joint: number of anchors: 0, 1 for the mean, or the number of the data set's classes.
     """
     key = ("moment", dataset.row_bound)
-    if key not in dataset.memo:
-        dataset.memo[key] = _moments(dataset) if not isinstance(dataset.rows, FileRows) else moments(dataset)
-    second, mean = dataset.memo[key]
+    compute = moments if isinstance(dataset.rows, FileRows) else _moments
+    second, mean = dataset.kept.once(key, lambda: compute(dataset))
     if not joint:
         return second.copy()
     d, s = dataset.d, math.sqrt(ANCHOR_SQUARED)
@@ -193,9 +193,8 @@ def _moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 def _class_sums(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Sum of the clipped rows of each class over n (d x k), and the share of each class (k). NOT private."""
     key = ("class sums", dataset.row_bound)
-    if key not in dataset.memo:
-        dataset.memo[key] = _by_class(dataset) if not isinstance(dataset.rows, FileRows) else class_moments(dataset)
-    return dataset.memo[key]
+    compute = class_moments if isinstance(dataset.rows, FileRows) else _by_class
+    return dataset.kept.once(key, lambda: compute(dataset))
 
 
 def _by_class(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
@@ -209,7 +208,7 @@ def _by_class(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 def measure_moment(
     dataset: Dataset,
-    share,
+    share: BudgetShare,
     *,
     centre: str,
     shape: str,
@@ -225,8 +224,6 @@ def measure_moment(
     relation "add-remove": the noisy count is ``count`` of the answer (unbiased, but never below 1), the matrix is
            already divided by it, and its law is that of the noise divided by it. Nothing in the answer holds n.
     """
-    if isinstance(dataset, Sealed):
-        return dataset.measure(share, centre=centre, shape=shape, name=name, relation=relation)
     checks.one_of("shape", shape, SHAPES)  # a law that this function cannot calibrate must not pass for Gaussian
     unknown = relation == "add-remove"
     joint = anchors(dataset, centre) or int(unknown)

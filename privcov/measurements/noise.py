@@ -5,6 +5,7 @@ A draw is a unit draw times the scale, so with one seed the picture only melts w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,7 +156,8 @@ class NoiseLaw:
             return float(np.sqrt(coupled_moments(self.dimension + self.measured)[0] / 2))
         if self.shape in WISHART:
             return float(np.sqrt(self.degrees * (2 if self.shape == "wishart-difference" else 1)) / 2)
-        return {"upper-triangle": 1.0, "laplace": np.sqrt(2.0)}.get(self.shape, np.sqrt(0.5))
+        known: dict[str, float] = {"upper-triangle": 1.0, "laplace": np.sqrt(2.0)}
+        return known[self.shape] if self.shape in known else np.sqrt(0.5)
 
     @property
     def off_diagonal_std(self) -> float:
@@ -211,5 +213,5 @@ def coupled_moments(p: int) -> tuple[float, float]:
     return alpha, (trace - alpha * p) / p**2
 
 
-def _laplace(rng: np.random.Generator):
+def _laplace(rng: np.random.Generator) -> Callable[[int | tuple[int, ...]], np.ndarray]:
     return lambda size: rng.laplace(size=size)

@@ -15,36 +15,37 @@ from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import rounded_up
-from privcov.privacy import Event, PureDP
+from privcov.privacy import BudgetShare, Event, PureDP
 
 BINS = 20
 
 
 def exact_histogram(dataset: Dataset) -> np.ndarray:
     """Counts per bin: NOT private. Kept with the data set."""
-    key = ("norm histogram", dataset.row_bound)
-    if key not in dataset.memo:
+
+    def compute() -> np.ndarray:
         norms = row_norms(dataset) / dataset.row_bound
         with np.errstate(divide="ignore"):
             k = np.clip(np.floor(-np.log2(norms)), 0, BINS)  # a zero row falls beyond the last bin
-        dataset.memo[key] = np.bincount(k.astype(int), minlength=BINS + 1)[:BINS].astype(float)
-    return dataset.memo[key]
+        return np.bincount(k.astype(int), minlength=BINS + 1)[:BINS].astype(float)
+
+    return dataset.kept.once(("norm histogram", dataset.row_bound), compute)
 
 
-def _scale(share, relation: str) -> tuple[float, float]:
+def _scale(share: BudgetShare, relation: str) -> tuple[float, float]:
     """(sensitivity, noise scale) of the counts."""
     pure, both = isinstance(share, PureDP), relation == "replace-one"
     delta = rounded_up((2.0 if pure else math.sqrt(2)) if both else 1.0, 1, 1)
     return delta, (accounting.laplace_scale if pure else accounting.gaussian_scale)(share, delta)
 
 
-def norm_noise(share, relation: str) -> float:
+def norm_noise(share: BudgetShare, relation: str) -> float:
     """Standard deviation of the noise on one count: public before anything is measured."""
     return _scale(share, relation)[1] * (math.sqrt(2) if isinstance(share, PureDP) else 1.0)
 
 
 def measure_norms(
-    dataset: Dataset, share, *, rng: np.random.Generator, name: str, relation: str
+    dataset: Dataset, share: BudgetShare, *, rng: np.random.Generator, name: str, relation: str
 ) -> tuple[np.ndarray, float, Event]:
     """(noisy counts, standard deviation of their noise, event). Guarantee: the share (not NoPrivacy)."""
     pure = isinstance(share, PureDP)

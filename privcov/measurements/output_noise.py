@@ -34,7 +34,7 @@ from privcov import accounting, checks
 from privcov.dataset import Dataset
 from privcov.measurements.moment import ANCHOR_SQUARED, CENTRES, clipped_moment, rounded_up, sensitivity
 from privcov.measurements.noise import NoiseLaw
-from privcov.privacy import Event, NoPrivacy, PureDP
+from privcov.privacy import BudgetShare, Event, NoPrivacy, PureDP
 
 PROOF = "privcov/measurements/output_noise.py"
 
@@ -52,7 +52,7 @@ def unit_moment(dataset: Dataset, *, joint: bool) -> np.ndarray:
 
 def measure_map(
     dataset: Dataset,
-    share,
+    share: BudgetShare,
     solve: Callable[[np.ndarray], np.ndarray],
     *,
     lipschitz: float,

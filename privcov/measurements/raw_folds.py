@@ -29,11 +29,11 @@ def fold_moments(
     member = rng.permutation(np.arange(n) % folds)
     size, anchor = d + joint, math.sqrt(ANCHOR_SQUARED)
     sums = np.zeros((folds, size, size))
-    labels = class_index(dataset) if joint > 1 else None
+    labels = class_index(dataset) if joint > 1 else np.zeros(n, dtype=np.int64)
     for block in blocks(dataset):
         z = clip_rows(dataset.to_working(block), dataset.row_bound) / dataset.row_bound
         if joint:
-            z = np.column_stack([z, anchor * (np.ones((len(z), 1)) if joint == 1 else np.eye(joint)[labels[block]])])
+            z = np.column_stack([z, anchor * np.eye(joint)[labels[block]]])
         for k in range(folds):
             part = z[member[block] == k]
             sums[k] += part.T @ part

@@ -16,13 +16,14 @@ at most max a_j - min a_j (rows below the grid have a = 0):
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.measurements.clipping import blocks, clip_rows
-from privcov.privacy import Event
+from privcov.privacy import BudgetShare, Event
 
 # The paper's grid of d n halvings is theoretical: 2^-40 of the public bound is below any rounding of data.
 HALVINGS = 40
@@ -31,15 +32,16 @@ _PROOF = "privcov/measurements/sparse_vector.py"
 
 def unit_norms(dataset: Dataset) -> np.ndarray:
     """Norms (n,) of the clipped rows in unit-ball units, at most 1: NOT private. Kept with the data set."""
-    key = ("unit norms", dataset.row_bound)
-    if key not in dataset.memo:
+
+    def compute() -> np.ndarray:
         parts = []
         for block in blocks(dataset):
             u = clip_rows(dataset.to_working(block), dataset.row_bound) / dataset.row_bound
             with np.errstate(under="ignore"):
                 parts.append(np.sqrt(np.einsum("ij,ij->i", u, u)))
-        dataset.memo[key] = np.minimum(np.concatenate(parts), 1.0)
-    return dataset.memo[key]
+        return np.minimum(np.concatenate(parts), 1.0)
+
+    return dataset.kept.once(("unit norms", dataset.row_bound), compute)
 
 
 def norm_bins(dataset: Dataset) -> np.ndarray:
@@ -47,13 +49,14 @@ def norm_bins(dataset: Dataset) -> np.ndarray:
 
     Shorter rows, zero rows among them, are in no bin. Kept with the data set.
     """
-    key = ("norm bins", dataset.row_bound)
-    if key not in dataset.memo:
+
+    def compute() -> np.ndarray:
         fraction, exponent = np.frexp(unit_norms(dataset))  # norm = fraction 2^exponent, fraction in [1/2, 1)
         upper = np.where(fraction == 0.5, exponent - 1, exponent)  # 2^upper is the upper end of the bin
         index = np.where(fraction == 0, HALVINGS + 1, np.clip(-upper, 0, HALVINGS + 1))
-        dataset.memo[key] = np.bincount(index, minlength=HALVINGS + 2)[:-1]
-    return dataset.memo[key]
+        return np.bincount(index, minlength=HALVINGS + 2)[:-1]
+
+    return dataset.kept.once(("norm bins", dataset.row_bound), compute)
 
 
 def clipping_bias(bins: np.ndarray) -> np.ndarray:
@@ -90,7 +93,7 @@ def _event(name: str, statistic: str, scale: float) -> Event | None:
 
 
 def measure_radius(
-    dataset: Dataset, share, *, miss: float, rng: np.random.Generator, name: str = "radius"
+    dataset: Dataset, share: BudgetShare, *, miss: float, rng: np.random.Generator, name: str = "radius"
 ) -> tuple[float, Event | None]:
     """PrivRadius: a radius 2^-k in units of R that few rows exceed. Guarantee: the share, replace-one.
 
@@ -108,7 +111,12 @@ def measure_radius(
 
 
 def measure_threshold(
-    dataset: Dataset, noise, share, *, rng: np.random.Generator, name: str = "threshold"
+    dataset: Dataset,
+    noise: Callable[[np.ndarray], np.ndarray],
+    share: BudgetShare,
+    *,
+    rng: np.random.Generator,
+    name: str = "threshold",
 ) -> tuple[float, Event | None]:
     """A clipping norm tau, in units of the bound, that balances bias and noise. Guarantee: the share, replace-one.
 

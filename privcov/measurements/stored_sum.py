@@ -10,7 +10,7 @@ import numpy as np
 from privcov import checks
 from privcov.measurements.integer_gram import ANCHOR, BITS
 from privcov.privacy import Event
-from privcov.private_facts import Facts
+from privcov.public_facts import PublicFacts
 
 _FIELDS = ("facts", "total", "trace", "anchors", "shape", "scale", "event", "grid", "anchor")
 _TRACED = "free-trace"  # the one law that looks at the trace a second time
@@ -26,7 +26,7 @@ def fields_of(stored: Any) -> dict:
         raise ValueError(f"A stored measurement must hold {', '.join(_FIELDS)} and nothing else.")
     if (stored["grid"], stored["anchor"]) != (2 ** (2 * BITS), ANCHOR):
         raise ValueError("The measurement was made on another grid, by another version of privcov.")
-    facts = Facts.from_dict(stored["facts"])
+    facts = PublicFacts.from_dict(stored["facts"])
     anchors = checks.whole("anchors", stored["anchors"], 0)
     allowed = (len(facts.classes),) if facts.classes else (0, 1) if facts.n is not None else (1,)
     if anchors not in allowed:

@@ -11,11 +11,11 @@ from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.measurements.moment import rounded_up
 from privcov.measurements.sparse_vector import unit_norms
-from privcov.privacy import Event, PureDP
+from privcov.privacy import BudgetShare, Event, PureDP
 
 
 def measure_trace(
-    dataset: Dataset, share, *, rng: np.random.Generator, name: str = "trace"
+    dataset: Dataset, share: BudgetShare, *, rng: np.random.Generator, name: str = "trace"
 ) -> tuple[float, float, Event | None]:
     """(noisy trace, scale of its noise, event), unit-ball units. Laplace under PureDP, else Gaussian.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from privcov.measurements.exact_moment import PURE
 from privcov.measurements.exact_reading import law_of
 from privcov.privacy import Event
-from privcov.private_dataset import Facts
+from privcov.public_facts import PublicFacts
 
 
-def reason_useless(facts: Facts, event: Event, anchors: int, rows: float, source: str) -> str:
+def reason_useless(facts: PublicFacts, event: Event, anchors: int, rows: float, source: str) -> str:
     """Why the release of this event would say nothing, in one sentence; "" when it may.
 
     No entry of the sum can exceed the number of rows, in units of R^2. Where the standard deviation of the noise on an

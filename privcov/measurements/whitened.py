@@ -17,7 +17,7 @@ from privcov.dataset import Dataset
 from privcov.measurements import moment
 from privcov.measurements.clipping import blocks, clip_rows
 from privcov.measurements.noise import NoiseLaw
-from privcov.privacy import Event
+from privcov.privacy import BudgetShare, Event
 
 
 def sensitivity(size: int, n: int, radius: float) -> float:
@@ -28,7 +28,7 @@ def sensitivity(size: int, n: int, radius: float) -> float:
 
 def measure_whitened(
     dataset: Dataset,
-    share,
+    share: BudgetShare,
     whiten: np.ndarray,
     *,
     radius: float,

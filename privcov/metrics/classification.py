@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import checks
-from privcov._release import Release
 from privcov.dataset import Dataset
 from privcov.measurements.labels import class_index, class_list, take
 from privcov.randomness import stream
+from privcov.releasing.release import Release
 
 FLOOR = 0.01
 # Of the end of the noise spectrum: what erred least on the labelled public tables at epsilon 1 to 10.
@@ -132,6 +132,7 @@ def scores(rel: Release, rows: np.ndarray) -> np.ndarray:
     y = (np.asarray(rows, dtype=np.float64) - rel.origin) / rel.scale
     means = (rel.class_means - rel.origin) / rel.scale
     towards = usable_precision(rel) @ means.T
+    assert rel.class_counts is not None  # measured with the means
     counts = np.where(rel.class_counts >= 1, rel.class_counts, 0.0)
     counts = counts if counts.any() else np.ones_like(counts)
     shares = counts / counts.sum()

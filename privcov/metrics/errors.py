@@ -7,15 +7,15 @@ from typing import Literal
 import numpy as np
 
 from privcov import checks
-from privcov._release import Release
-from privcov._running import build_method, run_method
 from privcov.dataset import Dataset, FileRows
-from privcov.measurements.file_moment import rows_shortened
 from privcov.measurements.labels import CLASSES, anchors, class_index
 from privcov.measurements.moment import clipped_moment
-from privcov.postprocess.joint import unpack
+from privcov.measurements.tables.file_moment import rows_shortened
+from privcov.postprocess.joint import Moments, unpack
 from privcov.privacy import NoPrivacy
 from privcov.private_dataset import RELEASE_PRIVATE
+from privcov.releasing.release import Release
+from privcov.releasing.run import build_method, run_method
 
 NORMS = ("frobenius", "spectral", "l1", "max")
 _ORDERS: dict[str, Literal["fro", 1, 2]] = {"frobenius": "fro", "spectral": 2, "l1": 1}  # as numpy names them
@@ -62,10 +62,9 @@ def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release |
     centre = "auto" if rel is None else rel.parameters["centre"]
     centre = "none" if target == "second moment" else centre if centre in ("none", CLASSES) else "joint"
     key = ("sample", target, centre)
-    if key not in dataset.memo:
-        dataset.memo[key] = _sample(dataset, target, centre)
-        dataset.memo[key].flags.writeable = False
-    return dataset.memo[key]
+    found = dataset.kept.once(key, lambda: _sample(dataset, target, centre))
+    found.flags.writeable = False
+    return found
 
 
 def _sample(dataset: Dataset, target: str, centre: str) -> np.ndarray:
@@ -105,7 +104,14 @@ def _moment_in_files(dataset: Dataset, centre: str) -> np.ndarray:
         )
     joint = anchors(dataset, centre)
     found = unpack(clipped_moment(dataset, joint=joint), centre=centre, row_bound=dataset.row_bound, anchors=joint)
-    return found.second_moment if centre == "none" else found.covariance
+    return of_target(found, "second moment" if centre == "none" else "covariance")
+
+
+def of_target(found: Moments, target: str) -> np.ndarray:
+    """The covariance or the second moment; a release has the first as its target only where it was measured."""
+    picked = found.covariance if target == "covariance" else found.second_moment
+    assert picked is not None
+    return picked
 
 
 def without_noise(rel: Release, dataset: Dataset) -> Release:
@@ -174,8 +180,7 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
         exact = clipped_moment(dataset.with_row_bound(rel.row_bound), joint=rel.raw.law.joint)
         for name, matrix in (("Clipped", exact), ("Noisy", rel.raw.matrix)):
             found = unpack(matrix, centre=centre, row_bound=rel.row_bound, anchors=rel.raw.law.joint)
-            picked = found.covariance if rel.target == "covariance" else found.second_moment
-            stages.append((name, distance(picked)))
+            stages.append((name, distance(of_target(found, rel.target))))
     stages.append(("Post-processed", error(rel, dataset, norm, relative=True, against=against)))
     return stages
 

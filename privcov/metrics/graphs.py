@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov import checks
-from privcov._release import Release
 from privcov.dataset import Dataset
 from privcov.estimators.precision import noise_on_target, target
 from privcov.metrics.errors import matrix_norm, without_noise
@@ -23,6 +22,7 @@ from privcov.postprocess.fit import Fit
 from privcov.postprocess.glasso import solve
 from privcov.postprocess.repair import repair_for_lasso
 from privcov.randomness import stream
+from privcov.releasing.release import Release
 
 NORMS = ("l1", "frobenius", "spectral")  # of the tables of paper 2
 
@@ -100,7 +100,7 @@ def partial_correlations(precision: np.ndarray) -> np.ndarray:
     return found
 
 
-def graph_recovery(rel, truth_precision, threshold: float = 1e-8) -> Recovery:
+def graph_recovery(rel: Release | np.ndarray | None, truth_precision: np.ndarray, threshold: float = 1e-8) -> Recovery:
     """Compare the edges of a release (or a precision matrix) with those of the true precision matrix."""
     precision = rel.precision if isinstance(rel, Release) else rel
     if precision is None:
@@ -136,11 +136,12 @@ def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -
     """Rates along a path against a reference graph, d x d bool. Infeasible lambdas are counted, never taken for 0."""
     check_reference(true)
     solved = [fit for fit in path if fit.precision is not None]
+    matrices = [fit.precision for fit in path if fit.precision is not None]
     infeasible = sum(fit.status == "infeasible" for fit in path)
     lost = len(path) - len(solved) - infeasible
     if not solved:
         return Rates(np.empty(0), np.empty(0), np.empty(0), infeasible, 0, lost)
-    found = _linked(np.stack([fit.precision for fit in solved]), threshold)
+    found = _linked(np.stack(matrices), threshold)
     absent = ~true & ~np.eye(len(true), dtype=bool)
     return Rates(
         lam=np.array([fit.lam for fit in solved]),
@@ -228,7 +229,15 @@ def without_noise_at(rel: Release, dataset: Dataset, lam: float) -> np.ndarray:
     exact = noisy_matrix(without_noise(rel, dataset))
     matrix = repair_for_lasso(exact, "psd").matrix
     published = rel.parameters["calibration"] != "sound"
-    return solve(matrix, lam, penalise_diagonal=published).precision
+    return solved(matrix, lam, penalise_diagonal=published)
+
+
+def solved(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool = False) -> np.ndarray:
+    """The precision of `privcov.postprocess.glasso.solve`. Raises ValueError where it does not converge."""
+    precision = solve(matrix, lam, penalise_diagonal=penalise_diagonal).precision
+    if precision is None:
+        raise ValueError(f"The graphical lasso did not converge at lambda = {lam:g}. Choose a larger lambda.")
+    return precision
 
 
 def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
@@ -238,6 +247,8 @@ def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
     the same answer. For sound releases; a published form solves another problem.
     """
     matrix = noisy_matrix(rel) / rel.row_bound**2
+    assert rel.path is not None  # a graphical lasso on one noisy matrix
+    assert rel.raw is not None
     lam = rel.path[position].lam / rel.row_bound**2
     rng = stream(0, "edge states", rel.method, position)
     how = rel.parameters.get("repair", "psd")

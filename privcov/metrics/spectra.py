@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from privcov._release import Release
 from privcov.dataset import Dataset
-from privcov.metrics.errors import reference_matrix, working
+from privcov.metrics.errors import of_target, reference_matrix, working
 from privcov.postprocess.joint import unpack
+from privcov.releasing.release import Release
 
 
 def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
@@ -22,7 +22,7 @@ def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
     ]
     if rel.raw is not None:
         parts = unpack(rel.raw.matrix, centre=rel.raw.centre, row_bound=rel.row_bound)
-        found.append(("Noisy", parts.covariance if rel.target == "covariance" else parts.second_moment))
+        found.append(("Noisy", of_target(parts, rel.target)))
     found.append(("Post-processed", working(rel.matrix, rel.scale, rel.target)))
     return [(name, np.linalg.eigvalsh(matrix)) for name, matrix in found]
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 
@@ -17,10 +18,11 @@ from privcov.data_sources.private_file import Declaration, said_in
 from privcov.dataset import Progress
 from privcov.owner.cell_kinds import REMEDIES, TEXT, Codes, kind_of
 from privcov.private_dataset import PrivateDataset
-from privcov.private_facts import label_text
+from privcov.public_facts import label_text
 from privcov.table_files import Said, TableFiles, Words, describe, parts_of, said_of_part
 from privcov.table_files.facts import quote
 from privcov.table_files.numbers import number_of
+from privcov.table_files.reading import Paths
 
 MARK = "not part of any release: never hand it on"  # after "Owner's view"
 CHOICE = "Columns or bounds chosen because of what stands here are not covered by the guarantee."
@@ -106,10 +108,10 @@ class OwnerCheck:
             )
         return f"Look again: {'; '.join(said)}."
 
-    def _those(self, wanted) -> tuple[str, ...]:
+    def _those(self, wanted: Callable[[ColumnCheck], object]) -> tuple[str, ...]:
         return tuple(c.name for c in self.columns if wanted(c))
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError("What the owner's check found is never written out: it is exact. Check the table again.")
 
 
@@ -132,7 +134,7 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
     return _made(private.name, tallies, "labels" if facts.classes else "", unlisted, began)
 
 
-def check_files(declaration: Declaration, paths, progress: Progress | None = None) -> OwnerCheck:
+def check_files(declaration: Declaration, paths: Paths, progress: Progress | None = None) -> OwnerCheck:
     """The same of declared files, in one pass, also where a column is of a type that cannot be measured."""
     names = [c.name for c in declaration.columns]
     table = describe(paths, names, declaration.label or None, any_type=True)

@@ -24,7 +24,7 @@ from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
 from privcov.privacy import Guarantee, NoPrivacy, ZCDP
-from privcov.private_dataset import Facts
+from privcov.public_facts import PublicFacts
 from privcov.randomness import stream
 
 STRUCTURES = {
@@ -111,7 +111,7 @@ class Preview:
         return survival(strength, self.correlation_std, self.sampling_std, universal_level(self.twin.d))
 
 
-def planned_law(facts: Facts, guarantee: Guarantee, shape: str, rows: int) -> NoiseLaw:
+def planned_law(facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int) -> NoiseLaw:
     """The noise of the very release that would follow, on the joint moment in unit-ball units.
 
     facts: as declared; rows: the public n, or the owner's guess of it. shape: as a method asks for it, "isotropic"

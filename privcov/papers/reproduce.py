@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-import privcov.papers.published as catalogue
 from privcov import engine
-from privcov.papers.published import COMPUTED, KEYS, LITERAL, REPRODUCED, Number, Point, Table
+from privcov.papers import catalogue
+from privcov.papers.base import COMPUTED, KEYS, LITERAL, REPRODUCED, Number, Point, Table
 from privcov.sweeps.cells import build_entry, rows_of
 
 SEED = 20_240
@@ -81,6 +81,8 @@ def _numbers(point: Point, variant: str, replicates: int, seed: int, replicate: 
     if each is not None:
         yield from each(seed, replicate)
         return
+    assert point.plan is not None  # the only other way to compute a variant
+    assert point.read is not None
     for row in rows_of(point.plan(replicates, seed), replicate):
         keys, metric = point.read(row)
         yield Number(keys, metric, point.unit * float(row["value"]), row["problem"])

@@ -71,6 +71,7 @@ def solve_admm(
         block = np.ix_(group, group)
         warm = start
         if start is not None and start.precision is not None:
+            assert start.dual is not None
             warm = Admm(start.precision[block], start.dual[block], start.gap, 0, start.status)
         part = _solve_connected(s[block], lam, tol, warm, most)
         iterations = max(iterations, part.iterations)
@@ -98,6 +99,7 @@ def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, 
     unit = float(np.mean(np.abs(s[diagonal])))
     s, lam = s / unit, lam / unit
     if start is not None and start.precision is not None:
+        assert start.dual is not None
         z = start.precision * unit
         v = np.clip(start.dual / unit - s, -lam, lam)
     else:
@@ -123,7 +125,7 @@ def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, 
             rho *= float(np.clip(primal / max(dual, 1e-200), 0.2, 5.0))
             pause = 2 * pause if iteration >= SETTLE else pause
             change += pause
-    if best.precision is None:
+    if best.precision is None or best.dual is None:
         return Admm(None, None, np.inf, iteration, "not converged")
     status = "ok" if best.gap <= tol else "not converged"
     return Admm(best.precision / unit, (s + best.dual) * unit, best.gap, iteration, status)

@@ -103,7 +103,7 @@ def derive(noisy: Noisy) -> Answers:
     values, vectors = eigen(noisy.matrix)
     whole = noisy.matrix if values[0] >= 0 else rebuild(np.maximum(values, 0.0), vectors)
     moments = unpack(whole, centre=centre, row_bound=noisy.row_bound)
-    repaired = moments.covariance if noisy.joint else moments.second_moment
+    repaired = moments.target
     std = np.sqrt(variance)
     units = noisy.scale[:, None] * noisy.scale[None, :]
 
@@ -170,9 +170,9 @@ def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     """(mean or None, unrepaired covariance, noise variance of its entries), in working units."""
     r2 = noisy.row_bound * noisy.row_bound
     moments = unpack(noisy.matrix, centre="joint" if noisy.joint else "none", row_bound=noisy.row_bound)
-    raw = moments.covariance if noisy.joint else moments.second_moment
+    raw = moments.target
     block, diagonal = noisy.entry_std * r2, noisy.diagonal_std * r2
-    if not noisy.joint:
+    if moments.mean is None:
         variance = np.full((noisy.d, noisy.d), block * block)
         np.fill_diagonal(variance, diagonal * diagonal)
         return None, raw, variance

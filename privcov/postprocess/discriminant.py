@@ -33,9 +33,12 @@ def discriminant(
     Fisher (1936); the pooled covariance is the one within classes.
     """
     moments = unpack(clip_psd(matrix), centre="classes", row_bound=row_bound, anchors=classes)
-    spread = np.sqrt(np.maximum(np.diag(moments.covariance), 1e-12))
-    pooled = clip_psd(moments.covariance / np.outer(spread, spread), floor) * np.outer(spread, spread)
-    means, shares = moments.class_means, moments.class_shares
+    means, shares, covariance = moments.class_means, moments.class_shares, moments.covariance
+    assert means is not None, "the centre is classes"
+    assert shares is not None
+    assert covariance is not None
+    spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
+    pooled = clip_psd(covariance / np.outer(spread, spread), floor) * np.outer(spread, spread)
     inverse = np.linalg.inv(pooled)
     centre = shares @ means
     slopes = (means - centre) @ inverse / scale

@@ -8,6 +8,7 @@ cone in the largest entry. Both sides of that value carry a witness that anybody
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,7 +70,7 @@ def _sentence(lam: float, found: Diagnosis) -> str:
     )
 
 
-def _digits(x: float, turn) -> float:
+def _digits(x: float, turn: Callable[[float], int]) -> float:
     """x to three digits, rounded by ``turn`` (math.floor or math.ceil)."""
     if x <= 0:
         return 0.0
@@ -144,7 +145,7 @@ def _diagonal_reason(bad: np.ndarray, s: np.ndarray) -> str:
     return f"{len(bad)} diagonal entries are not positive: {listed}"
 
 
-def _project(s, values, vectors, free: bool, most: int, reason: str) -> Diagnosis:
+def _project(s: np.ndarray, values: np.ndarray, vectors: np.ndarray, free: bool, most: int, reason: str) -> Diagnosis:
     """ADMM for min |Y - S|_max over Y = X >= 0, the diagonal of Y held where it is not ``free``.
 
     X is the positive part of Y - U and the negative part N is a candidate for the ray: -<S, N> / |N|_1 bounds the

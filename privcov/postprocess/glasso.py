@@ -17,7 +17,7 @@ from types import ModuleType
 import numpy as np
 
 from privcov import checks
-from privcov.postprocess.admm import solve_admm
+from privcov.postprocess.admm import Admm, solve_admm
 from privcov.postprocess.feasibility import Diagnosis, Infeasible, diagnose, quick_psd
 from privcov.postprocess.fit import Fit
 
@@ -72,9 +72,11 @@ def solve(
     s: np.ndarray, lam: float, *, penalise_diagonal: bool = False, tol: float = 1e-6, solver: str = "auto"
 ) -> Fit:
     """The graphical lasso at one lambda; see `solve_path`. Raises Infeasible where there is no solution."""
-    (fit,), found = _path(checks.square("s", s), [lam], penalise_diagonal, tol, solver)
+    s = checks.square("s", s)
+    (fit,), found = _path(s, [lam], penalise_diagonal, tol, solver)
     if fit.status == "infeasible":
-        raise Infeasible(fit.lam, found)
+        # One that is positive semi-definite to rounding was not diagnosed, and a smaller lambda has no solution.
+        raise Infeasible(fit.lam, found or diagnose(s, penalise_diagonal=penalise_diagonal))
     return fit
 
 
@@ -89,7 +91,12 @@ def has_descent() -> bool:
 
 
 def _path(
-    s: np.ndarray, lambdas, ridged: bool, tol: float, solver: str, known: Diagnosis | None = None
+    s: np.ndarray,
+    lambdas: Sequence[float] | np.ndarray,
+    ridged: bool,
+    tol: float,
+    solver: str,
+    known: Diagnosis | None = None,
 ) -> tuple[tuple[Fit, ...], Diagnosis | None]:
     """The fits, and the diagnosis where s is not simply positive semi-definite."""
     s = (s + s.T) / 2
@@ -99,13 +106,15 @@ def _path(
     tol = checks.positive("tol", tol)
     kernel = _kernel(checks.one_of("solver", solver, SOLVERS))
     unit = _unit(s, float(lams.max()))
-    found, distance, anchor = None, 0.0, s
+    found, distance = None, 0.0
+    anchor: np.ndarray | None = s
     if not ((ridged or np.diag(s).min() > 0) and quick_psd(s)):
         found = known or diagnose(s, penalise_diagonal=ridged)
         distance, anchor = found.smallest, found.anchor
     usable = [i for i in np.argsort(-lams, kind="stable") if lams[i] > distance]
     fits = [Fit(float(lam), None, "infeasible") for lam in lams]
     if usable:
+        assert anchor is not None, "a finite distance has a matrix at it"
         descent = _Descent(s / unit, ridged, anchor / unit, distance / unit, tol, kernel)
         for i, fit in zip(usable, descent.along(lams[usable] / unit), strict=True):
             precision = None if fit.precision is None else fit.precision / unit
@@ -145,7 +154,9 @@ def _unit(s: np.ndarray, otherwise: float) -> float:
 class _Descent:
     """One matrix, scaled, and the way down its path."""
 
-    def __init__(self, s, ridged: bool, anchor, distance: float, tol: float, kernel: ModuleType | None):
+    def __init__(
+        self, s: np.ndarray, ridged: bool, anchor: np.ndarray, distance: float, tol: float, kernel: ModuleType | None
+    ) -> None:
         self.s, self.ridged, self.tol, self.kernel = s, ridged, tol, kernel
         self.anchor, self.distance = np.ascontiguousarray(anchor), distance
         self.top = _largest_pair(s)
@@ -157,7 +168,7 @@ class _Descent:
         rest = np.ascontiguousarray(lams[empty:])
         if not len(rest):
             return fits
-        return fits + (self._split(rest, None) if self.kernel is None else self._descend(rest))
+        return fits + (self._split(rest, None) if self.kernel is None else self._descend(rest, self.kernel))
 
     def _empty(self, lam: float) -> Fit:
         """Without an edge the diagonal problem is left: T_ii = 1 / W_ii. Its W is the inverse, so the gap is zero."""
@@ -166,23 +177,23 @@ class _Descent:
     def _diagonal(self, lam: float) -> np.ndarray:
         return np.diag(self.s) + (lam if self.ridged else 0.0)
 
-    def _split(self, lams: np.ndarray, start) -> list[Fit]:
+    def _split(self, lams: np.ndarray, start: Admm | None) -> list[Fit]:
         fits = []
         for lam in lams:
             start = solve_admm(self.s, lam, penalise_diagonal=self.ridged, tol=self.tol, start=start)
             fits.append(_as_fit(lam, start))
         return fits
 
-    def _descend(self, lams: np.ndarray) -> list[Fit]:
+    def _descend(self, lams: np.ndarray, kernel: ModuleType) -> list[Fit]:
         """Block descent; a lambda where it fails goes to ADMM, and the descent goes on from there."""
         fits: list[Fit] = []
         known, w, b = self.top, np.diag(self._diagonal(self.top)), np.zeros_like(self.s)
         while len(fits) < len(lams):
             left = lams[len(fits) :]
-            precisions, gaps, sweeps, codes = self.kernel.descend_path(
+            precisions, gaps, sweeps, codes = kernel.descend_path(
                 self.s, left, self.ridged, self.anchor, self.distance, w, b, known, self.tol, MOST_SWEEPS
             )
-            good = int(np.count_nonzero(codes == self.kernel.OK))
+            good = int(np.count_nonzero(codes == kernel.OK))
             fits += [Fit(left[i], precisions[i], "ok", float(gaps[i]), int(sweeps[i]), BLOCK) for i in range(good)]
             if good == len(left):
                 break
@@ -190,13 +201,15 @@ class _Descent:
             other = solve_admm(self.s, lam, penalise_diagonal=self.ridged, tol=self.tol)
             fits.append(_as_fit(lam, other))
             if other.status == "ok":
+                assert other.dual is not None
+                assert other.precision is not None
                 known, w, b = lam, other.dual.copy(), _coefficients(other.precision)
             else:
                 known, w, b = self.top, np.diag(self._diagonal(self.top)), np.zeros_like(self.s)
         return fits
 
 
-def _as_fit(lam: float, found) -> Fit:
+def _as_fit(lam: float, found: Admm) -> Fit:
     gap = found.gap if math.isfinite(found.gap) else math.nan
     return Fit(lam, found.precision, found.status, gap, found.iterations, ADMM)
 

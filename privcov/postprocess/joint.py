@@ -22,6 +22,13 @@ class Moments:
     class_means: np.ndarray | None = None
     class_shares: np.ndarray | None = None
 
+    @property
+    def target(self) -> np.ndarray:
+        """The covariance, or the second moment where no mean is known."""
+        found = self.second_moment if self.covariance is None else self.covariance
+        assert found is not None, "moments have one of the two"
+        return found
+
 
 def unpack(matrix: np.ndarray, *, centre: str, row_bound: float, anchors: int = 1) -> Moments:
     """Moments from a matrix in unit-ball units. anchors: its rows beyond d: 1, or the number of classes.

@@ -54,8 +54,14 @@ def choices(
     if not usable:
         return {}
     n_eff = effective_rows(s, noise_std, rows)
+
+    def ebic(i: int) -> float:
+        theta = path[i].precision
+        assert theta is not None, "only solved ones are compared"
+        return extended_bic(theta, s, n_eff)
+
     found = {
-        "ebic": min(usable, key=lambda i: extended_bic(path[i].precision, s, n_eff)),
+        "ebic": min(usable, key=ebic),
         "half-universal": nearest(path, half_universal(s, noise_std, rows)),
     }
     if scores is not None:

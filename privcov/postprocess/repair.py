@@ -72,7 +72,9 @@ def _repair(s: np.ndarray, how: str, lowest: float, eigmin: float) -> np.ndarray
     if how == "ridge":
         return s + (lowest - eigmin) * unit
     # The matrices with eigenvalues >= lowest are the cone moved by lowest I, and so is the projection.
-    return diagnose(s - lowest * unit, penalise_diagonal=True).anchor + lowest * unit
+    anchor = diagnose(s - lowest * unit, penalise_diagonal=True).anchor
+    assert anchor is not None, "with the diagonal free there is always a nearest matrix"
+    return anchor + lowest * unit
 
 
 def _sentence(how: str, low: np.ndarray, d: int, floor: float, mean: float, mass: float, moved: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from privcov import checks
@@ -18,7 +20,7 @@ def ridge_precision(s: np.ndarray, lam: float) -> np.ndarray:
     return ridge_path(s, (lam,))[0]
 
 
-def ridge_path(s: np.ndarray, lambdas) -> list[np.ndarray]:
+def ridge_path(s: np.ndarray, lambdas: Iterable[float]) -> list[np.ndarray]:
     """`ridge_precision` at several penalties from one eigendecomposition."""
     values, vectors = np.linalg.eigh(checks.square("s", s))
     found = []

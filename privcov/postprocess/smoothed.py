@@ -49,15 +49,15 @@ def smoothed_lasso(s: np.ndarray, lam: float, top: float, width: float, distance
     s = checks.square("s", s)
     for name, value in (("lam", lam), ("top", top), ("width", width), ("distance", distance)):
         checks.positive(name, value)
-    t = None
-    for cap in sorted({min(1 / lam, top), top}):
-        t, certified = _ascend(s, lam, top, cap, width, distance)
-        if certified:
-            break
+    t, certified = _ascend(s, lam, top, min(1 / lam, top), width, distance)
+    if not certified and 1 / lam < top:
+        t, _ = _ascend(s, lam, top, top, width, distance)
     return t
 
 
-def _ascend(s: np.ndarray, lam: float, top: float, cap: float, width: float, distance: float):
+def _ascend(
+    s: np.ndarray, lam: float, top: float, cap: float, width: float, distance: float
+) -> tuple[np.ndarray, bool]:
     """(T, whether its gap certifies the distance), after at most `steps` for the cap.
 
     The steps are those of the problem with the tighter cap, whose rate is better; T and the certificate are those of

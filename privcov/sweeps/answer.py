@@ -90,7 +90,7 @@ class Answer:
         spread = f"95 % Monte-Carlo interval {self._ends()}, {self.replicates} replicates"
         if self.below:
             return (
-                f"{self.title} meets {self._aim} at {self.lever} = {shown(self.level)} already, the smallest that "
+                f"{self.title} meets {self._aim} at {self.lever} = {shown(self._found)} already, the smallest that "
                 f"was tried ({self._setting()}; {self.replicates} replicates)."
             )
         return f"{self.title} needs {self.lever} = {self._level()} for {self._aim} ({self._setting()}; {spread})."
@@ -103,15 +103,21 @@ class Answer:
             return f"any n up to {self.searched[1]:,} and d = {self.d} under {self.guarantee}"
         return f"n = {self.n:,} and d = {self.d}"
 
+    @property
+    def _found(self) -> float:
+        """The level, where there is one."""
+        assert self.level is not None
+        return self.level
+
     def _level(self) -> str:
-        return shown(self.level, up=True, whole=self.lever == "n")
+        return shown(self._found, up=True, whole=self.lever == "n")
 
     def _ends(self) -> str:
         whole = self.lever == "n"
         low, high = self.interval
-        if low is None and high is None:
-            return "not inside the searched range"
         if low is None:
+            if high is None:
+                return "not inside the searched range"
             return f"up to {shown(high, up=True, whole=whole)}"
         if high is None:
             return f"from {shown(low, whole=whole)} with no upper end in the searched range"
@@ -166,7 +172,7 @@ class Answer:
                     f"The mean error is above the target again at {self.lever} = {shown(self.rises_again)}: the curve "
                     "is not monotone here."
                 )
-            if self.lever in LARGE and self.level > LARGE[self.lever]:
+            if self.lever in LARGE and self._found > LARGE[self.lever]:
                 found.append(f"A {self.lever} of {self._level()} promises very little to a single person.")
         return tuple(found)
 

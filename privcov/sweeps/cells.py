@@ -8,21 +8,28 @@ import itertools
 import json
 from collections.abc import Generator, Iterator, Sequence
 from threading import Event
+from typing import TYPE_CHECKING
 
-from privcov._running import build_method
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
+from privcov.estimators.base import Method
 from privcov.parameters import build
 from privcov.privacy import Guarantee, NoPrivacy
+from privcov.releasing.run import build_method
 from privcov.sweeps.draws import Draw, Run, computed, fill, fill_draw, to_reference
 from privcov.sweeps.store import Store, guarantee_part, key_of, method_part, place_part
+
+if TYPE_CHECKING:
+    from privcov.sweeps.plan import Plan
+
+Entry = str | tuple[str, dict]  # of a plan's ``methods``: a key, alone or with parameters and options
 
 _OPTIONS = ("calibration", "centre", "tuning", "neighbours")
 # Columns of the table that a varied source parameter must not overwrite (AR(1) has a rho of its own).
 _TAKEN = ("source", "method", "guarantee", "epsilon", "delta", "rho", "replicate", "target", "metric", "value")
 
 
-def build_entry(entry) -> tuple:
+def build_entry(entry: Entry) -> tuple[str, Method, dict]:
     """(label, built method, options) of one entry of a plan's ``methods``."""
     key, given = (entry, {}) if isinstance(entry, str) else entry
     options = {k: given[k] for k in _OPTIONS if k in given}
@@ -53,7 +60,7 @@ class Cell(list):
 
 
 def cells(
-    plans: Sequence, store: Store | None = None, *, workers: int | None = None, stop: Event | None = None
+    plans: Sequence[Plan], store: Store | None = None, *, workers: int | None = None, stop: Event | None = None
 ) -> Generator[Cell, None, None]:
     """The method runs of plans: first what the store has, then the others in the order in which they are finished.
 
@@ -83,13 +90,13 @@ def cells(
         yield one.cell(own, found, which, reused=False)
 
 
-def count_known(plan, store: Store) -> int:
+def count_known(plan: Plan, store: Store) -> int:
     """How many method runs of a plan the store already has."""
     one = _List(plan)
     return sum(store.get(one.keys(position)) is not None for position in range(len(one)))
 
 
-def rows_of(plan, replicate: int) -> list[dict]:
+def rows_of(plan: Plan, replicate: int) -> list[dict]:
     """The rows of the table that belong to one replicate, computed here."""
     one = _List(plan)
     rows: list[dict] = []
@@ -103,7 +110,7 @@ def rows_of(plan, replicate: int) -> list[dict]:
 class _List:
     """The method runs of a plan by their position: every point once, then every point again, replicate by replicate."""
 
-    def __init__(self, plan) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.spots = list(_spots(plan))
         built = [(*entry, method_part(*entry[1:])) for entry in _entries(plan)]
@@ -142,14 +149,14 @@ class _List:
                     yield Draw(source, plan.seed, noise_seed, replicate, plan.sizes, tuple(plan.metrics), tuple(runs))
 
 
-def _entries(plan) -> Iterator[tuple]:
+def _entries(plan: Plan) -> Iterator[tuple[str, Method, dict]]:
     """`build_entry` of every method; for classification each measures the class means."""
     more = {} if plan.sizes is None else {"centre": "classes"}
     for label, method, options in map(build_entry, plan.methods):
         yield label, method, options | more
 
 
-def _spots(plan) -> Iterator[tuple]:
+def _spots(plan: Plan) -> Iterator[tuple]:
     """(columns of the table, source, row bound, its part of the key) of every point."""
     split = "" if plan.sizes is None else json.dumps(dataclasses.asdict(plan.sizes), sort_keys=True)
     noise = "" if plan.noise_seed in (None, plan.seed) else f"noise {plan.noise_seed}"
@@ -163,7 +170,14 @@ def _spots(plan) -> Iterator[tuple]:
 
 
 def cells_on(
-    dataset: Dataset, methods: list, guarantees: list, metrics: list, *, replicates: int, seed: int, row_bounds=()
+    dataset: Dataset,
+    methods: list,
+    guarantees: list,
+    metrics: list,
+    *,
+    replicates: int,
+    seed: int,
+    row_bounds: Sequence[float] = (),
 ) -> Generator[Cell, None, None]:
     """The same for rows that no registered source can make again: replicates redraw the noise only; nothing is kept.
 
@@ -183,7 +197,7 @@ def cells_on(
                 yield Cell([{**named, **row} for row in filled], False, next(position))
 
 
-def _rows(label: str, guarantee, replicate: int, metrics: list, found: list[tuple]) -> list[dict]:
+def _rows(label: str, guarantee: Guarantee, replicate: int, metrics: list, found: list[tuple]) -> list[dict]:
     named = {"method": label, **_columns(guarantee), "replicate": replicate}
     return [
         {**named, "target": target, "metric": metric, "value": value, "problem": text}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from privcov import checks
@@ -28,7 +30,7 @@ class Comparison:
     crossings: tuple[tuple[float, float, str], ...]
 
 
-def paired_interval(differences, level: float = 0.95) -> tuple[float, float]:
+def paired_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, float]:
     """Interval for the mean of paired differences (Student's t over replicates).
 
     Unbounded for fewer than two replicates: one draw says nothing about chance.
@@ -72,7 +74,12 @@ def all_pairs(table: pd.DataFrame, level: float = 0.95) -> list[Comparison]:
     return [c for c in found if c.xs]
 
 
-def sentence(found: Comparison, x_name: str, number=lambda v: f"{v:.3g}", labels: dict | None = None) -> str:
+def sentence(
+    found: Comparison,
+    x_name: str,
+    number: Callable[[float], str] = lambda v: f"{v:.3g}",
+    labels: dict | None = None,
+) -> str:
     """One sentence about a pair. number: how an x is written; labels: names of the series."""
     name = {k: (labels or {}).get(k, k) for k in (found.first, found.second)}
     if found.crossings:

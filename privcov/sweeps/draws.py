@@ -8,18 +8,21 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Event
 
 from privcov import engine
-from privcov._running import run_method
 from privcov.data_sources.base import Source, make_dataset
 from privcov.dataset import Dataset
 from privcov.estimators.base import Method
 from privcov.metrics import classification
 from privcov.metrics.errors import error
 from privcov.privacy import Guarantee
+from privcov.releasing.release import Release
+from privcov.releasing.run import run_method
+
+Measure = Callable[[Release, str], float]  # from a release and the name of a metric to a number
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ def _fill_each(draw: Draw, *, keep: bool = False) -> Iterator[tuple[int, list[tu
         if draw.sizes is None:
             rows, measure = dataset, to_reference(dataset)
         else:
-            rows, measure = _on_test_rows(dataset, draw)
+            rows, measure = _on_test_rows(dataset, draw.sizes, draw.seed, draw.replicate)
         yield (
             run.position,
             fill(rows, measure, run.method, run.options, run.guarantee, draw.metrics, draw.noise_seed, draw.replicate),
@@ -123,7 +126,14 @@ def _fill_each(draw: Draw, *, keep: bool = False) -> Iterator[tuple[int, list[tu
 
 
 def fill(
-    dataset, measure, method, options, guarantee, metrics, seed: int, replicate: int
+    dataset: Dataset,
+    measure: Measure,
+    method: Method,
+    options: dict,
+    guarantee: Guarantee,
+    metrics: Sequence[str],
+    seed: int,
+    replicate: int,
 ) -> list[tuple[str, float, str]]:
     """(target, value, problem) per metric. measure: from a release and the name of a metric to a number."""
     for metric in metrics:
@@ -137,10 +147,10 @@ def fill(
         return [(method.card.target, float("nan"), str(problem))] * len(metrics)
 
 
-def to_reference(dataset: Dataset) -> Callable:
+def to_reference(dataset: Dataset) -> Measure:
     """The matrix that errors of a draw are measured against."""
 
-    def measure(rel, metric: str) -> float:
+    def measure(rel: Release, metric: str) -> float:
         name = metric.removeprefix("relative-")
         norm, against = name.split("-to-")
         return error(rel, dataset, norm, relative=name != metric, against=against)
@@ -148,14 +158,12 @@ def to_reference(dataset: Dataset) -> Callable:
     return measure
 
 
-def _on_test_rows(dataset: Dataset, draw: Draw) -> tuple[Dataset, Callable]:
+def _on_test_rows(dataset: Dataset, sizes: classification.Sizes, seed: int, replicate: int) -> tuple[Dataset, Measure]:
     """The training rows, and the metrics of a release made from them on the test rows."""
-    key = ("split", draw.sizes, draw.seed, draw.replicate, dataset.row_bound)
-    if key not in dataset.memo:
-        dataset.memo[key] = classification.split(dataset, draw.sizes, seed=draw.seed, repeat=draw.replicate)
-    train, test = dataset.memo[key]
+    key = ("split", sizes, seed, replicate, dataset.row_bound)
+    train, test = dataset.kept.once(key, lambda: classification.split(dataset, sizes, seed=seed, repeat=replicate))
 
-    def measure(rel, metric: str) -> float:
+    def measure(rel: Release, metric: str) -> float:
         if metric == "majority-error":
             return classification.majority_error(train, test)
         return classification.classification_error(rel, test)

@@ -6,16 +6,17 @@ import contextlib
 import itertools
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from privcov._running import run_method
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
 from privcov.measurements.moment import clipped_moment
 from privcov.metrics.errors import reference_matrix
 from privcov.parameters import build
 from privcov.privacy import Guarantee
-from privcov.sweeps.cells import build_entry, count_known
+from privcov.releasing.run import run_method
+from privcov.sweeps.cells import Entry, build_entry, count_known
 from privcov.sweeps.plan import Plan
 from privcov.sweeps.store import Store
 
@@ -51,7 +52,7 @@ class Estimate:
     seconds: float
 
 
-def probe_method(entry, dataset: Dataset, guarantee: Guarantee) -> float:
+def probe_method(entry: Entry, dataset: Dataset, guarantee: Guarantee) -> float:
     """Seconds of one run, the best of three. X'X is there already, as it is in a sweep."""
     _, method, options = build_entry(entry)
 
@@ -62,7 +63,7 @@ def probe_method(entry, dataset: Dataset, guarantee: Guarantee) -> float:
     return _quickest(once)
 
 
-def _quickest(work) -> float:
+def _quickest(work: Callable[[], None]) -> float:
     times = []
     for _ in range(3):
         start = time.perf_counter()
@@ -73,13 +74,13 @@ def _quickest(work) -> float:
     return min(times)
 
 
-def cost_on(entry, dataset: Dataset, guarantee: Guarantee) -> Cost:
+def cost_on(entry: Entry, dataset: Dataset, guarantee: Guarantee) -> Cost:
     """The cost of a method on rows that are there: measured once on them."""
     clipped_moment(dataset, joint=False)
     return Cost(dataset.n, dataset.d, probe_method(entry, dataset, guarantee), 0.0, 0.0)
 
 
-def cost_of(entry, guarantee: Guarantee, n: int, d: int) -> Cost:
+def cost_of(entry: Entry, guarantee: Guarantee, n: int, d: int) -> Cost:
     """The cost of a method near (n, d): measured on AR(1) rows at a small size, half its columns, and half its rows."""
 
     def timed(rows: int, columns: int) -> float:
@@ -130,7 +131,7 @@ def size(plan: Plan, point: dict) -> tuple[int, int]:
     return getattr(source, "n", 0), getattr(source, "d", 0)
 
 
-def estimate(plan: Plan, store: Store | None = None, cost=cost_of) -> Estimate:
+def estimate(plan: Plan, store: Store | None = None, cost: Callable[..., Cost] = cost_of) -> Estimate:
     """Time for what the store does not have. cost(entry, guarantee, n, d) -> Cost; the page hands a remembered one."""
     known = count_known(plan, store) if store is not None else 0
     if known == plan.steps:

@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from privcov.metrics.graphs import precision_at, roc_at
-
-if TYPE_CHECKING:
-    from privcov.sweeps.graph_study import Line, Run
+from privcov.metrics.graphs import Rates, precision_at, roc_at
+from privcov.privacy import Guarantee
 
 GRID = np.linspace(0, 1, 101)
 BAND = (0.1, 0.9)  # quantiles of the replicates
+
+
+@dataclass(frozen=True)
+class Line:
+    """What one curve is made of. entry: as in `privcov.sweeps.graph_study.GraphStudy.methods`; method: its label."""
+
+    entry: Any
+    method: str
+    guarantee: Guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One path against the graph. rates: None where the release failed, with the reason in ``problem``.
+
+    marks: (false positive rate, true positive rate) of the graph that each rule chose.
+    """
+
+    line: int
+    replicate: int
+    rates: Rates | None
+    base: float
+    problem: str = ""
+    marks: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +83,16 @@ def average(lines: Sequence[Line], names: Sequence[str], found: Sequence[Run]) -
     made = []
     for i, (name, line) in enumerate(zip(names, lines, strict=True)):
         mine = [run for run in ordered if run.line == i]
-        solved = [run for run in mine if run.rates is not None and len(run.rates.lam)]
-        if solved:
-            made.append(_curve(name, line, mine, solved))
+        every = [run.rates for run in mine if run.rates is not None]
+        if any(len(rates.lam) for rates in every):
+            made.append(_curve(name, line, mine, every))
     return tuple(made)
 
 
-def _curve(name: str, line: Line, mine: list[Run], solved: list[Run]) -> Curve:
-    base = mine[0].base
-    tpr, low, high, reach = _vertical(np.array([roc_at(run.rates, GRID) for run in solved]))
-    right = _vertical(np.array([precision_at(run.rates, GRID, base) for run in solved]))
-    every = [run.rates for run in mine if run.rates is not None]
+def _curve(name: str, line: Line, mine: list[Run], every: list[Rates]) -> Curve:
+    base, solved = mine[0].base, [rates for rates in every if len(rates.lam)]
+    tpr, low, high, reach = _vertical(np.array([roc_at(rates, GRID) for rates in solved]))
+    right = _vertical(np.array([precision_at(rates, GRID, base) for rates in solved]))
     marks = {}
     for rule in dict.fromkeys(rule for run in mine for rule in run.marks):
         at = np.mean([run.marks[rule] for run in mine if rule in run.marks], axis=0)

@@ -18,21 +18,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from privcov import checks, engine
-from privcov._release import Release
-from privcov._running import run_method
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
-from privcov.metrics.graphs import Rates, check_reference, edges, path_rates
+from privcov.metrics.graphs import check_reference, edges, path_rates
 from privcov.parameters import build
 from privcov.privacy import Guarantee, NoPrivacy
+from privcov.releasing.release import Release
+from privcov.releasing.run import run_method
 from privcov.sweeps.cells import build_entry
-from privcov.sweeps.graph_curves import Curve, average
+from privcov.sweeps.graph_curves import Curve, Line, Run, average
 
 MARKED = 10  # replicates whose automatic lambdas are looked up: each rule is another run
 
@@ -80,30 +80,6 @@ class GraphStudy:
         return (*found, Line(self.methods[0], found[0].method, NoPrivacy()))
 
 
-@dataclass(frozen=True)
-class Line:
-    """What one curve is made of. entry: as in `GraphStudy.methods`; method: its label."""
-
-    entry: Any
-    method: str
-    guarantee: Guarantee
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """One path against the graph. rates: None where the release failed, with the reason in ``problem``.
-
-    marks: (false positive rate, true positive rate) of the graph that each rule chose.
-    """
-
-    line: int
-    replicate: int
-    rates: Rates | None
-    base: float
-    problem: str = ""
-    marks: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-
-
 def reference_graph(dataset: Dataset, graph: str = "") -> np.ndarray:
     """d x d bool: the true graph, or the named published network. ValueError where there is none."""
     if graph:
@@ -112,9 +88,11 @@ def reference_graph(dataset: Dataset, graph: str = "") -> np.ndarray:
             raise ValueError(f"{dataset.name!r} has no reference network {graph!r}; it has: {has}.")
         return dataset.graphs[graph]
     truth = dataset.truth
-    if truth is None or (truth.graph is None and truth.precision is None):
-        raise ValueError(f"The true graph of {dataset.name!r} is not known. Choose a source with a graph.")
-    return edges(truth.precision) if truth.graph is None else truth.graph
+    if truth is not None and truth.graph is not None:
+        return truth.graph
+    if truth is not None and truth.precision is not None:
+        return edges(truth.precision)
+    raise ValueError(f"The true graph of {dataset.name!r} is not known. Choose a source with a graph.")
 
 
 def runs(study: GraphStudy, *, workers: int = 2, dataset: Dataset | None = None) -> Iterator[list[Run]]:
@@ -157,11 +135,11 @@ def _run(study: GraphStudy, rows: Dataset, true: np.ndarray, line: Line, index: 
     marks = {}
     if replicate < MARKED:
         chosen = rules(rel, method, rows, wanted, every=study.rules)
-        marks = {name: _rate(found.precision, true) for name, found in chosen.items()}
+        marks = {name: _rate(found, true) for name, found in chosen.items()}
     return Run(index, replicate, path_rates(rel.path, true), base, marks=marks)
 
 
-def rules(rel: Release, method, rows: Dataset, wanted: Mapping, *, every: bool = True) -> dict[str, Release]:
+def rules(rel: Release, method: Any, rows: Dataset, wanted: Mapping, *, every: bool = True) -> dict[str, Release]:
     """The release under each automatic rule the method offers (its parameter "rule"): same noise, another lambda.
 
     every: False for the method's own rule alone, which costs nothing.
@@ -181,8 +159,9 @@ def rules(rel: Release, method, rows: Dataset, wanted: Mapping, *, every: bool =
     }
 
 
-def _rate(precision: np.ndarray, true: np.ndarray) -> tuple[float, float]:
-    found, absent = edges(precision), ~true & ~np.eye(len(true), dtype=bool)
+def _rate(rel: Release, true: np.ndarray) -> tuple[float, float]:
+    assert rel.precision is not None  # it has a lambda path
+    found, absent = edges(rel.precision), ~true & ~np.eye(len(true), dtype=bool)
     return float((found & absent).sum() / absent.sum()), float((found & true).sum() / true.sum())
 
 

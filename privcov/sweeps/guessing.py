@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 
 from privcov.sweeps.crossings import compare
@@ -9,7 +11,9 @@ from privcov.sweeps.crossings import compare
 GUESS = "guessing the commonest class"
 
 
-def against_guessing(table: pd.DataFrame, guess: pd.DataFrame, x_name: str, number=lambda v: f"{v:.3g}") -> list[str]:
+def against_guessing(
+    table: pd.DataFrame, guess: pd.DataFrame, x_name: str, number: Callable[[float], str] = lambda v: f"{v:.3g}"
+) -> list[str]:
     """One sentence per series, those that guessing is not beaten by first.
 
     table, guess: columns series, x, replicate, value; the errors (0..1) of the rule, and of guessing on the same split.
@@ -58,7 +62,7 @@ def without_noise(table: pd.DataFrame, guess: pd.DataFrame) -> list[str]:
     ]
 
 
-def _listed(xs: list[float], number) -> str:
+def _listed(xs: list[float], number: Callable[[float], str]) -> str:
     words = [number(x) for x in xs]
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 

@@ -8,11 +8,12 @@ import itertools
 import json
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
 from privcov import checks
-from privcov.data_sources.base import SOURCES
+from privcov.data_sources.base import SOURCES, SourceCard
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.measurements.labels import CLASSES
@@ -21,7 +22,7 @@ from privcov.metrics.errors import NORMS, REFERENCES
 from privcov.parameters import build
 from privcov.privacy import Guarantee, ZCDP, from_dict, to_dict
 from privcov.private_dataset import RELEASE_PRIVATE, PrivateDataset
-from privcov.sweeps.cells import Cell, build_entry, cells, cells_on, column_of
+from privcov.sweeps.cells import Cell, Entry, build_entry, cells, cells_on, column_of
 from privcov.sweeps.store import Store
 
 
@@ -34,6 +35,7 @@ def _metrics() -> tuple[str, ...]:
 METRICS = _metrics()
 CLASSIFICATION = classification.METRICS
 MOST_REPLICATES, MOST_BOUND = 1_000_000, 1e100
+OnCell = Callable[[int, int, Cell], None]  # progress: how many are done, of how many, and the last one
 __all__ = ["CLASSIFICATION", "METRICS", "NORMS", "Plan", "column_of", "run", "run_on", "summarise"]
 
 
@@ -124,7 +126,7 @@ class Plan:
             if CLASSES not in METHODS.get(key).centres or own.get("centre", CLASSES) != CLASSES:
                 raise ValueError(f"{key!r} must measure class means here. Choose a method that lists centre 'classes'.")
 
-    def _values(self, card, name: str) -> list:
+    def _values(self, card: SourceCard, name: str) -> list:
         """The checked values of one varied name."""
         specs = {s.name: s for s in card.parameters}
         if name not in (*specs, "row_bound"):
@@ -183,7 +185,7 @@ def _bound(name: str, value: object) -> float:
     return checks.in_range(name, checks.positive(name, value, remedy), 1 / MOST_BOUND, MOST_BOUND, remedy)
 
 
-def _as_list(name: str, values) -> list:
+def _as_list(name: str, values: Any) -> list:
     if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
         raise ValueError(f"{name} must be a list, got {name}={values!r}.")
     found = list(values)
@@ -192,18 +194,18 @@ def _as_list(name: str, values) -> list:
     return found
 
 
-def _entry(entry):
+def _entry(entry: Any) -> Entry:
     """An entry of ``methods``: a key, or (key, dict), also when JSON made a list of it."""
     if isinstance(entry, str):
         return entry
     if isinstance(entry, (list, tuple)) and len(entry) == 2 and isinstance(entry[1], dict):
-        return tuple(entry)
+        return entry[0], entry[1]
     raise ValueError(f"methods must hold keys or (key, {{parameters}}), got {entry!r}.")
 
 
 def run(
     plan: Plan,
-    progress: Callable[[int, int, list[dict]], None] | None = None,
+    progress: OnCell | None = None,
     store: Store | None = None,
     *,
     workers: int | None = None,
@@ -223,7 +225,7 @@ def run(
 
 
 def tables(
-    plans: Sequence[Plan], progress=None, store: Store | None = None, *, workers: int | None = None
+    plans: Sequence[Plan], progress: OnCell | None = None, store: Store | None = None, *, workers: int | None = None
 ) -> list[pd.DataFrame]:
     """The table of each plan, computed together. Arguments as for `run`; progress counts over all plans."""
     total = sum(plan.steps for plan in plans)
@@ -239,8 +241,8 @@ def run_on(
     *,
     replicates: int,
     seed: int,
-    row_bounds=(),
-    progress=None,
+    row_bounds: Sequence[float] = (),
+    progress: OnCell | None = None,
 ) -> pd.DataFrame:
     """The table of `cells_on`."""
     total = replicates * max(1, len(row_bounds))
@@ -249,7 +251,7 @@ def run_on(
     return pd.DataFrame([row for cell in collect(found, total, progress) for row in cell])
 
 
-def collect(found: Generator[Cell, None, None], total: int, progress) -> list[Cell]:
+def collect(found: Generator[Cell, None, None], total: int, progress: OnCell | None) -> list[Cell]:
     """All cells in the order of the table, whatever the order in which they were finished."""
     kept = []
     with contextlib.closing(found):

@@ -13,20 +13,21 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from privcov import checks
-from privcov._running import run_method
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
 from privcov.measurements.clipping import row_norms
 from privcov.metrics.errors import NORMS, REFERENCES, error, matrix_norm, reference_matrix
 from privcov.parameters import build
 from privcov.privacy import Guarantee, NoPrivacy
+from privcov.releasing.run import run_method
 from privcov.sweeps.answer import Answer
-from privcov.sweeps.cells import build_entry
+from privcov.sweeps.cells import Entry, build_entry
 from privcov.sweeps.crossings import paired_interval
 
 PER_DECADE = 2  # grid levels
@@ -36,7 +37,7 @@ _KEPT_CELLS = 40_000_000  # rows x columns of all replicates kept between levels
 
 
 def smallest(
-    method,
+    method: Entry,
     guarantee: Guarantee,
     target: float,
     *,
@@ -77,8 +78,20 @@ class _Search:
     """One question: its rows, and the errors found so far, by level."""
 
     def __init__(
-        self, method, guarantee, target, source, params, dataset, lever, norm, against, replicates, seed, row_bound
-    ):
+        self,
+        method: Entry,
+        guarantee: Guarantee,
+        target: float,
+        source: str,
+        params: dict | None,
+        dataset: Dataset | None,
+        lever: str,
+        norm: str,
+        against: str,
+        replicates: int,
+        seed: int,
+        row_bound: float | None,
+    ) -> None:
         self.label, self.method, self.options = build_entry(method)
         self.guarantee, self.target, self.seed, self.bound = guarantee, target, seed, row_bound
         self.norm = checks.one_of("norm", norm, NORMS)
@@ -104,7 +117,7 @@ class _Search:
 
     # --- rows and errors -------------------------------------------------------------------------------------------
 
-    def rows(self, level: float | None, replicate: int) -> Dataset:
+    def rows(self, level: float, replicate: int) -> Dataset:
         if self.dataset is not None:
             bound = self.bound or self.dataset.row_bound
             return self.kept.setdefault((), self.dataset.with_row_bound(bound))
@@ -132,7 +145,9 @@ class _Search:
         if level not in self.seen:
             asked = self.guarantee
             if self.lever != "n":
-                asked = dataclasses.replace(asked, **{self.lever: level})
+                assert not isinstance(asked, NoPrivacy)  # refused at the start
+                own: dict[str, Any] = {self.lever: level}
+                asked = dataclasses.replace(asked, **own)
             self.seen[level] = np.array(
                 [self.one(self.rows(level, r), asked, r) for r in range(self.replicates)], dtype=np.float64
             )

@@ -58,7 +58,7 @@ class Store:
         """The cells of these keys, in order, or None unless all of them are there."""
         found = []
         with self._lock:
-            if self.problem:
+            if self._link is None:
                 return None
             try:
                 for key in keys:
@@ -77,7 +77,7 @@ class Store:
     def put(self, keys: list[bytes], cells: list[tuple[str, float, str]]) -> None:
         """Keep a finished cell; the last one of a key stays."""
         with self._lock:
-            if self.problem:
+            if self._link is None:
                 return
             rows = [(key, *cell) for key, cell in zip(keys, cells, strict=True)]
             try:
@@ -87,7 +87,7 @@ class Store:
 
     def __len__(self) -> int:
         with self._lock:
-            return 0 if self.problem else self._link.execute("SELECT count(*) FROM cells").fetchone()[0]
+            return 0 if self._link is None else self._link.execute("SELECT count(*) FROM cells").fetchone()[0]
 
     def close(self) -> None:
         """Close the file; the store can still be opened again."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from threading import Event
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,8 @@ def map_plans(
     checks.positive("bound", bound)
     entries = [*methods, *(key for key in TRIVIAL if key not in methods)]
     found = []
-    for d in ds or [None]:
+    sizes: Sequence[int | None] = ds or [None]
+    for d in sizes:
         params = source_params if d is None else {**source_params, "d": d}
         params = {k: v for k, v in params.items() if k != "n"}
         default = build(card.cls, f"Source {source!r}", params).default_row_bound(seed)
@@ -79,10 +81,12 @@ def dimension(plan: Plan) -> int:
     return plan.source_params.get("d", default)
 
 
-def map_cells(plans: list[Plan], store: Store | None = None, **how) -> Generator[Cell, None, None]:
-    """The method runs of all plans, each row with the column d. how: workers and stop, as for `cells`."""
+def map_cells(
+    plans: list[Plan], store: Store | None = None, *, workers: int | None = None, stop: Event | None = None
+) -> Generator[Cell, None, None]:
+    """The method runs of all plans, each row with the column d; the rest as for `cells`."""
     ds = [dimension(plan) for plan in plans]
-    with contextlib.closing(cells(plans, store, **how)) as found:
+    with contextlib.closing(cells(plans, store, workers=workers, stop=stop)) as found:
         for cell in found:
             yield Cell([{"d": ds[cell.plan], **row} for row in cell], cell.reused, cell.position, cell.plan)
 

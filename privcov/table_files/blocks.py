@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +39,7 @@ class Words:
 Said = np.ndarray | Words  # float64 with NaN where a cell is missing, or texts
 
 
-def said_of(column, typed: str = "") -> Said:
+def said_of(column: pa.ChunkedArray | pa.Array, typed: str = "") -> Said:
     """One pyarrow column as numbers where it holds numbers or truth values, else as texts."""
     import pyarrow as pa
     import pyarrow.compute as compute
@@ -57,20 +61,20 @@ def said_of(column, typed: str = "") -> Said:
     return Words(found, holes + found.pop("", 0), typed)
 
 
-def blocks_from(table, columns: Sequence[str], label: str, rows: int) -> Iterator[Block]:
+def blocks_from(table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str, rows: int) -> Iterator[Block]:
     """A pyarrow Table or RecordBatch in blocks of at most ``rows`` rows; each cell is copied once."""
     for start in range(0, table.num_rows, rows):
         yield _block(table.slice(start, rows), columns, label)
 
 
-def _block(table, columns: Sequence[str], label: str) -> Block:
+def _block(table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str) -> Block:
     cells = np.empty((len(columns), table.num_rows))
     for line, name in zip(cells, columns, strict=True):
         _fill(line, table.column(name))
     return Block(cells, _labels(table.column(label)) if label else None)
 
 
-def _fill(line: np.ndarray, column) -> None:
+def _fill(line: np.ndarray, column: pa.ChunkedArray | pa.Array) -> None:
     """One column into one line, NaN where it has no value."""
     import pyarrow as pa
     import pyarrow.compute as compute
@@ -82,7 +86,7 @@ def _fill(line: np.ndarray, column) -> None:
         at += len(piece)
 
 
-def _labels(column) -> tuple[tuple[str, ...], np.ndarray]:
+def _labels(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], np.ndarray]:
     import pyarrow as pa
     import pyarrow.compute as compute
 

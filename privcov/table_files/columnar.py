@@ -8,9 +8,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from privcov.table_files.blocks import Block, Said, blocks_from, said_of
 from privcov.table_files.facts import FileFacts, Part, TableFileError, quote
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 
 def facts(path: str, kind: str, size: int, modified_ns: int) -> FileFacts:
@@ -114,7 +119,7 @@ class _Opened:
         else:
             yield from self._parquet.iter_batches(rows, row_groups=groups, columns=names, use_threads=False)
 
-    def _some_columns(self, names: list[str]):
+    def _some_columns(self, names: list[str]) -> pa.RecordBatchFileReader:
         import pyarrow as pa
 
         if not names:  # an empty list would mean all
@@ -125,14 +130,14 @@ class _Opened:
 
 
 @functools.lru_cache(maxsize=2)
-def _footer(file: FileFacts):
+def _footer(file: FileFacts) -> pq.FileMetaData:
     """The metadata of a Parquet file, which can be long and is needed by each of its parts."""
     import pyarrow.parquet as pq
 
     return pq.read_metadata(file.path)
 
 
-def _no_numbers(kind) -> str:
+def _no_numbers(kind: pa.DataType) -> str:
     """The name of a type that cannot be measured, "" of one that can."""
     import pyarrow.types as t
 
@@ -140,5 +145,5 @@ def _no_numbers(kind) -> str:
     return "" if numbers else _short(kind)
 
 
-def _short(kind) -> str:
+def _short(kind: pa.DataType) -> str:
     return str(kind).split("<", 1)[0]

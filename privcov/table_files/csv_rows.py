@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from privcov.table_files.blocks import Block, Said, Words, blocks_from, said_of
 from privcov.table_files.csv_scan import is_row, line_at, opened, pieces
 from privcov.table_files.facts import FileFacts, Part, Piece, TableFileError, quote
 from privcov.table_files.numbers import SPELLINGS, number_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _ANNOTATED_NAN = re.compile(rb"nan\(", re.IGNORECASE)  # C's nan(...), a number for pyarrow and text for us
 
@@ -26,7 +30,7 @@ def blocks(part: Part, columns: Sequence[str], label: str, rows: int, private: b
 
 def said(part: Part, columns: Sequence[str], label: str) -> Generator[tuple[dict[str, Said], float]]:
     """What the cells of one piece at a time say, for its owner alone, and the share of the part that is read."""
-    reader = _Reader(part.file, columns, label, True)
+    reader = _Reader(part.file, columns, label, True, texts=True)
     length = sum(piece.stop - piece.start for piece in part.pieces) or part.file.size
     done = 0
     for piece, data in _with_bytes(part, True):
@@ -34,11 +38,21 @@ def said(part: Part, columns: Sequence[str], label: str) -> Generator[tuple[dict
         yield reader.said(piece, data), min(1.0, done / length)
 
 
+def numbers_or_text(part: Part, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, np.ndarray | Text]]]:
+    """Of one piece of a public file at a time: its rows, and its columns up to the first text of each."""
+    reader, left = _Reader(part.file, columns, "", False, texts=True), list(columns)
+    for piece, data in _with_bytes(part, False):
+        table = reader.cells(piece, data)
+        found = {name: reader.numbers_or_text(piece, data, table, name) for name in left}
+        left = [name for name in left if not isinstance(found[name], Text)]
+        yield table.num_rows, found
+
+
 def _with_bytes(part: Part, private: bool) -> Iterator[tuple[Piece, bytes]]:
     if not part.pieces:
         yield from ((piece, bytes(data)) for piece, data in pieces(part.file, private))
         return
-    with opened(part.file.path, part.file.format) as stream:
+    with opened(part.file) as stream:
         for piece in part.pieces:
             stream.seek(piece.start)
             data = stream.read(piece.stop - piece.start)
@@ -47,67 +61,102 @@ def _with_bytes(part: Part, private: bool) -> Iterator[tuple[Piece, bytes]]:
             yield piece, data
 
 
-class _Reader:
-    """Pieces of one file become pyarrow tables of float64 columns and a text column for the label."""
+@dataclass(frozen=True)
+class Text:
+    """A cell of a public file that is no number, and the line of its row."""
 
-    def __init__(self, file: FileFacts, columns: Sequence[str], label: str, private: bool) -> None:
-        self.file, self.private, self.label = file, private, label
+    cell: str
+    line: int
+
+
+class _Reader:
+    """Pieces of one file become pyarrow tables, first of what pyarrow takes for numbers, then of numbers alone.
+
+    texts: a cell that is no number, and a label that is no text, are no errors.
+    """
+
+    def __init__(self, file: FileFacts, columns: Sequence[str], label: str, private: bool, texts: bool = False) -> None:
+        self.file, self.private, self.label, self.texts = file, private, label, texts
         self.names = [*columns, label] if label else list(columns)
         self.columns = list(columns)
         self.width = len(file.names)
         self.places = {name: file.names.index(name) for name in self.names}
-        self.worded: set[str] = set()  # columns that held text in the last piece of `said`
+        self.worded: set[str] = set()  # columns that held text when they were last looked at
 
-    def table(self, piece: Piece, data: bytes):
+    def cells(self, piece: Piece, data: bytes) -> pa.Table:
+        """A column of float64 where pyarrow takes every cell for a number, else texts, and so for the label: binary."""
         import pyarrow as pa
 
         annotated = b"(" in data and _ANNOTATED_NAN.search(data)
-        for read in (self._numbers, self._distinct_texts):
-            if piece.plain and not (annotated and read == self._numbers):
+        for worded in (self.worded, set(self.columns)):
+            if piece.plain and not (annotated and worded != set(self.columns)):
                 try:
-                    found = read(data)
+                    found = self._read(data, worded)
                 except (pa.ArrowInvalid, ValueError):
                     continue
                 if found.num_rows == piece.rows:
                     return found
         return self._slowly(piece, data)
 
-    def said(self, piece: Piece, data: bytes) -> dict[str, Said]:
-        """Numbers, or the distinct texts of a column with others; the same cells are numbers as in `table`."""
+    def table(self, piece: Piece, data: bytes) -> pa.Table:
+        """Columns of float64 and a text column for the label."""
         import pyarrow as pa
 
-        annotated = b"(" in data and _ANNOTATED_NAN.search(data)
-        for worded in (self.worded, set(self.columns)):
-            if piece.plain and not (annotated and worded != set(self.columns)):
-                kinds = {name: pa.binary() if name in worded else pa.float64() for name in self.columns}
-                try:
-                    found = self._read(data, kinds | ({self.label: pa.binary()} if self.label else {}))
-                except (pa.ArrowInvalid, ValueError):
-                    continue
-                if found.num_rows == piece.rows:
-                    made = {name: said_of(found.column(name)) for name in self.names}
-                    break
-        else:
-            made = self._said_slowly(piece, data)
+        found = self.cells(piece, data)
+        for at, name in enumerate(self.columns):
+            values, text = self._numbers(found.column(name), name)
+            if text is not None and not self.private:
+                self._slowly(piece, data)  # raises, and says where
+            found = found.set_column(at, name, values)
+        if self.label:
+            try:
+                label = found.column(self.label).cast(pa.string())
+            except pa.ArrowInvalid:
+                self._slowly(piece, data)
+                raise
+            found = found.set_column(len(self.columns), self.label, label)
+        return found
+
+    def said(self, piece: Piece, data: bytes) -> dict[str, Said]:
+        """Numbers, or the distinct texts of a column with others; the same cells are numbers as in `table`."""
+        found = self.cells(piece, data)
+        made = {name: said_of(found.column(name)) for name in self.names}
         words = {name: cells.texts for name, cells in made.items() if isinstance(cells, Words) and name in self.columns}
         self.worded = {name for name, texts in words.items() if any(number_of(text) is None for text in texts)}
         return made
 
-    def _said_slowly(self, piece: Piece, data: bytes) -> dict[str, Said]:
-        counts: dict[str, Counter] = {name: Counter() for name in self.names}
-        for line, cells in self._records(piece, data):
-            self._check_width(piece, line, cells)
-            for name, counted in counts.items():
-                counted[cells[self.places[name]]] += 1
-        return {name: Words(dict(counted)) for name, counted in counts.items()}
+    def numbers_or_text(self, piece: Piece, data: bytes, table: pa.Table, name: str) -> np.ndarray | Text:
+        """A column of `cells` as numbers, or the first of its cells that is none."""
+        values, text = self._numbers(table.column(name), name)
+        if text is None:
+            return values.to_numpy()
+        at = self.places[name]
+        line = next(line for line, cells in self._records(piece, data) if cells[at] == text)
+        return Text(text, line_at(self.file, piece.start) + line)
 
-    def _read(self, data: bytes, kinds: dict):
-        """kinds: the pyarrow type of every wanted column."""
+    def _numbers(self, column: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, str | None]:
+        """(a column of float64, the first text that is no number or None); each distinct text is looked at once."""
+        import pyarrow as pa
+
+        if column.type == pa.float64():
+            return column, None
+        texts = column.combine_chunks().dictionary_encode()
+        words = [text.decode("utf-8", "surrogateescape") for text in texts.dictionary.to_pylist()]
+        numbers = [number_of(word) for word in words]
+        text = next((word for word, number in zip(words, numbers, strict=True) if number is None), None)
+        self.worded = self.worded - {name} if text is None else self.worded | {name}
+        values = np.array(numbers, dtype=np.float64)[texts.indices.to_numpy()]  # None becomes NaN
+        return pa.chunked_array([values]), text
+
+    def _read(self, data: bytes, worded: set[str]) -> pa.Table:
+        """worded: columns whose texts are wanted."""
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
+        kinds = {
+            name: pa.float64() if name in self.columns and name not in worded else pa.binary() for name in self.names
+        }
         at = {name: str(place) for name, place in self.places.items()}
-        types = {at[name]: kind for name, kind in kinds.items()}
         found = arrow_csv.read_csv(
             pa.BufferReader(data),
             arrow_csv.ReadOptions(
@@ -115,55 +164,43 @@ class _Reader:
             ),
             arrow_csv.ParseOptions(newlines_in_values=b'"' in data),
             arrow_csv.ConvertOptions(
-                column_types=types, include_columns=[at[name] for name in self.names], null_values=SPELLINGS
+                column_types={at[name]: kind for name, kind in kinds.items()},
+                include_columns=[at[name] for name in self.names],
+                null_values=SPELLINGS,
             ),
         )
         return found.rename_columns(self.names)
 
-    def _numbers(self, data: bytes):
-        import pyarrow as pa
-
-        return self._read(data, self._kinds(pa.float64()))
-
-    def _kinds(self, numbers) -> dict:
-        import pyarrow as pa
-
-        return dict.fromkeys(self.columns, numbers) | ({self.label: pa.string()} if self.label else {})
-
-    def _distinct_texts(self, data: bytes):
-        """For columns with a few cells that pyarrow does not take for numbers: each distinct text is looked at once."""
-        import pyarrow as pa
-
-        found = self._read(data, self._kinds(pa.binary()))
-        for at, name in enumerate(self.columns):
-            texts = found.column(name).combine_chunks().dictionary_encode()
-            numbers = [number_of(text.decode("utf-8", "surrogateescape")) for text in texts.dictionary.to_pylist()]
-            if None in numbers and not self.private:
-                raise ValueError
-            values = np.array(numbers, dtype=np.float64)[texts.indices.to_numpy()]  # None becomes NaN
-            found = found.set_column(at, name, pa.array(values))
-        return found
-
-    def _slowly(self, piece: Piece, data: bytes):
+    def _slowly(self, piece: Piece, data: bytes) -> pa.Table:
         """Record by record; says where the first thing is that cannot be read."""
         import pyarrow as pa
 
         kept: dict[str, list] = {name: [] for name in self.names}
         for line, cells in self._records(piece, data):
-            self._check_width(piece, line, cells)
-            for name in self.columns:
-                number = number_of(cells[self.places[name]])
-                if number is None and not self.private:
-                    raise TableFileError(
-                        f"{self._line(piece, line)} has text in column {quote(name)} "
-                        f"({quote(cells[self.places[name]].strip())}), which must hold numbers with decimal points: "
-                        "correct it, or leave the column out."
-                    )
-                kept[name].append(np.nan if number is None else number)
-            if self.label:
-                kept[self.label].append(self._text(piece, line, cells[self.places[self.label]]))
-        types = {name: pa.float64() for name in self.columns} | ({self.label: pa.string()} if self.label else {})
-        return pa.table({name: pa.array(cells, types[name]) for name, cells in kept.items()})
+            self._check(piece, line, cells)
+            for name, texts in kept.items():
+                texts.append(cells[self.places[name]].encode("utf-8", "surrogateescape"))
+        return pa.table({name: pa.array(texts, pa.binary()) for name, texts in kept.items()})
+
+    def _check(self, piece: Piece, line: int, cells: list[str]) -> None:
+        """TableFileError for a record that cannot be read."""
+        if len(cells) != self.width:
+            raise TableFileError(
+                f"{self._line(piece, line)} has {len(cells):,} cell{'s' * (len(cells) != 1)} and the header has "
+                f"{self.width:,}: give every line the same number of cells, and write decimal points."
+            )
+        if self.texts:
+            return
+        for name in () if self.private else self.columns:
+            if number_of(cell := cells[self.places[name]]) is None:
+                raise TableFileError(
+                    f"{self._line(piece, line)} has text in column {quote(name)} ({quote(cell.strip())}), which must "
+                    "hold numbers with decimal points: correct it, or leave the column out."
+                )
+        if self.label and any("\ud800" <= letter <= "\udfff" for letter in cells[self.places[self.label]]):
+            raise TableFileError(
+                f"{self._line(piece, line)} has a label that is not UTF-8 text: save the file as UTF-8."
+            )
 
     def _records(self, piece: Piece, data: bytes) -> Iterator[tuple[int, list[str]]]:
         """(lines before it in this piece, cells) of every row; bytes that are not UTF-8 stay as surrogates."""
@@ -176,24 +213,12 @@ class _Reader:
                 large, cells = True, []
             if cells is None:
                 return
-            if is_row(cells[:1], len(cells)):
+            if is_row(cells):
                 yield line, cells
             line = line if large else reader.line_num
         raise TableFileError(
             f"{self._line(piece, line)} has a cell beyond {csv.field_size_limit():,} characters, the limit: shorten it."
         )
-
-    def _check_width(self, piece: Piece, line: int, cells: list[str]) -> None:
-        if len(cells) != self.width:
-            raise TableFileError(
-                f"{self._line(piece, line)} has {len(cells):,} cell{'s' * (len(cells) != 1)} and the header has "
-                f"{self.width:,}: give every line the same number of cells, and write decimal points."
-            )
-
-    def _text(self, piece: Piece, line: int, cell: str) -> str:
-        if not any("\ud800" <= letter <= "\udfff" for letter in cell):
-            return cell
-        raise TableFileError(f"{self._line(piece, line)} has a label that is not UTF-8 text: save the file as UTF-8.")
 
     def _line(self, piece: Piece, line: int) -> str:
         if self.private:

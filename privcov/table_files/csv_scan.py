@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -34,20 +35,24 @@ class _Wrong:
 
 @dataclass
 class _Seen:
-    """Bytes of the file so far, of rows and of lines that are none."""
+    """Bytes of the file so far, of rows and of lines that are none. spare: how many more of these may be there."""
 
+    spare: int
     rows: int = 0
     blank: int = 0
 
 
-def opened(file_path: str, kind: str):
+def opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.FileIO:
     """The bytes of the file as a stream, uncompressed."""
-    return gzip.open(file_path, "rb") if kind == "csv.gz" else open(file_path, "rb", buffering=0)
+    if file.raw is not None:
+        return io.BytesIO(file.raw)
+    return gzip.open(file.path, "rb") if file.format == "csv.gz" else open(file.path, "rb", buffering=0)
 
 
-def header(path: str, kind: str) -> tuple[tuple[str, ...], int]:
+def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
     """(column names, byte at which the rows begin). Messages never repeat the line: without a header it is a row."""
-    with opened(path, kind) as stream:
+    path = file.path
+    with opened(file) as stream:
         raw = stream.read(MOST_HEADER_BYTES)
     if not raw:
         raise TableFileError(f"The file {path} is empty: it needs column names and at least one row.")
@@ -77,7 +82,7 @@ def header(path: str, kind: str) -> tuple[tuple[str, ...], int]:
 def _first_record(lines: list[bytes], used: list[int]) -> tuple[list[str], bool]:
     """(cells, whether they are unreadable); the lengths of the lines they take are added to ``used``."""
 
-    def fed():
+    def fed() -> Iterator[str]:
         for line in lines:
             used.append(len(line))
             yield line.decode("utf-8")
@@ -94,9 +99,10 @@ def pieces(file: FileFacts, private: bool) -> Iterator[tuple[Piece, memoryview]]
     Blank lines belong to no row, as in any reader of CSV. Raises TableFileError where records cannot be told apart.
     One array is used again and again: to make one per piece costs more than all that is done to it.
     """
-    _, offset = header(file.path, file.format)
-    space, kept, last, seen = bytearray(READ_BYTES), 0, False, _Seen()
-    with opened(file.path, file.format) as stream:
+    _, offset = header(file)
+    space, kept, last = bytearray(READ_BYTES), 0, False
+    seen = _Seen(spare=MOST_BLANK_BYTES if file.raw is None else file.size)  # what is in memory has its own limit
+    with opened(file) as stream:
         stream.seek(offset)
         while not last:
             if kept == len(space):  # a record longer than the array
@@ -132,11 +138,11 @@ def _cut_or_refuse(
 
 def line_at(file: FileFacts, offset: int) -> int:
     """Number of the line that begins at this byte, from 1."""
-    lines, left = 1, offset
-    with opened(file.path, file.format) as stream:
+    lines, left, before = 1, offset, b""
+    with opened(file) as stream:
         while left and (some := stream.read(min(left, READ_BYTES))):
-            lines += some.count(b"\n") + some.count(b"\r") - some.count(b"\r\n")
-            left -= len(some)
+            lines += some.count(b"\n") + some.count(b"\r") - (before + some).count(b"\r\n")
+            left, before = left - len(some), some[-1:]
     return lines
 
 
@@ -203,15 +209,15 @@ def _odd(first: np.ndarray) -> np.ndarray:
 
 
 def _cut_slowly(data: bytearray, last: bool, seen: _Seen) -> tuple[int, int, bool] | _Wrong:
-    """As `_cut`, by the csv module: every byte is one character here, which changes no separator."""
+    """As `_cut`, by the csv module."""
     lines = data.splitlines(keepends=True)
     used = [0, 0]  # lines, bytes
 
-    def fed():
+    def fed() -> Iterator[str]:
         for line in lines:
             used[0] += 1
             used[1] += len(line)
-            yield line.decode("latin-1")
+            yield line.decode("utf-8", "surrogateescape")
 
     reader, stop, rows = csv.reader(fed(), strict=True), 0, 0
     while True:
@@ -223,21 +229,21 @@ def _cut_slowly(data: bytearray, last: bool, seen: _Seen) -> tuple[int, int, boo
             large = f"has a cell beyond {csv.field_size_limit():,} characters, the limit"
             wrong = "has a quotation mark that is not closed or not doubled"
             return _Wrong(large if "field larger" in str(error) else wrong, _CLOSE)
-        whole = last or lines[used[0] - 1].endswith((b"\n", b"\r"))
+        whole = last or used[0] < len(lines) or data.endswith(b"\n")  # b"\r" may be the first half of a line end
         if cells is None or not whole:
             return stop, rows, False
         took, stop = used[1] - stop, used[1]
-        if is_row([cell.encode("latin-1").decode("utf-8", "surrogateescape") for cell in cells[:1]], len(cells)):
+        if is_row(cells):
             rows, seen.rows = rows + 1, seen.rows + took
             continue
         seen.blank += took
-        if seen.blank > MOST_BLANK_BYTES + seen.rows:
+        if seen.blank > seen.spare + seen.rows:
             return _Wrong(
                 f"has more bytes of blank lines than of rows, and more than {MOST_BLANK_BYTES:,}, the limit",
                 "take the blank lines out",
             )
 
 
-def is_row(first: list[str], width: int) -> bool:
+def is_row(cells: list[str]) -> bool:
     """Whether a record is a row: a line of blanks is none."""
-    return width > 1 or bool(first and first[0].strip())
+    return len(cells) > 1 or bool(cells and cells[0].strip())

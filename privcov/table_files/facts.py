@@ -27,7 +27,7 @@ class FileFacts:
 
     format: "csv", "csv.gz", "parquet" or "arrow". size in bytes, modified_ns since 1970. rows: None until counted;
     their number may be private, so no repr shows it. names: every column, in the order of the file. pieces: of a
-    counted CSV, otherwise ().
+    counted CSV, otherwise (). raw: the bytes of a CSV that is in memory and no file, otherwise None.
     """
 
     path: str
@@ -37,9 +37,12 @@ class FileFacts:
     rows: int | None = field(repr=False)
     names: tuple[str, ...] = field(default=(), repr=False)
     pieces: tuple[Piece, ...] = field(default=(), repr=False)
+    raw: bytes | None = field(default=None, repr=False, compare=False)
 
     def check(self) -> None:
         """TableFileError when the file is gone or has another size or modification time by now."""
+        if self.raw is not None:
+            return
         size, modified_ns = size_and_time(self.path)
         if (size, modified_ns) != (self.size, self.modified_ns):
             raise TableFileError(
@@ -58,8 +61,8 @@ class TableFiles:
     @property
     def n(self) -> int | None:
         """Rows of all files together; None as long as one of them is not counted."""
-        rows = [file.rows for file in self.files]
-        return None if None in rows else sum(rows)
+        rows = [file.rows for file in self.files if file.rows is not None]
+        return sum(rows) if len(rows) == len(self.files) else None
 
 
 @dataclass(frozen=True)

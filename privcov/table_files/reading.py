@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
 from privcov import checks
 from privcov.table_files import columnar, csv_rows, csv_scan
@@ -21,6 +22,7 @@ _STARTS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\x1f\x8b": "csv.gz", b"PK\x
 _FOUND = {**_KINDS, "csv": "text", "csv.gz": "gzip", "zip": "a spreadsheet or zip archive", "xls": "a spreadsheet"}
 _PART_CELLS = 8_000_000
 
+T = TypeVar("T")
 Paths = str | os.PathLike | Sequence[str | os.PathLike]
 
 
@@ -41,7 +43,9 @@ def describe(
     files = [_plainly(path, None, _facts, path) for path in listed(paths)]
     label = label or ""
     named = columns is not None
-    columns = tuple(columns) if named else tuple(name for name in files[0].names if not label or name != label)
+    if columns is None:
+        columns = [name for name in files[0].names if not label or name != label]
+    columns = tuple(columns)
     if not columns:
         raise TableFileError(f"No column of {files[0].path} is left to measure: name at least one.")
     asked = (*columns, label) if named else ()
@@ -122,7 +126,7 @@ def said_of_part(part: Part, columns: Sequence[str], label: str = "") -> Generat
     part.file.check()
 
 
-def _plainly(path: str, file: FileFacts | None, act: Callable, *args):
+def _plainly(path: str, file: FileFacts | None, act: Callable[..., T], *args: object) -> T:
     """``act(*args)``, where what any library says of a failure stays behind: it might repeat a cell.
 
     The new exception is raised outside ``except``, so that it carries no context either.
@@ -195,7 +199,8 @@ def _facts(path: str) -> FileFacts:
             f"give it the right name, or write it again as {_KINDS[kind]}."
         )
     if kind in ("csv", "csv.gz"):
-        return FileFacts(path, kind, size, modified_ns, None, csv_scan.header(path, kind)[0])
+        file = FileFacts(path, kind, size, modified_ns, None)
+        return dataclasses.replace(file, names=csv_scan.header(file)[0])
     return columnar.facts(path, kind, size, modified_ns)
 
 

@@ -9,7 +9,8 @@ import privcov
 from privcov.advice import advise as advice
 from privcov.advice import evidence as advice_evidence
 from privcov.advice import grid
-from privcov.advice.advise import Question, advise
+from privcov.advice.advise import advise
+from privcov.advice.answer import FAR, Question
 from privcov.advice.evidence import nearest, noise_factor, read, strength_of
 from privcov.advice.grid import TARGETS
 from privcov.advice.rank import SURE, judge
@@ -147,7 +148,7 @@ def test_a_question_inside_the_grid_is_near_a_cell_and_one_outside_is_told_so():
         n, d = math.exp(rng.uniform(*np.log([300, 1e5]))), math.exp(rng.uniform(*np.log([5, 100])))
         rho = math.exp(rng.uniform(*np.log([0.001, 1])))
         _, factor = nearest(read("covariance"), round(n), round(d), "zcdp", strength_of(ZCDP(rho)))
-        assert factor <= advice.FAR
+        assert factor <= FAR
     assert not advise(5000, 40, ZCDP(0.1)).outside
     for far in (advise(50, 40, ZCDP(0.1)), advise(5000, 1000, ZCDP(0.1)), advise(5000, 40, ZCDP(1e-6))):
         assert far.outside
@@ -177,7 +178,7 @@ def test_none_is_said_where_the_trivial_answer_is_as_good_and_what_would_change_
 
 
 def test_private_rows_are_advised_only_what_they_are_offered():
-    from privcov._private import private_methods
+    from privcov.releasing.private import private_methods
 
     offered = {card.key for card in private_methods()}
     for target in TARGETS:

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcov._private import private_methods
-from privcov.advice import words as advice_words
-from privcov.advice.advise import FAR, HALF, Cell, advise
+from privcov.advice import answer
+from privcov.advice.advise import HALF, advise
+from privcov.advice.answer import FAR, Cell
 from privcov.advice.evidence import (
     Answer,
     Evidence,
@@ -26,6 +26,7 @@ from privcov.advice.rank import judge
 from privcov.estimators.base import METHODS
 from privcov.measurements.moment import sensitivity
 from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.releasing.private import private_methods
 
 PLAIN = {"mean_known": True, "private": False}
 QUESTIONS = [
@@ -246,9 +247,9 @@ def test_errors_over_structures_are_told_from_the_smallest_to_the_largest():
     errors = {s: a.error for s, a in line.answers.items()}
     low, high = min(errors, key=errors.get), max(errors, key=errors.get)
     assert errors[low] < errors[high]
-    assert f"Its error is {errors[low]:.2g} ({low.replace('-', ' ')}" in advice_words._errs(
-        found, line
-    ).lower().replace("its", "Its")
+    assert f"Its error is {errors[low]:.2g} ({low.replace('-', ' ')}" in answer._errs(found, line).lower().replace(
+        "its", "Its"
+    )
     assert f"to {errors[high]:.2g} (" in found.verdict[0]
 
 
@@ -268,7 +269,7 @@ def test_other_noise_than_that_of_the_cells_is_said_either_way(factor, told):
 
 def test_reasons_of_the_noise():
     told = {
-        (known, hidden): advice_words._reasons(advise(5_000, 15, ZCDP(0.1), mean_known=known, add_remove=hidden))
+        (known, hidden): answer._reasons(advise(5_000, 15, ZCDP(0.1), mean_known=known, add_remove=hidden))
         for known, hidden in itertools.product((True, False), repeat=2)
     }
     assert told[True, False] == ["settings differ"]
@@ -281,7 +282,7 @@ def test_reasons_of_the_noise():
                          (math.inf, "infinitely")]
 )  # fmt: skip
 def test_a_ratio_in_words(ratio, words):
-    assert advice_words._times(ratio) == words
+    assert answer._times(ratio) == words
 
 
 def test_unknown_structures_are_told_with_what_is_missing_and_what_knowing_would_give():
@@ -289,8 +290,8 @@ def test_unknown_structures_are_told_with_what_is_missing_and_what_knowing_would
     seen = 0
     for n, level in itertools.product((1_000, 5_000, 20_000), (0.01, 0.1)):
         found = advise(n, 40, ZCDP(level))
-        assert len(advice_words.if_known(found)) == len(found.cells)
-        assert advice_words.if_known(advise(n, 40, ZCDP(level), structure="dense")) == ()
+        assert len(answer.if_known(found)) == len(found.cells)
+        assert answer.if_known(advise(n, 40, ZCDP(level), structure="dense")) == ()
         if not found.pick:
             continue
         pick = next(x for x in found.ranking if x.key == found.pick)
@@ -300,7 +301,7 @@ def test_unknown_structures_are_told_with_what_is_missing_and_what_knowing_would
         if missing:
             seen += 1
             said = text.split("Where the structure is ")[1].split(", a trivial answer")[0]
-            assert said == advice_words._or([advice_words._short("covariance", s) for s in missing])
+            assert said == answer._or([answer._short("covariance", s) for s in missing])
             better = [x for x in found.ranking if x is not pick and not x.harms and {*missing} <= {*x.wins}]
             assert ("is better than that there" in text) == bool(better)
             if better:
@@ -312,7 +313,7 @@ def test_levels_are_named_by_the_kind_that_was_asked_for():
     for guarantee, name in ((ZCDP(0.01), "rho"), (PureDP(0.3), "epsilon"), (ApproxDP(0.3, 1e-6), "epsilon")):
         found = advise(1_000, 40, guarantee, structure="dense")
         (change,) = [c for c in found.changes if c.name == "level"][:1]
-        assert advice_words._lever(found, change).startswith(f"{name} = ")
+        assert answer._lever(found, change).startswith(f"{name} = ")
 
 
 def test_a_ratio_to_no_noise_is_told_where_there_is_one():

@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from privcov.audit import claims, counterexamples
-from privcov.audit.catalogue import CLAIMS
-from privcov.audit.claims import EMPTY, FALSE, LOOSE, LUCKY, NONE, TRUE, holds_below, table, true_delta, true_epsilon
+from privcov.audit import catalogue, counterexamples
+from privcov.audit.catalogue import CLAIMS, EMPTY, FALSE, LOOSE, LUCKY, NONE, TRUE
+from privcov.audit.claims import holds_below, table, true_delta, true_epsilon
 from privcov.privacy import Event
 
 BY_KEY = {c.key: c for c in CLAIMS}
@@ -198,7 +198,7 @@ def test_preparing_steps_leave_no_guarantee_and_delta_of_one_over_n_is_worthless
 def test_every_verdict_is_one_of_the_list_and_every_claim_a_line():
     found = table()
     assert len(found) == len(CLAIMS) + 2
-    assert set(found["Verdict"]) <= set(claims.VERDICTS)
+    assert set(found["Verdict"]) <= set(catalogue.VERDICTS)
     assert len({c.key for c in CLAIMS}) == len(CLAIMS)
 
 

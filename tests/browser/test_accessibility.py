@@ -14,9 +14,9 @@ from tests.serving import serving
 axe_playwright = pytest.importorskip("axe_playwright_python.sync_playwright", reason="make test installs it")
 
 PATHS = [
-    "/" if file == "app.py" else "/" + re.sub(r"^\d+_|\.py$", "", file.removeprefix("pages/"))
+    "/" if entry.file == "app.py" else "/" + re.sub(r"^\d+_|\.py$", "", entry.file.removeprefix("pages/"))
     for _, entries in MENU
-    for file, _ in entries
+    for entry in entries
 ]
 # (rule, part of the element's markup, why it is not mended): markup of Streamlit 1.67 that no option changes.
 KNOWN = [

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from privcov.figures.look import DARK
-from privcov.figures.paper import PNG_SCALE, WIDTH
+from privcov.figures.exports import PNG_SCALE, WIDTH
+from privcov.figures.palette import DARK
 
 SVG = "{http://www.w3.org/2000/svg}"
 

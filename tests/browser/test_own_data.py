@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from privcov._private import release_private
 from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.ledger import Ledger, LedgerError
 from privcov.privacy import ZCDP
+from privcov.releasing.private import release_private
 from tests.patience import patient, until
 from tests.serving import ROOT, serving
 

@@ -10,7 +10,9 @@ from tests.browser.reach import reached
 from tests.patience import patient
 
 WIDTHS = (390, 1280, 1920)
-PAGES = {label: "/" + file.removeprefix("app.py").removeprefix("pages/")[2:-3] for _, m in MENU for file, label in m}
+PAGES = {
+    entry.label: "/" + re.sub(r"^app\.py|^pages/\d+_|\.py$", "", entry.file) for _, entries in MENU for entry in entries
+}
 PAGES |= {"Demonstrations": "/Lessons?part=demos", "Full screen": "/Lessons?lesson=3&full=1"}
 FEWEST = 8  # controls of any page
 

@@ -7,7 +7,7 @@ import pytest
 
 import privcov
 from privcov import PrivateDataset, engine
-from privcov.measurements.file_moment import moments, sums_of
+from privcov.measurements.tables.file_moment import moments, sums_of
 
 FILES, ROWS, D = 16, 12_000, 6
 SECRETS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x2545F4914F6CDD1D)

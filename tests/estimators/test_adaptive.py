@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privcov._running import release
 from privcov.dataset import Dataset
 from privcov.estimators.adaptive_cov import WITH_RADIUS, WITHOUT_RADIUS, shares_of
 from privcov.measurements.noise_constants import closed_form
 from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+from privcov.releasing.run import release
 
 
 def data(n=3000, d=6, long=30, short=0.02, seed=0, bound=1.0):

@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privcov._running import release
 from privcov.dataset import Dataset
 from privcov.estimators import coinpress
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP, NoPrivacy, ZCDP
+from privcov.releasing.run import release
 
 
 def ellipsoid(n=4000, d=5, seed=0, small=0.03):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privcov._running import release
 from privcov.dataset import Dataset
 from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+from privcov.releasing.run import release
 
 
 def data(n=60, d=3, seed=0):

@@ -9,8 +9,8 @@ import privcov
 from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.estimators.glasso_gaussian import GlassoGaussian
+from privcov.estimators.mechanisms import sulq_scale
 from privcov.estimators.precision import target
-from privcov.estimators.sulq import printed_scale
 from privcov.measurements.moment import ANCHOR_SQUARED
 from privcov.measurements.raw_folds import fold_moments
 from privcov.postprocess.glasso import solve_path
@@ -54,7 +54,7 @@ def test_the_printed_scales(d, centre):
         rel = release(key, asked, calibration, d, centre=centre, tuning="fixed")
         assert rel.events[0].scale == pytest.approx(scale * unit, rel=1e-12), key
         assert rel.raw.law.shape in ("upper-triangle", "laplace", "wishart"), key
-    assert printed_scale(both, p) == pytest.approx(beta + 1 / math.sqrt(epsilon))
+    assert sulq_scale(both, p) == pytest.approx(beta + 1 / math.sqrt(epsilon))
 
 
 def test_what_the_published_forms_really_give():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov._running import release
 from privcov.dataset import Dataset
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import RELATIONS, ApproxDP, ZCDP
+from privcov.releasing.run import release
 
 
 def data(n=300, d=20, centre="zero"):

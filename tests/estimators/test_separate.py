@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 import privcov
-from privcov._running import release
 from privcov.dataset import Dataset
 from privcov.estimators.separate_cov import eigenvectors, tidy
 from privcov.privacy import ApproxDP, PureDP, ZCDP
+from privcov.releasing.run import release
 
 
 def skewed(n=400, d=8, seed=0):

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov._running import release
 from privcov.dataset import Dataset
-from privcov.estimators import ldp_thresholding, thresholding
+from privcov.estimators import base, ldp_thresholding, thresholding
 from privcov.measurements.local_moment import measure_reports
 from privcov.measurements.moment import measure_moment
 from privcov.privacy import LOCAL, ApproxDP, NoPrivacy, ZCDP
+from privcov.releasing.run import release
 
 CENTRAL = ["dp-thresholding", "modified-dp-thresholding"]
 LOCALS = ["ldp-thresholding", "modified-ldp-thresholding"]
@@ -144,7 +144,7 @@ def test_without_raw_cv_the_rows_are_read_by_the_measurement_alone(key, monkeypa
 
         return wrapped
 
-    monkeypatch.setattr(thresholding, "measure_moment", once(measure_moment))
+    monkeypatch.setattr(base, "measure_moment", once(measure_moment))
     monkeypatch.setattr(ldp_thresholding, "measure_reports", once(measure_reports))
     own = {"eta": 0.1} if key.startswith("modified") else {"gamma": 0.1}
     for rule, calibration in itertools.product(RULES, ("sound", "as-published")):

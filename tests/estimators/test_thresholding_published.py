@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import ks_2samp
 
 from privcov import accounting
-from privcov._running import release
 from privcov.dataset import Dataset
 from privcov.privacy import ApproxDP, ZCDP
+from privcov.releasing.run import release
 
 CENTRAL = ["dp-thresholding", "modified-dp-thresholding"]
 LOCALS = ["ldp-thresholding", "modified-ldp-thresholding"]

@@ -12,10 +12,10 @@ from scipy import stats
 
 import privcov
 from privcov import accounting
-from privcov._running import build_method, run_method
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.privacy import RELATIONS, ApproxDP, PureDP, ZCDP
+from privcov.releasing.run import build_method, run_method
 
 DRAWS = 1500
 

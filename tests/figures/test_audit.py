@@ -8,8 +8,8 @@ from privcov.audit.lattice import LIMIT
 from privcov.audit.live import Asked, audit
 from privcov.audit.trial import trial
 from privcov.figures import audit as pictures
-from privcov.figures import audit_lattice
-from privcov.figures.look import DARK, LIGHT, plain
+from privcov.figures.palette import DARK, LIGHT
+from privcov.figures.words import plain
 from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
 
 
@@ -64,7 +64,7 @@ def sampled():
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_unevenness_of_both_samplers_stands_beside_its_limit(sampled, palette):
-    figure, alt = audit_lattice.evenness(sampled, palette)
+    figure, alt = pictures.evenness(sampled, palette)
     old, exact, limit = figure.data
     assert [t.name for t in figure.data] == ["old sampler, floating point", "exact sampler", "limit for even noise"]
     assert list(old.x) == list(exact.x) == list(limit.x) == sorted(old.x)

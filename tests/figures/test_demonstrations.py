@@ -5,7 +5,7 @@ import pytest
 
 from privcov.audit import demonstrations as shown
 from privcov.figures import demonstrations as pictures
-from privcov.figures.look import DARK, LIGHT
+from privcov.figures.palette import DARK, LIGHT
 
 
 @pytest.fixture(scope="module", params=["outside", "one-over-n", "re-runs"])

@@ -8,9 +8,10 @@ import pytest
 
 from privcov.figures import look
 from privcov.figures.errors import curves, waterfall
-from privcov.figures.look import DARK, LIGHT, plain
 from privcov.figures.matrices import MOST_CELLS, colour_limit, heatmap, saturated, thin_out
+from privcov.figures.palette import DARK, LIGHT
 from privcov.figures.spectra import spectrum
+from privcov.figures.words import plain
 
 
 def some_matrix(d: int, seed: int = 0) -> np.ndarray:

@@ -4,13 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from scipy.sparse.csgraph import shortest_path
 
 import privcov
 from privcov.figures.feasible import falling, lambda_line, objective
-from privcov.figures.graphs import LINKED, against_reference, by_state, network
-from privcov.figures.layout import MOST, positions, steps_between
-from privcov.figures.look import DARK, LIGHT
+from privcov.figures.graphs import LINKED, MOST, against_reference, by_state, network, positions
+from privcov.figures.palette import DARK, LIGHT
 from privcov.figures.roc import pens, point_at, precision_recall, roc
 from privcov.metrics.graphs import Rates
 from privcov.postprocess.edges import EDGE, NO_EDGE, UNDECIDED
@@ -67,11 +65,6 @@ def test_without_a_reference_nodes_stand_on_a_circle_clockwise_from_the_top(refe
 @pytest.mark.parametrize("d", [1, 2])
 def test_one_and_two_nodes_have_places(d):
     assert np.isfinite(positions(np.ones((d, d), bool) & ~np.eye(d, dtype=bool), d)).all()
-
-
-def test_steps_between_nodes_are_shortest_paths():
-    found = some_graph(15, 5, 0.1)
-    np.testing.assert_array_equal(steps_between(found), shortest_path(found.astype(float), unweighted=True))
 
 
 # --- the network --------------------------------------------------------------------------------------------

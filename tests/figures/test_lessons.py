@@ -3,10 +3,10 @@
 import json
 
 import numpy as np
-import pytest
 
-from privcov.figures.lessons import enlarged, panels, running_scores, worst_changes
-from privcov.figures.look import DARK, LIGHT
+from privcov.figures.lessons import enlarged, over_control, panels
+from privcov.figures.look import pen_of
+from privcov.figures.palette import DARK, LIGHT
 
 SQUARE = np.array([[1.0, -0.5], [-0.5, 2.0]])
 
@@ -28,29 +28,16 @@ def test_panels_share_one_symmetric_range_and_show_the_values():
     assert layout.xaxis.domain[1] < layout.xaxis2.domain[0]
 
 
-def test_worst_changes_draws_every_pair_and_names_the_numbers():
-    bounds, random = np.array([1.0, 2.0]), np.array([[0.1, 0.2], [0.4, 0.8]])
-    found = worst_changes(bounds, random, np.array([0.3, 1.2]), np.array([0.31, 1.21]), DARK, marked=2.0)
-    dots, line, worst = found.figure.data
-    assert sorted(zip(dots.x, dots.y, strict=True)) == [(1.0, 0.1), (1.0, 0.2), (2.0, 0.4), (2.0, 0.8)]
-    assert list(line.y) == [0.31, 1.21]
-    assert list(worst.y) == [0.3, 1.2]
-    assert found.figure.layout.shapes[0].x0 == 2.0
-    assert "At R = 2 the worst of the pairs found moves it by 1.2; the proved bound is 1.21" in found.alt
-
-
-def test_running_scores_are_running_means_with_the_interval_at_the_end():
-    mine = [(2, True), (5, False), (6, True)]
-    found = running_scores([("the class", mine), ("attacker", [])], 0.7, (0.1, 0.9), LIGHT)
-    line = found.figure.data[0]
-    assert list(line.x) == [2, 5, 6]
-    assert list(line.y) == pytest.approx([1, 0.5, 2 / 3])
-    assert list(line.error_y.array) == pytest.approx([0, 0, 0.9 - 2 / 3])
-    assert list(line.error_y.arrayminus) == pytest.approx([0, 0, 2 / 3 - 0.1])
-    assert list(found.figure.data[2].y) == [0.7, 0.7]
-    assert found.figure.data[2].name == "the limit, 0.700"
-    assert found.figure.layout.xaxis.range[1] > 10, "whole rounds on the axis, however few were played"
-    assert "the class: 2 of 3 right, 95% binomial interval 0.10 to 0.90; attacker: no round yet" in found.alt
+def test_lines_over_a_control_carry_every_value_and_its_place():
+    points = [(1.0, (0.5, 0.4)), (10.0, (0.05, 0.1))]
+    names = {"gaussian-cov": "the release", "sample": "the sample"}
+    found = over_control(points, names, DARK, x="n", x_label="Rows n", y_label="Error", marked=10.0)
+    drawn = {t.name: list(t.y) for t in found.figure.data if "band" not in t.name}
+    assert drawn == {"the release": [0.5, 0.05], "the sample": [0.4, 0.1]}
+    assert [t.line.color for t in found.figure.data if t.name == "the release"] == [pen_of("gaussian-cov", DARK).colour]
+    (mark,) = found.figure.layout.shapes
+    assert mark.x0 == mark.x1 == 10.0
+    assert found.alt.startswith("Error curves against Rows n: the release from 0.5 to 0.05")
 
 
 def test_enlarged_scales_the_type_and_leaves_the_numbers():

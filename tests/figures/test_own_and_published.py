@@ -5,9 +5,9 @@ import pytest
 
 from privcov.figures import own
 from privcov.figures import published as pictures
-from privcov.figures.look import DARK, LIGHT
-from privcov.papers import published
-from privcov.papers.published_curves import curves
+from privcov.figures.palette import DARK, LIGHT
+from privcov.papers import base, catalogue
+from privcov.papers.curves import curves
 
 BOTH = pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 
@@ -33,8 +33,8 @@ def test_chances_are_drawn_as_given(palette):
 
 @BOTH
 def test_printed_and_computed_numbers_are_drawn_beside_each_other(palette):
-    found = pictures.panel(curves(published.TABLES["2-figure-2"]), palette, x="epsilon", y="wrong", methods=False)
+    found = pictures.panel(curves(catalogue.TABLES["2-figure-2"]), palette, x="epsilon", y="wrong", methods=False)
     assert found.figure.layout.xaxis.title.text == "epsilon"
-    cells = published.again(published.beside(published.TABLES["2-table-2"]).head(4))
+    cells = base.again(base.beside(catalogue.TABLES["2-table-2"]).head(4))
     drawn = pictures.scatter(cells, list("abcd"), palette).figure
     assert sum(len(trace.x) for trace in drawn.data if trace.name) == 4

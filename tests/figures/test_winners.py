@@ -5,8 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcov.figures.look import DARK, LIGHT, pen, wash
-from privcov.figures.solution import solution
+from privcov.figures.errors import solution
+from privcov.figures.look import pen
+from privcov.figures.palette import DARK, LIGHT, wash
 from privcov.figures.winners import FULL, PALE, STRONG, winner_map
 
 ORDER = ["auto-cov", "gaussian-cov", "laplace-cov"]

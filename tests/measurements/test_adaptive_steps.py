@@ -8,9 +8,8 @@ from scipy import integrate, stats
 
 from privcov.dataset import Dataset
 from privcov.measurements import eigenvalues, exponential_vectors, whitened
-from privcov.measurements.bingham import sample_bingham
 from privcov.measurements.eigenvalues import measure_eigenvalues
-from privcov.measurements.exponential_vectors import deflate, measure_directions
+from privcov.measurements.exponential_vectors import deflate, measure_directions, sample_bingham
 from privcov.measurements.moment import clipped_moment
 from privcov.measurements.noise import NoiseLaw
 from privcov.measurements.noise_constants import closed_form, monte_carlo

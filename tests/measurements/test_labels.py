@@ -8,7 +8,6 @@ import pytest
 
 import privcov
 from privcov import accounting
-from privcov._release import Release
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.measurements.labels import class_index, class_list, names_of, take
@@ -18,6 +17,7 @@ from privcov.measurements.wishart import measure_wishart
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+from privcov.releasing.release import Release
 
 S2 = ANCHOR_SQUARED
 K = 3

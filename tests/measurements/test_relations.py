@@ -16,13 +16,13 @@ import pytest
 
 import privcov
 from privcov import accounting
-from privcov._release import Release
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.measurements.clipping import clip_rows
 from privcov.measurements.moment import ANCHOR_SQUARED, clipped_moment, measure_moment, sensitivity
 from privcov.measurements.noise import NoiseLaw
 from privcov.privacy import KINDS, RELATIONS, ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
+from privcov.releasing.release import Release
 from tests.measurements.test_moment import UnitDraws, frobenius, pairs, upper_l1, upper_l2
 
 S2 = ANCHOR_SQUARED

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from privcov.measurements import sketch
 from privcov.measurements.integer_gram import UNIT, to_working, whole_rows
-from privcov.measurements.sketch import Mixer, Sketching, near_of, rounded, sketch_of
-from privcov.measurements.table_sums import Adding, Ask
+from privcov.measurements.tables import sketch
+from privcov.measurements.tables.sketch import Mixer, near_of, rounded
+from privcov.measurements.tables.sketching import Sketching, sketch_of
+from privcov.measurements.tables.table_sums import Adding, SumSpec
+from privcov.units import Units
 
 pytest.importorskip("numba")
 
@@ -23,13 +25,13 @@ CELLS = st.one_of(st.sampled_from(SPECIAL), st.floats(), st.floats(-3, 3))
 BOUNDS = st.sampled_from([1e-100, 1e-91, 1e-90, 1e-30, 0.3, 1.0, 2.0, 1e30, 1e100])
 
 
-def ask(d: int, row_bound: float = 1.0, bounds=None, **more) -> Ask:
-    limits = None if bounds is None else np.array(bounds, dtype=float)
-    origin = np.zeros(d) if bounds is None else limits.mean(axis=1) * 0.7
-    scale = np.ones(d) if bounds is None else np.maximum(limits[:, 1] - origin, origin - limits[:, 0])
-    told = {"columns": tuple(f"x{j}" for j in range(d)), "label": "", "classes": (), "row_bound": row_bound}
-    told |= {"bounds": limits, "origin": origin, "scale": scale, "private": True, "drop": False}
-    return Ask(**told | more)
+def ask(d: int, row_bound: float = 1.0, bounds=None, **more) -> SumSpec:
+    units = Units.unbounded(d, row_bound)
+    if bounds is not None:
+        limits = np.array(bounds, dtype=float)
+        units = Units.within(limits, limits.mean(axis=1) * 0.7, row_bound)
+    spec = {"columns": tuple(f"x{j}" for j in range(d)), "label": "", "classes": (), "units": units}
+    return SumSpec(**spec | {"private": True, "drop": False} | more)
 
 
 @settings(max_examples=300, deadline=None)
@@ -38,7 +40,7 @@ def ask(d: int, row_bound: float = 1.0, bounds=None, **more) -> Ask:
 def test_every_row_becomes_the_whole_numbers_of_the_proof(rows, bound, bounded):
     rows = np.array(rows)
     asked = ask(3, bound, [(-2.0, 3.0), (0.0, 1e-3), (-1e300, 1e300)] if bounded else None)
-    expected = whole_rows(to_working(asked, rows), bound)
+    expected = whole_rows(to_working(asked.units, rows), bound)
     adding = Adding(asked)
     whole, hole = adding._whole(np.ascontiguousarray(rows.T))
     assert whole.T.tolist() == expected.tolist()

@@ -18,15 +18,18 @@ import privcov
 from privcov import Dataset, PrivateDataset, engine, table_files
 from privcov.dataset import RowsInFiles
 from privcov.engine import cluster
-from privcov.measurements import exact_noise, file_moment, sealing, table_pass, table_sums
+from privcov.measurements import exact_noise
 from privcov.measurements.clipping import clip_rows
 from privcov.measurements.exact_moment import NoisySum, measure_exactly
 from privcov.measurements.exact_reading import read_sum
-from privcov.measurements.file_moment import sums_of
 from privcov.measurements.integer_gram import ANCHOR, UNIT, noiseless_gram
 from privcov.measurements.moment import clipped_moment
-from privcov.measurements.sketch import near_of, sketch_of
+from privcov.measurements.tables import file_moment, sealing, table_pass, table_sums
+from privcov.measurements.tables.file_moment import sums_of
+from privcov.measurements.tables.sketch import near_of
+from privcov.measurements.tables.sketching import sketch_of
 from privcov.table_files import TableFileError
+from privcov.units import Units
 from tests.measurements.test_sum_kernel import SECRETS, content
 
 D, CLASSES = 3, ("a", "b")
@@ -144,7 +147,7 @@ def test_merging_is_associative_and_commutative_beyond_64_bits(tmp_path):
 @pytest.mark.parametrize("long", [(1.0, 0.0), (-1.0, 0.0), (1 - 2**-20, 2**-20), (math.sqrt(0.5), -math.sqrt(0.5))])
 def test_full_blocks_of_the_longest_rows_are_summed_exactly(long):
     """8,192 rows of length 2^20 fill the 53 bits of float64 to the last; one row more in a block is refused."""
-    asked = dataclasses.replace(_ask_of_one(), columns=("x", "y"), origin=np.zeros(2), scale=np.ones(2))
+    asked = dataclasses.replace(_ask_of_one(), columns=("x", "y"), units=Units.unbounded(2, 1.0))
     adding = table_sums.Adding(asked)
     cells = np.repeat(np.array([long]).T, table_sums.BLOCK_ROWS, axis=1)
     for _ in range(3):
@@ -169,9 +172,8 @@ def test_blocks_are_carried_before_a_limb_is_full(monkeypatch):
     assert adding.sums().second().tolist() == [[2**67]]
 
 
-def _ask_of_one() -> table_sums.Ask:
-    zero, one = np.zeros(1), np.ones(1)
-    return table_sums.Ask(("x",), "", (), 1.0, None, zero, one, private=True, drop=False)
+def _ask_of_one() -> table_sums.SumSpec:
+    return table_sums.SumSpec(("x",), "", (), Units.unbounded(1, 1.0), private=True, drop=False)
 
 
 def test_the_longest_rows_add_up_exactly_over_many_blocks():
@@ -197,7 +199,8 @@ def large(tmp_path, monkeypatch):
     table = private(write(tmp_path / "t.csv", rows, labels), n_public=False)
     once = sums_of(table)
     for _ in range(23):
-        table.files.memo["sums"] = table.files.memo["sums"].plus(table.files.memo["sums"])
+        facts, numbers, sums = table.files.private_pass
+        table.files.private_pass = facts, numbers, sums.plus(sums)
     return table, once
 
 
@@ -276,7 +279,7 @@ def test_public_rows_just_beyond_the_bound_are_brought_to_it(compiled):
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     rows = np.vstack([rows * f for f in (1 - 1e-5, 1.0, 1 + 1e-6, 1 + 1e-5, 1 + 1e-4, 3.0, 1e100)])
     adding = table_sums.Adding(
-        table_sums.Ask(("x",) * d, "", (), 1.0, None, np.zeros(d), np.ones(d), private=False, drop=False), compiled
+        table_sums.SumSpec(("x",) * d, "", (), Units.unbounded(d, 1.0), private=False, drop=False), compiled
     )
     whole = adding._whole(np.ascontiguousarray(rows.T))[0].T / UNIT
     assert adding.long == 5 * 8
@@ -479,7 +482,7 @@ def test_an_interrupted_pass_spends_nothing_and_can_begin_again(tmp_path, monkey
     with monkeypatch.context() as patch:
         patch.setattr(engine, "each", lost)
         # What nobody foresaw is an identifier; an interruption and a lost cluster say what they are.
-        with pytest.raises(privcov._private.MeasurementError if kind is MemoryError else kind):
+        with pytest.raises(privcov.releasing.private.MeasurementError if kind is MemoryError else kind):
             privcov.release_private("auto-cov", table, privcov.ZCDP(0.5), ledger=book)
         assert book.entries() == ()
     seen = []

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov._running import release
 from privcov.metrics.graphs import (
     Rates,
     Recovery,
@@ -20,10 +19,12 @@ from privcov.metrics.graphs import (
     precision_at,
     roc_at,
     roc_points,
+    solved,
     without_noise_at,
 )
 from privcov.postprocess.fit import Fit
 from privcov.privacy import NoPrivacy
+from privcov.releasing.run import release
 
 # True graph 0-1, 1-2, 2-3; found 0-1, 2-3, 0-3.
 TRUE = np.array([[1, 0.5, 0, 0], [0.5, 1, 0.3, 0], [0, 0.3, 1, -0.4], [0, 0, -0.4, 1]])
@@ -214,3 +215,9 @@ def test_what_the_noise_leaves_open_grows_with_the_noise():
         np.testing.assert_array_equal(states.state, decided_edges(rel, 8, copies=20).state)
         open_pairs.append(states.counts[1])
     assert open_pairs[0] > open_pairs[1]
+
+
+def test_a_lasso_that_does_not_converge_is_said():
+    """A singular matrix at a penalty below rounding has no certified answer."""
+    with pytest.raises(ValueError, match="did not converge at lambda = 1e-18"):
+        solved(np.ones((2, 2)), 1e-18)

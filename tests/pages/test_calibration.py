@@ -1,7 +1,6 @@
 """Calibration and neighbours: in the study, in the address, in the controls, in the release, in the script."""
 
 import dataclasses
-import types
 
 import numpy as np
 import pytest
@@ -10,9 +9,9 @@ import privcov
 from pages.shell import cached, script
 from pages.shell.study import CSV, Study, from_query, to_query
 from privcov import accounting
-from privcov._running import TUNINGS
 from privcov.estimators.base import METHODS
 from privcov.privacy import RELATIONS, ApproxDP
+from privcov.releasing.run import TUNINGS
 from tests.pages.test_pages import SMALL, open_page
 
 PAPER = "as-published-9"
@@ -139,7 +138,7 @@ def test_the_script_is_the_page_bit_for_bit(published, neighbours, calibration, 
 
 def test_a_csv_study_passes_them_on_too(published, monkeypatch):
     rows = privcov.Dataset.from_rows(np.random.default_rng(0).standard_normal((50, 3)))
-    monkeypatch.setattr(cached, "st", types.SimpleNamespace(session_state={"csv": rows}))
+    monkeypatch.setattr(cached.visitor_files, "table", lambda: rows)
     rel = cached.release(Study(source=CSV, method="gaussian-cov", calibration=PAPER, neighbours="zero-out"))
     assert (rel.parameters["calibration"], rel.parameters["neighbours"]) == (PAPER, "zero-out")
 

@@ -1,4 +1,4 @@
-"""The Lessons page: every lesson at both ends of its lever, answers checked, links that open what they say."""
+"""The Lessons page: every lesson at both ends of its control, answers checked, links that open what they say."""
 
 import dataclasses
 
@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 import privcov
-from pages.lessons import first, second
-from pages.lessons.book import BOOK
+from pages.lessons import clipping, columns, guess, reruns, rows, shrinkage
+from pages.lessons.book import FILES, LESSONS, NUMBERS, place
 from pages.shell import cached
-from privcov.lessons import guess, repair
-from privcov.lessons import numbers as lessons
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/6_Lessons.py"
@@ -27,38 +25,46 @@ def element(at, kind, key):
 
 
 def test_the_book_is_complete_and_every_question_has_one_right_answer():
-    assert len(BOOK) == 10
-    for lesson in BOOK:
+    for lesson in LESSONS.values():
         assert sum(choice.right for choice in lesson.choices) == 1
         assert len(lesson.choices) >= 3
         assert all(choice.reason and choice.text for choice in lesson.choices)
-        assert lesson.lever.start in lesson.lever.options
-        assert all((lesson.lever.left, lesson.lever.right, lesson.remember))
-        for option in lesson.lever.options:
-            assert lesson.lever.read(str(option)) == option, "an address brings back every place of the lever"
-    assert len({lesson.title for lesson in BOOK}) == 10
-    assert len({[c.right for c in lesson.choices].index(True) for lesson in BOOK}) == 3, "not always the same place"
+        assert lesson.control.start in lesson.control.options
+        assert all((lesson.control.left, lesson.control.right, lesson.remember))
+        for option in lesson.control.options:
+            assert lesson.control.read(str(option)) == option, "an address brings back every place of the control"
+    assert len({lesson.title for lesson in LESSONS.values()}) == len(LESSONS)
+    assert len({[c.right for c in lesson.choices].index(True) for lesson in LESSONS.values()}) == 3, (
+        "not always the same place"
+    )
 
 
-@pytest.mark.parametrize("number", range(1, 11))
-def test_every_lesson_runs_at_both_ends_of_its_lever(number):
-    lever = BOOK[number - 1].lever
-    at = open_page(PAGE, lesson=str(number), lever=str(lever.options[0]))
-    for end in (lever.options[0], lever.options[-1]):
+def test_saved_links_open_the_lessons_they_always_did():
+    """A number is given once: a new lesson takes the next one, wherever its row is."""
+    assert sorted(FILES) == list(range(1, len(FILES) + 1))
+    first = "neighbours sensitivity rows columns clipping thresholding shrinkage graphs reruns guess"
+    assert [FILES[number] for number in range(1, 11)] == first.split()
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_every_lesson_runs_at_both_ends_of_its_control(number):
+    control = LESSONS[number].control
+    at = open_page(PAGE, lesson=str(number), lever=str(control.options[0]))
+    for end in (control.options[0], control.options[-1]):
         element(at, "select_slider", f"lesson-lever-{number}").set_value(end).run()
         assert not at.exception
         assert not at.error
         assert not at.warning
         assert len(at.get("plotly_chart")) >= 1
-        assert (told(at, "lever") or str(lever.start)) == str(end)
-    assert at.title[0].value == f"{number}. {BOOK[number - 1].title}"
+        assert (told(at, "lever") or str(control.start)) == str(end)
+    assert at.title[0].value == f"{place(number)}. {LESSONS[number].title}"
 
 
 def test_answers_are_checked_with_a_reason_and_counted_on_the_chooser():
     at = open_page(PAGE, lesson="2")
     element(at, "button", "lesson-check-2").click().run()
     assert any("Choose one of the answers first" in c.value for c in at.caption)
-    choices = BOOK[1].choices
+    choices = LESSONS[2].choices
     radio = element(at, "radio", "lesson-choice-2")
     radio.set_value(0).run()
     element(at, "button", "lesson-check-2").click().run()
@@ -68,7 +74,7 @@ def test_answers_are_checked_with_a_reason_and_counted_on_the_chooser():
     assert not at.warning, "another choice is not checked yet"
     element(at, "button", "lesson-check-2").click().run()
     assert choices[1].reason in at.success[0].value
-    assert BOOK[1].remember in at.success[0].value
+    assert LESSONS[2].remember in at.success[0].value
     element(at, "button", "lesson-next").click().run()
     assert at.title[0].value.startswith("3. ")
     assert told(at, "lesson") == "3"
@@ -78,8 +84,8 @@ def test_answers_are_checked_with_a_reason_and_counted_on_the_chooser():
     assert at.success, "the answer is still there"
 
 
-def test_the_words_at_the_ends_move_the_lever_one_step_and_stop_there():
-    options, start = BOOK[2].lever.options, BOOK[2].lever.start
+def test_the_words_at_the_ends_move_the_control_one_step_and_stop_there():
+    options, start = LESSONS[3].control.options, LESSONS[3].control.start
     at = open_page(PAGE, lesson="3")
     element(at, "button", "lesson-lever-more").click().run()
     assert told(at, "lever") == str(options[options.index(start) + 1])
@@ -91,11 +97,11 @@ def test_the_words_at_the_ends_move_the_lever_one_step_and_stop_there():
     assert element(at, "button", "lesson-lever-less").disabled
 
 
-def test_the_lever_starts_anew_with_the_lesson():
+def test_the_control_starts_anew_with_the_lesson():
     at = open_page(PAGE, lesson="3", lever="200000")
     element(at, "button", "lesson-next").click().run()
     assert "lever" not in at.query_params
-    assert element(at, "select_slider", "lesson-lever-4").value == BOOK[3].lever.start
+    assert element(at, "select_slider", "lesson-lever-4").value == LESSONS[4].control.start
 
 
 @pytest.mark.parametrize(("name", "text"), [("lesson", "eleven"), ("lever", "-1"), ("part", "<b>")])
@@ -137,30 +143,30 @@ def test_the_demonstrations_are_the_other_part():
 
 def linked(number: int, value: object):
     """The release of the study that the lesson hands on."""
-    study = BOOK[number - 1].onward[2](value)
+    study = LESSONS[number].onward[2](value)
     return cached.dataset(study), cached.release(study)
 
 
 def test_links_open_the_very_matrices_of_the_lesson():
     data, rel = linked(3, 2_000)
-    np.testing.assert_allclose(rel.covariance, lessons.of_many(2_000).released, atol=1e-12)
+    np.testing.assert_allclose(rel.covariance, rows.of_many(2_000).released, atol=1e-12)
     data, rel = linked(4, 20)
-    np.testing.assert_allclose(rel.covariance, lessons.of_width(20).sparse, atol=1e-12)
-    multiple = first.MULTIPLES[3]
+    np.testing.assert_allclose(rel.covariance, columns.of_width(20).sparse, atol=1e-12)
+    multiple = clipping.MULTIPLES[3]
     data, rel = linked(5, multiple)
-    (found,) = lessons.clipped((multiple,))
+    (found,) = clipping.clipped((multiple,))
     assert data.row_bound == pytest.approx(found.row_bound)
     assert privcov.error(rel, data, relative=True) == pytest.approx(found.total)
     data, rel = linked(7, 0.05)
-    np.testing.assert_allclose(np.linalg.eigvalsh(rel.covariance), repair.shrunk(0.05).shrunk, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.eigvalsh(rel.covariance), shrinkage.shrunk(0.05).shrunk, atol=1e-12)
 
 
-@pytest.mark.parametrize("number", range(1, 11))
+@pytest.mark.parametrize("number", NUMBERS)
 def test_every_link_survives_its_address(number):
     from pages.shell.study import from_query, to_query
 
-    lesson = BOOK[number - 1]
-    for value in (lesson.lever.options[0], lesson.lever.options[-1]):
+    lesson = LESSONS[number]
+    for value in (lesson.control.options[0], lesson.control.options[-1]):
         study = lesson.onward[2](value)
         again, problems = from_query(to_query(study))
         assert problems == []
@@ -168,8 +174,8 @@ def test_every_link_survives_its_address(number):
         assert again.bound == pytest.approx(study.bound)
 
 
-def test_the_re_runs_are_read_from_the_lever():
-    assert BOOK[8].lever.options == second.RUNS
+def test_the_re_runs_are_read_from_the_control():
+    assert LESSONS[9].control.options == reruns.RUNS
 
 
 # --- guess the neighbour ------------------------------------------------------------------------------------
@@ -213,5 +219,5 @@ def test_a_hundred_rounds_of_the_optimal_attacker_leave_the_class_alone():
 def test_the_numbers_in_the_last_question_are_true():
     low, high = guess.score_interval(17, 20)
     assert round(low, 2) == 0.62
-    assert low < guess.limit(BOOK[9].lever.start) < high
-    assert round(guess.limit(BOOK[9].lever.start), 2) == 0.69
+    assert low < guess.limit(LESSONS[10].control.start) < high
+    assert round(guess.limit(LESSONS[10].control.start), 2) == 0.69

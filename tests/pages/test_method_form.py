@@ -2,8 +2,8 @@
 
 import pytest
 
-from pages.shell.fields import stands
-from pages.shell.method_form import CALIBRATION, NEIGHBOURS, RARE, USUAL
+from pages.shell.fields import is_shown
+from pages.shell.sidebar import CALIBRATION, NEIGHBOURS, RARE, USUAL
 from pages.shell.study import Study, from_query
 from privcov.estimators.base import METHODS
 from tests.pages.test_pages import SMALL, open_page
@@ -43,7 +43,7 @@ def test_every_setting_is_in_its_fold_and_none_is_lost(method, options):
     assert not problems
     wanted = {USUAL: set(), RARE: set()}
     for spec in card.parameters:
-        if stands(spec, "options", study, owner=method):
+        if is_shown(spec, "options", study, owner=method):
             wanted[RARE if spec.advanced else USUAL].add(spec.label)
     if len(card.relations) > 1:
         wanted[USUAL].add(NEIGHBOURS)

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shell import hosted
-from pages.your_data import columns, state
+from pages.your_data import declare, state
 from privcov.accounting import attacker_success
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.ledger import Ledger
@@ -463,5 +463,5 @@ def test_a_cell_that_is_no_number_is_named_and_nothing_is_declared_with_it():
 
 @pytest.mark.parametrize("number", [0.1, 120.0, -1234567.5, 12345678901234567.0, 0.1 + 0.2, 1e300])
 def test_a_bound_is_shown_to_its_last_digit(number):
-    assert float(columns._exact(number).replace(",", "")) == number
-    assert columns._exact(1234.0) == "1,234"
+    assert float(declare._exact(number).replace(",", "")) == number
+    assert declare._exact(1234.0) == "1,234"

@@ -17,7 +17,7 @@ from privcov.bundle.opened import bundle_of, open_answer
 from privcov.bundle.safe import cell, cells
 from privcov.data_sources import csv_file
 from privcov.data_sources.private_file import Column, Declaration, read_private
-from privcov.figures.own import brief
+from privcov.figures.words import brief
 from privcov.ledger import Ledger
 from tests.pages.sent import everything, plain
 from tests.patience import patient
@@ -327,7 +327,7 @@ def test_a_failing_measurement_or_view_is_generic_and_spent(ledger, monkeypatch,
         raise ZeroDivisionError(f"row 17 holds {CANARY}")
 
     at = limited(declared(table(), declaration()))
-    monkeypatch.setattr("privcov._private.measure_exactly", burst)
+    monkeypatch.setattr("privcov.releasing.private.measure_exactly", burst)
     press(press(at, "Release ..."), "Confirm and release")
     assert any("The private measurement failed (id " in plain(e.value) for e in at.error)
     monkeypatch.setattr(own_view, "owner_look", burst)
@@ -395,13 +395,13 @@ def test_the_page_shows_the_security_text_and_its_limits_are_the_codes():
     assert text.partition("\n")[2].strip() in [
         m.value.strip() for m in press(session(), "Security and limits").markdown
     ]
-    from privcov import private_dataset, private_facts
+    from privcov import private_dataset, public_facts
 
     for limit in (
         csv_file.MAX_COLUMNS,
         private_dataset.MOST_ROWS,
         csv_file.MAX_HEADER_BYTES,
-        private_facts.MOST_CLASSES,
+        public_facts.MOST_CLASSES,
     ):
         assert f"{limit:,}" in text
     assert f"{csv_file.MAX_BYTES / 1e6:.0f} MB" in text

@@ -68,7 +68,7 @@ def metric(at: AppTest, label: str) -> str:
 
 
 def test_every_page_file_is_in_the_menu_and_back():
-    listed = [file for _, entries in MENU for file, _ in entries]
+    listed = [entry.file for _, entries in MENU for entry in entries]
     assert sorted(listed) == sorted(PAGES)
 
 

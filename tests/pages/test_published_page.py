@@ -7,10 +7,11 @@ from pages.published import again, figures, summary
 from pages.published import table as published_table
 from pages.shell import show
 from privcov.figures import published as pictures
-from privcov.figures.look import DARK, LIGHT, wash
+from privcov.figures.palette import DARK, LIGHT, wash
 from privcov.figures.published import colours, scatter
-from privcov.papers import published
-from privcov.papers.published_curves import FIGURES, curves
+from privcov.papers import base, catalogue
+from privcov.papers.catalogue import FIGURES
+from privcov.papers.curves import curves
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/8_Published_results.py"
@@ -41,15 +42,15 @@ def test_every_table_opens(page, key):
     button(page, f"published-{key}").click().run()
     assert not page.exception
     assert not page.error
-    table = published.TABLES[key]
+    table = catalogue.TABLES[key]
     assert any(s.value.startswith(table.name) for s in page.header)
     _, alt = chart(page, "Printed against ours")
     assert "within error" in alt
 
 
 def test_the_grid_shows_printed_ours_and_sound_in_one_cell():
-    table = published.TABLES["2-table-2"]
-    found = published.beside(table)
+    table = catalogue.TABLES["2-table-2"]
+    found = base.beside(table)
     found = found[found["metric"] == "frobenius"]
     html = published_table.grid(table, found, {name: wash(c, 0.2) for name, c in colours(LIGHT).items()})
     assert html.count("<tr>") == 1 + 18
@@ -61,13 +62,13 @@ def test_the_grid_shows_printed_ours_and_sound_in_one_cell():
 
 
 def test_a_doubtful_number_is_marked_and_a_missing_one_says_why():
-    table = published.TABLES["4-table-6"]
-    found = published.beside(table)
+    table = catalogue.TABLES["4-table-6"]
+    found = base.beside(table)
     html = published_table.grid(table, found[found["metric"] == "spectral"], {})
     assert "<b>5.73*</b>" in html
     assert "probably 4.73" in html
-    table = published.TABLES["3-table-1"]
-    assert 'title="The noisy matrix is indefinite' in published_table.grid(table, published.beside(table), {})
+    table = catalogue.TABLES["3-table-1"]
+    assert 'title="The noisy matrix is indefinite' in published_table.grid(table, base.beside(table), {})
 
 
 def test_a_cell_can_be_computed_again():
@@ -88,15 +89,15 @@ def test_a_cell_can_be_computed_again():
 
 def test_cells_lead_to_estimate_with_the_published_calibration():
     for key, calibration in (("2-table-1", "as-published"), ("2-table-2", "as-published-2"), ("4-table-1", None)):
-        table = published.TABLES[key]
-        row = published.printed(table).iloc[0]
+        table = catalogue.TABLES[key]
+        row = base.printed(table).iloc[0]
         study = again.study_of(table, row)
         assert dict(study.data)["n"] == int(row["n"])
         assert study.epsilon == float(row["epsilon"])
         assert calibration in (None, study.calibration)
     assert study.delta == 1 / 400
-    row = published.printed(published.TABLES["3-table-1"]).iloc[0]
-    assert again.study_of(published.TABLES["3-table-1"], row) is None
+    row = base.printed(catalogue.TABLES["3-table-1"]).iloc[0]
+    assert again.study_of(catalogue.TABLES["3-table-1"], row) is None
 
 
 def test_the_button_opens_the_same_table_in_trade_offs():
@@ -109,7 +110,7 @@ def test_the_button_opens_the_same_table_in_trade_offs():
 
 @pytest.mark.parametrize("key", FIGURES)
 def test_every_figure_shows_its_curves_findings_and_what_is_left(page, key):
-    table = published.TABLES[key]
+    table = catalogue.TABLES[key]
     figure = next(s for s in page.selectbox if s.key == "published.figure")
     figure.set_value(table.name).run()
     assert not page.exception
@@ -121,7 +122,7 @@ def test_every_figure_shows_its_curves_findings_and_what_is_left(page, key):
         assert f"{figures.HOLDS[check.holds]} **{show.as_text(check.question)}**" in text
     kept = figures._kept(summary.stored_at())[key]
     assert f"{sum(one.survives for one in kept)} of {len(kept)} curves survive" in text
-    read = published.told(table)
+    read = base.told(table)
     captions = " ".join(c.value for c in page.caption)
     assert (read["what"] == "setting").any()
     assert all(show.as_text(line) in captions for line in read.loc[read["what"] != "question", "text"])
@@ -153,7 +154,7 @@ def test_a_figure_opens_from_a_link_with_its_panel():
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_the_chart_of_a_panel_draws_both_versions_of_every_line(palette):
-    table = published.TABLES["2-figure-2"]
+    table = catalogue.TABLES["2-figure-2"]
     found = curves(table)
     made = pictures.panel(found, palette, x="epsilon", y="wrong", log=False, methods=False)
     assert {t.line.dash for t in made.figure.data} == {"dash", "solid"}
@@ -168,9 +169,9 @@ def test_the_chart_of_a_panel_draws_both_versions_of_every_line(palette):
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_the_chart_puts_equal_numbers_on_the_diagonal(palette):
-    found = published.beside(published.TABLES["2-table-2"]).head(4).copy()
+    found = base.beside(catalogue.TABLES["2-table-2"]).head(4).copy()
     found["ours"] = found["value"] * np.array([1, 1, 2, 100])
-    found = published.again(found)
+    found = base.again(found)
     picture = scatter(found, list("abcd"), palette)
     shown = {trace.name: len(trace.x) for trace in picture.figure.data if trace.name}
     assert shown == {"within error": 2, "same order": 1, "different": 1}

@@ -7,11 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.shell import address, frame, saved
+from pages.shell import address, cached, frame, take_home
 from pages.shell.study import Study
-from pages.trade_offs import sweep
+from pages.trade_offs import saved, sweep
 from privcov.estimators.base import METHODS
-from privcov.papers.presets import PRESETS
+from privcov.papers.catalogue import PRESETS
 from privcov.privacy import NoPrivacy
 from privcov.sweeps import studies
 from tests.pages.test_pages import open_page
@@ -234,11 +234,10 @@ ONE = Study(source="zipf-norms", data=(("d", 3), ("n", 50)), method="gaussian-co
     "study", [Study(data=(("d", 3), ("n", 50))), ONE, Study(source="wine", kind="pure", bound=0.5)]
 )
 def test_a_saved_release_gives_the_page_s_number_in_the_shell_and_opens_in_estimate(study):
-    from pages.shell import cached
     from privcov.metrics.errors import error
 
     data = cached.dataset(study)
-    plan = saved.one_release(study, data)
+    plan = take_home.one_release(study, data)
     (again_,) = studies.read(studies.write([plan]))
     value = privcov.run(again_)["value"].iloc[0]
     assert value == error(cached.release(study), data, relative=True, against=sweep.against(data))
@@ -265,16 +264,16 @@ def one_release(**change) -> privcov.Plan:
 @pytest.mark.parametrize("source", ["csv", "ionosphere"])
 def test_a_file_of_the_visitor_s_own_is_no_saved_study(source, monkeypatch):
     """Neither a declared table nor a published set whose file was brought: nothing of either can be made again."""
-    monkeypatch.setattr(saved.cached.bring, "find", lambda key: object() if key == "ionosphere" else None)
+    monkeypatch.setattr(cached.visitor_files, "brought", lambda key: object() if key == "ionosphere" else None)
     data = privcov.Dataset.from_rows(np.eye(3), 1.0, provenance="public")
     with pytest.raises(ValueError, match="a file of yours is none"):
-        saved.one_release(Study(source=source), data)
+        take_home.one_release(Study(source=source), data)
 
 
 def test_a_saved_release_keeps_seeds_and_bound_apart():
     """The seed of the rows, that of the noise, and the row bound in the units of the data."""
     study = Study(source="ar1-covariance", data=(("d", 3), ("n", 40)), rows=4, seed=9, bound=0.5)
-    plan = saved.one_release(study, saved.cached.dataset(study))
+    plan = take_home.one_release(study, cached.dataset(study))
     assert (plan.seed, plan.noise_seed) == (4, 9)
     assert plan.row_bound == 0.5 * privcov.source("ar1-covariance", n=40, d=3, seed=4).row_bound
     again = saved.study_of(plan)

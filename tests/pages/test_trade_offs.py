@@ -14,10 +14,9 @@ from pages.shell import jobs
 from pages.shell.jobs import Job
 from pages.shell.study import Study
 from pages.trade_offs import sweep
-from pages.trade_offs.axes import axes, read_values
-from pages.trade_offs.script import script
+from pages.trade_offs.sweep import axes, read_values, script
 from privcov import accounting
-from privcov.papers.presets import PRESETS
+from privcov.papers.catalogue import PRESETS
 from privcov.sweeps import draws as draws_module
 from privcov.sweeps.cells import Cell
 from tests.pages.test_pages import ROOT, chart, open_page, settle
@@ -326,7 +325,6 @@ def test_the_page_shows_what_there_is_and_stops(monkeypatch):
 
 def test_a_sweep_that_goes_on_takes_the_place_of_the_stopped_one_on_the_page(monkeypatch):
     """The button Go on is in a fragment, which would run again with the job that was stopped."""
-    from pages.trade_offs import view
 
     class Again(Exception):
         pass
@@ -334,14 +332,16 @@ def test_a_sweep_that_goes_on_takes_the_place_of_the_stopped_one_on_the_page(mon
     def whole_page():
         raise Again
 
-    made, stopped = built(), Job(lambda: iter(()), 1)
+    stopped, other, seen = Job(lambda: iter(()), 1), Job(lambda: iter(()), 1), []
     assert stopped.wait(10)
-    monkeypatch.setattr(view.st, "rerun", whole_page)
-    monkeypatch.setattr(view, "jobs", lambda: {made.key: stopped})
-    view._paint(made, "", DATA, STUDY, stopped, False)  # nothing to show, and nothing to run again
-    monkeypatch.setattr(view, "jobs", lambda: {made.key: Job(lambda: iter(()), 1)})
+    monkeypatch.setattr(jobs.st, "rerun", whole_page)
+    kept = jobs.Jobs("sweeps")
+    monkeypatch.setattr(jobs.Jobs, "all", lambda _: {"asked": stopped})
+    kept._look("asked", seen.append, stopped, False)
+    assert seen == [stopped]  # it is shown, and nothing runs again
+    monkeypatch.setattr(jobs.Jobs, "all", lambda _: {"asked": other})
     with pytest.raises(Again):
-        view._paint(made, "", DATA, STUDY, stopped, False)
+        kept._look("asked", seen.append, stopped, False)
 
 
 def test_the_script_on_the_page_is_its_table(capsys):
@@ -380,7 +380,7 @@ def test_pins_stand_side_by_side_and_go():
 
 
 def test_curves_of_a_file_go_with_the_file():
-    from pages.upload import session_file
+    from pages.shell import visitor_files
 
     at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
     import streamlit as st
@@ -388,7 +388,7 @@ def test_curves_of_a_file_go_with_the_file():
     csv = Study(source="csv")
     kept = {(csv, "x"): "curves", ("", "y"): "others"}
     st.session_state["sweeps"], st.session_state["pins"] = dict(kept), dict(kept)
-    session_file.forget_results()
+    visitor_files.forget_results()
     assert list(st.session_state["sweeps"]) == list(st.session_state["pins"]) == [("", "y")]
     assert at
 

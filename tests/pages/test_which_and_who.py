@@ -15,7 +15,7 @@ def which_page():
     from pages.shell.study import Study
     from pages.trade_offs import which_epsilon
 
-    frame.palette = lambda: __import__("privcov.figures.look", fromlist=["LIGHT"]).LIGHT
+    frame.palette = lambda: __import__("privcov.figures.palette", fromlist=["LIGHT"]).LIGHT
     study = Study(**st.session_state["asked"])
     which_epsilon.section(study, cached.dataset(study))
 
@@ -27,7 +27,7 @@ def who_page():
     from pages.shell.study import Study
     from pages.trade_offs import who_wins
 
-    frame.palette = lambda: __import__("privcov.figures.look", fromlist=["LIGHT"]).LIGHT
+    frame.palette = lambda: __import__("privcov.figures.palette", fromlist=["LIGHT"]).LIGHT
     study = Study(**st.session_state["asked"])
     who_wins.section(study, cached.dataset(study))
 

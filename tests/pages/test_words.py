@@ -90,8 +90,12 @@ def within(path: Path) -> str:
 
 
 # Where one `ends` serves two calls: a slider of a field is either linear or logarithmic; the shared slider's caller
-# writes the words; a lesson's words are two buttons that move its lever.
-SHARED = {("shell/fields.py", "field"): 1, ("shell/controls.py", "slider"): 1, ("lessons/view.py", "_lever"): 1}
+# writes the words; a lesson's words are two buttons that move its control.
+SHARED = {
+    ("shell/fields.py", "of_parameter"): 1,
+    ("shell/sidebar.py", "_study_slider"): 1,
+    ("lessons/view.py", "_control"): 1,
+}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
@@ -100,7 +104,7 @@ def test_every_slider_in_the_source_has_words_beside_it(path):
         nodes = list(ast.walk(function))
         sliders = sum(isinstance(n, ast.Attribute) and n.attr in ("slider", "select_slider") for n in nodes)
         calls = [getattr(n.func, "attr", getattr(n.func, "id", "")) for n in nodes if isinstance(n, ast.Call)]
-        sliders += sum(isinstance(n, ast.Call) and getattr(n.func, "id", "") == "slider" for n in nodes)
+        sliders += sum(isinstance(n, ast.Call) and getattr(n.func, "id", "") == "_study_slider" for n in nodes)
         lacking = sliders - calls.count("ends") - SHARED.get((within(path), function.name), 0)
         assert lacking <= 0, f"{function.name}: {lacking} slider(s) without ends(left, right)"
 
@@ -138,13 +142,13 @@ def test_nobody_reads_of_a_budget_without_what_runs_out(folder):
 
 # --- bands and intervals ------------------------------------------------------------------------------------
 
-# Figure files that draw a band or an interval: which of the four kinds, and where the reader is told.
+# Files that draw a band or an interval: which of the four kinds, and where the reader is told.
 BANDS = {
-    "errors.py": ("replicate-range", "pages/trade_offs/view.py"),
+    "errors.py": ("replicate-range", "pages/trade_offs/curves.py"),
+    "errors.py, the solution": ("mean-interval", "pages/trade_offs/which_epsilon.py"),
     "roc.py": ("replicate-range", "pages/graph_recovery/roc.py"),
-    "solution.py": ("mean-interval", "pages/trade_offs/which_epsilon.py"),
     "own.py": ("Privacy-noise interval", "privcov/figures/own.py"),
-    "lessons.py": ("binomial interval", "privcov/figures/lessons.py"),
+    "guess.py": ("binomial interval", "pages/lessons/guess.py"),
     "demonstrations.py": ("no interval: areas under histograms", ""),
     "published.py": ("Bars: a standard error over our runs", "pages/published/figures.py"),
     "audit.py": ("no interval: areas under histograms and under the attacker's curve", ""),
@@ -152,8 +156,9 @@ BANDS = {
 
 
 def test_every_band_says_which_interval_it_is():
-    drawing = re.compile(r"fill=\"to|error_[xy]|\bintervals?\(")
-    found = {p.name for p in (ROOT / "privcov/figures").glob("*.py") if drawing.search(p.read_text(encoding="utf-8"))}
+    drawing = re.compile(r"fill=\"to|error_[xy]|\bintervals?\(|\bribbon\(")
+    files = [*(ROOT / "privcov/figures").glob("*.py"), *(ROOT / "pages/lessons").glob("*.py")]
+    found = {p.name for p in files if drawing.search(p.read_text(encoding="utf-8"))} - {"look.py"}  # it draws for all
     assert found <= set(BANDS), f"say in BANDS, and to the reader, what the band is: {sorted(found - set(BANDS))}"
     for phrase, file in BANDS.values():
         assert not file or phrase in (ROOT / file).read_text(encoding="utf-8"), (phrase, file)
@@ -162,8 +167,8 @@ def test_every_band_says_which_interval_it_is():
 def test_the_two_intervals_of_a_release_are_named_in_the_picture():
     import numpy as np
 
-    from privcov.figures.look import LIGHT
     from privcov.figures.own import intervals
+    from privcov.figures.palette import LIGHT
 
     one = np.array([0.2, -0.1])
     made = intervals(["a", "b"], one, one - 0.1, one + 0.1, LIGHT, x_title="x", what="Pairs", second=(one - 1, one + 1))
@@ -194,7 +199,7 @@ WANTED = {
 def test_the_glossary_is_complete_and_each_entry_is_whole():
     words = glossary.words()
     assert set(words) >= WANTED
-    labels = {label for _, entries in frame.MENU for _, label in entries}
+    labels = {entry.label for _, entries in frame.MENU for entry in entries}
     for key, entry in words.items():
         assert re.fullmatch(r"[a-z-]+", key)
         assert re.fullmatch(r"([^.]|\.\d)+\.", entry.means), f"{key}: the meaning is one sentence"
@@ -204,7 +209,7 @@ def test_the_glossary_is_complete_and_each_entry_is_whole():
 
 
 def test_every_entry_says_where_to_see_it_in_settings_that_the_page_has():
-    files = {label: ROOT / file for _, entries in frame.MENU for file, label in entries}
+    files = {entry.label: ROOT / entry.file for _, entries in frame.MENU for entry in entries}
     for key, entry in glossary.words().items():
         for name in entry.own:
             assert f'"{name}"' in files[entry.page].read_text(encoding="utf-8"), (key, name)
@@ -288,7 +293,7 @@ def test_wherever_a_method_is_chosen_it_says_when_not_to():
             ):
                 choosing.add(within(path))
     assert {f"trade_offs/{name}.py" for name in ("form", "which_epsilon")} <= choosing
-    assert {"shell/method_form.py", "graph_recovery/roc_form.py"} <= choosing
+    assert {"shell/sidebar.py", "graph_recovery/roc.py"} <= choosing
     for path in FILES:
         assert within(path) not in choosing or "when_not(" in path.read_text(encoding="utf-8"), path.name
 

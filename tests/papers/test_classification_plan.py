@@ -8,8 +8,8 @@ import pytest
 
 import privcov
 from privcov.metrics.classification import Sizes, classification_error, majority_error, split
-from privcov.papers.presets import PRESETS
-from privcov.papers.presets_classification import CLASSIFIERS, RAW_STEP
+from privcov.papers.catalogue import CLASSIFIERS, PRESETS
+from privcov.papers.presets import RAW_STEP
 from privcov.privacy import ApproxDP, NoPrivacy, ZCDP
 from privcov.sweeps.guessing import GUESS, against_guessing, without_noise
 from privcov.sweeps.plan import CLASSIFICATION, Plan, run, summarise

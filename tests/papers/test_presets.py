@@ -4,7 +4,7 @@ import pytest
 
 import privcov
 from privcov.estimators.base import METHODS
-from privcov.papers.presets import PRESETS
+from privcov.papers.catalogue import PRESETS
 from privcov.privacy import ApproxDP, PureDP, ZCDP
 from privcov.sweeps import estimates
 from privcov.sweeps.estimates import MOST_CELLS, Cost, estimate, in_words, refusal, together

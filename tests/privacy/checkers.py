@@ -15,9 +15,10 @@ import numpy as np
 
 import privcov
 from privcov import accounting
+from privcov.estimators.base import MethodInput, OtherSteps
 from privcov.measurements import exact_moment, exact_noise, exact_reading
 from privcov.measurements.integer_gram import noiseless_gram
-from privcov.private_dataset import PrivateDataset, Sealed, SealedError
+from privcov.private_dataset import PrivateDataset
 
 SHARES = {
     "isotropic": privcov.ZCDP(0.1),
@@ -137,15 +138,14 @@ def check_unbiased(private: PrivateDataset, expected: np.ndarray, monkeypatch) -
 
 def check_only_measures(method, facts, guarantee) -> None:
     """A method asks a private table for its one measurement and for nothing else."""
-    from privcov._private import _measure_and_run
+    from privcov.releasing.private import _measure_and_finish
 
     private = PrivateDataset.from_rows(np.zeros((2, facts.d)), row_bound=facts.row_bound)
-    options = {"centre": "joint", "tuning": method.card.tunings[0]}
+    given = MethodInput(facts, guarantee, "joint", method.card.tunings[0], np.random.default_rng(0))
     try:
-        _measure_and_run(method, private, guarantee, options)
-    except SealedError as problem:
+        _measure_and_finish(method, private, given)
+    except OtherSteps as problem:
         raise AssertionError(f"{method.card.key} wants more than the measurement: {problem}") from None
-    assert not hasattr(Sealed(facts, None), "__len__")
 
 
 def check_spent_first(ledger) -> None:

@@ -34,9 +34,8 @@ import numpy as np
 
 import privcov.estimators
 from privcov import accounting
-from privcov._running import build_method
-from privcov.dataset import Dataset
-from privcov.estimators.base import Ask, Outcome
+from privcov.dataset import Dataset, Kept
+from privcov.estimators.base import MethodInput, Outcome
 from privcov.measurements import (
     eigenvalues,
     exponential_vectors,
@@ -47,6 +46,7 @@ from privcov.measurements import (
     whitened,
 )
 from privcov.privacy import Event
+from privcov.releasing.run import build_method
 from tests.privacy import laws
 
 ADDITIVE: dict[str, Callable] = {
@@ -94,7 +94,7 @@ def opened(dataset: Dataset):
         yield
     finally:
         dataset.rows.is_open = False
-        dataset.memo.clear()
+        dataset.kept.forget()
 
 
 class Loud:
@@ -362,11 +362,13 @@ def replay(
     method = build_method(key, options)
 
     def run(table: Dataset, history: History) -> Outcome | tuple:
-        hidden = dataclasses.replace(table, rows=Curtain(table.rows), memo={})
+        hidden = dataclasses.replace(table, rows=Curtain(table.rows), kept=Kept())
         tuning = method.card.tunings[0]
         with history.hooked(patch):
             try:
-                return method.run(Ask(hidden, guarantee, centre, tuning, Loud(seed, factor), relation=relation))
+                return method.run(
+                    MethodInput.on(hidden, guarantee, centre, tuning, Loud(seed, factor), relation=relation)
+                )
             except ValueError as refusal:  # of noisy numbers that no matrix can be made of
                 return refusal.args
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov._running import build_method
 from privcov.estimators.dp_thresholding import DpThresholding
 from privcov.ledger import Ledger
 from privcov.measurements import exact_moment, exact_noise, exact_reading, integer_gram
 from privcov.measurements.raw_folds import fold_moments
+from privcov.releasing.run import build_method
 from tests.privacy import checkers
 from tests.privacy.test_replay import tables
 
@@ -154,13 +154,13 @@ def test_a_threshold_chosen_from_raw_rows(monkeypatch):
     method = build_method("dp-thresholding", {})
     facts = tables(3, "axis", "flat")[0].facts
     checkers.check_only_measures(method, facts, privcov.ZCDP(1.0))
-    honest = DpThresholding.run
+    honest = DpThresholding.finish
 
-    def tuned(self, ask):
+    def tuned(self, ask, measured):
         fold_moments(ask.dataset, joint=True, folds=3, rng=ask.rng)
-        return honest(self, ask)
+        return honest(self, ask, measured)
 
-    monkeypatch.setattr(DpThresholding, "run", tuned)
+    monkeypatch.setattr(DpThresholding, "finish", tuned)
     with pytest.raises(AssertionError, match="wants more"):
         checkers.check_only_measures(method, facts, privcov.ZCDP(1.0))
 

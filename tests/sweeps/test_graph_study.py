@@ -44,8 +44,8 @@ def test_a_replicate_is_what_release_gives_on_the_rows_of_that_replicate():
     for replicate in (0, 2):
         rows = make_dataset(source, seed=0, repeat=replicate)
         for line, guarantee in enumerate((ApproxDP(2, 1e-3), ApproxDP(0.5, 1e-3), NoPrivacy())):
-            method = privcov._running.build_method("glasso-gaussian", {})
-            rel = privcov._running.run_method(method, rows, guarantee, seed=0, repeat=replicate)
+            method = privcov.releasing.run.build_method("glasso-gaussian", {})
+            rel = privcov.releasing.run.run_method(method, rows, guarantee, seed=0, repeat=replicate)
             want = path_rates(rel.path, rows.truth.graph)
             np.testing.assert_array_equal(found[replicate][line].rates.fpr, want.fpr)
             np.testing.assert_array_equal(found[replicate][line].rates.tpr, want.tpr)

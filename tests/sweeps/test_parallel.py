@@ -13,7 +13,7 @@ import pytest
 
 import privcov
 from privcov import engine
-from privcov.papers import published, reproduce
+from privcov.papers import base, catalogue, reproduce
 from privcov.sweeps import draws as draws_module
 from privcov.sweeps import studies
 from privcov.sweeps.cells import _List, cells, count_known
@@ -142,15 +142,15 @@ def test_rows_that_no_source_makes_stay_in_this_process(at_once, monkeypatch):
 
 def test_the_papers_tables_are_the_same(at_once, monkeypatch, tmp_path):
     """As published and sound, of one point of paper 4's first table."""
-    table = published.TABLES["4-table-1"]
+    table = catalogue.TABLES["4-table-1"]
     small = dataclasses.replace(table, points=table.points[:1], small=(3, 2))
-    monkeypatch.setattr(published, "TABLES", {"4-table-1": small})
+    monkeypatch.setattr(catalogue, "TABLES", {"4-table-1": small})
     for count in (1, 2):
         reproduce.reproduce(folder=tmp_path / str(count), workers=count)
     one, two = ((tmp_path / str(count) / "4-table-1.csv").read_text() for count in (1, 2))
     assert one == two
-    assert published.LITERAL in one
-    assert published.SOUND in one
+    assert base.LITERAL in one
+    assert base.SOUND in one
 
 
 FULL_DISK = """

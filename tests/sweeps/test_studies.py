@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import privcov
 from privcov.__main__ import main
 from privcov.bundle import report
-from privcov.figures.look import LIGHT
-from privcov.figures.matrices import heatmap
-from privcov.figures.static import png, svg
+from privcov.figures.exports import svg
+from privcov.figures.matrices import heatmap, png
+from privcov.figures.palette import LIGHT
 from privcov.sweeps import studies
 
 PLAN = privcov.Plan(

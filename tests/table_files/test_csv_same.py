@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from privcov.data_sources.csv_file import read_public
+from privcov.data_sources.private_file import Column, Declaration, read_private
 from privcov.table_files import TableFileError, blocks_of, count_rows, csv_rows, csv_scan, describe, numbers, parts_of
 
 # tmp_path is shared on purpose, and how fast a busy machine draws examples is no property of the code
@@ -115,6 +117,8 @@ def read(path, private: bool = True, counted: bool = True):
 
 def written(rows, end: str, quoting: int) -> str:
     out = io.StringIO(newline="")
+    if any(set("\r\n") - set(end) & set(cell) for row in rows for cell in row):
+        quoting = csv.QUOTE_ALL  # before Python 3.13 a writer quotes only the line ends that it writes itself
     csv.writer(out, lineterminator=end, quoting=quoting).writerows([("a", "b", "c"), *rows])
     return out.getvalue()
 
@@ -171,6 +175,36 @@ def test_reading_a_few_bytes_at_a_time_changes_nothing(tmp_path, rows, some):
     assert labels == [record[2].strip() for record in literal(text)]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("blank", ["", "\n"])
+@pytest.mark.parametrize("some", [1, 2, 3, 5, 8, 50])
+def test_a_line_end_counts_once_where_two_reads_meet(tmp_path, monkeypatch, end, blank, some):
+    monkeypatch.setattr(csv_scan, "READ_BYTES", some)
+    text = written([("1", "2", "x")] * 9 + [("oops", "2", "x")], end, csv.QUOTE_MINIMAL) + blank
+    (tmp_path / "rows.csv").write_bytes(text.encode())
+    with pytest.raises(TableFileError, match=r"^Line 11 of .* has text in column 'a' \('oops'\)"):
+        read(tmp_path / "rows.csv", private=False)
+    assert read_public(text.encode()).dropped == {
+        name: f"Column '{name}' is left out because it holds text, such as '{cell}' on line {line}."
+        for name, cell, line in (("a", "oops", 11), ("c", "x", 2))
+    }
+
+
+@settings(deadline=None, max_examples=50, derandomize=True, suppress_health_check=QUIET)
+@given(rows_of_cells, st.sampled_from(["\n", "\r\n", "\r"]))
+@example([(cell, "1", "x") for cell in ODD_CELLS], "\n")
+def test_an_upload_is_read_as_a_file_is(tmp_path, rows, end):
+    text = written(rows, end, csv.QUOTE_MINIMAL)
+    (tmp_path / "rows.csv").write_bytes(text.encode())
+    found, labels = read(tmp_path / "rows.csv")
+    classes = ("x", "1.5", "é", "NA")
+    what = Declaration("t", "a row", tuple(Column(c, -1, 1) for c in "ab"), label="c", classes=classes)
+    uploaded = read_private(text.encode(), what)
+    np.testing.assert_array_equal(uploaded._rows, found)
+    places = {name: at for at, name in enumerate(classes)}
+    assert uploaded._class_of.tolist() == [places.get(label, -1) for label in labels]
+
+
 @pytest.mark.parametrize("cell", ODD_CELLS)
 def test_public_rows_hold_numbers_or_missing_cells_only(tmp_path, cell):
     path = tmp_path / "rows.csv"
@@ -197,7 +231,7 @@ def test_ordinary_files_take_the_quick_way(tmp_path, monkeypatch):
     assert read(path)[1] == ['x, "y"', "two\r\nlines"]
     path.write_bytes(b"a,b,c\n1,2,x\nunknown,4,y")
     np.testing.assert_array_equal(read(path)[0], [[1, 2], [np.nan, 4]])
-    monkeypatch.setattr(csv_rows._Reader, "_distinct_texts", None)
+    monkeypatch.setattr(csv_rows, "number_of", None)
     path.write_bytes(b"a,b,c\n1,2,x\n,4,y")
     np.testing.assert_array_equal(read(path)[0], [[1, 2], [np.nan, 4]])
 

@@ -1,0 +1,140 @@
+"""Clipping: a small row bound means bias, a large one noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, study
+from pages.lessons.simulated import SEED, guarantee, made
+from pages.shell import show
+from privcov.figures.lessons import over_control
+from privcov.figures.words import plain
+from privcov.measurements.clipping import share_clipped
+from privcov.measurements.moment import clipped_moment
+from privcov.metrics.errors import error, matrix_norm, reference_matrix
+from privcov.privacy import ZCDP
+from privcov.releasing.run import release
+
+MULTIPLES = tuple(round(2 ** (k / 4), 6) for k in range(-12, 6))
+RHO, N = 0.02, 2_000
+DATA: dict[str, Any] = {"n": N, "d": 10, "family": "t5"}
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """At one row bound: relative Frobenius sizes of the bias, of the noise, and of the error of the release.
+
+    bias: clipped against the sample. noise: what was added. total: the release against the sample. share: of rows that
+    are shortened (0..1).
+    """
+
+    multiple: float
+    row_bound: float
+    bias: float
+    noise: float
+    total: float
+    share: float
+
+
+@lru_cache(maxsize=1)
+def public_bound() -> float:
+    """Row bound that the source of these rows names from public facts, whatever n is."""
+    return made("ar1-covariance", **{**DATA, "n": 1}).row_bound
+
+
+def clipped(multiples: tuple[float, ...], n: int = N) -> tuple[Clipped, ...]:
+    """The same heavy-tailed rows and the same unit noise under each bound, a multiple of the source's public one."""
+    base = made("ar1-covariance", **{**DATA, "n": n})
+    sample = reference_matrix(base, "covariance", "sample")
+    size = matrix_norm(sample, "frobenius")
+    results = []
+    for multiple in multiples:
+        data = base.with_row_bound(base.row_bound * multiple)
+        r2 = data.row_bound**2
+        rel = release("gaussian-cov", data, ZCDP(RHO), seed=SEED)
+        assert rel.raw is not None  # the Gaussian mechanism measures one matrix
+        exact = r2 * clipped_moment(data, joint=0)
+        results.append(
+            Clipped(
+                multiple,
+                data.row_bound,
+                matrix_norm(exact - sample, "frobenius") / size,
+                matrix_norm(r2 * rel.raw.matrix - exact, "frobenius") / size,
+                error(rel, data, relative=True),
+                share_clipped(data),
+            )
+        )
+    return tuple(results)
+
+
+def best_bound(results: tuple[Clipped, ...]) -> Clipped:
+    """The one with the smallest error. It reads the rows: for simulated data only."""
+    return min(results, key=lambda one: one.total)
+
+
+def draw(multiple: float, screen: Screen) -> str:
+    """Bias, noise and error against the row bound."""
+    few, many = computed(clipped, MULTIPLES), computed(clipped, MULTIPLES, 10 * N)
+    here = next(one for one in few if one.multiple == multiple)
+    best, later = best_bound(few), best_bound(many)
+    show.tag("Simulated", f"t5 rows, n = {N:,}, {guarantee(RHO)}")
+    names = {"bias": "bias by clipping", "privacy noise": "privacy noise", "gaussian-cov": "error of the release"}
+    picture = over_control(
+        [(one.row_bound, (one.bias, one.noise, one.total)) for one in few], names, screen.palette, x="R",
+        x_label="Row bound R", y_label="Relative error against the sample", references=[("zero matrix", 1)],
+        marked=here.row_bound,
+    )  # fmt: skip
+    screen.put(picture, "large-clipping")
+    # What ten times the rows do to it is the question: shown only to those who have answered.
+    return (
+        f"At R = {plain(here.row_bound)}, {here.share:.1%} of the rows are shortened: bias {show.percent(here.bias)}, "
+        f"noise {show.percent(here.noise)}, **error {show.percent(here.total)}**"
+        + (
+            " (less than the noise: removing negative eigenvalues takes some of it away)"
+            if here.total < here.noise
+            else ""
+        )
+        + f". The best R here is {plain(best.row_bound)}"
+        + (f"; with ten times the rows it is {plain(later.row_bound)}." if screen.answered else ".")
+    )
+
+
+LESSON = Lesson(
+    title="Clipping: bias against noise",
+    aim="A row longer than R is shortened to R. A small R means little noise and much bias, a large R the reverse. "
+    "These rows are simulated and have heavy tails, so the errors may be looked at.",
+    control=Control(
+        "Row bound R",
+        MULTIPLES,
+        1.0,
+        "less noise, more bias",
+        "less bias, more noise",
+        lambda v: plain(v * public_bound()),
+        "It begins at the bound that the source names from public facts.",
+    ),
+    draw=draw,
+    question="Ten times as many rows, the same guarantee. The best R",
+    choices=(
+        Choice(
+            "becomes larger",
+            "The noise falls to a tenth and the bias stays what it was. So it pays to shorten fewer rows.",
+            True,
+        ),
+        Choice(
+            "becomes smaller, because there are more long rows to shorten",
+            "Their share stays the same, and so does the bias. What falls is the noise.",
+        ),
+        Choice(
+            "stays: it depends on the lengths of the rows only",
+            "The bias does; the noise depends on n and on the guarantee too, and the best R balances both.",
+        ),
+    ),
+    remember="R is chosen from public facts. Reading it off the rows, as this picture does, would break the promise.",
+    onward=(
+        ESTIMATE,
+        "Estimate: these rows under this R",
+        lambda v: study("ar1-covariance", DATA, RHO, "gaussian-cov", bound=v),
+    ),
+)

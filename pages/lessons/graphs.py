@@ -1,0 +1,121 @@
+"""Graphs from noise: the edges that a method draws between independent columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from pages.lessons.lesson import GRAPHS, Choice, Control, Lesson, Screen, computed, study
+from pages.lessons.simulated import SEED, guarantee, made
+from pages.shell import show
+from privcov.figures.graphs import against_reference, network, positions
+from privcov.metrics.graphs import edges, without_noise_at
+from privcov.privacy import ZCDP
+from privcov.releasing.run import release
+
+RHO = 0.1
+DATA: dict[str, Any] = {"n": 2_000, "d": 16, "rho": 0.0}
+METHOD = "glasso-gaussian"
+
+
+@dataclass(frozen=True, eq=False)
+class FalseEdges:
+    """Graphs (d x d bool) of columns that are independent, so every edge is false, at one lambda.
+
+    released: from the private release. exact: from the same rows without noise. share: lambda over the smallest lambda
+    that empties the released graph. pairs: how many edges there could be.
+    """
+
+    released: np.ndarray
+    exact: np.ndarray
+    lam: float
+    share: float
+    columns: tuple[str, ...]
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of columns."""
+        d = len(self.columns)
+        return d * (d - 1) // 2
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Edges of (released, exact)."""
+        return int(self.released.sum()) // 2, int(self.exact.sum()) // 2
+
+
+def false_edges(position: int) -> FalseEdges:
+    """position: along the lambda path of the release, 0 the sparsest."""
+    data = made("ar1-covariance", **DATA)
+    rel = release(METHOD, data, ZCDP(RHO), seed=SEED)
+    assert rel.path is not None  # the method draws one
+    fit = rel.path[position]
+    assert fit.precision is not None  # every lambda of this path has an answer
+    exact = edges(without_noise_at(rel, data, fit.lam))
+    return FalseEdges(edges(fit.precision), exact, fit.lam, fit.lam / rel.path[0].lam, data.columns)
+
+
+def draw(position: int, screen: Screen) -> str:
+    """The graphs with and without privacy noise."""
+    result = computed(false_edges, position)
+    show.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} independent columns, {guarantee(RHO)}")
+    place, truth = positions(None, DATA["d"]), np.zeros_like(result.exact)
+    titles = ("**Private release**", "**Same rows, no privacy noise**")
+    for side, title, key, graph in zip(
+        st.columns(2), titles, ("released", "exact"), (result.released, result.exact), strict=True
+    ):
+        with side:
+            st.markdown(title)
+            kinds = [kind for kind in against_reference(graph, truth) if kind[0] == "False"]
+            screen.put(network(kinds, place, result.columns, screen.palette, height=None), f"graph-{key}")
+    noisy, exact = result.counts
+    seen = (
+        f"**{noisy} of {result.pairs}** pairs are linked in the release, {exact} without the noise: all false."
+        if noisy or exact
+        else f"None of the {result.pairs} pairs is linked, which is the truth."
+    )
+    return f"Lambda is {result.share:.0%} of the one that empties the graph. {seen}"
+
+
+LESSON = Lesson(
+    title="Graphs from noise",
+    aim="These columns are independent: the true graph has **no edge**. With a small penalty the "
+    "graphical lasso draws edges all the same, with and without privacy noise.",
+    control=Control(
+        "Penalty lambda, step along the path",
+        tuple(range(11)),
+        4,
+        "large: few edges",
+        "small: many edges",
+        lambda v: f"{v + 1}",
+    ),
+    draw=draw,
+    question="You get a private graph with 40 edges. Which check tells how many of them noise may have drawn, at no "
+    "cost in privacy?",
+    choices=(
+        Choice(
+            "Compare it with the graph of the raw rows",
+            "That reads the rows without noise. Saying which edges agree would be a second release, without any "
+            "protection.",
+        ),
+        Choice(
+            "Release a second graph and keep the edges that both have",
+            "It works, and it is paid for: two releases compose, and rho adds up.",
+        ),
+        Choice(
+            "Run the same method on simulated independent columns with the same noise",
+            "n, d, R and the law of the noise are public. If that draws 40 edges too, there is no "
+            "reason to believe in yours.",
+            True,
+        ),
+    ),
+    remember="A method draws edges whether or not there are any; ask how many it draws from noise alone.",
+    onward=(
+        GRAPHS,
+        "Graph recovery: with a true graph to find",
+        lambda v: study("precision-ar2", {}, RHO, METHOD),
+    ),
+)

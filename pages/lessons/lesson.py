@@ -1,0 +1,125 @@
+"""What a lesson is: an aim, a control, a picture, a question with reasons, a sentence to remember, a link onward.
+
+A lesson is one file of this folder that ends in `LESSON`, and one row in `pages/lessons/book.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+
+import streamlit as st
+
+from pages.shell import frame, show
+from pages.shell.study import Study
+from privcov.data_sources.base import SOURCES
+from privcov.figures.lessons import enlarged
+from privcov.figures.look import Picture
+from privcov.figures.palette import Palette
+from privcov.figures.words import plain
+
+LARGER = 1.3  # type of a picture in the lecture hall
+ESTIMATE, GRAPHS, SPECTRA = "pages/1_Estimate.py", "pages/3_Graph_recovery.py", "pages/4_Spectra.py"
+METHODS, AUDIT = "pages/7_Methods.py", "pages/9_Privacy_audit.py"
+RHO_HELP = "The guarantee is rho-zCDP: the smaller rho, the smaller epsilon. Runs add up in rho, not in epsilon."
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Control:
+    """The one thing to move. options: ascending or in teaching order; left, right: words at the two ends."""
+
+    label: str
+    options: tuple
+    start: Any
+    left: str
+    right: str
+    shown: Callable[[Any], str] = plain
+    help: str = ""
+
+    def read(self, text: str) -> Any | None:
+        """The option that an address names, or None."""
+        return next((option for option in self.options if str(option) == text), None)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One answer of a question, and the reason why it is right or wrong."""
+
+    text: str
+    reason: str
+    right: bool = False
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a lesson is drawn on.
+
+    full: in the lecture hall. seed: of the current study. answered: whether this visitor's answer was right.
+    """
+
+    full: bool
+    seed: int
+    answered: bool = False
+
+    @property
+    def palette(self) -> Palette:
+        """The colours of the visitor's theme."""
+        return frame.palette()
+
+    def put(self, picture: Picture, key: str) -> None:
+        """A picture, larger in the lecture hall.
+
+        key: begins with the space it takes: ``two-`` or ``three-`` for matrices in a row, ``tables-``, ``curve-`` below
+        matrices, ``graph-``, or ``large-`` for a picture alone (the style in `pages/lessons/view.py`).
+        """
+        show.picture(sized(picture, self.full), f"lesson-{key}")
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson.
+
+    draw: the pictures at a value of the control; returns one sentence that says what is to be seen. beside: what is
+    drawn beside the pictures instead of that sentence. onward: (page file, what is there, the study at a value).
+    """
+
+    title: str
+    aim: str
+    control: Control
+    draw: Callable[[Any, Screen], str]
+    question: str
+    choices: tuple[Choice, ...]
+    remember: str
+    onward: tuple[str, str, Callable[[Any], Study]]
+    beside: Callable[[Any, Screen], None] | None = None
+
+
+def computed(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """``function(*args)``, computed once for all visitors; the function itself knows nothing of the page."""
+    return _computed(f"{function.__module__}.{function.__qualname__}", args, kwargs, function)
+
+
+@st.cache_resource(max_entries=144, show_spinner="Computing ...")
+def _computed(name: str, args: tuple, kwargs: dict, _function: Callable) -> Any:
+    return _function(*args, **kwargs)
+
+
+def sized(picture: Picture, full: bool) -> Picture:
+    """With larger type in the lecture hall."""
+    return enlarged(picture, LARGER) if full else picture
+
+
+def study(source: str, data: dict, rho: float, method: str, **more) -> Study:
+    """A study of a source, with what differs from the source's own settings, under rho-zCDP."""
+    usual = {spec.name: spec.default for spec in SOURCES.get(source).parameters}
+    differ = tuple(sorted((name, value) for name, value in data.items() if value != usual[name]))
+    return Study(source=source, data=differ, method=method, rho=rho, **more)
+
+
+def count(value: Any) -> str:
+    """A whole number with commas."""
+    return f"{value:,}"

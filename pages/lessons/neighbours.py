@@ -1,0 +1,109 @@
+"""What a neighbour is: two tables that differ in one row, and what that does to their second moments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pages.lessons.lesson import AUDIT, Choice, Control, Lesson, Screen, computed
+from pages.lessons.simulated import SEED, made
+from pages.shell import show
+from pages.shell.study import Study
+from privcov import checks
+from privcov.dataset import Dataset
+from privcov.figures.lessons import panels
+from privcov.figures.words import plain
+from privcov.measurements.moment import clipped_moment, sensitivity
+from privcov.metrics.errors import matrix_norm
+from privcov.randomness import stream
+
+TABLE = {"n": 8, "d": 4}
+PERSON = 2  # the row that is replaced
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Two tables (n x d) that differ in row PERSON, their second moments (d x d), and what bounds the difference.
+
+    size, bound: Frobenius norm of the difference, and the largest it can be for any two neighbours.
+    """
+
+    tables: tuple[np.ndarray, np.ndarray]
+    moments: tuple[np.ndarray, np.ndarray]
+    size: float
+    bound: float
+    row_bound: float
+
+
+def neighbours(way: float) -> Neighbours:
+    """way: share of the way (0..1) from the person's row to one of full length at right angles to it."""
+    way = checks.in_range("way", way, 0.0, 1.0)
+    first = made("ar1-covariance", **TABLE)
+    own = first.rows[PERSON]
+    other = stream(SEED, "lesson", "neighbour").standard_normal(first.d)
+    other -= (other @ own) / (own @ own) * own
+    rows = first.rows.copy()
+    rows[PERSON] = (1 - way) * own + way * first.row_bound * other / np.linalg.norm(other)
+    second = Dataset.from_rows(rows, first.row_bound, columns=first.columns, provenance="simulated")
+    r2 = first.row_bound**2
+    one, two = (r2 * clipped_moment(data, joint=0) for data in (first, second))
+    return Neighbours(
+        (np.asarray(first.rows), np.asarray(second.rows)),
+        (one, two),
+        matrix_norm(two - one, "frobenius"),
+        r2 * sensitivity(first.d, first.n, norm="l2", joint=0),
+        first.row_bound,
+    )
+
+
+def draw(way: float, screen: Screen) -> str:
+    """The two tables and their matrices."""
+    pair, palette = computed(neighbours, way), screen.palette
+    one, other = pair.moments
+    show.tag("Simulated", f"row {PERSON + 1} is the one person's; the matrices are exact, nobody would see them")
+    tables = [("first table", pair.tables[0]), ("second table", pair.tables[1])]
+    screen.put(panels(tables, pair.row_bound, palette, marked=PERSON), "tables-tables")
+    matrices = [("second moment, first", one), ("second", other), ("difference", other - one)]
+    screen.put(panels(matrices, float(np.abs(one).max()), palette), "three-matrices")
+    return (
+        f"The matrices differ by **{plain(pair.size)}** in the Frobenius norm. Under the row bound "
+        f"{plain(pair.row_bound)} no two neighbours differ by more than **{plain(pair.bound)}**."
+    )
+
+
+LESSON = Lesson(
+    title="What is a neighbour?",
+    aim="Two tables are **neighbours** when they are alike but for one person's row. Privacy is a promise about such "
+    "pairs: from what is released, nobody can tell well which of the two it was made from.",
+    control=Control(
+        "How different the new row is",
+        tuple(round(0.1 * k, 1) for k in range(11)),
+        0.5,
+        "the same person",
+        "a row of full length, at right angles",
+        lambda v: f"{v:.0%}",
+        "Share of the way from the old row to a row as long as the row bound permits.",
+    ),
+    draw=draw,
+    question="Which two tables are neighbours here (one row replaced, the number of rows public)?",
+    choices=(
+        Choice(
+            "Every row differs, but only in the last digit",
+            "The size of a change is not what counts. Here every row changed, so as many steps lie between the "
+            "two tables as they have rows.",
+        ),
+        Choice(
+            "One row differs, in every one of its cells",
+            "One person, one row, whatever is in it. The row bound alone limits how far it may move.",
+            True,
+        ),
+        Choice(
+            "One of them has a row less",
+            "That is another relation, add or remove, and it hides the number of rows as well. Here n is public "
+            "and the same in both tables.",
+        ),
+    ),
+    remember="A neighbour changes one whole row, by any amount that the row bound permits.",
+    onward=(AUDIT, "Privacy audit: attack pairs of neighbours", lambda v: Study()),
+)

@@ -1,0 +1,130 @@
+"""What a re-run costs: the same release again and again, averaged."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pages.lessons.lesson import METHODS, Choice, Control, Lesson, Screen, computed, count
+from pages.lessons.simulated import DELTA, SEED, made
+from pages.shell import show
+from pages.shell.study import Study
+from privcov import accounting
+from privcov.figures.lessons import over_control, panels
+from privcov.figures.matrices import colour_limit
+from privcov.measurements.moment import clipped_moment
+from privcov.metrics.errors import matrix_norm
+from privcov.metrics.graphs import noisy_matrix
+from privcov.privacy import ZCDP
+from privcov.releasing.run import release
+
+RUNS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+RHO = 0.01
+DATA = {"n": 1_000, "d": 10}
+
+
+@dataclass(frozen=True, eq=False)
+class Rerun:
+    """k releases of the same rows, averaged.
+
+    exact: the clipped covariance that nobody may see. one, average: the first release, and the mean of all k (d x d).
+    error: of the average against ``exact``, relative Frobenius; expected: its root mean square over noise draws.
+    rho, epsilon: zCDP of all k together, and its exact (epsilon, DELTA); attacker: best chance of a right guess.
+    """
+
+    k: int
+    exact: np.ndarray
+    one: np.ndarray
+    average: np.ndarray
+    error: float
+    expected: float
+    rho: float
+    epsilon: float
+    attacker: float
+
+
+def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
+    """The unrepaired Gaussian mechanism run with seeds 1, 2, ..., read after each of ``ks`` runs (ascending)."""
+    data = made("ar1-covariance", **DATA)
+    exact = data.row_bound**2 * clipped_moment(data, joint=0)
+    size = matrix_norm(exact, "frobenius")
+    total, results, first = np.zeros_like(exact), [], None
+    for run in range(1, max(ks) + 1):
+        rel = release("gaussian-cov", data, ZCDP(RHO), seed=SEED + run - 1, repair="none")
+        first = rel if first is None else first
+        total += noisy_matrix(rel)
+        if run not in ks:
+            continue
+        average = total / run
+        assert rel.raw is not None  # one matrix is measured,
+        assert rel.raw.event is not None  # with a guarantee
+        event, law, d = rel.raw.event, rel.raw.law, data.d
+        deviation = data.row_bound**2 * math.hypot(
+            math.sqrt(d) * law.diagonal_std, math.sqrt(d * (d - 1)) * law.off_diagonal_std
+        )
+        mu = math.sqrt(run) * event.sensitivity / event.scale
+        results.append(
+            Rerun(
+                run,
+                exact,
+                noisy_matrix(first),
+                average,
+                matrix_norm(average - exact, "frobenius") / size,
+                deviation / math.sqrt(run) / size,
+                accounting.repeated(ZCDP(RHO), run).rho,
+                accounting.epsilon_of_gaussian(DELTA, mu),
+                accounting.attacker_on_events((event,) * run, ZCDP(run * RHO)),
+            )
+        )
+    return tuple(results)
+
+
+def draw(k: int, screen: Screen) -> str:
+    """The exact matrix, one run and the average; the error against k."""
+    every, palette = computed(reruns, RUNS), screen.palette
+    result = next(one for one in every if one.k == k)
+    show.tag("Simulated", f"each run {RHO:g}-zCDP, the same {DATA['n']:,} rows")
+    three = [("nobody may see this", result.exact), ("one run", result.one), (f"average of {k:,}", result.average)]
+    screen.put(panels(three, colour_limit(result.exact), palette), "three-reruns")
+    names = {"average": "error of the average", "expected": "expected: 1 over the root of k"}
+    picture = over_control(
+        [(one.k, (one.error, one.expected)) for one in every], names, palette, x="k", x_label="Runs k",
+        y_label="Relative error", marked=float(k),
+    )  # fmt: skip
+    screen.put(picture, "curve-reruns")
+    return (
+        f"Error **{show.percent(result.error)}**. Spent in all: rho = **{result.rho:.3g}**, that is epsilon = "
+        f"**{result.epsilon:.3g}** at delta = {DELTA:g}. An attacker who knows everybody else "
+        f"guesses right with a chance of **{result.attacker:.3f}**."
+    )
+
+
+LESSON = Lesson(
+    title="What a re-run costs",
+    aim="The same release is made again and again from the same rows, each time with new noise, and the matrices are "
+    "averaged. The noise averages out, and the protection with it.",
+    control=Control("Number of runs", RUNS, 1, "released once", "released again and again", count),
+    draw=draw,
+    question="An analyst runs a private method nine times until the picture looks right, and publishes the last one "
+    "only. What was spent?",
+    choices=(
+        Choice(
+            "One run: the other eight were never published",
+            "Which run is published depends on all nine, and somebody has seen them. The promise must cover "
+            "everything that looked at the rows.",
+        ),
+        Choice(
+            "Nine runs: nine times rho",
+            "Runs compose. In zCDP rho adds up; mu of the Gaussian noise grows threefold, the square root of 9.",
+            True,
+        ),
+        Choice(
+            "Nothing: fresh noise hides the rows each time",
+            "Fresh noise is what makes it costly: the average of k runs has a k-th of the noise variance.",
+        ),
+    ),
+    remember="The average of k runs has one over the square root of k of the error, and k times rho has been spent.",
+    onward=(METHODS, "Methods: compose guarantees", lambda v: Study(rho=RHO)),
+)

@@ -1,0 +1,107 @@
+"""Noise against n: the same guarantee for more and more people."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, count, study
+from pages.lessons.simulated import SEED, WIDE, guarantee, made, widened
+from pages.shell import show
+from privcov import accounting
+from privcov.figures.lessons import over_control, panels
+from privcov.figures.matrices import colour_limit
+from privcov.figures.words import plain
+from privcov.measurements.moment import sensitivity
+from privcov.measurements.noise import NoiseLaw
+from privcov.metrics.errors import error, reference_matrix
+from privcov.privacy import ZCDP
+from privcov.releasing.run import release
+
+NS = (200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
+RHO, D = 0.1, 10
+DATA = {"d": D}
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """Sample covariance and what was released (d x d); error: relative Frobenius, of the one against the other."""
+
+    sample: np.ndarray
+    released: np.ndarray
+    error: float
+
+
+def of_many(n: int) -> Released:
+    """The Gaussian mechanism on n simulated rows."""
+    data = widened(made("ar1-covariance", n=n, **DATA))
+    rel = release("gaussian-cov", data, ZCDP(RHO), seed=SEED)
+    assert rel.covariance is not None  # the method's target
+    return Released(reference_matrix(data, "covariance", "sample"), rel.covariance, error(rel, data, relative=True))
+
+
+def deviations(ns: tuple[int, ...]) -> tuple[tuple[float, float], ...]:
+    """At each n: standard deviation of the privacy noise on a covariance, and of the sample's when the truth is 0."""
+    r2 = widened(made("ar1-covariance", n=1, **DATA)).row_bound ** 2
+    pairs = []
+    for n in ns:
+        scale = accounting.gaussian_scale(ZCDP(RHO), sensitivity(D, n, norm="triangle", joint=0))
+        pairs.append((r2 * NoiseLaw("upper-triangle", scale, D).off_diagonal_std, 1 / math.sqrt(n)))
+    return tuple(pairs)
+
+
+def draw(n: int, screen: Screen) -> str:
+    """One release, and both deviations against n."""
+    result, palette = computed(of_many, n), screen.palette
+    points = list(zip(NS, computed(deviations, NS), strict=True))
+    noise, sampling = dict(points)[n]
+    show.tag("Simulated", f"Gaussian mechanism, {guarantee(RHO)}, {D} columns")
+    pair = [("without privacy", result.sample), ("released", result.released)]
+    screen.put(panels(pair, colour_limit(result.sample), palette), "two-many")
+    # The key "sample" gives the colour that the sample has in the lesson on columns.
+    names = {"privacy noise": "privacy noise", "sample": "sampling error"}
+    picture = over_control(
+        points, names, palette, x="n", x_label="Rows n", y_label="Deviation of an entry", marked=float(n)
+    )
+    screen.put(picture, "curve-many")
+    larger = "the privacy noise" if noise > sampling else "the sampling error"
+    return (
+        f"At n = {n:,} the privacy noise on an entry has the deviation **{plain(noise)}**, the sampling error "
+        f"**{plain(sampling)}**: {larger} is the larger. "
+        f"The release is **{show.percent(result.error)}** off the sample."
+    )
+
+
+LESSON = Lesson(
+    title="Noise against n",
+    aim="The same guarantee for more and more people. Two things make an entry of the covariance wrong: the privacy "
+    "noise, and that n rows are only a sample.",
+    control=Control("Rows n", NS, 1_000, "few people", "many people", count),
+    draw=draw,
+    question="Ten times as many rows, the same guarantee. The privacy noise on one entry",
+    choices=(
+        Choice(
+            "falls by the square root of 10, like any error of an average",
+            "That is the sampling error. The privacy noise hides one row, and one row weighs 1/n.",
+        ),
+        Choice(
+            "falls to a tenth",
+            "The sensitivity is proportional to 1/n, and the noise to the sensitivity. It falls faster than the "
+            "sampling error, so with enough rows privacy is almost free.",
+            True,
+        ),
+        Choice(
+            "stays, because the guarantee stays",
+            "The guarantee fixes the noise relative to what one row can do, and that shrinks as n grows.",
+        ),
+    ),
+    remember="Privacy noise falls like 1/n, sampling error like one over the square root of n: beyond some n privacy "
+    "costs next to nothing.",
+    onward=(
+        ESTIMATE,
+        "Estimate: this data set",
+        lambda v: study("ar1-covariance", DATA | {"n": v}, RHO, "gaussian-cov", bound=WIDE),
+    ),
+)

@@ -1,0 +1,154 @@
+"""Sensitivity of a covariance: the largest change one row can make, proved and searched for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, study
+from pages.lessons.simulated import SEED
+from pages.shell import show
+from privcov.dataset import Dataset
+from privcov.figures.lessons import dots, line
+from privcov.figures.look import Picture, pen, vline
+from privcov.figures.look import draw as figure
+from privcov.figures.palette import Palette, wash
+from privcov.figures.words import plain
+from privcov.measurements import moment
+from privcov.metrics.errors import matrix_norm
+from privcov.randomness import stream
+
+BOUNDS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
+ROWS, COLUMNS, PAIRS, STEPS = 10, 3, 60, 400
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """At each row bound: the change that each random pair makes, that of the worst pair a search reaches, and the
+    proved bound.
+
+    bounds: k row bounds. random: k x PAIRS. worst, proved: length k. All are Frobenius norms of a difference of two
+    second moments.
+    """
+
+    bounds: np.ndarray
+    random: np.ndarray
+    worst: np.ndarray
+    proved: np.ndarray
+
+
+def changes(bounds: tuple[float, ...]) -> Changes:
+    """A search over pairs of rows that knows nothing of the proof: random pairs, then small steps from the best."""
+    rng = stream(SEED, "lesson", "search")
+    pairs = rng.uniform(-1.0, 1.0, (PAIRS, 2, COLUMNS))
+    worst = max(pairs, key=lambda pair: _change(pair, 1.0))
+    largest = _change(worst, 1.0)
+    for step in range(STEPS):
+        tried = worst + rng.standard_normal(worst.shape) * 0.5 * 0.985**step
+        if (reached := _change(tried, 1.0)) > largest:
+            worst, largest = tried, reached
+    return Changes(
+        np.array(bounds),
+        np.array([[_change(r * pair, r) for pair in pairs] for r in bounds]),
+        np.array([_change(r * worst, r) for r in bounds]),
+        np.array([r**2 * moment.sensitivity(COLUMNS, ROWS, norm="l2", joint=0) for r in bounds]),
+    )
+
+
+def _change(pair: np.ndarray, row_bound: float) -> float:
+    """How far replacing one row by the other moves the second moment of clipped rows; the other rows are zero."""
+    moments = []
+    for row in pair:
+        rows = np.zeros((ROWS, COLUMNS))
+        rows[0] = row
+        moments.append(moment.clipped_moment(Dataset.from_rows(rows, row_bound), joint=0))
+    return row_bound**2 * matrix_norm(moments[1] - moments[0], "frobenius")
+
+
+def picture(result: Changes, palette: Palette, *, marked: float) -> Picture:
+    """How far one row moves the second moment, against the row bound. marked: the row bound of the control."""
+    bounds, pairs = result.bounds, result.random.shape[1]
+    proved, worst = pen(0, palette), pen(1, palette)
+    traces = [
+        dots(
+            np.repeat(bounds, pairs),
+            result.random.ravel(),
+            "random pairs of rows",
+            "R = %{x:.3g}: %{y:.3g}<extra>a random pair</extra>",
+            {"size": 5, "color": wash(palette.quiet, 0.45)},
+        ),
+        line(
+            bounds,
+            result.proved,
+            "proved bound",
+            proved.line(2.2),
+            hovertemplate="R = %{x:.3g}: at most %{y:.4g}<extra>proved</extra>",
+        ),
+        dots(
+            bounds,
+            result.worst,
+            "worst pair found by search",
+            "R = %{x:.3g}: %{y:.4g}<extra>worst found</extra>",
+            worst.marker(11),
+        ),
+    ]
+    drawn = figure(
+        traces,
+        palette,
+        height=None,
+        shapes=[vline(marked, palette.quiet, "dot", 1)],
+        x={"title": "Row bound R", "tickvals": list(bounds), "ticktext": [plain(b) for b in bounds], "type": "log"},
+        y={"title": "Change of the second moment", "rangemode": "tozero"},
+    )
+    at = int(np.abs(bounds - marked).argmin())
+    return Picture(
+        drawn,
+        f"Change of the second moment when one row is replaced, at {len(bounds)} row bounds. At R = {plain(marked)} "
+        f"the worst of the pairs found moves it by {plain(float(result.worst[at]))}; the proved bound is "
+        f"{plain(float(result.proved[at]))}, and the largest of {pairs} random pairs reaches "
+        f"{plain(float(result.random[at].max()))}.",
+    )
+
+
+def draw(bound: float, screen: Screen) -> str:
+    """Every pair, the worst one and the proof's bound."""
+    result = computed(changes, BOUNDS)
+    show.tag("Simulated", f"tables of {ROWS} rows and {COLUMNS} columns; {PAIRS} random pairs")
+    screen.put(picture(result, screen.palette, marked=bound), "large-changes")
+    at = BOUNDS.index(bound)
+    return (
+        f"At R = {bound:g} the worst pair found moves the matrix by **{result.worst[at]:.4f}**; the proved bound is "
+        f"**{result.proved[at]:.4f}**. A typical random pair: {np.median(result.random[at]):.3f}."
+    )
+
+
+LESSON = Lesson(
+    title="Sensitivity of a covariance",
+    aim="The noise has to hide the **largest** change that one row can make. Each dot is a pair of rows; a search that "
+    "does not know the proof looks for the worst one.",
+    control=Control("Row bound R", BOUNDS, 1.0, "short rows only", "long rows count in full"),
+    draw=draw,
+    question="R is doubled. What does the largest possible change do?",
+    choices=(
+        Choice("It doubles", "That would be so for a mean. A second moment multiplies a row with itself."),
+        Choice(
+            "It becomes four times as large",
+            "A row enters as x times x transposed, so lengths are squared: the bound is the square root of 2 times "
+            "R squared over n.",
+            True,
+        ),
+        Choice(
+            "It stays: real rows did not get longer",
+            "Sensitivity is about the rows that are permitted, not about those that happen to be there. Otherwise "
+            "the noise itself would tell how long they are.",
+        ),
+    ),
+    remember="Sensitivity is the square root of 2 times R squared over n: the proved maximum over pairs of permitted "
+    "rows.",
+    onward=(
+        ESTIMATE,
+        "Estimate: move R on real noise",
+        lambda v: study("ar1-covariance", {"d": 10, "n": 2_000}, 0.1, "gaussian-cov", bound=v),
+    ),
+)

@@ -1,0 +1,104 @@
+"""Shrinkage of the spectrum: noise pushes eigenvalues apart, and the known noise says how far to pull them back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pages.lessons.lesson import RHO_HELP, SPECTRA, Choice, Control, Lesson, Screen, computed, study
+from pages.lessons.simulated import SEED, guarantee, made
+from pages.shell import show
+from privcov.figures.spectra import spectrum
+from privcov.figures.words import plain
+from privcov.metrics.errors import matrix_norm
+from privcov.metrics.graphs import noisy_matrix
+from privcov.privacy import ZCDP
+from privcov.releasing.run import release
+
+DATA = {"n": 5_000, "d": 40}
+
+
+@dataclass(frozen=True, eq=False)
+class Shrunk:
+    """Eigenvalues (ascending, length d) of the truth, the noisy and the shrunken matrix; edge: of the noise alone.
+
+    errors: relative Frobenius error against the truth before and after the shrinkage.
+    """
+
+    truth: np.ndarray
+    noisy: np.ndarray
+    shrunk: np.ndarray
+    edge: float
+    errors: tuple[float, float]
+
+
+def shrunk(rho: float) -> Shrunk:
+    """The Gaussian mechanism at rho-zCDP, before and after its spectrum is pulled in by the known noise."""
+    data = made("ar1-covariance", **DATA)
+    rel = release("gaussian-cov", data, ZCDP(rho), seed=SEED, repair="shrink")
+    assert data.truth is not None  # simulated
+    assert rel.raw is not None  # the method measures one matrix
+    assert rel.covariance is not None
+    noisy, truth = noisy_matrix(rel), data.truth.covariance
+    size = matrix_norm(truth, "frobenius")
+    before, after = (matrix_norm(m - truth, "frobenius") / size for m in (noisy, rel.covariance))
+    return Shrunk(
+        np.linalg.eigvalsh(truth),
+        np.linalg.eigvalsh(noisy),
+        np.linalg.eigvalsh(rel.covariance),
+        rel.raw.law.edge * rel.row_bound**2,
+        (before, after),
+    )
+
+
+def draw(rho: float, screen: Screen) -> str:
+    """The three spectra."""
+    result = computed(shrunk, rho)
+    show.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} columns, {guarantee(rho)}")
+    series = [("Truth", result.truth), ("Noisy", result.noisy), ("Shrunk", result.shrunk)]
+    unit = "in squared units of the data"
+    picture = spectrum(series, result.edge, screen.palette, scale="linear", unit=unit, height=None)
+    screen.put(picture, "large-spectrum")
+    before, after = result.errors
+    return (
+        f"Largest eigenvalue: truth {plain(result.truth[-1])}, noisy **{plain(result.noisy[-1])}**, shrunk "
+        f"**{plain(result.shrunk[-1])}**. Error against the truth: {show.percent(before)} before, "
+        f"**{show.percent(after)}** after."
+    )
+
+
+LESSON = Lesson(
+    title="Shrinkage of the spectrum",
+    aim="Each entry of the noisy matrix is right on average. Its eigenvalues are not: noise pushes them apart. As "
+    "the law of the noise is known, they can be pulled back for free.",
+    control=Control(
+        "Rho",
+        (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
+        0.01,
+        "stronger privacy",
+        "more accuracy",
+        help=RHO_HELP,
+    ),
+    draw=draw,
+    question="The noise has mean zero in every entry. The largest eigenvalue of the noisy matrix is, on average,",
+    choices=(
+        Choice(
+            "right, because the errors cancel",
+            "They cancel in the entries and in their sums, as in the trace. The largest eigenvalue is not a sum.",
+        ),
+        Choice("too small", "It is a maximum over directions, and a maximum profits from the noise."),
+        Choice(
+            "too large",
+            "It is the maximum over all directions of a linear function of the matrix; such a maximum is convex, "
+            "so noise raises it. The smallest falls in the same way, often below zero.",
+            True,
+        ),
+    ),
+    remember="Unbiased entries do not make unbiased eigenvalues; the known noise tells how far to pull them in.",
+    onward=(
+        SPECTRA,
+        "Spectra: the same release",
+        lambda v: study("ar1-covariance", DATA, v, "gaussian-cov", options=(("repair", "shrink"),)),
+    ),
+)

@@ -1,0 +1,120 @@
+"""Thresholding: entries that may be noise alone are set to zero, which costs no privacy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, study
+from pages.lessons.simulated import SEED, guarantee, made
+from pages.shell import show
+from privcov.figures.lessons import panels
+from privcov.figures.matrices import colour_limit
+from privcov.figures.words import plain
+from privcov.metrics.errors import matrix_norm
+from privcov.metrics.graphs import noisy_matrix
+from privcov.postprocess.threshold import cut_off_diagonal
+from privcov.privacy import ZCDP
+from privcov.releasing.run import release
+
+RHO = 0.01
+DATA = {"n": 5_000, "d": 20}
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """truth, noisy, kept: d x d. pairs: (pairs that are not zero, pairs that are); true, false: how many were kept.
+
+    error: relative Frobenius error of ``kept`` against the truth. noise_std: of an entry.
+    """
+
+    truth: np.ndarray
+    noisy: np.ndarray
+    kept: np.ndarray
+    pairs: tuple[int, int]
+    true: int
+    false: int
+    error: float
+    noise_std: float
+
+
+def cut(level: float) -> Cut:
+    """Off-diagonal entries smaller than ``level`` standard deviations of the known noise are set to zero."""
+    data = made("banded-covariance", **DATA)
+    rel = release("gaussian-cov", data, ZCDP(RHO), seed=SEED, repair="none")
+    assert data.truth is not None  # simulated
+    assert rel.raw is not None  # one matrix is measured
+    noisy, truth = noisy_matrix(rel), data.truth.covariance
+    std = rel.raw.law.off_diagonal_std * rel.row_bound**2
+    kept = cut_off_diagonal(noisy, level * std)
+    upper = np.triu_indices(data.d, 1)
+    real, chosen = truth[upper] != 0, kept[upper] != 0
+    return Cut(
+        truth,
+        noisy,
+        kept,
+        (int(real.sum()), int((~real).sum())),
+        int((real & chosen).sum()),
+        int((~real & chosen).sum()),
+        matrix_norm(kept - truth, "frobenius") / matrix_norm(truth, "frobenius"),
+        std,
+    )
+
+
+def draw(level: float, screen: Screen) -> str:
+    """Truth, release and what is kept; how many pairs that are."""
+    result = computed(cut, level)
+    show.tag("Simulated", f"{DATA['n']:,} rows, {guarantee(RHO)}, one noisy matrix")
+    three = [("truth", result.truth), ("released", result.noisy), (f"cut at {level:g}", result.kept)]
+    screen.put(panels(three, colour_limit(result.truth), screen.palette), "three-cut")
+    real, absent = result.pairs
+    values = [
+        ("Real pairs kept", f"{result.true} of {real}"),
+        ("Noise kept as if real", f"{result.false} of {absent}"),
+        ("Error against the truth", show.percent(result.error)),
+    ]
+    for card, (label, value) in zip(st.columns(3), values, strict=True):
+        card.metric(label, value, border=True, height="stretch")
+    return f"The noise on an entry has the deviation {plain(result.noise_std)}; the real entries are 0.6 and 0.3."
+
+
+LESSON = Lesson(
+    title="Thresholding",
+    aim="The law of the noise is public. An entry smaller than a few of its standard deviations may well be nothing "
+    "but noise, so it is set to zero. Too little cutting leaves noise, too much removes what is real.",
+    control=Control(
+        "Cut below this many deviations of the noise",
+        tuple(round(0.5 * k, 1) for k in range(13)),
+        1.0,
+        "keep everything",
+        "keep the strongest only",
+        lambda v: f"{v:g}",
+    ),
+    draw=draw,
+    question="Somebody tries twenty thresholds on one release and keeps the picture she likes best. What does it cost "
+    "in privacy?",
+    choices=(
+        Choice(
+            "Twenty times epsilon: every try is a query",
+            "A query is one that reads the rows. These twenty read a matrix that is already public.",
+        ),
+        Choice(
+            "Nothing",
+            "Whatever is computed from a release alone is post-processing and as private as the release. (It may "
+            "still mislead: the prettiest picture is not the truest one.)",
+            True,
+        ),
+        Choice(
+            "About epsilon times the square root of twenty",
+            "That is about how epsilon grows over twenty noisy answers from the rows. Here there was one.",
+        ),
+    ),
+    remember="What is done to a release after it was made costs no privacy.",
+    onward=(
+        ESTIMATE,
+        "Estimate: let the noise law choose the threshold",
+        lambda v: study("banded-covariance", DATA, RHO, "dp-thresholding"),
+    ),
+)

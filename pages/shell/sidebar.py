@@ -1,0 +1,269 @@
+"""The sidebar: the form of the study. Data, method, guarantee, row bound and seed, in this order.
+
+Each field is made by `fields.of_study` or, for a parameter of a method or a source, by `fields.of_parameter`. The
+settings of the method are folded, so that the guarantee stays in sight; what differs from the default is named below
+them, because a link may have set it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.shell import advice, cached, fields, frame, visitor_files
+from pages.shell.fields import ends, log_grid, of_parameter, of_study
+from pages.shell.glossary import term, when_not
+from pages.shell.study import CSV, DEFAULT_SOURCE, Study
+from privcov.data_sources.base import SOURCES
+from privcov.estimators.base import METHODS, MethodCard
+from privcov.figures.words import plain
+from privcov.measurements.clipping import share_clipped
+from privcov.parameters import Spec
+from privcov.privacy import KINDS, RELATIONS
+
+BOUND_STEPS = tuple(round(2 ** (k / 4), 6) for k in range(-16, 13))
+KIND_HELP = (
+    f"{term('zcdp', 'zCDP')} composes most simply; {term('approximate-dp', 'approximate DP')} is the best known; "
+    f"{term('pure-dp', 'pure DP')} is the strongest and the noisiest."
+)
+STANDING = {"proved": "green", "reference": "gray", "historical": "orange"}
+USUAL, RARE = "Method settings", "Advanced"
+CALIBRATION, NEIGHBOURS = "Noise calibration", "Neighbouring tables"
+
+
+def draw(
+    study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True, methods: tuple = (), left_out: str = ""
+) -> None:
+    """The whole form. methods: keys on offer, () for all; the study names one of them."""
+    with st.sidebar:
+        st.html('<div class="pc-group">Data</div>')
+        _source(study, default_source)
+        if method:
+            st.html('<div class="pc-group">Method</div>')
+            _method(study, methods)
+            advice.section(study, "sidebar", default_source=default_source, offered=methods)
+            if left_out:
+                st.caption(left_out)
+        st.html('<div class="pc-group">Guarantee</div>')
+        _guarantee(study, default_source)
+        _row_bound(study, default_source)
+        _seed(study)
+
+
+# --- data ---------------------------------------------------------------------------------------------------
+
+
+def _source(study: Study, default_source: str) -> None:
+    keys = [c.key for c in sorted(SOURCES.all(), key=lambda c: (c.group != "Simulated", c.order))] + [CSV]
+    labels = {c.key: c.label for c in SOURCES.all()}
+    labels[CSV] = "Your own CSV ..."
+    key = study.source_key(default_source)
+    of_study(
+        st.selectbox,
+        "Data set",
+        keys,
+        key="w.source",
+        shown=key,
+        put=Study.with_source,
+        format_func=labels.get,
+        help="Simulated data have a known truth; public data do not; a file of yours stays in this session.",
+    )
+    if key == CSV:
+        return
+    card = SOURCES.get(key)
+    st.caption(card.summary)
+    for spec in card.parameters:
+        of_parameter(spec, "data", study, owner=key)
+    visitor_files.brought_section(key)
+
+
+# --- method -------------------------------------------------------------------------------------------------
+
+
+def _method(study: Study, offered: tuple) -> None:
+    families = list(dict.fromkeys(c.family for c in METHODS.all()))
+    shown = [c for c in METHODS.all() if not offered or c.key in offered]
+    cards = sorted(shown, key=lambda c: (c.standing == "historical", families.index(c.family), c.order))
+    labels = {
+        c.key: f"{c.family}: {c.label}"
+        + (" (historical)" if c.standing == "historical" else "")
+        + (f" (not {KINDS[study.kind].name})" if c.refuses(study.kind) else "")
+        for c in cards
+    }
+    key = study.method_key()
+    of_study(
+        st.selectbox,
+        "Method",
+        list(labels),
+        key="w.method",
+        shown=key,
+        put=Study.with_method,
+        format_func=labels.get,
+    )
+    when_not([key])
+    card = METHODS.get(key)
+    badges = f":{STANDING[card.standing]}-badge[{card.standing}] :gray-badge[{card.trust}]"
+    st.markdown(f"{badges} :gray-badge[target: {card.target}]")
+    relations = {key: RELATIONS[key].sentence for key in card.relations}
+    usual, rare = ([s for s in card.parameters if s.advanced is advanced] for advanced in (False, True))
+    _group(USUAL, usual, (NEIGHBOURS, "neighbours", relations), study)
+    _group(RARE, rare, (CALIBRATION, "calibration", card.calibrations), study)
+    if changed := _changed(card, study):
+        st.caption(f"Not at the default: {'; '.join(changed)}.")
+
+
+def _group(title: str, specs: Sequence[Spec], choice: tuple[str, str, Mapping[str, str]], study: Study) -> None:
+    """One fold: parameters of the method, then a choice that every method may offer, if it offers more than one."""
+    owner = study.method_key()
+    specs = [spec for spec in specs if fields.is_shown(spec, "options", study, owner=owner)]
+    if not specs and len(choice[2]) < 2:
+        return
+    with st.expander(title, key=title):
+        for spec in specs:
+            of_parameter(spec, "options", study, owner=owner)
+        _choice(*choice, study)
+
+
+def _choice(label: str, name: str, meanings: Mapping[str, str], study: Study) -> None:
+    """A select box, and what the chosen one means."""
+    if len(meanings) < 2:
+        return
+    owner = study.method_key()
+    value = study.settings(METHODS.get(owner))[name]
+
+    def put(s: Study, chosen: str) -> Study:
+        setting: dict[str, Any] = {name: chosen}
+        return dataclasses.replace(s if s.method == owner else s.with_method(owner), **setting)
+
+    of_study(st.selectbox, label, list(meanings), key=f"w.{name}.{owner}", shown=value, put=put)
+    st.caption(meanings[value])
+
+
+def _changed(card: MethodCard, study: Study) -> list[str]:
+    """Settings that differ from the default, in the order of the form."""
+    given = dict(study.options)
+    ordered = sorted(card.parameters, key=lambda spec: spec.advanced)
+    found = [f"{spec.label} {given[spec.name]}" for spec in ordered if spec.name in given]
+    told = study.settings(card)
+    if told["neighbours"] != card.relations[0]:
+        found.append(f"{NEIGHBOURS} {told['neighbours']}")
+    if told["calibration"] != card.default_calibration:
+        found.append(f"{CALIBRATION} {told['calibration']}")
+    return found
+
+
+# --- guarantee ----------------------------------------------------------------------------------------------
+
+
+def _guarantee(study: Study, default_source: str) -> None:
+    of_study(
+        st.segmented_control,
+        "Kind",
+        ["zcdp", "approx", "pure"],
+        key="w.kind",
+        shown=study.kind,
+        # A second click on the chosen kind must not leave none.
+        put=lambda s, kind: dataclasses.replace(s, kind=kind or study.kind),
+        help=KIND_HELP,
+        format_func={"zcdp": "zCDP", "approx": "Approximate", "pure": "Pure"}.get,
+    )
+    privacy_lever(study)
+    fields.attacker(study.guarantee)
+    if study.kind == "approx":
+        _study_slider(
+            "Delta",
+            "delta",
+            log_grid(1e-12, 0.1, study.delta),
+            study,
+            format_func=lambda v: f"{v:.3g}",
+            help=f"Probability mass to which the bound need not apply ({term('delta')}). Keep it far below 1/n.",
+        )
+        ends("stronger privacy", "more accuracy")
+        with contextlib.suppress(ValueError):  # without rows there is no n to compare with
+            n = cached.dataset(study, default_source).n
+            if study.delta > 1 / n:
+                st.warning(
+                    f"Delta {study.delta:.3g} is above 1/n = {1 / n:.3g}: publishing one random row in the "
+                    f"clear would satisfy it. Choose it below {1 / (10 * n):.1g}."
+                )
+
+
+def privacy_lever(study: Study, *, kind: str = "", where=st) -> None:
+    """The log slider for epsilon or rho, with words at both ends. The attacker's chance belongs beside it."""
+    lever = "rho" if (kind or study.kind) == "zcdp" else "epsilon"
+    low, high = (1e-5, 10.0) if lever == "rho" else (0.01, 20.0)
+    _study_slider(
+        lever.capitalize(),
+        lever,
+        log_grid(low, high, getattr(study, lever)),
+        study,
+        where=where,
+        format_func=lambda v: f"{v:g}",
+        help=f"How much one row may change the distribution of what is released: "
+        f"{term('zcdp' if lever == 'rho' else 'epsilon', lever)}.",
+    )
+    ends("stronger privacy", "more accuracy", where)
+
+
+def _study_slider(label: str, name: str, options: list, study: Study, *, where=st, **more) -> None:
+    """A select slider for one number of the study."""
+    of_study(
+        where.select_slider,
+        label,
+        options,
+        key=f"w.{name}",
+        shown=getattr(study, name),
+        put=lambda s, value: dataclasses.replace(s, **{name: value}),
+        **more,
+    )
+
+
+def _row_bound(study: Study, default_source: str) -> None:
+    try:
+        data = cached.dataset(dataclasses.replace(study, bound=1.0), default_source)
+    except ValueError:  # the page says why there are no rows
+        forget_bound()
+        return
+    start = data.row_bound
+    if st.session_state.get("bound.of") != start:  # other words on the slider: for the browser that is a new widget
+        st.session_state["bound.of"], st.session_state["w.bound"] = start, study.bound
+    _study_slider(
+        "Row bound R",
+        "bound",
+        sorted({*BOUND_STEPS, study.bound}),
+        study,
+        format_func=lambda m: plain(m * start),
+        help=f"A row longer than R is shortened to R ({term('clipping')}). The noise grows with R squared, the bias "
+        f"falls with R. It is a public number ({term('row-bound')}) and must not be read off the rows.",
+    )
+    ends("less noise", "less clipping")
+    st.caption(f"{share_clipped(data.with_row_bound(start * study.bound)):.1%} of the rows are shortened.")
+
+
+def forget_bound() -> None:
+    """The slider for R is away while there is no table, and has to be told its value when it comes back."""
+    st.session_state.pop("w.bound", None)
+
+
+def _seed(study: Study) -> None:
+    left, right = st.columns([1, 1], vertical_alignment="bottom")
+    of_study(
+        left.number_input,
+        "Noise seed",
+        0,
+        2**31 - 1,
+        key="w.seed",
+        shown=study.seed,
+        put=lambda s, seed: dataclasses.replace(s, seed=int(seed)),
+        help="The same seed gives the same noise at every epsilon, so the picture melts.",
+    )
+    right.button(
+        "Draw again",
+        on_click=lambda: frame.change(lambda s: dataclasses.replace(s, seed=s.seed + 1)),
+        width="stretch",
+        help="Another noise draw. With private rows each draw would spend privacy.",
+    )

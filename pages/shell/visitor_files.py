@@ -1,0 +1,219 @@
+"""A visitor's files in the session: a table of their own, or a copy of a paper's set. Nothing is kept elsewhere.
+
+Not in a URL, a shared cache, a log or a temporary file: the bytes are let go as soon as they are read. What stays of a
+table is one `Upload`, which `forget_file` removes; what stays of a paper's set is one `Brought`, which has passed the
+checks of a set in the data folder and which `forget_brought` removes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+from starlette.formparsers import MultiPartParser
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.shell import frame, hosted, session
+from pages.shell.show import as_text
+from pages.shell.study import CSV
+from privcov.data_sources.base import SOURCES
+from privcov.data_sources.csv_file import PublicTable
+from privcov.data_sources.fetch import download
+from privcov.data_sources.papers import PaperData, Raw
+from privcov.dataset import Dataset
+from privcov.parameters import build
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEGABYTES = 50
+# Beyond 1 MB the web server would put an upload into a temporary file on its way in.
+MultiPartParser.spool_max_size = (MEGABYTES + 1) * 2**20
+
+
+@dataclass
+class Upload:
+    """What the session knows of a file. ``file_id`` names its widgets, so another file starts empty.
+
+    typed: the editor's table as the visitor left it. used: what was typed when the table was declared.
+    """
+
+    file_id: str
+    name: str
+    header: tuple[str, ...] = ()
+    table: PublicTable | None = None
+    typed: pd.DataFrame | None = None
+    used: tuple | None = None
+    notes: tuple[str, ...] = ()
+    shares: np.ndarray | None = None
+    problem: str = ""
+
+
+def table() -> Dataset | None:
+    """The visitor's own table, once it is declared."""
+    return st.session_state.get("csv")
+
+
+def hold_table(data: Dataset) -> None:
+    """The declared table in place of the one before, and of what pages keep of that one."""
+    forget_results()
+    st.session_state["csv"] = data
+
+
+def upload() -> Upload | None:
+    """The visitor's own file, also before it is declared."""
+    return st.session_state.get("upload")
+
+
+def megabytes() -> int:
+    """Most that one file may have: an uploader's own limit would hide a lower one that the server was given."""
+    return min(MEGABYTES, st.get_option("server.maxUploadSize"))
+
+
+def uploader(label: str, what: str):
+    """An uploader that is empty again once its file was read: its key changes with every file."""
+    turn = st.session_state.get("upload-turn", 0)
+    return st.file_uploader(label, type=["csv"], max_upload_size=megabytes(), key=f"upload-{what}-{turn}")
+
+
+def new(file) -> Upload:
+    """A new upload of this session, in place of the one before."""
+    forget_file()
+    st.session_state["upload"] = Upload(file.file_id, file.name)
+    return st.session_state["upload"]
+
+
+def let_go(*files) -> None:
+    """Give the bytes back to the machine, as Streamlit itself does for chat files, and draw the page anew."""
+    context = get_script_run_ctx()
+    for file in files:
+        if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+            context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)
+        file.close()
+    empty_uploaders()
+    st.rerun()
+
+
+def empty_uploaders() -> None:
+    """Give every uploader a new key, which empties it."""
+    st.session_state["upload-turn"] = st.session_state.get("upload-turn", 0) + 1
+
+
+def forget_file() -> None:
+    """Everything that came from a file; the answer to the question stays."""
+    kept = ("upload-public", "upload-turn")
+    for key in map(str, list(st.session_state)):
+        if key in ("csv", "upload") or (key.startswith("upload-") and key not in kept):
+            del st.session_state[key]
+    forget_results()
+    # Where the slider for R stood for one file says nothing about the next.
+    frame.change(lambda study: dataclasses.replace(study, bound=1.0))
+
+
+def forget_results(source: str = CSV) -> None:
+    """Curves that other pages keep per study: those of a file must not outlive it or pass for another's."""
+    for kept in session.WITH_FILES:
+        for key in list(st.session_state.get(kept, {})):
+            if getattr(key[0], "source", "") == source:
+                del st.session_state[kept][key]
+
+
+# --- a paper's set ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Brought:
+    """A set from a visitor's files. rows: the data set last made of it, by the source's parameters."""
+
+    names: str
+    raw: Raw
+    rows: dict[tuple, Dataset] = field(default_factory=dict)
+
+
+def brought(key: str) -> Brought | None:
+    """What this visitor brought for a source."""
+    return st.session_state.get("brought", {}).get(key)
+
+
+def brought_rows(key: str, data: tuple) -> Dataset:
+    """The rows of a brought set under the source's parameters and its default row bound."""
+    found = brought(key)
+    assert found is not None  # `cached.in_session` says so
+    if data not in found.rows:
+        source = build(SOURCES.get(key).cls, f"Source {key!r}", dict(data))
+        found.rows = {data: source.make_from(found.raw)}
+    return found.rows[data]
+
+
+def brought_section(key: str) -> None:
+    """Below the source's parameters: nothing for a source without files."""
+    cls = SOURCES.get(key).cls
+    if not issubclass(cls, PaperData):
+        return
+    found = brought(key)
+    if found is not None:
+        st.caption(as_text(f"From your {found.names}, in this session only."))
+        st.button("Forget this file", key=f"bring-forget-{key}", on_click=forget_brought, args=(key,))
+        return
+    try:
+        cls.read()
+    except ValueError:  # absent, or another file: the page shows the sentence
+        _offer(key, cls)
+
+
+def _offer(key: str, cls: type[PaperData]) -> None:
+    # A visitor does not fill the disk of a server that others run: there, its operator fetches the sets.
+    if (
+        cls.openml is not None
+        and not hosted.reached()
+        and st.button(
+            f"Download (about {cls.openml.megabytes} MB)",
+            key=f"bring-download-{key}",
+            help="From OpenML, through scikit-learn. It is checked and kept in the server's data folder.",
+        )
+    ):
+        try:
+            with st.spinner(f"Downloading the {cls.title} set; this can take a minute ..."):
+                download(key)
+        except ValueError as problem:
+            st.error(as_text(str(problem)))
+        else:
+            st.rerun()
+    turn = st.session_state.get("upload-turn", 0)
+    files = st.file_uploader(
+        "Bring the file",
+        accept_multiple_files=True,
+        max_upload_size=megabytes(),
+        key=f"bring-{key}-{turn}",
+        help=as_text(f"{cls.names()}; the name does not matter. It is checked, and stays in this session."),
+    )
+    if files:
+        _take(key, cls, files)
+    problem = st.session_state.get("bring-problem", {}).get(key)
+    if problem:
+        st.error(as_text(problem))
+
+
+def _take(key: str, cls: type[PaperData], files: list) -> None:
+    names = " and ".join(file.name for file in files)
+    problems = st.session_state.setdefault("bring-problem", {})
+    problems.pop(key, None)
+    forget_brought(key)
+    try:
+        with st.spinner("Reading the file ..."):
+            raw = cls.parse([file.getvalue() for file in files])
+    except ValueError as problem:
+        problems[key] = f"{names}: {problem}"
+    else:
+        st.session_state.setdefault("brought", {})[key] = Brought(names, raw)
+    let_go(*files)
+
+
+def forget_brought(key: str) -> None:
+    """The set that was brought for a source, and the curves that pages keep of it."""
+    st.session_state.get("brought", {}).pop(key, None)
+    forget_results(key)

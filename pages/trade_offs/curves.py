@@ -1,0 +1,324 @@
+"""The curves of Trade-offs: start, progress, picture, what they say, everything to take home, and pinned ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shell import frame, show, take_home
+from pages.shell.glossary import term
+from pages.shell.jobs import Job, Jobs, Words, status
+from pages.shell.pins import Pins
+from pages.shell.study import Study
+from pages.trade_offs import store as tradeoffs_store
+from pages.trade_offs import sweep
+from pages.trade_offs.sweep import script
+from privcov.dataset import Dataset
+from privcov.figures.errors import curves
+from privcov.figures.look import Picture
+from privcov.figures.palette import LIGHT, Palette
+from privcov.figures.words import plain
+from privcov.metrics.errors import matrix_norm, reference_matrix
+from privcov.sweeps import studies
+from privcov.sweeps.answer import metric_name
+from privcov.sweeps.crossings import all_pairs, sentence
+from privcov.sweeps.estimates import LONG, in_words
+from privcov.sweeps.guessing import GUESS, against_guessing, without_noise
+from privcov.sweeps.plan import summarise
+
+JOBS = Jobs("sweeps")
+WORDS = Words(
+    "runs",
+    stop="stop",
+    stopped="; the picture shows what is there.",
+    again=("Go on", "go-on"),
+    waiting="Waiting for sweeps of other visitors to end",
+    pace=" at this pace",
+    stored=True,
+)
+UNASKED = 12.0  # seconds of work that the first visit may start by itself
+FIRST = 1.5  # seconds that a first picture is worth
+
+
+def section(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study) -> None:
+    """Everything below the form. data: for the reference lines of a set-up of one's own."""
+    job = JOBS.find(made.key)
+    asked = st.session_state.pop("tradeoffs.start", False)
+    if job is None or (job.progress.state in ("stopped", "failed") and not job.progress.rows):
+        job = _offer(made, data, asked)
+    _others(job)
+    if job is None:
+        return
+    JOBS.watch(made.key, lambda job: _paint(made, metric, data, study, job), every=1.2)
+
+
+def _offer(made: sweep.Sweep, data: Dataset | None, asked: bool) -> Job | None:
+    """The estimate and the button. Starts at once when that was asked for and does not take long."""
+    found = tradeoffs_store.estimate_of(made, data)
+    todo = found.steps - found.known
+    known = f"{found.known:,} of them are in the store already" if found.known else "none of them is in the store yet"
+    words = f"{found.steps:,} runs of a method, {known}; {in_words(found.seconds)} for the {todo:,} others."
+    if not todo:
+        words = f"All {found.steps:,} runs of a method are in the store already."
+    long = found.seconds > LONG
+    advice = " That is long: fewer replicates, smaller n and d or fewer methods take less; finished runs are kept."
+    slot = st.empty()
+    with slot.container():
+        left, right = st.columns([1, 4], vertical_alignment="center")
+        label = "Start it all the same" if long else "Draw the curves"
+        pressed = left.button(label, type="secondary" if long else "primary", width="stretch")
+        right.caption(show.as_text(words + (advice if long else "")))
+    tradeoffs_store.tell_problem()
+    first_visit = not JOBS.all() and found.seconds <= UNASKED
+    if not pressed and not first_visit and (long or (todo and not asked)):
+        return None
+    slot.empty()
+    return start(made)
+
+
+def start(made: sweep.Sweep) -> Job:
+    """Draw these curves; what the store has is not run again."""
+    store = tradeoffs_store.store()
+    return JOBS.start(made.key, lambda stop: made.cells(store, stop), made.steps, wait=FIRST)
+
+
+def _others(shown: Job | None) -> None:
+    for other in JOBS.all().values():
+        if other is not shown and other.progress.alive:
+            left, right = st.columns([4, 1], vertical_alignment="center")
+            left.caption(f"Another sweep is still running: {other.progress.done:,} of {other.progress.total:,} runs.")
+            right.button("Stop it", on_click=other.stop, key="stop-other", width="stretch")
+
+
+def _paint(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, job: Job) -> None:
+    status(job, WORDS, lambda: start(made))
+    rows = job.progress.rows[:]
+    if not rows:
+        return
+    with show.problems():
+        _result(made, metric, data, study, job, rows)
+
+
+def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, job: Job, rows: list[dict]) -> None:
+    table = sweep.tidy(made, rows, metric)
+    across = table[table["x"].isna()]
+    drawn = table[table["x"].notna()]
+    summary = summarise(drawn.assign(metric=metric), ["series", "key", "x"]).drop(columns="metric")
+    quiet = [(name, float(part["value"].mean())) for name, part in across.groupby("series", sort=False)]
+    if made.classifies:
+        guess = sweep.tidy(made, rows, "majority-error")
+        # The methods hardly differ without noise: one line, the best of them.
+        lines = [(f"{GUESS} (not private)", float(guess["value"].mean())), *sorted(quiet, key=lambda q: q[1])[:1]]
+    else:
+        lines = references(data, metric, str(table["target"].iloc[0]), made) + quiet
+    lines = [(name, level) for name, level in lines if level > 0 and math.isfinite(level)]
+    where = f"{data.n:,} rows, {data.d} columns, R = {data.row_bound:.3g}" if data is not None else made.title
+    provenance = "Public" if made.classifies else (data or made).provenance.capitalize()
+    show.tag(provenance, f"{where}; {made.replicates} replicates")
+    picture = _curves(made, summary, metric, lines, frame.palette())
+    show.picture(picture, "trade-offs")
+    simulated = bool(made.plans) and (data or made).provenance == "simulated"
+    st.caption(_band(simulated, made.classifies))
+    told = [] if made.classifies else _verdicts(made, drawn)
+    if made.classifies:
+        words = without_noise(across, guess[guess["x"].isna()])
+        words += against_guessing(drawn, guess[guess["x"].notna()], made.x_label, plain)
+        st.markdown("\n".join(f"- {show.as_text(w)}" for w in words))
+        told = words
+    else:
+        _say(told)
+    failed = int(table["value"].isna().sum())
+    if failed:
+        reason = table.loc[table["value"].isna(), "problem"].mode().iloc[0]
+        st.warning(
+            f'{failed} of {len(table)} runs gave no matrix and are in no mean; the column "problem" of the CSV says '
+            f"why. Most often: {show.as_text(reason)}"
+        )
+    with st.expander("Table"):
+        st.dataframe(summary.drop(columns="key").rename(columns={"x": made.x_label.split(" (")[0]}), hide_index=True)
+    if job.progress.alive:
+        return
+    parts = st.columns([1, 1, 1.2, 1, 1])
+    frozen = tuple(rows)
+    with parts[0]:
+        show.download("CSV", lambda: pd.DataFrame(frozen).to_csv(index=False), "trade-offs.csv", "download-table")
+    if made.plans:
+        with parts[1]:
+            text = studies.write(made.plans)
+            show.download("Saved study", lambda: text, "plan.json", "download-plan", "application/json")
+    with parts[2]:
+        again = script(made, study)
+        link = "" if made.on_rows else take_home.address()
+
+        def report() -> str:
+            from privcov.bundle import report
+
+            caption = take_home.unlinked(_band(simulated, made.classifies))
+            drawing = (_curves(made, summary, metric, lines, LIGHT), caption)
+            title, about = f"Trade-offs: {made.title}", f"{where}; {made.replicates} replicates"
+            numbers = summary.drop(columns="key").rename(columns={"x": made.x_label.split(" (")[0]})
+            public = provenance == "Public" and bool(made.on_rows)
+            return report.of_curves(
+                title, provenance, about, [drawing], told, numbers, declared=public, script=again, address=link
+            )
+
+        show.download("Report as HTML", report, "report.html", "download-report", take_home.HTML)
+    parts[3].button(
+        "Pin",
+        key="pin",
+        help="Freeze these curves in the tab Pinned, beside others.",
+        on_click=_pin,
+        args=(
+            made.owner, f"{made.title}; {where}", metric_name(metric), summary, lines, made.x_label, made.log,
+            not made.classifies,
+        ),
+    )  # fmt: skip
+    _tell_pinned()
+    with st.expander("The same in Python"):
+        st.code(again, language="python")
+
+
+def _curves(made: sweep.Sweep, summary: pd.DataFrame, metric: str, lines: list, palette: Palette) -> Picture:
+    return curves(
+        summary.rename(columns={"series": "method"}),
+        palette,
+        x="x",
+        x_label=made.x_label,
+        y_label=metric_name(metric),
+        order=list(dict.fromkeys(summary["series"])),
+        labels={},
+        references=lines,
+        marked=made.marked,
+        log=made.log,
+        log_error=not made.classifies,
+    )
+
+
+def _band(simulated: bool, classifies: bool) -> str:
+    what = (
+        "fresh rows and fresh noise: sampling and privacy noise together"
+        if simulated
+        else "fresh noise on the same rows: privacy noise only"
+    )
+    if classifies:
+        what = "a fresh random split into training and test rows and fresh noise"
+    return (
+        f"Lines: mean over replicates. Bands: {term('replicate-range')}, 10 % to 90 % of them, with {what}. Horizontal "
+        "lines: answers that take no noise, which are the ones to beat."
+    )
+
+
+def references(data: Dataset | None, metric: str, target: str, made: sweep.Sweep) -> list[tuple[str, float]]:
+    """(name, level) of the answers without noise, in the metric of the curves; those of fixed rows only where n and d
+    stand still."""
+    name = metric.removeprefix("relative-")
+    norm, against = name.split("-to-")
+    if data is None or against == "nonprivate":
+        return []
+    reference = reference_matrix(data, target, against)
+    size = matrix_norm(reference, norm)
+    unit = size if name != metric else 1.0
+    fixed = made.x in ("rho", "epsilon", "delta", "level", "row_bound")
+    found = [("zero matrix", size / unit if unit else 0.0)] if fixed or name != metric else []
+    if fixed and unit:
+        sample = reference_matrix(data, target, "sample")
+        found.append(
+            ("diagonal of the sample (not private)", matrix_norm(np.diag(np.diag(sample)) - reference, norm) / unit)
+        )
+        if against == "truth":
+            found.append(("sample (not private)", matrix_norm(sample - reference, norm) / unit))
+    return found
+
+
+def _verdicts(made: sweep.Sweep, drawn: pd.DataFrame) -> list[str]:
+    """Crossings first, then who is ahead, then where nobody clearly is."""
+    x_name = made.x_label.split(" (")[0]
+    found = [c for _, part in drawn.groupby("rows", sort=False) for c in all_pairs(part)]
+    found.sort(key=lambda c: (not c.crossings, not any(c.signs)))
+    return [sentence(c, x_name, plain) for c in found]
+
+
+def _say(verdicts: list[str]) -> None:
+    words = [show.as_text(w) for w in verdicts]
+    if not words:
+        return
+    st.markdown("\n".join(f"- {w}" for w in words[:4]))
+    if len(words) > 4:
+        with st.expander(f"{len(words) - 4} more pairs"):
+            st.markdown("\n".join(f"- {w}" for w in words[4:]))
+    st.caption(
+        "Clear means: the 95 % interval of the mean difference between two methods, replicate by replicate on the same "
+        "rows, lies on one side of zero. Each point is judged alone."
+    )
+
+
+# --- pinned curves -------------------------------------------------------------------------------------------
+
+
+PINS = Pins("pins")
+
+
+def _pin(
+    owner: object, title: str, error: str, summary: pd.DataFrame, lines: list, x_label: str, log: bool, log_error: bool
+) -> None:
+    """Freeze a set of curves. owner: the study of a CSV, else ""."""
+    PINS.add(
+        owner,
+        {
+            "title": title,
+            "error": error,
+            "summary": summary.copy(),
+            "lines": list(lines),
+            "x_label": x_label,
+            "log": log,
+            "log_error": log_error,
+        },
+    )
+    st.session_state["pins.told"] = True
+
+
+def _tell_pinned() -> None:
+    """Say so once, below the button: a callback of a fragment may not show anything itself."""
+    if st.session_state.pop("pins.told", False):
+        st.toast("Pinned. It stands in the tab Pinned.")
+
+
+def pinned() -> None:
+    """The pinned curves, two side by side."""
+    pins = PINS.all()
+    if not pins:
+        st.info("Nothing is pinned yet. Draw curves and press Pin below them; two pins stand side by side here.")
+        return
+    st.caption("Frozen as they were when pinned, and gone with this visit.")
+    kept = list(pins.items())
+    for start in range(0, len(kept), 2):
+        for place, (key, pin) in zip(st.columns(2), kept[start : start + 2], strict=False):
+            with place, st.container(border=True):
+                _one_pinned(key, pin)
+
+
+def _one_pinned(key: tuple, pin: dict) -> None:
+    left, right = st.columns([4, 1], vertical_alignment="center")
+    left.markdown(f"**{key[1]}. {show.as_text(pin['title'])}**")
+    right.button("Remove", key=f"unpin-{key[1]}", on_click=PINS.remove, args=(key,), width="stretch")
+    summary = pin["summary"]
+    with show.problems():
+        show.picture(
+            curves(
+                summary.rename(columns={"series": "method"}),
+                frame.palette(),
+                x="x",
+                x_label=pin["x_label"],
+                y_label=pin["error"],
+                order=list(dict.fromkeys(summary["series"])),
+                labels={},
+                references=pin["lines"],
+                height=400,
+                log=pin["log"],
+                log_error=pin["log_error"],
+            ),
+            f"pinned-{key[1]}",
+        )

@@ -1,0 +1,290 @@
+"""A saved study (Plan JSON) and the page that shows it: one release is Estimate, anything else is Trade-offs.
+
+There the form or a published figure shows it where one of them makes the same plans; else it is shown as it is.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from pages.shell import address, cached, frame, show
+from pages.shell.study import Study, to_query
+from pages.trade_offs import sweep
+from pages.trade_offs.sweep import values_text
+from privcov import accounting
+from privcov.data_sources.base import SOURCES
+from privcov.estimators.base import METHODS
+from privcov.papers.catalogue import CLASSIFIERS, PRESETS
+from privcov.parameters import build
+from privcov.privacy import NoPrivacy
+from privcov.sweeps import studies
+from privcov.sweeps.answer import metric_name
+from privcov.sweeps.plan import CLASSIFICATION, Plan, column_of
+
+ESTIMATE, TRADE_OFFS = "pages/1_Estimate.py", "pages/2_Trade_offs.py"
+MOST_POINTS = 2_000  # of one plan on a page
+MOST_LETTERS = 8_000  # of a study in an address
+KEEPS = ("plan", "plan.part", "plan.metric")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page and what its address says: the study, and settings of that page alone."""
+
+    file: str
+    study: Study
+    own: dict[str, str] = field(default_factory=dict)
+
+
+def study_of(plan: Plan) -> Study:
+    """The study whose release is the plan's only cell. Raises ValueError for what Estimate cannot show."""
+    (entry,), (guarantee,) = plan.methods, plan.guarantees
+    key, given = (entry, {}) if isinstance(entry, str) else entry
+    for name in ("centre", "tuning"):
+        if name in given:
+            raise ValueError(f"Estimate has no setting {name}, which this study has. Run it in the shell.")
+    if isinstance(guarantee, NoPrivacy) or plan.sizes is not None:
+        raise ValueError("Estimate shows private releases of a matrix, and this study is none. Run it in the shell.")
+    card = METHODS.get(key)
+    params = {s.name: s.default for s in card.parameters}
+    study = _with_level(_base(plan), guarantee)
+    return dataclasses.replace(
+        study,
+        method=key,
+        options=tuple(sorted((k, v) for k, v in given.items() if k in params and v != params[k])),
+        calibration=given.get("calibration", card.default_calibration),
+        neighbours=given.get("neighbours", card.relations[0]),
+        seed=plan.seed if plan.noise_seed is None else plan.noise_seed,
+        rows=plan.seed,
+    )
+
+
+def _with_level(study: Study, guarantee) -> Study:
+    return dataclasses.replace(study, kind=guarantee.kind, **vars(guarantee))
+
+
+def _base(plan: Plan) -> Study:
+    """Source, its parameters and the row bound of a plan."""
+    card = SOURCES.get(plan.source)
+    known = {s.name: s for s in card.parameters}
+    params = {k: known[k].check(v) for k, v in plan.source_params.items()}
+    bound = 1.0
+    if plan.row_bound is not None:
+        default = build(card.cls, f"Source {plan.source!r}", params).default_row_bound(plan.seed)
+        # The slider's own step where that is meant: 1.189207 and not 1.1892070000000002.
+        bound = plan.row_bound / default
+        bound = round(bound, 6) if default * round(bound, 6) == plan.row_bound else bound
+        if not 0.01 <= bound <= 100:
+            raise ValueError(
+                f"row_bound must lie between {default / 100:.3g} and {default * 100:.3g} on a page, got "
+                f"{plan.row_bound:g}. Run the study in the shell."
+            )
+    data = tuple(sorted((k, v) for k, v in params.items() if v != known[k].default))
+    return Study(source=plan.source, data=data, bound=bound)
+
+
+def place_of(plans: Sequence[Plan]) -> Place:
+    """The page that shows these plans. Raises ValueError with a sentence where none does."""
+    if len(plans) == 1 and plans[0].steps == 1:
+        return Place(ESTIMATE, study_of(plans[0]))
+    found = (_form(plans[0]) if len(plans) == 1 else None) or _preset(tuple(plans))
+    if found is not None:
+        return found
+    for plan in plans:
+        sweep_of(plan)
+    text = studies.compact(plans)
+    if len(text) > MOST_LETTERS:
+        raise ValueError("This study is too long for a page's address. Run it in the shell, or save it in parts.")
+    return Place(TRADE_OFFS, Study(source=plans[0].source), {"plan": text})
+
+
+def _form(plan: Plan) -> Place | None:
+    """The form of Trade-offs, filled so that it makes this very plan; None where it cannot."""
+    levels = [g for g in plan.guarantees if not isinstance(g, NoPrivacy)]
+    simple = len(plan.metrics) == 1 and plan.metrics[0] not in CLASSIFICATION and len(plan.vary) <= 1
+    if not (simple and levels and len({g.kind for g in levels}) == 1 and all(isinstance(m, str) for m in plan.methods)):
+        return None
+    norm, against = plan.metrics[0].removeprefix("relative-").split("-to-")
+    try:
+        study = _with_level(_base(plan), levels[0])
+        simulated = SOURCES.get(plan.source).group == "Simulated"
+        seed = plan.seed
+        study = dataclasses.replace(study, rows=seed) if simulated else dataclasses.replace(study, seed=seed)
+        axis, values = next(iter(plan.vary.items()), ("privacy", [getattr(g, study.lever) for g in levels]))
+        if axis == "privacy" and len(levels) > 1 and len(set(values)) == 1 and study.kind == "approx":
+            axis, values = "delta", [g.delta for g in levels]
+        setting = sweep.Setting(
+            methods=tuple(plan.methods),
+            axis=axis,
+            values=tuple(values),
+            norm=norm,
+            relative=plan.metrics[0].startswith("relative-"),
+            against=against,
+            replicates=plan.replicates,
+            delta=study.delta,
+            without_noise=len(levels) < len(plan.guarantees),
+        )
+        data = cached.dataset(study)
+        if sweep.build(study, data, setting).plans != (plan,):
+            return None
+    except ValueError:
+        return None
+    varied = study.lever if axis == "privacy" else axis
+    own = {
+        "methods": ",".join(plan.methods),
+        "axis": axis,
+        "values": f"{varied}:" + values_text(tuple(values)).replace(", ", ","),
+        "norm": norm,
+        "size": "relative" if setting.relative else "absolute",
+        "against": against,
+        "replicates": str(plan.replicates),
+        "without": "yes" if setting.without_noise else "no",
+    }
+    return Place(TRADE_OFFS, study, own)
+
+
+def _preset(plans: tuple[Plan, ...]) -> Place | None:
+    """The published figure or table that makes these very plans."""
+    methods = list(dict.fromkeys(m if isinstance(m, str) else m[0] for plan in plans for m in plan.methods))
+    for preset in (PRESETS | CLASSIFIERS).values():
+        if preset.source != plans[0].source:
+            continue
+        for published in (False, True):
+            try:
+                made = preset.plans(methods, plans[0].replicates, published=published)
+            except ValueError:
+                continue
+            if tuple(made) == plans:
+                own = {
+                    "preset": preset.key,
+                    "preset.methods": ",".join(methods),
+                    "preset.replicates": str(plans[0].replicates),
+                    "preset.published": "yes" if published else "no",
+                }
+                return Place(TRADE_OFFS, Study(), own)
+    return None
+
+
+def sweep_of(plan: Plan) -> sweep.Sweep:
+    """Any plan as curves: along its first varied number, else along the guarantee. Raises ValueError for too much."""
+    points = len(list(plan.points())) * len(plan.methods) * len(plan.guarantees)
+    if points > MOST_POINTS:
+        raise ValueError(
+            f"This study has {points:,} points; a page draws at most {MOST_POINTS:,}. Run it in the shell: python -m "
+            "privcov run plan.json"
+        )
+    if plan.sizes is not None and set(plan.metrics) != set(CLASSIFICATION):
+        raise ValueError(f"A page needs both errors of a classification, {' and '.join(CLASSIFICATION)}, in metrics.")
+    kinds = {g.kind for g in plan.guarantees} - {"none"}
+    levels = {}
+    numbers = [k for k, v in plan.vary.items() if not any(isinstance(x, (str, bool)) for x in v)]
+    if numbers:
+        x, label = column_of(numbers[0]), numbers[0].replace("_", " ")
+        rest = [column_of(k) for k in plan.vary if k != numbers[0]]
+        several = sorted({name for g in plan.guarantees for name in vars(g)}) if len(plan.guarantees) > 1 else []
+        lines = [*rest, *(["guarantee"] if len(kinds) != 1 or "none" in _kinds(plan) else []), *several]
+    elif len(kinds) == 1:
+        x = label = "rho" if "zcdp" in kinds else "epsilon"
+        lines = [column_of(k) for k in plan.vary]
+        if len({getattr(g, "delta", 0) for g in plan.guarantees if g.kind != "none"}) > 1:
+            lines.append("delta")
+    elif kinds:
+        delta = next((g.delta for g in plan.guarantees if g.kind == "approx"), 1e-6)
+        x, label, lines = "level", f"epsilon at delta = {delta:g}", ["guarantee", *map(column_of, plan.vary)]
+        for g in plan.guarantees:
+            if g.kind == "zcdp":
+                levels[g.kind, g.rho] = float(f"{accounting.zcdp_to_approx(g.rho, delta):.9g}")
+            elif g.kind != "none":
+                levels[g.kind, g.epsilon] = g.epsilon
+    else:
+        raise ValueError("This study has no guarantee and varies no number, so there is no curve. Run it in the shell.")
+    simulated = SOURCES.get(plan.source).group == "Simulated"
+    positive = not numbers or min(plan.vary[numbers[0]]) > 0
+    return sweep.Sweep(
+        title=f"Saved study: {plan.source}",
+        owner="",
+        plans=(plan,),
+        on_rows=None,
+        metrics=tuple(plan.metrics),
+        x=x,
+        x_label=label,
+        log=positive,
+        lines=tuple(dict.fromkeys(lines)),
+        levels=levels,
+        provenance="simulated" if simulated else "public",
+    )
+
+
+def _kinds(plan: Plan) -> set[str]:
+    return {g.kind for g in plan.guarantees}
+
+
+def opener(where) -> None:
+    """The box that takes a file. What it holds is shown by the page it belongs to."""
+    turn = st.session_state.get("saved.turn", 0)
+    with where.popover("Open a saved study", width="content", key=f"saved-{turn}"):
+        st.caption("A plan.json of this page, of Estimate, Spectra or Graph recovery, or one written by hand.")
+        file = st.file_uploader("Saved study (JSON)", type=["json"], max_upload_size=1, key=f"saved.{turn}")
+        if file is None:
+            return
+        try:
+            place = place_of(studies.read(file.getvalue()))
+        except ValueError as problem:
+            st.error(show.as_text(f"{problem} Nothing on this page has changed."))
+            return
+    st.session_state["saved.turn"] = turn + 1
+    st.session_state["tradeoffs.start"] = True
+    st.switch_page(place.file, query_params=to_query(place.study) | place.own)
+
+
+# --- a study that is shown as it is --------------------------------------------------------------------------
+
+
+def plans() -> tuple[Plan, ...]:
+    """The study in the address, or ()."""
+    text = frame.own("plan")
+    if not text:
+        return ()
+    try:
+        found = studies.expand(text)
+        for plan in found:
+            sweep_of(plan)
+    except ValueError as problem:
+        frame.leave_out("plan", str(problem))
+        return ()
+    return found
+
+
+def form_of(found: tuple[Plan, ...]) -> tuple[sweep.Sweep, str]:
+    """Header and what of the study is shown. Returns its sweep and the metric."""
+    left, right = st.columns([4, 1.6], vertical_alignment="center")
+    left.header("Saved study")
+    right.button("Back to my own set-up", on_click=_leave, width="stretch", key="leave-saved")
+    with st.container(border=True):
+        first, second = st.columns([1, 2], vertical_alignment="bottom")
+        parts = [f"{i} of {len(found)}" for i in range(1, len(found) + 1)]
+        part = parts[0]
+        if len(parts) > 1:
+            part = address.bound(first.selectbox, "Plan", parts, name="plan.part", default=parts[0])
+        plan = found[parts.index(part)]
+        shown = plan.metrics[:1] if plan.sizes is not None else plan.metrics  # guessing is a line in the picture
+        metric = address.bound(
+            second.selectbox, "Error", shown, name="plan.metric", default=shown[0], format_func=metric_name
+        )
+        fixed = ", ".join(f"{k} = {v}" for k, v in plan.source_params.items())
+        varied = ", ".join(plan.vary) or "the guarantee"
+        st.caption(
+            show.as_text(
+                f"Data: {plan.source}{', ' + fixed if fixed else ''}; {plan.replicates} replicates; varies {varied}. "
+                "The sidebar does not apply here."
+            )
+        )
+    return sweep_of(plan), metric
+
+
+def _leave() -> None:
+    frame.put(**dict.fromkeys(KEEPS, ""))

@@ -1,0 +1,346 @@
+"""A question, its answer, and the answer in sentences: what to use, where it was measured, what would change it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from privcov import checks
+from privcov.advice.evidence import Point
+from privcov.advice.grid import REPLICATES, TARGETS
+from privcov.advice.rank import Line
+from privcov.estimators.base import METHODS
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
+
+UNKNOWN = "unknown"
+FAR = 2.5  # factor between neighbouring cells, at most, halfway
+
+
+@dataclass(frozen=True)
+class Question:
+    """Public facts only. length_ratio: row bound over root mean square row length about the mean, None for the ratio
+    of the evidence; or 1 / spread, where spread is the usual deviation as a share of a column's half-range.
+    rows_per_person: most rows that one person has, all of which the guarantee covers."""
+
+    n: int
+    d: int
+    guarantee: Guarantee
+    target: str = "covariance"
+    structure: str = UNKNOWN
+    mean_known: bool = False
+    add_remove: bool = False
+    private: bool = False
+    length_ratio: float | None = None
+    rows_per_person: int = 1
+
+    def __post_init__(self) -> None:
+        checks.whole("n", self.n, 1)
+        checks.whole("d", self.d, 1)
+        checks.whole("rows_per_person", self.rows_per_person, 1)
+        checks.one_of("target", self.target, tuple(TARGETS))
+        checks.one_of("structure", self.structure, (UNKNOWN, *(s.key for s in TARGETS[self.target].structures)))
+        if not isinstance(self.guarantee, (PureDP, ApproxDP, ZCDP)):
+            raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {self.guarantee!r}.")
+        if self.length_ratio is not None:
+            checks.positive("length_ratio", self.length_ratio)
+
+    @property
+    def structures(self) -> tuple[str, ...]:
+        """The structures that the answer has to hold for."""
+        known = tuple(s.key for s in TARGETS[self.target].structures)
+        return known if self.structure == UNKNOWN else (self.structure,)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The place of the grid an answer was read at, one per structure. factor: how far from the question, >= 1."""
+
+    structure: str
+    point: Point
+    factor: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """What would change the answer. name: "n", "d" or "level". at: the place where it was measured to, or None.
+
+    what: "better" (than the trivial answers), "half" (an error at most half of theirs) or "lost" (no longer better).
+    pick: the method there, or "". value: the lever there, or at the last place looked at, in the question's units.
+    """
+
+    name: str
+    what: str
+    at: Point | None
+    pick: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """ranking: best first, trivial answers among them. pick: a method key, or "" for none. trivial: the best trivial
+    answer. ties: methods as good as the pick. noise_factors: the question's noise over that of the cells, by structure.
+    by_structure: (structure, what is recommended where it is known, a method or a trivial answer, and its error)."""
+
+    question: Question
+    pick: str
+    trivial: str
+    ties: tuple[str, ...]
+    ranking: tuple[Line, ...]
+    cells: tuple[Cell, ...]
+    changes: tuple[Change, ...]
+    noise_factors: tuple[float, ...]
+    by_structure: tuple[tuple[str, str, float], ...]
+
+    @property
+    def outside(self) -> bool:
+        """Whether a cell is further away than neighbouring cells are from each other's middle."""
+        return max(c.factor for c in self.cells) > FAR
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The recommendation, or that there is none, in sentences."""
+        return verdict(self)
+
+    @property
+    def what_would_change(self) -> tuple[str, ...]:
+        """What would change the recommendation, in sentences."""
+        return changes(self)
+
+
+# --- sentences --------------------------------------------------------------------------------------------------
+
+TRIVIAL_NAMES = {
+    ("covariance", "zero"): "the zero matrix",
+    ("covariance", "diagonal"): "the diagonal (private variances, no covariances)",
+    ("precision", "zero"): "the zero matrix",
+    ("precision", "diagonal"): "the diagonal (one over the variances, taken as known exactly)",
+    ("graph", "zero"): "the empty graph",
+}
+NONPRIVATE_NAMES = {
+    "covariance": "the same rows without noise",
+    "precision": "the graphical lasso without noise",
+    "graph": "the graphical lasso without noise",
+}
+
+
+def structure_label(target: str, key: str) -> str:
+    """The structure as the form shows it."""
+    if key == UNKNOWN:
+        return "I do not know"
+    return next(s.label for s in TARGETS[target].structures if s.key == key)
+
+
+def label_of(advice: Advice, key: str) -> str:
+    """A method's label, or the trivial answer's name."""
+    return TRIVIAL_NAMES.get((advice.question.target, key)) or METHODS.get(key).label
+
+
+def verdict(advice: Advice) -> tuple[str, ...]:
+    """What to use, and the numbers that say so."""
+    asked = advice.question
+    lines = {line.key: line for line in advice.ranking}
+    if advice.pick:
+        return (_recommended(advice, lines[advice.pick], lines), *_notes(advice, lines))
+    best = lines[advice.trivial]
+    methods = [line for line in advice.ranking if not line.trivial]
+    name = label_of(advice, advice.trivial)
+    if not methods:
+        return ("No method offered here gives this guarantee.",)
+    rival = methods[0]
+    if asked.structure == UNKNOWN:
+        text = (
+            f"None: over the structures {name} has the smallest worst ratio to the best answer, {_times(best.worst)}; "
+            f"the best method, {rival.label}, has {_times(rival.worst)}."
+        )
+        if rival.wins:
+            text += (
+                f" Where the structure is {_or([_short(asked.target, s) for s in rival.wins])}, {rival.label} is the "
+                "better answer: say so if you know it."
+            )
+    else:
+        text = (
+            f"None: {name} errs by {_number(best)}, and no method is better by a tenth beyond Monte-Carlo error. The "
+            f"nearest is {rival.label} with {_number(rival)}."
+        )
+    return (text, *_notes(advice, lines))
+
+
+def _recommended(advice: Advice, pick: Line, lines: dict[str, Line]) -> str:
+    asked = advice.question
+    trivial = lines[advice.trivial]
+    if asked.structure == UNKNOWN:
+        worst = (
+            "it is as good as the best answer everywhere"
+            if pick.worst <= 1
+            else f"at worst it errs {_times(pick.worst)} as much as the best answer (where the structure is "
+            f"{_short(asked.target, pick.where)})"
+        )
+        text = (
+            f"{pick.label}. Not knowing the structure, {worst}, the smallest such ratio; for "
+            f"{label_of(advice, trivial.key)} it is {_times(trivial.worst)}."
+        )
+        text += f" {_errs(advice, pick)}"
+        missing = [s for s in asked.structures if s not in pick.wins]
+        if missing:
+            where = _or([_short(asked.target, s) for s in missing])
+            text += f" Where the structure is {where}, a trivial answer is as good."
+            rival = next((x for x in advice.ranking if x is not pick and not x.harms and {*missing} <= {*x.wins}), None)
+            if rival is not None:
+                text += f" {rival.label} is better than that there. {_errs(advice, rival)}"
+        return text
+    return (
+        f"{pick.label}: error {_number(pick)}, against {_number(trivial)} of {label_of(advice, trivial.key)}"
+        + (f"; {_times(pick.to_nonprivate)} that of {NONPRIVATE_NAMES[asked.target]}" if pick.to_nonprivate > 0 else "")
+        + "."
+    )
+
+
+def _errs(advice: Advice, line: Line) -> str:
+    """Which error to expect of a method, over the structures."""
+    what = "Matthews correlation" if advice.question.target == "graph" else "error"
+    found = {s: 1 - a.error if advice.question.target == "graph" else a.error for s, a in line.answers.items()}
+    low, high = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
+    ends = [f"{found[s]:.2g} ({_short(advice.question.target, s)})" for s in (low, high)]
+    return f"Its {what} is {ends[0]} to {ends[1]}."
+
+
+def table(advice: Advice) -> tuple[str, ...]:
+    """The ranking as lines of plain text, a heading first; one row per answer."""
+    if len(advice.cells) > 1:
+        lines = [f"{'':<26}{'worst ratio to the best':>25}{'errors over the structures':>29}"]
+        for line in advice.ranking:
+            errors = [a.error for a in line.answers.values()]
+            lines.append(f"{line.key:<26}{line.worst:>25.3g}{f'{min(errors):.3g} to {max(errors):.3g}':>29}")
+        return tuple(lines)
+    lines = [f"{'':<26}{'error':>10}{'± se':>10}{'/ zero':>10}{'/ diagonal':>12}{'/ no noise':>12}"]
+    for line in advice.ranking:
+        ratios = f"{line.to_zero:>10.3g}{line.to_diagonal:>12.3g}{line.to_nonprivate:>12.3g}".replace("nan", "  -")
+        lines.append(f"{line.key:<26}{line.error:>10.3g}{line.se:>10.1g}{ratios}")
+    return tuple(lines)
+
+
+def _notes(advice: Advice, lines: dict[str, Line]) -> tuple[str, ...]:
+    found = []
+    if advice.ties and advice.pick:
+        names = _and([lines[key].label for key in advice.ties])
+        found.append(
+            f"As good within five per cent or Monte-Carlo error: {names}. The first of them in the gallery is named."
+        )
+    if advice.outside:
+        found.append(
+            f"Your question lies outside the evidence: the nearest cell is a factor {_far(advice):.3g} away in n, d or "
+            "noise. Run it before you rely on this."
+        )
+    found.append(measured_at(advice))
+    factor = max(advice.noise_factors)
+    if factor > 1.01 or factor < 0.99:
+        found.append(
+            f"Your noise is {factor:.3g} times that of the cells at the same n, d and guarantee "
+            f"({_and(_reasons(advice))}); the cells were looked up accordingly."
+        )
+    return tuple(found)
+
+
+def _reasons(advice: Advice) -> list[str]:
+    asked = advice.question
+    found = []
+    if not asked.mean_known or asked.add_remove:
+        found.append("the mean is measured as well")
+    if asked.add_remove:
+        found.append("n is protected")
+    if asked.rows_per_person > 1:
+        found.append(f"a person has up to {asked.rows_per_person} rows")
+    if asked.length_ratio is not None:
+        found.append(f"the row bound is {asked.length_ratio:.3g} times the usual length of a row")
+    return found or ["settings differ"]
+
+
+def measured_at(advice: Advice) -> str:
+    """Where the evidence was measured, and how far that is from the question."""
+    places = list(dict.fromkeys(cell.point for cell in advice.cells))
+    spots = _and([place(point) for point in places])
+    return (
+        f"Measured on simulated rows at {spots}, {REPLICATES} replicates; factor to your question: {_far(advice):.2g}."
+    )
+
+
+def place(point: Point) -> str:
+    """A measured point in a few words."""
+    return f"n = {point.n:,}, d = {point.d}, {_level(point)}"
+
+
+def if_known(advice: Advice) -> tuple[str, ...]:
+    """What knowing the structure would give, one sentence per structure; nothing where it is known."""
+    if advice.question.structure != UNKNOWN:
+        return ()
+    target = advice.question.target
+    return tuple(
+        f"{_short(target, structure).capitalize()}: {label_of(advice, key).split(' (private')[0].split(' (one')[0]}, "
+        f"error {error:.3g}."
+        for structure, key, error in advice.by_structure
+    )
+
+
+def changes(advice: Advice) -> tuple[str, ...]:
+    """What would change the verdict, lever by lever; measured places only."""
+    found = [_change(advice, change) for change in advice.changes if (change.what, change.at) != ("lost", None)]
+    kept = [_lever(advice, c) for c in advice.changes if (c.what, c.at) == ("lost", None)]
+    if kept:
+        found.append(f"A method stays better than the trivial answers to the end of the evidence: {_and(kept)}.")
+    return tuple(found)
+
+
+def _change(advice: Advice, change: Change) -> str:
+    lever = _lever(advice, change)
+    if change.what == "lost":
+        return f"At {lever} no method is better than the trivial answers any more."
+    if change.at is None:
+        reached = f"does {_half(advice)}" if change.what == "half" else "is a method better than the trivial answers"
+        return f"To the end of the evidence, {lever}, in no cell {reached}."
+    if change.what == "half":
+        return f"At {lever} {_half(advice).replace('error come', 'error comes')}."
+    return f"At {lever} {label_of(advice, change.pick)} is better than the trivial answers."
+
+
+def _half(advice: Advice) -> str:
+    every = " in every structure" if advice.question.structure == UNKNOWN else ""
+    if advice.question.target == "graph":
+        return f"the edges come to a Matthews correlation of 0.5 or more{every}"
+    return f"the error come to half that of the zero matrix or less{every}"
+
+
+def _lever(advice: Advice, change: Change) -> str:
+    if change.name == "n":
+        return f"n = {int(change.value):,}"
+    if change.name == "d":
+        return f"{int(change.value)} columns"
+    name = "rho" if advice.question.guarantee.kind == "zcdp" else "epsilon"
+    return f"{name} = {change.value:.2g} (about)"
+
+
+def _level(point: Point) -> str:
+    return f"rho = {point.level:g}" if point.kind == "zcdp" else f"{point.guarantee}"
+
+
+def _far(advice: Advice) -> float:
+    return max(cell.factor for cell in advice.cells)
+
+
+def _number(line: Line) -> str:
+    return f"{line.error:.3g}" + (f" ± {line.se:.1g}" if line.se > 0 else "")
+
+
+def _times(ratio: float) -> str:
+    return "infinitely" if math.isinf(ratio) else f"{ratio:.1f} times" if ratio < 9.95 else f"{ratio:,.0f} times"
+
+
+def _short(target: str, key: str) -> str:
+    return structure_label(target, key).split(":")[0]
+
+
+def _and(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _or(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

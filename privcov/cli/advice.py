@@ -1,0 +1,63 @@
+"""``advice``: which method for n, d and a guarantee, from measured cells."""
+
+from __future__ import annotations
+
+import argparse
+
+from privcov.cli import edges
+from privcov.cli.options import add_guarantee, guarantee_of
+from privcov.cli.progress import counted
+
+
+def add_advice(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Enter ``advice`` into the parser."""
+    advice = commands.add_parser("advice", help="which method for my n, d and guarantee? From measured cells, no rows")
+    advice.add_argument("--n", type=int, help="number of rows; where it is not public, a guess")
+    advice.add_argument("--d", type=int, help="number of columns")
+    add_guarantee(advice)
+    advice.add_argument("--target", choices=("covariance", "precision", "graph"), default="covariance")
+    advice.add_argument(
+        "--structure",
+        default="unknown",
+        help="what you suspect: independent, banded (sparse), dense, low-rank or skewed; data/advice/README.md has all",
+    )
+    advice.add_argument("--mean-known", action="store_true", help="the mean is publicly zero and need not be measured")
+    advice.add_argument("--add-remove", action="store_true", help="the number of rows is not public")
+    advice.add_argument("--private", action="store_true", help="only methods that private rows are offered")
+    advice.add_argument("--length-ratio", type=float, help="row bound over the usual length of a row about the mean")
+    advice.add_argument("--rows-per-person", type=int, default=1)
+    advice.add_argument("--recompute", action="store_true", help="measure the evidence again (minutes; can be resumed)")
+    advice.set_defaults(act=_advice)
+
+
+def _advice(options: argparse.Namespace) -> None:
+    from privcov.advice.advise import advise
+    from privcov.advice.answer import if_known, table
+
+    if options.recompute:
+        _measure_again()
+        return
+    if options.n is None or options.d is None:
+        raise ValueError("advice needs --n and --d, the numbers of rows and columns.")
+    names = ("mean_known", "add_remove", "private", "length_ratio", "rows_per_person")
+    told = {name: getattr(options, name) for name in names}
+    found = advise(options.n, options.d, guarantee_of(options), options.target, options.structure, **told)
+    print(*found.verdict, sep="\n")
+    print("", *table(found), sep="\n")
+    if known := if_known(found):
+        print("\nIf you knew the structure:", *known, sep="\n  ")
+    print("\nWhat would change it:", *(found.what_would_change or ["nothing that was measured"]), sep="\n  ")
+
+
+def _measure_again() -> None:
+    from threadpoolctl import threadpool_limits
+
+    from privcov.advice.grid import FOLDER, TARGETS, measure, write, write_about
+    from privcov.sweeps.store import Store
+
+    edges.check_folder(FOLDER)
+    store = Store()
+    with threadpool_limits(1, user_api="blas"):  # at these sizes a second thread only waits for the first
+        for target in TARGETS:
+            print(write(target, measure(target, store, lambda done, total: counted(done, total, []))))
+        write_about()

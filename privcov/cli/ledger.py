@@ -1,0 +1,72 @@
+"""``ledger``: what has been spent on private tables, and their limits."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+import privcov
+from privcov.cli.options import add_guarantee, guarantee_of
+
+
+def add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Enter ``ledger`` into the parser."""
+    ledger = commands.add_parser("ledger", help="what has been spent on private tables, and their limits")
+    ledger.add_argument("what", nargs="?", choices=("list", "show", "limit", "begin-anew"), default="list")
+    ledger.add_argument("name", nargs="?", help="the declared name of a table")
+    add_guarantee(ledger)
+    ledger.add_argument("--yes", action="store_true", help="with begin-anew: what was spent until now is forgotten")
+    ledger.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
+    ledger.set_defaults(act=_ledger)
+
+
+def _ledger(options: argparse.Namespace) -> None:
+    from privcov import checks
+    from privcov.measurements.exposed import exposed_answer
+
+    if options.what == "begin-anew":
+        _begin_anew(options)
+        return
+    if options.what != "list" and not options.name:
+        raise ValueError(f"ledger {options.what} needs the name of a table.")
+    if options.name:
+        checks.words("The name", options.name, "that of a table. Give it the declared one")
+    ledger = privcov.Ledger(options.ledger)
+    if options.what == "limit":
+        print(f"{options.name}: {ledger.limit(options.name, guarantee_of(options)).sentence}")
+        return
+    for name in [options.name] if options.name else ledger.names():
+        entries = ledger.entries(name)
+        marks = {e.number: exposed_answer(ledger.answer(e.token)) for e in entries}
+        print(f"{name}: {ledger.account(name).sentence}" + _marked(name, sum(map(bool, marks.values()))))
+        if options.what == "show":
+            for entry in entries:
+                unit = "epsilon" if entry.cost.kind == "pure" else "rho"
+                what = entry.request.get("method", "")
+                print(
+                    f"  {entry.number} {entry.reserved_at} {entry.state} {what} {unit} {float(entry.cost.amount):.9g}"
+                )
+                if marks[entry.number]:
+                    print(f"    guarantee not established: {marks[entry.number]}")
+
+
+def _begin_anew(options: argparse.Namespace) -> None:
+    if not options.yes:
+        raise ValueError(
+            "ledger begin-anew forgets every limit and everything spent until now: releases made before no longer "
+            "count, although they still reveal what they did. The old files are kept under another name. Give --yes if "
+            "that is meant."
+        )
+    made = privcov.Ledger.begin_anew(options.ledger)
+    print(f"A new ledger begins at {made.path}; the old files are beside it, with until- and the time in their names.")
+
+
+def _marked(name: str, count: int) -> str:
+    """What the list says of releases whose guarantee is not established."""
+    if not count:
+        return ""
+    releases = "1 release has" if count == 1 else f"{count} releases have"
+    return (
+        f" {releases} no established guarantee: see python -m privcov ledger show {shlex.quote(name)}, and SECURITY.md."
+    )

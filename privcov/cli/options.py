@@ -1,0 +1,55 @@
+"""What several commands take: a guarantee, and parameters of a method or source."""
+
+from __future__ import annotations
+
+import argparse
+
+import privcov
+
+_LEVELS = {"rho": (1e-15, 1e9), "epsilon": (1e-9, 1e6), "delta": (1e-100, 1 - 1e-9)}
+
+
+def add_guarantee(parser: argparse.ArgumentParser) -> None:
+    """Enter the options that name a guarantee."""
+    parser.add_argument("--epsilon", type=float)
+    parser.add_argument("--delta", type=float)
+    parser.add_argument("--rho", type=float)
+
+
+def guarantee_of(options: argparse.Namespace) -> privcov.PureDP | privcov.ApproxDP | privcov.ZCDP:
+    """The guarantee that the options name. Raises ValueError for none or several."""
+    from privcov import checks
+
+    given = (options.epsilon is not None, options.delta is not None, options.rho is not None)
+    if given not in ((False, False, True), (True, True, False), (True, False, False)):
+        raise ValueError("Give --rho, or --epsilon, or --epsilon and --delta.")
+    for name, (low, high) in _LEVELS.items():  # beyond them the arithmetic of a cost overflows
+        if (level := getattr(options, name)) is not None:
+            checks.in_range(f"--{name}", level, low, high)
+    if options.rho is not None:
+        return privcov.ZCDP(options.rho)
+    return (
+        privcov.PureDP(options.epsilon) if options.delta is None else privcov.ApproxDP(options.epsilon, options.delta)
+    )
+
+
+_TAKEN = ("method", "private", "dataset", "guarantee", "ledger", "draw", "token", "different_from", "key", "out")
+_TAKEN += ("files", "declaration", "progress", "again", "expected_rows")
+
+
+def parameters_of(options: argparse.Namespace) -> dict:
+    """NAME=VALUE pairs; a value is a number where it reads as one."""
+    found = {}
+    for pair in options.set:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ValueError(f"--set takes NAME=VALUE, got {pair!r}.")
+        if name in _TAKEN:
+            raise ValueError(f"--set takes a parameter of the method or source, and {name!r} is none. Leave it out.")
+        for read in (int, float, str):
+            try:
+                found[name] = read(value)
+                break
+            except ValueError:
+                continue
+    return found

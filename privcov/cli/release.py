@@ -1,0 +1,181 @@
+"""``release``: a private table in files becomes a release on record."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import privcov
+from privcov.cli import check, edges
+from privcov.cli.options import add_guarantee, guarantee_of, parameters_of
+from privcov.cli.progress import progress
+
+if TYPE_CHECKING:
+    from privcov.data_sources.private_file import Declaration
+    from privcov.privacy import Guarantee
+
+
+def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Enter ``release`` into the parser."""
+    release = commands.add_parser("release", help="release once from a private table, on the record of the ledger")
+    release.add_argument("data", nargs="+", help="CSV (plain or gz), Parquet or Arrow; files, folders or patterns")
+    release.add_argument("--declaration", type=Path, required=True, help="declaration JSON: columns, bounds, persons")
+    release.add_argument("--method", default="auto-cov")
+    add_guarantee(release)
+    release.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the method")
+    release.add_argument("--draw", type=int, default=1, help="2, 3, ... for another draw, which is paid again")
+    release.add_argument(
+        "--different-from", action="append", default=[], metavar="NAME", help="a table of other people"
+    )
+    repeat = release.add_mutually_exclusive_group()
+    repeat.add_argument(
+        "--stored",
+        dest="again",
+        action="store_const",
+        const="stored",
+        help="where another version answered this request: that answer, free",
+    )
+    repeat.add_argument(
+        "--pay-again", dest="again", action="store_const", const="pay", help="the same: release again, and pay again"
+    )
+    release.add_argument(
+        "--accept-unreadable",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="COLUMN",
+        help="release these columns although hardly a cell of them is a number: all others are missing ones",
+    )
+    release.add_argument(
+        "--expected-rows",
+        type=int,
+        help="a public guess where the number of rows is not public: noise beyond all they can add up to is refused",
+    )
+    release.add_argument(
+        "--public", action="store_true", help="rows that need no protection: simulated noise, no ledger, nothing spent"
+    )
+    release.add_argument("--seed", type=int, help="of the simulated noise; with --public only (default 0)")
+    release.add_argument("--out", type=Path, help="JSON file; standard output when left out")
+    release.add_argument("--bundle", type=Path, help="zip to take home: everything released, and what verifies it")
+    release.add_argument("--ledger", type=Path, help="ledger file; PRIVCOV_LEDGER or the user's own when left out")
+    release.set_defaults(act=_release, again="ask")
+
+
+def _release(options: argparse.Namespace) -> None:
+    from privcov.ledger import VersionChanged
+
+    guarantee = guarantee_of(options)
+    declaration = check.read_declaration(options.declaration)
+    edges.check_place(options.out)
+    edges.check_place(options.bundle, "--bundle")
+    edges.check_apart({"--out": options.out, "--bundle": options.bundle}, _needed(options))
+    if options.public:
+        _simulate(options, declaration, guarantee)
+        return
+    if options.seed is not None:
+        raise ValueError("--seed is for --public: the noise of a private release comes from the operating system.")
+    if options.expected_rows is not None and declaration.n_public:
+        raise ValueError("--expected-rows is for a hidden number of rows, and the declaration says that it is public.")
+    ledger = privcov.Ledger(options.ledger)
+    with (
+        progress(show_rows=declaration.n_public) as bar,
+        _told_when_interrupted(ledger, declaration.name.strip()),
+    ):
+        if ledger.account(declaration.name.strip()).affords(guarantee):  # else nothing can be spent, and it is said
+            check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
+        try:
+            made = privcov.release_private(
+                options.method,
+                declaration.on_files(options.data, bar),
+                guarantee,
+                ledger=ledger,
+                draw=options.draw,
+                different_from=tuple(options.different_from),
+                again=options.again,
+                expected_rows=options.expected_rows,
+                **parameters_of(options),
+            )
+        except VersionChanged as asked:
+            raise asked.instead("--stored", "--pay-again") from None
+    edges.answer(
+        made.to_json() + "\n",
+        options.out,
+        "The release is stored in the ledger: the same command with a place that can be written returns it, and "
+        "nothing is paid again.",
+    )
+    if options.bundle:
+        _save_bundle(made, options.bundle, declaration)
+    print(made.statement, file=sys.stderr)
+    print(ledger.account(declaration.name.strip()).sentence, file=sys.stderr)
+
+
+def _needed(options: argparse.Namespace) -> list[Path]:
+    """Every file that a release reads or keeps its record in."""
+    from privcov.ledger import default_path
+    from privcov.ledger.access import NAMES
+    from privcov.table_files.reading import listed
+
+    ledger = options.ledger or default_path()
+    record = [ledger.with_name(ledger.name + end) for end in NAMES]
+    return [options.declaration, *map(Path, listed(options.data)), *record]
+
+
+def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: Guarantee) -> None:
+    """A seeded release from rows that need no protection: the same bits wherever the sums are made."""
+    only_private = (
+        options.different_from,
+        options.ledger,
+        options.bundle,
+        options.accept_unreadable,
+        options.expected_rows,
+    )
+    if any(only_private) or options.draw != 1 or options.again != "ask":
+        raise ValueError(
+            "--public keeps no record: leave --ledger, --draw, --bundle, --different-from, --stored, --pay-again, "
+            "--accept-unreadable and --expected-rows out."
+        )
+    with progress(show_rows=True) as bar:
+        made = privcov.release(
+            options.method,
+            declaration.on_public_files(options.data, bar),
+            guarantee,
+            seed=options.seed or 0,
+            centre="classes" if declaration.label else "auto",
+            neighbours="replace-one" if declaration.n_public else "add-remove",
+            **parameters_of(options),
+        )
+    edges.answer(
+        made.to_json() + "\n", options.out, "Nothing was spent: choose another place and give the command again."
+    )
+    print(made.statement, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _told_when_interrupted(ledger: privcov.Ledger, name: str) -> Iterator[None]:
+    before = len(ledger.entries(name))
+    try:
+        yield
+    except KeyboardInterrupt:
+        if len(ledger.entries(name)) == before:
+            raise KeyboardInterrupt(
+                "Interrupted; nothing was drawn and nothing spent. Begin again when you like."
+            ) from None
+        raise KeyboardInterrupt(
+            "Interrupted during the release, and what it costs counts as spent. The same command returns it if it was "
+            f"stored; see python -m privcov ledger show {name!r}."
+        ) from None
+
+
+def _save_bundle(made: privcov.Release, place: Path, declaration: Declaration) -> None:
+    try:
+        made.save_bundle(place, json.loads(declaration.to_json()))
+    except OSError as problem:
+        raise ValueError(
+            f"{place} could not be written ({problem.strerror}). The release is stored in the ledger: the same command "
+            "with a place that can be written makes the bundle, and nothing is paid again."
+        ) from None

@@ -1,0 +1,27 @@
+"""``verify``: a bundle is checked without the data."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_verify(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Enter ``verify`` into the parser."""
+    verify = commands.add_parser("verify", help="check a bundle without the data; nothing of the bundle is run")
+    verify.add_argument("bundle", type=Path, help="the zip, or the folder that it was unpacked to")
+    verify.set_defaults(act=_verify)
+
+
+def _verify(options: argparse.Namespace) -> None:
+    from privcov.bundle.verifier import library
+    from privcov.bundle.verify import verify
+
+    place, here = options.bundle.resolve(), Path.cwd()
+    if place == here or place in here.parents:
+        raise ValueError(
+            "The current folder belongs to the bundle, and Python looks for modules there first. Change to another "
+            f"folder, and give the command again with {place}."
+        )
+    if verify(options.bundle, library()):
+        raise SystemExit(1)

@@ -1,0 +1,191 @@
+"""How noise is added to the moment matrix, once: the part that a covariance and a graphical lasso share.
+
+A method is a mechanism and what is done with its answer. The scales that the papers print are calibrations of their
+own; what those really give is computed from their events.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from privcov import accounting
+from privcov.estimators.base import MethodInput, OneMeasurement, OtherSteps, Request
+from privcov.measurements.moment import ANCHOR_SQUARED, Measured, sensitivity
+from privcov.measurements.wishart import measure_wishart
+from privcov.privacy import ApproxDP, BudgetShare, GaussianDP, Guarantee, Kind, NoPrivacy, PureDP, ZCDP
+
+SOUND = "right sensitivity, exact calibration, rounded to the safe side"
+
+# calibration -> (the kind it is printed for, the printed scale times n for unit vectors of p numbers).
+PRINTED = {
+    "as-published-1": (ApproxDP, lambda g, p: accounting.classical_gaussian_scale(g.epsilon, g.delta, 1.0)),
+    "as-published-3": (ApproxDP, lambda g, p: accounting.classical_gaussian_scale(g.epsilon, g.delta, 1.0)),
+    "as-published-4": (ApproxDP, lambda g, p: accounting.classical_gaussian_scale(g.epsilon, g.delta, math.sqrt(2))),
+    "as-published-5": (ZCDP, lambda g, p: 1 / math.sqrt(g.rho)),
+}
+PRINTED_LAPLACE = {
+    "as-published-3": (PureDP, lambda g, p: 2 * p / g.epsilon),
+    "as-published-5": (PureDP, lambda g, p: math.sqrt(2) * p / g.epsilon),
+}
+
+
+def refuse_unknown_count(ask: MethodInput) -> None:
+    """No paper hides the number of rows."""
+    if ask.relation == "add-remove":
+        raise ValueError(
+            "The papers take the number of rows as public, so there is no published calibration for add-remove. "
+            "Use calibration='sound'."
+        )
+
+
+def printed_share(
+    ask: MethodInput,
+    printed: Mapping[str, tuple[Kind, Callable[[Any, int], float]]],
+    norm: str,
+    sound_scale: Callable[[Any, float], float],
+) -> BudgetShare:
+    """The share that makes `measure_moment` add noise of the printed scale; its event has the true sensitivity.
+
+    In joint centring the paper's mechanism is applied to z / sqrt(1 + s^2), a unit vector of d + 1 numbers (d + k with
+    k classes). Where the printed scale is the right one, it is rounded to the safe side like any other.
+    """
+    refuse_unknown_count(ask)
+    if isinstance(ask.guarantee, NoPrivacy):
+        return ask.guarantee
+    kind, formula = printed[ask.calibration]
+    if not isinstance(ask.guarantee, kind):
+        raise ValueError(
+            f"The scale of {ask.calibration} is printed for {kind.name}, not for {ask.guarantee}. "
+            f"Ask for {kind.__name__}, or use calibration='sound'."
+        )
+    joint, d, n = ask.anchors, ask.d, ask.n
+    scale = formula(ask.guarantee, d + joint) * (1 + ANCHOR_SQUARED * (joint > 0)) / n
+    delta = sensitivity(d, n, norm=norm, joint=joint, relation=ask.relation)
+    if abs(sound_scale(ask.guarantee, delta) / scale - 1) < 1e-9:
+        return ask.guarantee
+    return PureDP(delta / scale) if kind is PureDP else GaussianDP(delta / scale)
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Noise of ``shape`` (`measure_moment`), calibrated exactly; as published, of ``printed_shape`` and printed scale.
+
+    printed: calibration -> (kind it is printed for, scale times n for unit vectors of p numbers).
+    """
+
+    shape: str
+    printed: Mapping[str, tuple[Kind, Callable[[Any, int], float]]] | None = None
+    printed_shape: str = ""
+
+    def request(self, ask: MethodInput) -> Request:
+        """The one measurement, under the whole guarantee."""
+        if ask.calibration == "sound":
+            return Request(ask.guarantee, ask.centre, self.shape)
+        assert self.printed is not None
+        shape = self.printed_shape or self.shape
+        norm = {"laplace": "l1", "upper-triangle": "triangle"}.get(shape, "l2")
+        calibrate = accounting.laplace_scale if shape == "laplace" else accounting.gaussian_scale
+        return Request(printed_share(ask, self.printed, norm, calibrate), ask.centre, shape)
+
+    def measure(self, ask: MethodInput) -> Measured:
+        """What `request` asks for, from rows that may be looked at."""
+        return self.request(ask).carried_out(ask)
+
+
+def sulq_scale(guarantee: ApproxDP, p: int) -> float:
+    """beta of MOD-SULQ times n, for unit vectors of p numbers."""
+    inside = (p * p + p) / (guarantee.delta * 2 * math.sqrt(2 * math.pi))
+    if inside <= 1:
+        raise ValueError(
+            f"The printed scale of MOD-SULQ has no value at delta={guarantee.delta:g} with {p} column(s). "
+            "Use a smaller delta."
+        )
+    return (p + 1) / guarantee.epsilon * math.sqrt(2 * math.log(inside)) + 1 / math.sqrt(guarantee.epsilon)
+
+
+SULQ = Mechanism("upper-triangle", {"as-published": (ApproxDP, sulq_scale)})
+
+
+@dataclass(frozen=True)
+class WishartNoise:
+    """One Wishart matrix, whose mean is subtracted: of as many degrees of freedom as the claim needs, or as printed.
+
+    Each is a function of the guarantee that gives ``freedom`` and ``ratio`` of `measure_wishart`.
+    """
+
+    printed: Callable[[Guarantee], dict]
+    sound: Callable[[Guarantee], dict] | None = None
+
+    def request(self, ask: MethodInput) -> Request:
+        """Never: its noise is not one of those that private rows get."""
+        raise OtherSteps("A single Wishart matrix is not among the noises of private rows.")
+
+    def measure(self, ask: MethodInput) -> Measured:
+        """The noisy matrix."""
+        noise = self.sound if ask.calibration == "sound" else self.printed
+        assert noise is not None
+        return measure_wishart(ask.dataset, **noise(ask.guarantee), centre=ask.centre, rng=ask.rng)
+
+
+def with_mean(measured: Measured) -> np.ndarray:
+    """The matrix as paper 3 prints it: with the mean m C I of the noise. The anchors keep their counts."""
+    diagonal = np.full(len(measured.matrix), measured.law.removed_mean)
+    diagonal[measured.law.dimension :] = 0.0
+    return measured.matrix + np.diag(diagonal)
+
+
+def mean_left_in(measured: Measured) -> tuple[str, ...]:
+    """The note that the published form leaves the mean of its noise on the diagonal, or ()."""
+    bias = measured.law.removed_mean * measured.row_bound**2
+    return (f"As published, the mean of the noise stays on the diagonal: {bias:.4g}.",) if bias else ()
+
+
+class LeastNoise:
+    """The least noise for the kind of guarantee and the number of columns."""
+
+    @staticmethod
+    def shape(ask: MethodInput) -> str:
+        """Gaussian with an accurate trace; under pure DP the difference of two Wishart matrices."""
+        if not isinstance(ask.guarantee, PureDP):
+            return "free-trace"
+        return "laplace" if ask.d == 1 else "wishart-difference"
+
+    def request(self, ask: MethodInput) -> Request:
+        """The one measurement, under the whole guarantee."""
+        return Request(ask.guarantee, ask.centre, self.shape(ask))
+
+    def measure(self, ask: MethodInput) -> Measured:
+        """What `request` asks for, from rows that may be looked at."""
+        return self.request(ask).carried_out(ask)
+
+
+class Noise(Protocol):
+    """What adds noise to the moment matrix, once."""
+
+    def request(self, ask: MethodInput) -> Request:
+        """What is to be measured, from public facts. Raises OtherSteps where private rows cannot have it."""
+
+    def measure(self, ask: MethodInput) -> Measured:
+        """The noisy matrix, of rows that may be looked at."""
+
+
+class Mechanical(OneMeasurement):
+    """A method that is a `Noise` and what is done with its answer."""
+
+    @property
+    def mechanism(self) -> Noise:
+        """How its noise is added."""
+        raise NotImplementedError
+
+    def request(self, ask: MethodInput) -> Request:
+        """What its mechanism asks for."""
+        return self.mechanism.request(ask)
+
+    def measure(self, ask: MethodInput) -> Measured:
+        """What its mechanism gives."""
+        return self.mechanism.measure(ask)

@@ -1,0 +1,380 @@
+"""A figure outside the workbench: in a paper, as a page that needs no server, or in a report as SVG.
+
+In a paper it has dark ink on white, a colour bar beside a matrix and fonts every reader has; the browser draws it. The
+SVG of a report is made here, without a browser. It holds what the report's figures are made of: lines with bands, marks
+with words, heatmaps, lines and notes across. Anything else is refused, so that nothing is left out of a printed figure
+unseen.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly
+import plotly.graph_objects as go
+
+from privcov.figures.look import Picture
+from privcov.figures.matrices import colours_of, png
+from privcov.figures.palette import BLACK, LIGHT, WHITE, on_paper
+from privcov.figures.words import plain
+
+WIDTH, HEIGHT = 720, 480  # pixels at 96 an inch: 190 mm wide
+PNG_SCALE = 3  # 288 pixels an inch
+SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"  # what draws it, from the installed package
+FONT = "Arial, Helvetica, sans-serif"
+_SVG_FONT = "Helvetica, Arial, sans-serif"
+_LETTER = 0.58  # width of a letter in units of the font's size, about
+
+# Dashes and marks by the names that plotly gives them.
+_DASH = {
+    "solid": "",
+    "dash": "9 5",
+    "dot": "2 3",
+    "dashdot": "9 4 2 4",
+    "longdash": "14 6",
+    "longdashdot": "14 5 2 5",
+}
+# Corners in units of half the size; None is a round mark.
+_STAR = [
+    (math.sin(k * math.pi / 5) * r, -math.cos(k * math.pi / 5) * r) for k in range(10) for r in ((1.15, 0.5)[k % 2],)
+]
+_CROSS = [(-0.35, -1), (0.35, -1), (0.35, -0.35), (1, -0.35), (1, 0.35), (0.35, 0.35), (0.35, 1), (-0.35, 1),
+          (-0.35, 0.35), (-1, 0.35), (-1, -0.35), (-0.35, -0.35)]  # fmt: skip
+_CORNERS = {
+    "circle": None,
+    "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+    "diamond": [(0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)],
+    "triangle-up": [(0, -1.15), (1.05, 0.75), (-1.05, 0.75)],
+    "star": _STAR,
+    "pentagon": [(math.sin(k * 0.4 * math.pi), -math.cos(k * 0.4 * math.pi)) for k in range(5)],
+    "hexagon": [(math.sin(k * math.pi / 3), -math.cos(k * math.pi / 3)) for k in range(6)],
+    "cross": _CROSS,
+    "x": [((x - y) * 0.71, (x + y) * 0.71) for x, y in _CROSS],
+}
+
+
+def for_paper(figure: go.Figure) -> dict:
+    """The figure as plotly's JSON ({"data", "layout"}), with width and height, whatever palette it was drawn in.
+
+    Colours of both palettes become those of the light one; the ground becomes white, the ink black. A matrix, which
+    on the page shares one colour bar with its neighbours, gets its own.
+    """
+    found = _recoloured(json.loads(figure.to_json()))
+    layout = found["layout"]
+    layout |= {"paper_bgcolor": WHITE, "plot_bgcolor": WHITE, "width": WIDTH}
+    layout["font"] = {**layout.get("font", {}), "family": FONT}
+    layout["height"] = layout.get("height") or HEIGHT
+    layout["margin"] = {"l": 20, "r": 20, "t": 40, "b": 20}
+    for trace in found["data"]:
+        if trace.get("type") == "heatmap" and "zmin" in trace:
+            layout["height"] = WIDTH - 100  # square, beside its colour bar
+            trace |= {"showscale": True, "colorbar": {"thickness": 14, "outlinewidth": 0, "tickfont": {"size": 12}}}
+            for axis in ("xaxis", "yaxis"):  # cells of zero are as white as the paper: a frame says where they end
+                frame = {"showline": True, "mirror": True, "linewidth": 1, "linecolor": LIGHT.quiet}
+                layout[axis] |= frame | {"tickfont": {"size": 12, "color": BLACK}}
+    return {"data": found["data"], "layout": layout}
+
+
+def _recoloured(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {k: _recoloured(v) for k, v in part.items()}
+    if isinstance(part, list):
+        return [_recoloured(v) for v in part]
+    return on_paper(part) if isinstance(part, str) else part
+
+
+def standalone(picture: Picture, title: str) -> str:
+    """A whole HTML page of the figure; it reads plotly from the file beside it, and nothing from the network."""
+    body = picture.figure.to_html(
+        full_html=False, include_plotlyjs=False, div_id="figure", config={"displaylogo": False, "responsive": True}
+    )
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<script src="{SCRIPT.name}"></script></head><body style="font-family: sans-serif; margin: 1.5rem">'
+        f"<h1>{escape(title)}</h1><p>{escape(picture.alt)}</p>"
+        f'<div style="max-width: 900px; height: 640px">{body}</div></body></html>\n'
+    )
+
+
+# --- SVG --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """One direction: from data to places on the paper. ticks: (value, word)."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool
+    ticks: tuple[tuple[float, str], ...]
+    title: str
+    visible: bool
+
+    def at(self, value: float) -> float:
+        if self.log:
+            value = math.log10(value) if value > 0 else math.nan
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+def svg(picture: Picture, *, width: int = 640, height: int | None = None) -> str:
+    """The figure as one <svg> element with its text alternative. Raises TypeError for a kind of trace it cannot draw.
+
+    width, height: in CSS pixels; the height is the figure's own unless given, a heatmap is square.
+    """
+    figure = picture.figure
+    for trace in figure.data:
+        if not isinstance(trace, (go.Scatter, go.Heatmap)):
+            raise TypeError(f"a static figure holds lines, marks and heatmaps, not {type(trace).__name__}.")
+    if any(isinstance(trace, go.Heatmap) for trace in figure.data):
+        return _wrap(_heatmap(figure.data[0], width), picture.alt, width, width)
+    height = height or figure.layout.height or 400
+    legend, used = _legend(figure, width)
+    across, up = _axes(figure, width, height, 10 + used)
+    frame = (across.start, up.end, across.end - across.start, up.start - up.end)
+    parts = [_grid(across, up)]
+    parts += [_shape(s, across, up) for s in figure.layout.shapes if s.layer == "below"]
+    clip = f"c{zlib.crc32(picture.alt.encode()):x}"
+    parts.append(f'<clipPath id="{clip}"><rect x="{frame[0]:.1f}" y="{frame[1]:.1f}" width="{frame[2]:.1f}" '
+                 f'height="{frame[3]:.1f}"/></clipPath>')  # fmt: skip
+    drawn = [_trace(trace, across, up) for trace in figure.data]
+    clipped = f' clip-path="url(#{clip})"' if across.visible else ""
+    parts.append(f"<g{clipped}>{''.join(drawn)}</g>")
+    parts += [_shape(s, across, up) for s in figure.layout.shapes if s.layer != "below"]
+    parts += [_note(a, across, up) for a in figure.layout.annotations]
+    return _wrap("".join([legend, *parts]), picture.alt, width, height)
+
+
+def _wrap(body: str, alt: str, width: float, height: float) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
+        f'height="{height:g}" role="img" aria-label="{escape(alt)}" font-family="{_SVG_FONT}">{body}</svg>'
+    )
+
+
+# --- axes -----------------------------------------------------------------------------------------------------------
+
+
+def _axes(figure: go.Figure, width: float, height: float, top: float) -> tuple[_Axis, _Axis]:
+    x, y = figure.layout.xaxis, figure.layout.yaxis
+    visible = x.visible is not False
+    level = [s for s in figure.layout.shapes if s.xref == "paper" and s.type == "line"]
+    low_y, high_y = _limits(y, [t.y for t in figure.data] + [[s.y0] for s in level])
+    low_x, high_x = _limits(x, [t.x for t in figure.data], pad=0.02)
+    left, bottom = (62.0, 48.0) if visible else (0.0, 0.0)
+    box = [left, width - 12.0, height - bottom, top]
+    if y.scaleanchor:  # one unit is as long in both directions
+        unit = min((box[1] - box[0]) / (high_x - low_x), (box[2] - box[3]) / (high_y - low_y))
+        middle, half_x, half_y = (box[0] + box[1]) / 2, unit * (high_x - low_x) / 2, unit * (high_y - low_y) / 2
+        centre = (box[2] + box[3]) / 2
+        box = [middle - half_x, middle + half_x, centre + half_y, centre - half_y]
+    return (
+        _Axis(low_x, high_x, box[0], box[1], x.type == "log", _ticks(x, low_x, high_x), x.title.text or "", visible),
+        _Axis(low_y, high_y, box[2], box[3], y.type == "log", _ticks(y, low_y, high_y), y.title.text or "", visible),
+    )
+
+
+def _limits(axis: go.layout.XAxis | go.layout.YAxis, values: list, pad: float = 0.05) -> tuple[float, float]:
+    """Ends in axis units (log10 on a log axis), as the figure says or around what is drawn."""
+    if axis.range is not None:
+        return float(axis.range[0]), float(axis.range[1])
+    flat = np.concatenate([np.asarray(v, dtype=np.float64).ravel() for v in values if v is not None and len(v)])
+    flat = flat[np.isfinite(flat)]
+    if axis.type == "log":
+        flat = np.log10(flat[flat > 0])
+    low, high = (float(flat.min()), float(flat.max())) if len(flat) else (0.0, 1.0)
+    if axis.rangemode == "tozero":
+        low, high = min(low, 0.0), max(high, 0.0)
+    space = pad * (high - low) or 0.5
+    return (low if axis.rangemode == "tozero" and low == 0 else low - space), high + space
+
+
+def _ticks(axis: go.layout.XAxis | go.layout.YAxis, low: float, high: float) -> tuple[tuple[float, str], ...]:
+    if axis.tickvals is not None:
+        words = axis.ticktext if axis.ticktext is not None else [plain(float(v)) for v in axis.tickvals]
+        return tuple((float(v), str(w)) for v, w in zip(axis.tickvals, words, strict=True))
+    if axis.type == "log":
+        steps = (1,) if high - low > 3 else (1, 2, 5)
+        decades = range(math.floor(low), math.ceil(high) + 1)
+        values = [m * 10.0**e for e in decades for m in steps]
+        return tuple((v, plain(v)) for v in values if low <= math.log10(v) <= high)
+    step = float(axis.dtick) if isinstance(axis.dtick, (int, float)) else _step(high - low)
+    first = math.ceil(low / step - 1e-9)
+    values = [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
+    share = (axis.tickformat or "").endswith("%")
+    return tuple((v, f"{v:.3g}" if not share else f"{v:.0%}") for v in (float(f"{v:.10g}") for v in values))
+
+
+def _step(width: float) -> float:
+    """A round step that gives about six ticks."""
+    rough = width / 6
+    unit = 10.0 ** math.floor(math.log10(rough))
+    return next(m * unit for m in (1, 2, 5, 10) if m * unit >= rough)
+
+
+def _grid(across: _Axis, up: _Axis) -> str:
+    if not across.visible:
+        return ""
+    found = []
+    for value, words in across.ticks:
+        x = across.at(value)
+        if across.start - 0.5 <= x <= across.end + 0.5:
+            found.append(_line(x, up.start, x, up.end, LIGHT.grid, 1))
+            found.append(_text(x, up.start + 15, words, "middle", 11.5, LIGHT.quiet))
+    for value, words in up.ticks:
+        y = up.at(value)
+        if up.end - 0.5 <= y <= up.start + 0.5:
+            found.append(_line(across.start, y, across.end, y, LIGHT.grid, 1))
+            found.append(_text(across.start - 6, y + 4, words, "end", 11.5, LIGHT.quiet))
+    found.append(_text((across.start + across.end) / 2, up.start + 37, across.title, "middle", 12.5))
+    middle = (up.start + up.end) / 2
+    found.append(f'<g transform="rotate(-90 13 {middle:.1f})">{_text(13, middle + 4, up.title, "middle", 12.5)}</g>')
+    return "".join(found)
+
+
+# --- what is drawn --------------------------------------------------------------------------------------------------
+
+
+def _trace(trace: go.Scatter, across: _Axis, up: _Axis) -> str:
+    if trace.visible is False or trace.x is None or trace.y is None:
+        return ""
+    points = [
+        (across.at(float(x)), up.at(float(y))) if x is not None and y is not None else (math.nan, math.nan)
+        for x, y in zip(trace.x, trace.y, strict=True)
+    ]
+    mode, found = trace.mode or "lines", ""
+    if trace.fill == "toself":
+        ends = " ".join(f"{x:.1f},{y:.1f}" for x, y in points if math.isfinite(x) and math.isfinite(y))
+        found += f'<polygon points="{ends}" fill="{trace.fillcolor}"/>'
+    elif trace.fill:
+        raise TypeError(f"a static figure fills closed lines only, not {trace.fill}.")
+    if "lines" in mode and trace.line.width != 0:
+        found += _path(points, trace.line.color, trace.line.dash, trace.line.width or 2)
+    if "markers" in mode and trace.marker.opacity != 0:
+        found += "".join(_marks(trace, points))
+    if "text" in mode and trace.text is not None:
+        above = str(trace.textposition or "").startswith("top")
+        size, colour = trace.textfont.size or 11, trace.textfont.color or LIGHT.ink
+        for (x, y), words in zip(points, trace.text, strict=True):
+            found += _text(x, y - 9 if above else y + 4, words, "middle", size * 0.95, colour)
+    return found
+
+
+def _path(points: list, colour: str, dash: str | None, width: float) -> str:
+    """A line, broken where a point is missing."""
+    steps, pen = [], "M"
+    for x, y in points:
+        there = math.isfinite(x) and math.isfinite(y)
+        if there:
+            steps.append(f"{pen}{x:.1f} {y:.1f}")
+        pen = "L" if there else "M"
+    pattern = _DASH.get(dash or "solid")
+    dashes = f' stroke-dasharray="{pattern}"' if pattern else ""
+    return f'<path d="{"".join(steps)}" fill="none" stroke="{colour}" stroke-width="{width:g}"{dashes}/>'
+
+
+def _marks(trace: go.Scatter, points: list) -> list[str]:
+    def each(value: Any) -> Callable[[int], Any]:
+        listed = isinstance(value, (list, tuple, np.ndarray))
+        return lambda i: value[i] if listed else value
+
+    symbol, size, colour = each(trace.marker.symbol), each(trace.marker.size), each(trace.marker.color)
+    line = trace.marker.line
+    return [
+        _mark(
+            str(symbol(i) or "circle"), x, y, float(size(i) or 6), str(colour(i) or LIGHT.ink), line.color, line.width
+        )
+        for i, (x, y) in enumerate(points)
+        if math.isfinite(x) and math.isfinite(y)
+    ]
+
+
+def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str | None, width: float | None) -> str:
+    """One mark as SVG. A symbol ending in -open is drawn as its outline. Raises KeyError for an unknown symbol."""
+    hollow = symbol.endswith("-open")
+    corners = _CORNERS[symbol.removesuffix("-open")]
+    half = size / 2
+    look = f'fill="{"none" if hollow else colour}"'
+    if hollow or width:
+        look += f' stroke="{colour if hollow else edge}" stroke-width="{width or 1.4:g}"'
+    if corners is None:
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{half:.2f}" {look}/>'
+    ends = " ".join(f"{x + half * a:.1f},{y + half * b:.1f}" for a, b in corners)
+    return f'<polygon points="{ends}" {look}/>'
+
+
+def _shape(shape: go.layout.Shape, across: _Axis, up: _Axis) -> str:
+    x0, x1 = (across.start, across.end) if shape.xref == "paper" else (across.at(shape.x0), across.at(shape.x1))
+    y0, y1 = (up.start, up.end) if shape.yref == "paper" else (up.at(shape.y0), up.at(shape.y1))
+    if shape.type == "rect":
+        y0, y1 = (min(max(y, up.end), up.start) for y in (y0, y1))
+        return (
+            f'<rect x="{min(x0, x1):.1f}" y="{min(y0, y1):.1f}" width="{abs(x1 - x0):.1f}" '
+            f'height="{abs(y1 - y0):.1f}" fill="{shape.fillcolor}" opacity="{shape.opacity or 1:g}"/>'
+        )
+    if not up.end - 1 <= min(y0, y1) <= max(y0, y1) <= up.start + 1:
+        return ""
+    return _line(x0, y0, x1, y1, shape.line.color, shape.line.width or 1, shape.line.dash)
+
+
+def _note(note: go.layout.Annotation, across: _Axis, up: _Axis) -> str:
+    x = across.start + float(note.x) * (across.end - across.start) if note.xref == "paper" else across.at(note.x)
+    y = up.at(10.0 ** float(note.y) if up.log else float(note.y))
+    if not up.end - 1 <= y <= up.start + 1:
+        return ""
+    anchor = {"left": "start", "right": "end"}.get(note.xanchor or "", "middle")
+    y += {"bottom": -4, "top": 13}.get(note.yanchor or "", 4)
+    return _text(x, y, note.text, anchor, 11, note.font.color or LIGHT.quiet)
+
+
+def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
+    """(markup, height): entries side by side, in as many lines as they need."""
+    if figure.layout.showlegend is False:
+        return "", 0.0
+    found, x, y = [], 62.0, 14.0
+    for trace in figure.data:
+        if trace.showlegend is False or not trace.name:
+            continue
+        words = unescape(trace.name)
+        wide = 34 + len(words) * 11.5 * _LETTER + 14
+        if x + wide > width and x > 62:
+            x, y = 62.0, y + 17
+        if "lines" in (trace.mode or "lines"):
+            found.append(_line(x, y - 4, x + 26, y - 4, trace.line.color, trace.line.width or 2, trace.line.dash))
+        if "markers" in (trace.mode or ""):
+            symbol, line = trace.marker.symbol, trace.marker.line
+            symbol = symbol[0] if isinstance(symbol, (list, tuple, np.ndarray)) else symbol
+            found.append(
+                _mark(str(symbol or "circle"), x + 13, y - 4, 7, str(trace.marker.color), line.color, line.width)
+            )
+        found.append(_text(x + 31, y, words, "start", 11.5))
+        x += wide
+    return "".join(found), y + 6 if found else 0.0
+
+
+def _line(x0: float, y0: float, x1: float, y1: float, colour: str, width: float, dash: str | None = None) -> str:
+    return _path([(x0, y0), (x1, y1)], colour, dash, width)
+
+
+def _text(x: float, y: float, words: Any, anchor: str, size: float, colour: str = LIGHT.ink) -> str:
+    shown = escape(unescape(str(words)).replace("<br>", " "))
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:.3g}" fill="{colour}">{shown}</text>'
+
+
+def _heatmap(trace: go.Heatmap, side: float) -> str:
+    """The cells as a PNG of one pixel each, which the browser enlarges without smoothing."""
+    pixels = colours_of(np.asarray(trace.z, dtype=np.float64), trace.zmin, trace.zmax, trace.colorscale)
+    return (
+        f'<image width="{side:g}" height="{side:g}" preserveAspectRatio="none" style="image-rendering: pixelated" '
+        f'href="data:image/png;base64,{base64.b64encode(png(pixels)).decode()}"/>'
+    )

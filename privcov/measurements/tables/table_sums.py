@@ -1,0 +1,216 @@
+"""One pass over the files of a table: the exact integer sums that every measurement of it is made from.
+
+The rows of `integer_gram`, sum k k', the sum of the k of every class and the number of rows of each: whole numbers, so
+sums of parts merge in any order, and the bits do not depend on blocks, parts, files, workers or the machine. With them
+come, for public rows, how many rows the bound shortened and which cells are missing, and, for the ledger, the sketch of
+its fingerprint. A block of at most 8,192 rows is summed in float64, where every product and partial sum is a whole
+number up to 2^53; blocks are added up in two 64-bit limbs, enough for 10^10 rows.
+
+Public rows are shortened as numbers of their own and then rounded to the nearest whole ones instead of cut towards
+zero: nothing has to be proved of their length, which rounding moves by up to sqrt(d) / 2 steps, and the sums are then
+without the bias of 2^-21 that cutting gives every entry of a row.
+
+None of this is private: only the exact measurement and the ledger's fingerprint ask for the sums of private rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.measurements.integer_gram import ANCHOR, UNIT, to_working, whole_rows
+from privcov.measurements.tables.sketch import Sketch, near_of
+from privcov.measurements.tables.sketching import Sketching, kernel
+from privcov.public_facts import MOST_FILE_ROWS, label_text
+from privcov.table_files import Block
+from privcov.units import InUnits, Units
+
+BLOCK_ROWS = 2**53 // UNIT**2
+PUBLIC_BLOCK_ROWS = 8000  # rounded rows may be longer than UNIT by sqrt(d) / 2
+_LIMB = 32
+# Below it UNIT / row_bound is too large for the compiled loop, and `whole_rows` divides twice.
+_SMALLEST_BOUND = 1e-90
+_USUAL_SQUARES = 2.0**1000  # longer rows may have overflowed
+
+assert MOST_FILE_ROWS * UNIT < 2**63, "the sum of a column over the largest table must fit into 64 bits"
+assert MOST_FILE_ROWS * UNIT**2 < 2 ** (63 + _LIMB), "a sum of squares over the largest table must fit into two limbs"
+
+
+@dataclass(frozen=True, eq=False, repr=False)  # logs of a cluster repeat what a task and a result look like
+class SumSpec(InUnits):
+    """What a worker needs to know: public facts, and for a sketch the four secret numbers of `sketch.Mixer`.
+
+    drop: a row with a missing or infinite cell is left out (else the cell counts as the origin). run: the number of the
+    pass, by which workers that are threads of its process find its pulse in `table_pass`. seal: the key under which the
+    sums come back, b"" for as they are.
+    """
+
+    columns: tuple[str, ...]
+    label: str
+    classes: tuple[str, ...]
+    units: Units
+    private: bool
+    drop: bool
+    secrets: tuple[int, ...] | None = None
+    run: int = 0
+    seal: bytes = b""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sums:
+    """Exact sums over rows.
+
+    seen: rows read. dropped, unlisted: rows left out for a missing cell, and for a label that is not in the list.
+    long: rows that the row bound shortened. holes: missing or infinite cells of each column.
+    high, low: d x d int64, sum k k' = high 2^32 + low with 0 <= low < 2^32. lines: d x c int64, the sum of k in each
+    class (c = 1 without classes). counts: c int64, its rows.
+    """
+
+    seen: int
+    dropped: int
+    unlisted: int
+    long: int
+    holes: np.ndarray
+    high: np.ndarray
+    low: np.ndarray
+    lines: np.ndarray
+    counts: np.ndarray
+    sketch: Sketch | None
+
+    def plus(self, other: Sums) -> Sums:
+        """The sums of both together; associative and commutative, bit for bit."""
+        low, sketch = self.low + other.low, self.sketch
+        if sketch is not None:
+            assert other.sketch is not None, "the parts of a pass are all sketched, or none is"
+            sketch = sketch.plus(other.sketch)
+        return Sums(
+            self.seen + other.seen,
+            self.dropped + other.dropped,
+            self.unlisted + other.unlisted,
+            self.long + other.long,
+            self.holes + other.holes,
+            self.high + other.high + (low >> _LIMB),
+            low & (2**_LIMB - 1),
+            self.lines + other.lines,
+            self.counts + other.counts,
+            sketch,
+        )
+
+    def second(self) -> np.ndarray:
+        """sum k k', d x d Python integers."""
+        return self.high.astype(object) * 2**_LIMB + self.low.astype(object)
+
+    def gram(self, anchors: int) -> np.ndarray:
+        """sum z z' as `integer_gram.noiseless_gram` gives it: int64, or Python integers where 64 bits may not do."""
+        d = len(self.holes)
+        whole = np.zeros((d + anchors, d + anchors), dtype=object)
+        whole[:d, :d] = self.second()
+        if anchors:
+            whole[:d, d:] = self.lines.astype(object) * ANCHOR
+            whole[d:, :d] = whole[:d, d:].T
+            whole[d:, d:] = np.diag(self.counts.astype(object) * ANCHOR**2)
+        return whole.astype(np.int64) if self.seen * (UNIT**2 + ANCHOR**2) < 2**63 else whole
+
+
+class Adding:
+    """Sums in the making."""
+
+    def __init__(self, ask: SumSpec, compiled: bool = True) -> None:
+        d, c = len(ask.columns), max(1, len(ask.classes))
+        self.ask, self.kernel = ask, kernel() if compiled and ask.row_bound >= _SMALLEST_BOUND else None
+        self.limits = (np.zeros((d, 2)) if ask.bounds is None else ask.bounds).T.copy()
+        self.place = {name: i for i, name in enumerate(ask.classes)}
+        self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
+        self.holes, self.counts = np.zeros(d, np.int64), np.zeros(c, np.int64)
+        self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((d, d), (d, d), (d, c)))
+        self.sketching = None if ask.secrets is None else Sketching(ask.secrets, near_of(ask), compiled)
+
+    def take(self, block: Block) -> None:
+        """Add the rows of one block, at most `BLOCK_ROWS`."""
+        cells = block.cells
+        assert cells.shape[1] <= BLOCK_ROWS, "more rows of the largest length add up beyond 2^53"
+        if self.sketching:
+            self.sketching.take(cells)
+        whole, hole = self._whole(cells)
+        hole = hole.astype(bool) if self.ask.drop else np.zeros(len(hole), dtype=bool)
+        code = self._codes(block)
+        out = hole | (code < 0)
+        if out.any():
+            whole[:, out] = 0.0
+        self.seen += len(out)
+        self.dropped += int(hole.sum())
+        self.unlisted += int((~hole & (code < 0)).sum())
+        kept = np.where(out, len(self.counts), code)
+        self.counts += np.bincount(kept, minlength=len(self.counts) + 1)[:-1]
+        c = len(self.counts)
+        lines = whole.sum(axis=1, keepdims=True) if c == 1 else whole @ np.eye(c + 1)[kept][:, :c]
+        self.lines += lines.astype(np.int64)
+        self.low += (whole @ whole.T).astype(np.int64)
+        self.blocks += 1
+        if self.blocks % 512 == 0:  # 512 blocks of at most 2^53 each
+            self._carry()
+
+    def _whole(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(k as float64, d x b; 1 where a row has a missing cell)."""
+        ask, (d, b) = self.ask, cells.shape
+        if self.kernel is None:
+            whole, squares, hole = self._slowly(cells)
+        else:
+            whole, squares, hole = np.empty((d, b)), np.empty(b), np.empty(b, np.uint8)
+            units = not ask.private, ask.bounds is not None, *self.limits, ask.origin, ask.scale
+            self.kernel.whole_cells(cells, UNIT / ask.row_bound, *units, whole, squares, hole, self.holes)
+        # A public row on the bound is not shortened for the last digits of its length.
+        longest = UNIT**2 if ask.private else UNIT**2 * (1 + (d + 16) * 2**-52)
+        long = np.flatnonzero(squares > longest)
+        if len(long):
+            self.long += len(long)
+            self._shorten(cells, whole, squares, long)
+        return whole, hole
+
+    def _shorten(self, cells: np.ndarray, whole: np.ndarray, squares: np.ndarray, long: np.ndarray) -> None:
+        """Brings the long rows of ``whole`` to the bound."""
+        if not self.ask.private:
+            usual = long[squares[long] < _USUAL_SQUARES]
+            whole[:, usual] = np.rint(self._steps(cells[:, usual]) * (UNIT / np.sqrt(squares[usual])))
+            long = long[squares[long] >= _USUAL_SQUARES]
+        if len(long):
+            whole[:, long] = whole_rows(to_working(self.ask.units, cells[:, long].T), self.ask.row_bound).T
+
+    def _slowly(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What the kernel finds, by numpy."""
+        missing = ~np.isfinite(cells)
+        self.holes += missing.sum(axis=1)
+        steps, squares = self._steps(cells), np.zeros(cells.shape[1])
+        with np.errstate(over="ignore"):
+            for line in steps:  # in the order of the kernel: the squares of public rows are not whole
+                squares += line * line
+        return np.rint(steps), squares, missing.any(axis=0)
+
+    def _steps(self, cells: np.ndarray) -> np.ndarray:
+        """d x b, the rows in steps of row_bound / UNIT: those of private rows cut to whole numbers."""
+        bound = self.ask.row_bound
+        with np.errstate(over="ignore"):
+            y = to_working(self.ask.units, cells.T).T
+            y = y * (UNIT / bound) if bound >= _SMALLEST_BOUND else y / bound * UNIT
+        y = np.where(np.isfinite(cells), y, 0.0)
+        return np.trunc(y) if self.ask.private else y
+
+    def _codes(self, block: Block) -> np.ndarray:
+        """Position of every row's class in the list, -1 for none; 0 without classes."""
+        if not self.ask.classes:
+            return np.zeros(block.cells.shape[1], np.int64)
+        assert block.labels is not None, "classes come with a label, which is read with the cells"
+        texts, codes = block.labels
+        return np.array([self.place.get(label_text(t), -1) for t in texts], np.int64)[codes]
+
+    def _carry(self) -> None:
+        self.high += self.low >> _LIMB
+        self.low &= 2**_LIMB - 1
+
+    def sums(self) -> Sums:
+        """The sums of all that was taken in so far."""
+        self._carry()
+        sketch = self.sketching.sketch() if self.sketching else None
+        numbers = self.seen, self.dropped, self.unlisted, self.long
+        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, sketch)

@@ -1,0 +1,56 @@
+"""Everything of every paper by its key: tables and figures, checks, presets.
+
+    from privcov.papers.base import beside
+    from privcov.papers.catalogue import TABLES, run_check
+
+    print(beside(TABLES["2-table-2"]))     # printed, as published by us, sound, each with its standard error
+    print(run_check("2-stopping").verdict)
+
+A key begins with the number of its paper: 1 Wang, Xu & He 2019, 2 Su et al. 2019, 3 Wang et al. 2018, 4 Mathematics
+2023, 5 Dong et al. 2022. The papers' modules import nothing from here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from privcov.papers import presets, wang2018, wang2019
+from privcov.papers.base import REPRODUCED, Table
+from privcov.papers.checks import Check
+from privcov.papers.dong2022 import checks as dong_checks
+from privcov.papers.dong2022 import figures as dong
+from privcov.papers.mdpi2023 import checks as mdpi_checks
+from privcov.papers.mdpi2023 import tables as mdpi
+from privcov.papers.su2019 import checks as su_checks
+from privcov.papers.su2019 import figures as su_figures
+from privcov.papers.su2019 import tables as su_tables
+
+DRAWN = (*wang2019.TABLES, *su_figures.TABLES, *dong.TABLES)
+FIGURES = tuple(table.key for table in DRAWN)
+TITLES = su_figures.TITLES | dong.TITLES  # of panels, by the names they have in the papers
+VIEWS = wang2019.VIEWS | su_figures.VIEWS | dong.VIEWS
+
+
+def tables() -> dict[str, Table]:
+    """Every table, in the order of the papers, then every figure, then how many rows a sound calibration needs."""
+    return {t.key: t for t in (*su_tables.TABLES, *wang2018.TABLES, *mdpi.TABLES, *DRAWN, mdpi.NEEDED)}
+
+
+TABLES = tables()
+CHECKS = {
+    question.key: question
+    for part in (wang2019, su_checks, wang2018, mdpi_checks, dong_checks)
+    for question in part.CHECKS
+}
+PRESETS = {p.key: p for p in (*wang2019.PRESETS, *mdpi.PRESETS, *dong.PRESETS)}
+CLASSIFIERS = {p.key: p for p in (*su_figures.CLASSIFIERS, *mdpi.CLASSIFIERS, *presets.WITHOUT_PAPER)}
+
+
+def checks_of(table: str, folder: Path = REPRODUCED) -> list[Check]:
+    """The answer of every check about a table, in the order in which they are written."""
+    return [question(folder) for question in CHECKS.values() if table in question.tables]
+
+
+def run_check(key: str, folder: Path = REPRODUCED) -> Check:
+    """The answer of one check by its key."""
+    return CHECKS[key](folder)

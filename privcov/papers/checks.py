@@ -1,0 +1,93 @@
+"""What a check of a printed table returns, and what all checks share.
+
+A check asks one question about a printed table, answers it with numbers that anybody can compute again, and says in a
+sentence what they mean. It reads only data/published and data/reproduced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from privcov.papers.base import KEYS, LITERAL, Table, beside, stored
+
+NOT_COMPUTED = "Not computed yet."  # the verdict of a check whose numbers are not there
+
+
+@dataclass(frozen=True)
+class Check:
+    """The answer to one question.
+
+    holds: whether the suspicion is borne out; None where what it needs was not computed yet.
+    reason: the short phrase a verdict quotes when it holds. numbers: name -> value.
+    """
+
+    key: str
+    tables: tuple[str, ...]
+    question: str
+    holds: bool | None
+    verdict: str
+    numbers: Mapping[str, float]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A check that can be asked of the numbers in a folder: its key, the tables it is about, and how it is answered."""
+
+    key: str
+    tables: tuple[str, ...]
+    answer: Callable[[Path], Check]
+
+    def __call__(self, folder: Path) -> Check:
+        """The answer from the numbers that are stored in ``folder``."""
+        return self.answer(folder)
+
+
+def check(key: str, *tables: str) -> Callable[[Callable[[Path], Check]], Question]:
+    """Make a `Question` of a function folder -> Check. The paper's module lists it in its ``CHECKS``."""
+    return lambda answer: Question(key, tables, answer)
+
+
+def cells(tables: Iterable[Table], *keys: str, folder: Path) -> pd.DataFrame:
+    """`beside` of the tables with these keys under each other, with a column "table"."""
+    known = {table.key: table for table in tables}
+    return pd.concat([beside(known[key], folder).assign(table=key) for key in keys], ignore_index=True)
+
+
+def literal(key: str, folder: Path) -> pd.DataFrame:
+    """The as-published rows of a computed table."""
+    known = stored(key, folder)
+    return known[known["variant"] == LITERAL]
+
+
+def curve_cells(key: str, folder: Path, variant: str, panel: str = "") -> pd.DataFrame:
+    """Stored cells of a figure with n, d, epsilon as numbers; ``panel`` is kept in "model"."""
+    found = stored(key, folder)
+    found = found[(found["variant"] == variant) & found["model"].str.startswith(panel)].copy()
+    for name in ("n", "d", "epsilon"):
+        found[name] = pd.to_numeric(found[name], errors="coerce")
+    return found
+
+
+def wide(found: pd.DataFrame, along: str, value: str = "value") -> pd.DataFrame:
+    """One row per cell, one column per value of ``along``."""
+    index = [name for name in ("table", *KEYS, "metric") if name != along and name in found]
+    return found.pivot_table(index=index, columns=along, values=value, dropna=True, sort=False, observed=True)
+
+
+def slope(x: ArrayLike, y: ArrayLike) -> float:
+    """Of the least-squares line through (log x, log y)."""
+    return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
+
+
+def middle(values: ArrayLike) -> float:
+    """The median of the finite values, NaN where there is none."""
+    values = np.asarray(values, float)
+    values = values[np.isfinite(values)]
+    return float(np.median(values)) if len(values) else float("nan")

@@ -1,0 +1,168 @@
+"""The computed figures as curves, and what a sound calibration leaves of each.
+
+from privcov.papers.catalogue import TABLES
+from privcov.papers.curves import curves, kept
+
+curves(TABLES["5-figure-4"])     # panel, line, method, x, variant, value, se
+kept(TABLES["5-figure-4"])       # a `Kept` per curve: sound over as published, rows for the same error
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from privcov.papers.base import LITERAL, REPRODUCED, SOUND, Table, View, computed, standard_error
+from privcov.papers.catalogue import VIEWS
+from privcov.papers.su2019.figures import EPSILONS, NO_NOISE
+from privcov.papers.verdicts import CLOSE, rows_needed
+
+FREE = ("zero", "guessing")  # answers that need no data
+WORDS = {
+    "n": "rows n",
+    "d": "columns d",
+    "bins": "bins N",
+    "rho": "rho (zCDP)",
+    "epsilon": "epsilon",
+    "drawn": "share of absent edges drawn",
+}
+
+
+def view(key: str, panel: str) -> View:
+    """How a panel of a figure is drawn."""
+    return VIEWS.get(key) or VIEWS[panel]
+
+
+def _stored(table: Table, folder: Path) -> pd.DataFrame:
+    """Stored rows with the name of their panel and line, and what may run along an axis as numbers."""
+    found = computed(table, folder)
+    found["se"] = standard_error(found)
+    level = found["epsilon"].where(found["epsilon"] == "", ", epsilon " + found["epsilon"])
+    found["panel"] = found["model"].where(found["model"] != "", found["data"])
+    found["line"] = found["method"]
+    if table.key == "1-figure-1":
+        lines = {"left": found["data"], "middle": "p = " + found["d"], "right": "epsilon " + found["epsilon"]}
+        for panel, names in lines.items():
+            found["line"] = found["line"].where(found["panel"] != panel, names)
+    elif table.paper == 2:
+        found["line"] = found["method"] + level
+    for name, pattern in (("bins", r"N = (\d+)"), ("rho", r"rho = (.*)")):
+        found[name] = pd.to_numeric(found["data"].str.extract(pattern)[0])
+    found["drawn"] = pd.to_numeric(found["metric"].str.extract(r"found at (.*)")[0])
+    for name in ("n", "d", "epsilon"):
+        found[name] = pd.to_numeric(found[name], errors="coerce")
+    return found
+
+
+def panels(table: Table, folder: Path = REPRODUCED) -> list[str]:
+    """The panels that have stored numbers."""
+    return list(dict.fromkeys(_stored(table, folder)["panel"]))
+
+
+def curves(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
+    """Every point of every curve: panel, line, method, x, variant, value, se. x is NaN where an answer has no level."""
+    parts = []
+    for panel, group in _stored(table, folder).groupby("panel", sort=False):
+        own = view(table.key, panel)
+        if own.x == "drawn":
+            part = group[group["drawn"].notna() & (group["n"] == group["n"].min())]
+            shown = part["epsilon"].isna() | part["epsilon"].isin([float(e) for e in EPSILONS])
+            parts.append(part[shown].assign(x=part["drawn"]))
+        else:
+            part = group[group["metric"] == own.metric]
+            line = part["method"] if table.paper == 2 else part["line"]
+            parts.append(part.assign(x=part[own.x], line=line))
+    columns = ["panel", "line", "method", "x", "variant", "value", "se"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+# --- what a sound calibration leaves ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One curve under a sound calibration.
+
+    ratio: geometric mean over its points of sound over as-published error. at: where the rest is told, a value of
+    ``along``. ours, sound, trivial: errors there, as published, sound, and of an answer without data (inf where there
+    is none). times: what n has to be multiplied by so that the sound error is the as-published one; half: so that it is
+    half the trivial one. Both are inf where the curve does not reach it and NaN where they cannot be told. least: the
+    multiplier at the curve's beginning; where another one equals it, fewer rows may do.
+    Where ``along`` is n the rows were drawn; else noise falls like 1/n for the same sample matrix.
+    """
+
+    panel: str
+    line: str
+    along: str
+    ratio: float
+    at: float
+    ours: float
+    sound: float
+    trivial: float
+    times: float
+    half: float
+    least: float
+
+    @property
+    def survives(self) -> bool:
+        """The sound error is at most a tenth larger, and at least a tenth better than an answer without data."""
+        return self.ratio <= 1 + CLOSE and self.sound <= (1 - CLOSE) * self.trivial
+
+
+def judged(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
+    """The errors that are judged: panel, line, x, variant, value."""
+    parts = []
+    for panel, group in _stored(table, folder).groupby("panel", sort=False):
+        own = view(table.key, panel)
+        part = group[group["metric"] == own.metric].copy()
+        if own.x == "drawn":
+            part["value"] = 1 - part["value"]
+        if table.paper == 2 and own.judged_along == "epsilon":
+            part["line"] = part["method"]
+        parts.append(part.assign(x=part[own.judged_along]))
+    columns = ["panel", "line", "x", "variant", "value"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def kept(table: Table, folder: Path = REPRODUCED) -> list[Kept]:
+    """Every curve of a figure with numbers in both versions, but the answers that need no data and those without
+    noise."""
+    answer = []
+    for panel, part in judged(table, folder).groupby("panel", sort=False):
+        free = part[part["line"].isin(FREE)]
+        for line, group in part.groupby("line", sort=False):
+            if line not in FREE and not line.startswith(NO_NOISE):
+                answer += _kept(table, panel, line, group, free)
+    return answer
+
+
+def _kept(table: Table, panel: str, line: str, group: pd.DataFrame, free: pd.DataFrame) -> list[Kept]:
+    own = view(table.key, panel)
+    wide = group.pivot_table(index="x", columns="variant", values="value").reindex(columns=[LITERAL, SOUND])
+    both = wide.dropna()
+    both = both[(both > 0).all(axis=1)]
+    if both.empty:
+        return []
+    ratio = float(np.exp(np.log(both[SOUND] / both[LITERAL]).mean()))
+    at = own.at if own.at in both.index else float(both.index[len(both) // 2])
+    ours, sound = float(both.loc[at, LITERAL]), float(both.loc[at, SOUND])
+    trivial = _trivial(table, free, at)
+    times = half = least = math.nan
+    if own.strength is not None:
+        along = wide[SOUND].dropna()
+        strengths = np.array([own.strength(x) for x in along.index])
+        here = own.strength(at)
+        least = float(strengths[0] / here)
+        times = rows_needed(strengths, along.to_numpy(), ours) / here
+        if math.isfinite(trivial):
+            half = rows_needed(strengths, along.to_numpy(), trivial / 2) / here
+    return [Kept(panel, line, own.judged_along, ratio, at, ours, sound, trivial, times, half, least)]
+
+
+def _trivial(table: Table, free: pd.DataFrame, at: float) -> float:
+    found = free[(free["variant"] == LITERAL) & ((free["x"] == at) | free["x"].isna())]
+    return float(found["value"].iloc[0]) if len(found) else table.trivial

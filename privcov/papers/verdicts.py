@@ -1,0 +1,238 @@
+"""A verdict per printed table, in words, from numbers; and what a sound calibration leaves of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from privcov.papers.base import REPRODUCED, SOUND, Table, beside, stored
+from privcov.papers.catalogue import checks_of
+from privcov.papers.checks import Check, slope
+from privcov.papers.su2019.checks import BOTH as CORRECTED
+from privcov.papers.su2019.checks import corrected
+
+REPRODUCED_WELL, SHAPE, NOT = "reproduced", "same shape, other level", "not reproducible as described"
+NOTHING = "not computed yet"
+WORDS = (REPRODUCED_WELL, SHAPE, NOT, NOTHING)
+ENOUGH = 0.75  # share of cells within error, or within CLOSE, for "reproduced"
+CLOSE = 0.10  # relative distance that counts as agreement where Monte-Carlo errors are smaller
+ORDERED = 0.9  # rank correlation for "same shape"
+SCATTER = 1.5  # and how far ours over printed may vary, as a factor
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found about a printed table.
+
+    word: one of `WORDS`. within, close, order: shares of the printed cells within Monte-Carlo error, within that or
+    10 %, and within a factor sqrt(10). rank: Spearman correlation of printed and ours. ratio: median of ours over
+    printed. worst: the cell with the largest ratio either way. reasons: of the checks that hold. explained: the word
+    once what the checks found is put into our numbers, or "". methods: per estimator its name, word, share within error
+    and median ratio.
+    """
+
+    table: str
+    word: str
+    cells: int
+    within: float
+    close: float
+    order: float
+    rank: float
+    ratio: float
+    worst: str
+    reasons: tuple[str, ...]
+    checks: tuple[Check, ...]
+    explained: str
+    methods: tuple[tuple[str, str, float, float], ...]
+
+    @property
+    def sentence(self) -> str:
+        """The verdict with its numbers."""
+        if self.word == NOTHING:
+            return "Nothing was computed yet: run python -m privcov reproduce."
+        return (
+            f"{self.within:.0%} of {self.cells} cells agree within Monte-Carlo error, {self.order:.0%} within a factor "
+            f"of three; ours are {self.ratio:.2f} times the printed ones (median), rank correlation {self.rank:.2f}."
+        )
+
+
+def beyond_the_word(found: Sequence[Verdict]) -> str:
+    """What the words of whole tables leave out: which come out once the reasons are put in, and which in part."""
+    good = (REPRODUCED_WELL, SHAPE)
+    poor = [v for v in found if v.word == NOT]
+    mended = [v for v in poor if v.explained in good]
+    parts = [v for v in poor if v not in mended and any(word in good for _, word, *_ in v.methods)]
+    told = []
+    if mended:
+        words = [v.explained for v in mended]
+        listed = " and ".join(f"{words.count(word)} as {word}" for word in good if word in words)
+        told.append(f"{len(mended)} of these come out once the reasons found are put into our numbers ({listed})")
+    if parts:
+        told.append(f"in {len(parts)} more some of the estimators do, as described")
+    return f"{'; '.join(told)}." if told else ""
+
+
+def spearman(x: Sequence[float] | pd.Series, y: Sequence[float] | pd.Series) -> float:
+    """Rank correlation; NaN with fewer than three pairs, 0 where one side is constant."""
+    if len(x) < 3:
+        return math.nan
+    ranks = [pd.Series(np.round(np.asarray(values, float), 9)).rank().to_numpy() for values in (x, y)]
+    if min(np.ptp(side) for side in ranks) == 0:
+        return 0.0
+    return float(np.corrcoef(*ranks)[0, 1])
+
+
+def word_of(found: pd.DataFrame) -> str:
+    """The worst word of an estimator in one norm: a table is no better than its worst part."""
+    words = [word_of_one(group) for _, group in found.groupby(["method", "metric"], sort=False)]
+    return max(words, key=WORDS.index)
+
+
+def word_of_one(found: pd.DataFrame) -> str:
+    """reproduced: at least ENOUGH of the cells within error or within CLOSE. same shape, other level: cells in the same
+    order (rank correlation at least ORDERED), ours over printed nearly constant (geometric deviation at most
+    SCATTER), and at most a quarter without a number of ours. Else not reproducible as described."""
+    if found["ours_replicates"].isna().any():
+        return NOTHING
+    near = (found["agreement"] == "within error") | ((found["ratio"] - 1).abs() <= CLOSE)
+    if near.mean() >= ENOUGH:
+        return REPRODUCED_WELL
+    both = found.dropna(subset=["value", "ours"])
+    missing = (found["agreement"] == "no number").mean()
+    if (found["ours_se"] <= 1e-9 * found["ours"]).mean() > 0.5:
+        return NOT  # an answer that no row changes, such as the zero matrix, has no shape
+    ordered = spearman(both["value"], both["ours"]) >= ORDERED
+    if ordered and missing <= 1 - ENOUGH and math.exp(np.log(both["ratio"]).std()) <= SCATTER:
+        return SHAPE
+    return NOT
+
+
+def verdict(table: Table, folder: Path = REPRODUCED) -> Verdict:
+    """The verdict on a printed table from what is stored."""
+    counted = beside(table, folder)
+    both = counted.dropna(subset=["value", "ours"])
+    checks = tuple(checks_of(table.key, folder))
+    word = word_of(counted)
+    near = (counted["agreement"] == "within error") | ((counted["ratio"] - 1).abs() <= CLOSE)
+    return Verdict(
+        table.key,
+        word,
+        len(counted),
+        float((counted["agreement"] == "within error").mean()),
+        float(near.mean()),
+        float(counted["agreement"].isin(("within error", "same order")).mean()),
+        spearman(both["value"], both["ours"]),
+        float(both["ratio"].median()) if len(both) else math.nan,
+        _worst(both),
+        tuple(check.reason for check in checks if check.holds and check.reason),
+        checks,
+        word_of(corrected(table.key, folder)) if table.key in CORRECTED and word != NOTHING else "",
+        tuple(_of_method(name, group) for name, group in counted.groupby("method", sort=False)),
+    )
+
+
+def _of_method(name: str, group: pd.DataFrame) -> tuple[str, str, float, float]:
+    return (
+        name,
+        word_of_one(group),
+        float((group["agreement"] == "within error").mean()),
+        float(group["ratio"].median()),
+    )
+
+
+def _worst(both: pd.DataFrame) -> str:
+    if both.empty:
+        return ""
+    row = both.loc[np.log(both["ratio"]).abs().idxmax()]
+    return f"{cell_name(row)}: printed {row['printed_value']}, ours {row['ours']:.3g}"
+
+
+NAMES = {"model": "Model", "epsilon": "epsilon", "delta": "delta", "n": "n", "d": "p", "r": "r"}
+
+
+def cell_name(row: Mapping) -> str:
+    """ "Model 2, n 100, epsilon 0.1, DP-AGL, frobenius" of a row with KEYS and metric."""
+    parts = [f"{word} {row[key]}" for key, word in NAMES.items() if row[key]]
+    parts += [row[key] for key in ("data", "method") if row[key] and row[key] != "synthetic"]
+    return ", ".join([*parts, row["metric"]])
+
+
+# --- what a sound calibration leaves ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Survival:
+    """One printed estimator in one metric under a sound calibration.
+
+    ratio: geometric mean over cells of sound over as-published error (ours; the printed one where ours has no number).
+    cells: how many. level: geometric mean of the sound error; trivial: what needs no data (inf where it differs by
+    cell). rows, times: rows that the sound error needs for the as-published one, and the multiplier of n;
+    NaN where it was not computed, inf where the largest n tried is not enough. falls: power of n with which it falls.
+    """
+
+    table: str
+    method: str
+    metric: str
+    cells: int
+    ratio: float
+    level: float
+    trivial: float
+    rows: float = math.nan
+    times: float = math.nan
+    falls: float = math.nan
+    tried: float = math.nan
+
+    @property
+    def survives(self) -> bool:
+        """The sound error is at most a tenth larger, and at least a tenth better than an answer without data."""
+        return self.ratio <= 1 + CLOSE and self.level <= (1 - CLOSE) * self.trivial
+
+
+def survival(table: Table, folder: Path = REPRODUCED) -> list[Survival]:
+    """Sound beside as published, by estimator and metric."""
+    found = beside(table, folder)
+    found["reached"] = found["ours"].fillna(found["value"])
+    found = found.dropna(subset=["sound", "reached"])
+    answer = []
+    for (method, metric), group in found.groupby(["method", "metric"], sort=False):
+        ratio = float(np.exp(np.log(group["sound"] / group["reached"]).mean()))
+        level = float(np.exp(np.log(group["sound"]).mean()))
+        needed = _needed(table, method, metric, folder)
+        answer.append(Survival(table.key, method, metric, len(group), ratio, level, table.trivial, *needed))
+    return answer
+
+
+def _needed(table: Table, method: str, metric: str, folder: Path) -> tuple[float, float, float, float]:
+    """(rows, multiplier of n, power, largest n tried) at Model 1, p = 100, n = 200; Tables 1 and 2 of paper 4 only."""
+    law = {"4-table-1": "normal", "4-table-2": "t5"}.get(table.key)
+    curve = stored("4-needed", folder)
+    if law is None or curve.empty:
+        return (math.nan,) * 4
+    curve = curve[(curve["model"] == "1") & (curve["law"] == law) & (curve["method"] == method)]
+    curve = curve[(curve["metric"] == metric) & (curve["variant"] == SOUND)]
+    n, errors = curve["n"].astype(float).to_numpy(), curve["value"].to_numpy()
+    order = np.argsort(n)
+    n, errors = n[order], errors[order]
+    cells = beside(table, folder)
+    at = cells[(cells["model"] == "1") & (cells["d"] == "100") & (cells["n"] == "200")]
+    goal = float(at.loc[(at["method"] == method) & (at["metric"] == metric), "ours"].iloc[0])
+    falls = slope(n[-3:], errors[-3:])
+    rows = rows_needed(n, errors, goal)
+    return rows, float(rows / n[0]), falls, float(n[-1])
+
+
+def rows_needed(n: np.ndarray, errors: np.ndarray, goal: float) -> float:
+    """Where an error curve along n first falls to ``goal``, interpolated in logarithms; inf beyond its end."""
+    below = np.flatnonzero(errors <= goal)
+    if not len(below):
+        return math.inf
+    k = int(below[0])
+    if k == 0:
+        return float(n[0])
+    share = math.log(errors[k - 1] / goal) / math.log(errors[k - 1] / errors[k])
+    return float(np.exp(np.log(n[k - 1]) + share * np.log(n[k] / n[k - 1])))

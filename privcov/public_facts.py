@@ -1,0 +1,219 @@
+"""The public facts about a private table, checked as they are declared; nothing here was read off the rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov import checks
+from privcov.privacy import ADD_REMOVE, REPLACE_ONE, Neighbours
+from privcov.units import InUnits, Units
+
+Bounds = Sequence[Sequence[float]] | np.ndarray  # (low, high) per column
+
+MOST_ROWS = 4_000_000
+MOST_FILE_ROWS = 10**10
+MOST_COLUMNS = 200
+MOST_CLASSES = 100
+MISSING_RULES = ("typical", "drop-row")
+_OUTSIDE = "Take it from domain knowledge, never from the data."
+
+
+@dataclass(frozen=True, eq=False)
+class PublicFacts(InUnits):
+    """What is publicly declared about a private table; it holds nothing that was read off the rows.
+
+    n: number of rows where it is declared public, else None. classes: public list of label names, or ().
+    rows_per_person: most rows one person has; the guarantee is for all of them together.
+    missing: "typical" (a missing or infinite cell counts as the typical value, zero without bounds) or "drop-row"
+        (a row with such a cell is left out; only where n is not public).
+    """
+
+    columns: tuple[str, ...]
+    units: Units
+    n: int | None
+    classes: tuple[str, ...] = ()
+    rows_per_person: int = 1
+    missing: str = "typical"
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    @property
+    def relation(self) -> str:
+        """Key of the neighbouring relation: replace-one where n is public, else add-remove."""
+        return "add-remove" if self.n is None else "replace-one"
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The relation that the declaration stands for."""
+        base, k = (ADD_REMOVE if self.n is None else REPLACE_ONE), self.rows_per_person
+        if k == 1:
+            return base
+        sentence = (
+            f"two tables, one of which has up to {k} rows more, those of one person; the number of rows is not public"
+            if self.n is None
+            else f"two tables of the same public number of rows n that differ in up to {k} rows, those of one person"
+        )
+        return Neighbours(base.key, sentence, f"one of up to {k} rows of a person, who is protected as a whole")
+
+    def to_dict(self) -> dict:
+        """As JSON can hold it."""
+        bounds, units = self.units.bounds, self.units
+        return {
+            "columns": list(self.columns),
+            "row_bound": units.row_bound,
+            "bounds": None if bounds is None else bounds.tolist(),
+            "origin": units.origin.tolist(),
+            "scale": units.scale.tolist(),
+            "n": self.n,
+            "classes": list(self.classes),
+            "rows_per_person": self.rows_per_person,
+            "missing": self.missing,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict) -> PublicFacts:
+        """What `to_dict` wrote, worked out again from what was declared. ValueError where it does not follow."""
+        try:
+            found = _facts_again(fields)
+        except (TypeError, KeyError, OverflowError):
+            raise ValueError(
+                "These are not the public facts of a private table. Take them as they were stored."
+            ) from None
+        if found.to_dict() != fields:
+            raise ValueError(
+                "The public facts of a private table contradict each other: origin, scale and row_bound must follow "
+                "from the declared bounds. Take them as they were stored."
+            )
+        return found
+
+
+def _facts_again(fields: dict) -> PublicFacts:
+    names, classes, bounds = tuple(fields["columns"]), tuple(fields["classes"]), fields["bounds"]
+    if not all(isinstance(word, str) for word in (*names, *classes)) or not 1 <= len(set(names)) == len(names):
+        raise ValueError("The names of columns must be different texts.")
+    checks.whole("the number of columns", len(names), 1, MOST_COLUMNS)
+    n = fields["n"]
+    if n is not None:
+        n = checks.whole("n", n, 1, MOST_FILE_ROWS)
+    typical = None if bounds is None else [checks.number("A typical value", v) for v in fields["origin"]]
+    units = working_units(names, fields["row_bound"] if bounds is None else None, bounds, typical)
+    return declared(
+        names,
+        units,
+        class_names(classes) if classes else (),
+        n,
+        n is not None,
+        fields["rows_per_person"],
+        fields["missing"],
+    )
+
+
+def declared(
+    names: tuple[str, ...],
+    units: Units,
+    classes: tuple[str, ...],
+    n: int | None,
+    n_public: bool,
+    rows_per_person: int,
+    missing: str,
+) -> PublicFacts:
+    """The public facts of a declaration, checked."""
+    checks.one_of("missing", missing, MISSING_RULES)
+    if missing == "drop-row" and n_public:
+        raise ValueError(
+            "missing='drop-row' would change the number of rows, which is declared public. "
+            "Use missing='typical', or n_public=False."
+        )
+    return PublicFacts(
+        columns=names,
+        units=units,
+        n=n if checks.one_of("n_public", n_public, (True, False)) else None,
+        classes=classes,
+        rows_per_person=checks.whole("rows_per_person", rows_per_person, 1, 1_000_000),
+        missing=missing,
+    )
+
+
+def working_units(
+    names: tuple[str, ...],
+    row_bound: float | None,
+    bounds: Bounds | None,
+    typical: Sequence[float | None] | np.ndarray | None,
+) -> Units:
+    """The units of what was declared: exactly one of row_bound and bounds."""
+    d = len(names)
+    if (row_bound is None) == (bounds is None):
+        got = "neither" if bounds is None else "both"
+        raise ValueError(
+            f"Private rows need exactly one of row_bound and bounds, got {got}. Give bounds=[(low, high), ...] for "
+            f"every column, or row_bound=R for the norm of a row. {_OUTSIDE}"
+        )
+    if bounds is None:
+        if typical is not None:
+            raise ValueError("typical needs bounds: without bounds the origin is zero. Leave typical out.")
+        bound = checks.in_range("row_bound", row_bound, 1e-100, 1e100, _OUTSIDE)
+        return Units.unbounded(d, bound)
+    if len(bounds) != d:
+        raise ValueError(f"bounds must have one (low, high) per column, {d} in all, got {len(bounds)}. {_OUTSIDE}")
+    for column, pair in zip(names, bounds, strict=True):
+        if pair is None or len(pair) != 2 or any(x is None or x != x for x in pair):
+            raise ValueError(f"Column {column!r} has no bounds. Give its lowest and highest value. {_OUTSIDE}")
+        low, high = (checks.number(f"A bound of {column!r}", x) for x in pair)
+        if not low < high or not math.isfinite(high - low):
+            raise ValueError(f"The bounds of {column!r} must satisfy low < high, got {low:g} and {high:g}.")
+    limits = np.array(bounds, dtype=np.float64)
+    origin = limits[:, 0] / 2 + limits[:, 1] / 2
+    if typical is not None:
+        if len(typical) != d:
+            raise ValueError(f"typical must hold one value or None per column, {d} in all, got {len(typical)}.")
+        origin = np.array([o if t is None else t for o, t in zip(origin, typical, strict=True)], dtype=np.float64)
+        inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])
+        if not inside.all():
+            where = ", ".join(np.array(names)[~inside][:5])
+            raise ValueError(f"typical must hold a value inside the bounds for every column; check {where}.")
+    return Units.within(limits, origin, math.sqrt(d))
+
+
+def classes_of_rows(
+    labels: Sequence[object] | np.ndarray | None, classes: Iterable[object] | None, n: int
+) -> tuple[tuple[str, ...], np.ndarray | None]:
+    """(public list, position of each row's label in it or -1)."""
+    if labels is None:
+        if classes is not None:
+            raise ValueError("classes without labels: give the labels of the rows, or leave classes out.")
+        return (), None
+    if classes is None:
+        raise ValueError(
+            "labels need classes=[...], the public list of names a label may have: names that only some rows bear "
+            "would give them away."
+        )
+    listed = class_names(classes)
+    if len(labels) != n:
+        raise ValueError("labels must have one entry per row.")
+    place = {c: i for i, c in enumerate(listed)}
+    values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+    return listed, np.array([place.get(label_text(v), -1) for v in values], dtype=np.int64)
+
+
+def class_names(classes: Iterable[object]) -> tuple[str, ...]:
+    """The declared classes as text, each once."""
+    listed = tuple(label_text(c) for c in classes)
+    if not 2 <= len(set(listed)) == len(listed) <= MOST_CLASSES or "" in listed:
+        raise ValueError(f"classes must list 2 to {MOST_CLASSES} different names.")
+    return listed
+
+
+def label_text(value: object) -> str:
+    """A label as text without blanks at its ends, whole numbers without decimals; "" where it is missing."""
+    if value is None or (isinstance(value, (float, np.floating)) and value != value):
+        return ""
+    if isinstance(value, (float, np.floating)) and value.is_integer():
+        return str(int(value))
+    return str(value).strip()

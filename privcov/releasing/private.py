@@ -1,0 +1,333 @@
+"""`release_private`: the only way from private rows to a release. Reserve, commit, measure once, store.
+
+A method is asked what it wants measured (`Method.request`, from public facts) and is handed the answer
+(`Method.finish`); no rows. So a method is offered exactly when one measurement is all it wants, and there is no list to
+keep. What it does with the answer is a function of the noisy whole numbers and of public facts: where a method draws
+random numbers of its own (the fission rules), they come from one fixed public generator, the same in every release, so
+that the answer can be worked out again from the measurement by anybody.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import secrets
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from privcov import accounting, checks
+from privcov.engine import EngineError
+from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, NothingMeasured, OtherSteps, Request
+from privcov.ledger import Ledger
+from privcov.ledger.fingerprint import fingerprint
+from privcov.ledger.repeats import settle
+from privcov.measurements.exact_moment import NoisySum, anchored_rows, measure_exactly, planned_event
+from privcov.measurements.exact_reading import count_std, read_sum
+from privcov.measurements.tables.table_pass import PassError
+from privcov.measurements.useful import reason_useless
+from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP, to_dict
+from privcov.private_dataset import PrivateDataset
+from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
+from privcov.randomness import stream
+from privcov.releasing.release import Release
+from privcov.releasing.run import TUNINGS, build_method, check_centre, check_choices, in_units_of_data
+from privcov.table_files import TableFileError
+
+FORMAT = "privcov-private-release-1"
+MOST_DRAWS = 10**9
+# What a private release does not let anybody choose; said when somebody tries.
+_REFUSED = {
+    "seed": "A private release takes no seed: its noise comes from the operating system and is never drawn twice.",
+    "rng": "A private release takes no generator: its noise comes from the operating system.",
+    "neighbours": "The neighbouring relation of private rows follows from their declaration: replace-one where the "
+    "number of rows is public, else add-remove.",
+}
+
+
+class MeasurementError(RuntimeError):
+    """The private measurement failed; the message says nothing about the rows."""
+
+
+def release_private(
+    method: str,
+    private: PrivateDataset,
+    guarantee: Guarantee,
+    *,
+    ledger: Ledger,
+    centre: str = "auto",
+    draw: int = 1,
+    token: str | None = None,
+    different_from: tuple[str, ...] = (),
+    again: str = "ask",
+    expected_rows: int | None = None,
+    **parameters: Any,
+) -> Release:
+    """Release once, from private rows, on the record.
+
+    method:    a key whose `reason_against` is empty. guarantee: PureDP, ApproxDP or ZCDP; it is kept for all rows of a
+               person together, and paid from the limit that the ledger has for ``private.name``.
+    centre:    "auto": class means where classes are declared and the method can, else the joint mean; or "none".
+    draw:      the same request on the same table is one release and costs once, however often it is made and from
+               however many places; draw=2 asks for another one, and pays again. token: another name for the request,
+               for example one per confirmation dialogue.
+    different_from: names in the ledger that look like this table and hold other people.
+    again:     where this request was answered by another version of the method, or the answer is not good: "ask" raises
+               `VersionChanged`, "stored" returns that answer (free; rows are not compared), "pay" releases again.
+    expected_rows: a public guess of the number of rows where it is not public; only to refuse, before anything is read
+               or spent, a release whose noise would exceed all that so many rows can add up to. Without it, the noisy
+               count of the table's last release that is more than noise stands in, or the most rows a table may have.
+    The parameters are the method's own. Calibration is always sound, tuning never raw.
+    Returns the stored `Release`. Raises ValueError (also `LedgerError`) with the reason where nothing was spent or
+    where a release was lost, and MeasurementError, with an identifier and no detail, if the measurement itself fails.
+    """
+    if not isinstance(private, PrivateDataset):
+        raise TypeError(f"private must be a PrivateDataset, got {type(private).__name__}. Use release for public rows.")
+    if not isinstance(ledger, Ledger):
+        raise TypeError("ledger must be a privcov.Ledger: private rows are released on the record only.")
+    if expected_rows is not None and private.facts.n is not None:
+        raise ValueError("expected_rows is a guess for a hidden number of rows, and here it is public: leave it out.")
+    draw = _number_of(draw)
+    chosen, given = prepared(method, private.facts, guarantee, centre, parameters)
+    request = {
+        "method": chosen.card.key,
+        "version": chosen.card.version,
+        "parameters": {s.name: getattr(chosen, s.name) for s in chosen.card.parameters},
+        "guarantee": to_dict(guarantee),
+        "facts": private.facts.to_dict(),
+        "draw": draw,
+        "centre": given.centre,
+        "tuning": given.tuning,
+    }
+    defaults = {s.name: s.default for s in chosen.card.parameters}
+    tunings, cost = chosen.card.tunings, str(guarantee)
+    go = settle(ledger, private.name, request, token, again, defaults=defaults, tunings=tunings, cost=cost)
+    if go.answer is not None:
+        return _entered(go.answer, ledger, private.name, go.token)
+    known = go.token or ledger.token_of(private.name, go.request)
+    if ledger.answer(known) is None:
+        event = planned_event_of(chosen, given)
+        anchors = anchored_rows(private.facts, given.centre)
+        if useless := reason_useless(private.facts, event, anchors, *_rows_of(private, ledger, expected_rows)):
+            raise ValueError(useless)
+        if private.files is not None:  # what would be refused after a long reading is refused now
+            ledger.check(private.name, guarantee, go.request, known)
+
+    def made() -> str:
+        noisy, release, problem = _measure_and_finish(chosen, private, given)
+        written = None if release is None else json.loads(release.to_json())
+        kept = {"format": FORMAT, "measurement": noisy.to_dict(), "release": written, "problem": problem}
+        return json.dumps(kept, allow_nan=False)
+
+    mark, others = _recognised(private, ledger.key), tuple(different_from)
+    answer = ledger.transact(
+        private.name, guarantee, go.request, made, fingerprint=mark, token=known, different_from=others
+    )
+    return _entered(answer, ledger, private.name, known)
+
+
+def _entered(answer: str, ledger: Ledger, name: str, token: str) -> Release:
+    """The release in a ledger's answer, with its entry."""
+    (entry,) = (e for e in ledger.entries(name) if e.token == token)
+    return dataclasses.replace(read_release(answer), entry=entry.to_dict())
+
+
+def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> tuple[float, str]:
+    """(number of rows to judge the noise by, where it comes from): nothing that the rows alone know."""
+    if private.facts.n is not None:
+        return private.facts.n, "public"
+    if expected is not None:
+        return checks.whole("expected_rows", expected, 1, MOST_FILE_ROWS), "as expected"
+    for entry in reversed(ledger.entries(private.name)):
+        stored = ledger.answer(entry.token)
+        if not stored or (noisy := read_measurement(stored)).facts.n is not None:
+            continue
+        count = read_sum(noisy, "none").rows
+        if count > 3 * count_std(noisy):  # less may be noise alone, and would refuse releases that say much
+            return count, f"the noisy count of release {entry.number}"
+    return (MOST_FILE_ROWS if private.files is not None else MOST_ROWS), "the most a table may have"
+
+
+def _number_of(draw: object) -> int:
+    """1, 1.0 and True are one draw, and must have one token: each token is drawn and paid for."""
+    try:
+        return checks.whole("draw", int(draw) if isinstance(draw, bool) else draw, 1, MOST_DRAWS)
+    except ValueError:
+        raise ValueError(
+            f"draw must be a whole number from 1 to {MOST_DRAWS:,}, got draw={draw!r}. Use 1 for the first draw; 2 is "
+            "another one, and pays again."
+        ) from None
+
+
+def read_release(answer: str) -> Release:
+    """The release in a ledger's answer. ValueError where its post-processing failed: the measurement is still there."""
+    fields = json.loads(answer)
+    if fields["release"] is None:
+        raise ValueError(
+            f"The measurement is stored, but the method could not use it: {fields['problem']} "
+            "Look at it with another method; that costs nothing."
+        )
+    return dataclasses.replace(Release.from_json(json.dumps(fields["release"])), measurement=read_measurement(answer))
+
+
+def read_measurement(answer: str) -> NoisySum:
+    """The whole noisy numbers in a ledger's answer; everything else follows from them."""
+    return NoisySum.from_dict(json.loads(answer)["measurement"])
+
+
+def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "auto", **parameters: Any) -> Release:
+    """Another method on an old measurement: post-processing, so it spends nothing and needs no rows and no ledger.
+
+    guarantee: the one that the measurement was asked for. Used again with the method of the release, it gives the same
+    numbers bit for bit. Raises ValueError where the method needs another kind of noise.
+    """
+    chosen, given = prepared(method, noisy.facts, guarantee, centre, parameters)
+    return dataclasses.replace(_finished(chosen, given, noisy), measurement=noisy)
+
+
+@cache
+def reason_against(key: str) -> str:
+    """Why a method is not offered for private rows, in one sentence; "" when it is."""
+    card: MethodCard = METHODS.get(key)
+    if card.trust != "central":
+        return f"{card.label} is for people who add the noise themselves, before anybody holds a table."
+    if "sound" not in card.calibrations:
+        return f"{card.label} has no sound form: it is kept to show what was published."
+    try:
+        planned_event_of(build_method(key, dict(card.for_private)), _input(card, _EXAMPLE, _example_guarantee(card)))
+    except OtherSteps:
+        return f"{card.label} looks at the rows in other steps than the one exact measurement."
+    except NothingMeasured:
+        return f"{card.label} reads no rows, so there is nothing to release."
+    except TypeError as problem:
+        return f"{card.label} does not give its whole guarantee to one measurement ({problem})."
+    return ""
+
+
+def private_methods() -> list[MethodCard]:
+    """Cards of the methods that private rows are offered."""
+    return [card for card in METHODS.all() if not reason_against(card.key)]
+
+
+def planned_event_of(method: Method, given: MethodInput) -> Event:
+    """The event of the release that would follow, from public facts alone; no rows are involved.
+
+    Raises what the method raises before it measures, and RuntimeError if the event would exceed the guarantee.
+    """
+    wanted = _wanted(method, given)
+    event = planned_event(given.facts, wanted.share, centre=wanted.centre, shape=wanted.shape, name=wanted.name)
+    if not accounting.covers(given.guarantee, accounting.compose((event,), given.guarantee)):
+        raise RuntimeError(
+            f"{method.card.label} would spend more than {given.guarantee}: a defect, and nothing was measured."
+        )
+    return event
+
+
+def _recognised(private: PrivateDataset, key: bytes) -> str:
+    """The fingerprint, and for a table in files the one pass over its rows, before anything is reserved.
+
+    What goes wrong in it may depend on the rows, so it is an identifier; but for files that changed and workers that
+    are gone there is a sentence.
+    """
+    try:
+        return fingerprint(private, key)
+    except (TableFileError, EngineError, PassError):  # their sentences are made to say nothing about the rows
+        raise
+    except Exception:
+        raise MeasurementError(
+            f"The table could not be compared with those in the ledger (id {secrets.token_hex(4)}). Nothing was drawn "
+            "and nothing spent."
+        ) from None
+
+
+def prepared(
+    key: str, facts: PublicFacts, guarantee: Guarantee, centre: str = "auto", parameters: dict | None = None
+) -> tuple[Method, MethodInput]:
+    """(method, what it is given), or the sentence that says why not."""
+    parameters = parameters or {}
+    for name, sentence in _REFUSED.items():
+        if name in parameters:
+            raise TypeError(sentence)
+    own = dict(parameters)
+    if own.pop("calibration", "sound") != "sound":
+        raise ValueError("Private rows are released with calibration='sound' only: a published claim may be false.")
+    if not isinstance(guarantee, Guarantee) or isinstance(guarantee, NoPrivacy):
+        raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
+    card: MethodCard = METHODS.get(key)
+    if reason := reason_against(key):
+        raise ValueError(f"{reason} For private rows use one of {', '.join(c.key for c in private_methods())}.")
+    tuning = checks.one_of("tuning", own.pop("tuning", card.tunings[0]), TUNINGS)
+    if tuning == "raw-cv":
+        raise ValueError("tuning='raw-cv' would look at the private rows again. Use tuning='released'.")
+    if facts.relation not in card.relations:
+        raise ValueError(
+            f"{card.label} is calibrated for {' or '.join(card.relations)}, and the number of rows is not public here. "
+            "Choose another method, or declare the number of rows public."
+        )
+    for name, value in card.for_private.items():
+        if own.setdefault(name, value) != value:
+            raise ValueError(f"{name} would measure the private rows a second time. Leave it {value}.")
+    return build_method(key, own), _input(card, facts, guarantee, centre, tuning)
+
+
+def _input(
+    card: MethodCard, facts: PublicFacts, guarantee: Guarantee, centre: str = "auto", tuning: str = ""
+) -> MethodInput:
+    """What a method is given for private rows: public facts, and the fixed public generator."""
+    if centre == "auto":
+        centre = "classes" if facts.classes and "classes" in card.centres else "joint"
+    tuning = tuning or card.tunings[0]
+    check_choices(card, guarantee, "sound", tuning, facts.relation)
+    check_centre(card, centre, "private", mean_is_zero=False)
+    if centre == "classes" and not facts.classes:
+        raise ValueError(
+            "centre='classes' needs a declared label and its classes. Declare them, or use centre='joint'."
+        )
+    return MethodInput(facts, guarantee, centre, tuning, _public_stream(card), "sound", facts.relation)
+
+
+def _public_stream(card: MethodCard) -> np.random.Generator:
+    return stream(0, "noise", 0, "private", card.key)
+
+
+def _afresh(method: Method, given: MethodInput) -> MethodInput:
+    """The same input with its generator at its beginning."""
+    return dataclasses.replace(given, rng=_public_stream(method.card))
+
+
+def _wanted(method: Method, given: MethodInput) -> Request:
+    """What a method asks for: the same whenever it is asked, as what it is given is the same, generator included."""
+    return method.request(_afresh(method, given))
+
+
+def _measure_and_finish(
+    method: Method, private: PrivateDataset, given: MethodInput
+) -> tuple[NoisySum, Release | None, str]:
+    """(the noisy sum, the release or None, why not). What goes wrong after the measurement concerns public numbers."""
+    wanted = _wanted(method, given)
+    try:
+        noisy = measure_exactly(private, wanted.share, centre=wanted.centre, shape=wanted.shape, name=wanted.name)
+    except Exception:
+        raise MeasurementError(
+            f"The private measurement failed (id {secrets.token_hex(4)}). Nothing was published, and what it would "
+            "have cost counts as spent."
+        ) from None
+    try:
+        return noisy, _finished(method, given, noisy), ""
+    except (ValueError, ArithmeticError) as problem:
+        return noisy, None, str(problem)
+
+
+def _finished(method: Method, given: MethodInput, noisy: NoisySum) -> Release:
+    """The release that a method makes of what was measured."""
+    outcome = method.finish(_afresh(method, given), read_sum(noisy, _wanted(method, given).centre))
+    return dataclasses.replace(in_units_of_data(method, given, outcome), neighbours=given.facts.neighbours)
+
+
+def _example_guarantee(card: MethodCard) -> Guarantee:
+    kind = card.guarantees[0].kind
+    return PureDP(1.0) if kind == "pure" else ApproxDP(1.0, 1e-6) if kind == "approx" else ZCDP(1.0)
+
+
+_EXAMPLE = PrivateDataset.from_rows([[0.0, 0.0]], row_bound=1.0).facts

@@ -1,0 +1,362 @@
+"""A release: the matrices, what was measured, and a statement computed from it. `privcov.releasing.run` makes one."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib
+import itertools
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from privcov import accounting, checks
+from privcov.measurements.exact_moment import NoisySum
+from privcov.measurements.exposed import exposed
+from privcov.measurements.moment import Measured
+from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.stored_sum import event_of
+from privcov.postprocess.fit import Fit
+from privcov.privacy import (
+    Event,
+    Guarantee,
+    Neighbours,
+    NoPrivacy,
+    from_dict,
+    to_dict,
+)
+
+FORMAT = 2  # of the text of a release; texts without a number are of format 1, and have no digest
+_NOT_IN_TEXT = ("measurement", "entry")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Six fixed lines about a release, each computed from its events. ``str()`` joins them."""
+
+    lines: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{title}: {text}" for title, text in self.lines)
+
+    def __getitem__(self, title: str) -> str:
+        return dict(self.lines)[title]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What a method gave out, in the data's units, and how. Refuses to exist if it spent more than was asked.
+
+    covariance, precision, second_moment: d x d float64, or None when not measured. second_moment is about the
+        public origin (zero without column bounds); covariance about the measured or publicly zero mean.
+    mean: length d or None. count: noisy number of rows where n is not public (n is None then); of rows with a listed
+        class where private rows have classes.
+    class_means (k x d, in the data's units), class_counts (k, >= 0, adding up to the number of rows) and classes (their
+        k names): with centre "classes", else None and (). The covariance is then the pooled one within classes.
+    raw: the unbiased noisy matrix (unit-ball units) and its noise law, or None when nothing was measured.
+    path: tuple of (lambda, precision, status, gap) or None.
+    events: what touched the rows. guarantee: what was asked. given: what the events really give.
+    scale, origin: the public units; a working-unit matrix is matrix / outer(scale, scale).
+    measurement: what was measured on private rows, as whole numbers, a `NoisySum` with ``total``, ``trace``, ``scale``,
+        ``shape``, ``anchors``, ``facts`` and ``event``; None for simulated and public rows. entry: the ledger's record.
+        Neither is in the text of `to_json`: the ledger and the bundle hold them, and a second copy could disagree.
+    """
+
+    method: str
+    parameters: dict
+    guarantee: Guarantee
+    neighbours: Neighbours
+    events: tuple[Event, ...]
+    target: str
+    n: int | None
+    columns: tuple[str, ...]
+    row_bound: float
+    scale: np.ndarray
+    origin: np.ndarray
+    covariance: np.ndarray | None
+    precision: np.ndarray | None
+    second_moment: np.ndarray | None
+    mean: np.ndarray | None
+    raw: Measured | None
+    path: tuple[Fit, ...] | None
+    notes: tuple[str, ...]
+    count: float | None = None
+    class_means: np.ndarray | None = None
+    class_counts: np.ndarray | None = None
+    classes: tuple[str, ...] = ()
+    measurement: NoisySum | None = None
+    entry: dict | None = None
+
+    def __post_init__(self) -> None:
+        if self.as_asked and not accounting.covers(self.guarantee, self.given):
+            raise RuntimeError(
+                f"{self.method} spent {self.given}, more than the {self.guarantee} that was asked for: "
+                "a defect of the method, and no release was made."
+            )
+        noisy = None if isinstance(self.guarantee, NoPrivacy) else self.raw
+        if noisy is not None and (noisy.event is None or noisy.event not in self.events):
+            raise RuntimeError(
+                f"{self.method} measured the rows without an event that says so: a defect of the method, and no "
+                "release was made."
+            )
+        stored = self.measurement
+        if stored is not None and (
+            stored.event not in self.events
+            or (stored.facts.n, stored.facts.columns) != (self.n, self.columns)
+            or stored.facts.row_bound != self.row_bound
+        ):
+            raise ValueError("The measurement belongs to another release. Read both from one answer of the ledger.")
+
+    @property
+    def as_asked(self) -> bool:
+        """False for a published calibration, whose real guarantee may differ from the claim, and for raw tuning."""
+        return self.parameters["calibration"] == "sound" and self.parameters["tuning"] != "raw-cv"
+
+    @property
+    def given(self) -> Guarantee | None:
+        """The guarantee the events compose to (None: nothing was measured)."""
+        if self.as_asked:
+            return accounting.compose(self.events, self.guarantee)
+        return accounting.really(self.events, self.guarantee)
+
+    @property
+    def exposed(self) -> str:
+        """Why the guarantee is not established though the events would give it, in one sentence; "" where it is."""
+        return next(filter(None, map(exposed, self.events)), "")
+
+    @property
+    def claim_is_false(self) -> bool:
+        """True when less is given than was asked: with a published calibration, raw tuning, or where `exposed` says."""
+        raw = self.parameters["tuning"] == "raw-cv"
+        return raw or bool(self.exposed) or not accounting.covers(self.guarantee, self.given)
+
+    @property
+    def attacker_success(self) -> float:
+        """Best possible probability of guessing whether a given row is in the data; 0.5 is no information."""
+        if self.exposed:
+            return 1.0
+        return accounting.attacker_on_events(self.events, self.guarantee)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The target matrix in the data's units."""
+        found = {
+            "covariance": self.covariance,
+            "second moment": self.second_moment,
+            "precision": self.precision,
+        }[self.target]
+        assert found is not None, "a release has the matrix that it names as its target"
+        return found
+
+    @property
+    def statement(self) -> Statement:
+        """What is guaranteed, computed from the events alone."""
+        return state(self)
+
+    def save_bundle(self, path: Path | str, declaration: dict | None = None) -> None:
+        """Write the bundle of a release of private rows: one zip, which ``python -m privcov verify`` checks.
+
+        declaration: the owner's, as JSON values (`json.loads(declared.to_json())`); its public facts stand for it where
+        it is left out. The same bytes as on the page Your data, but for the pictures. A file at ``path`` is replaced.
+        Raises ValueError for a release that does not know its measurement and its entry in the ledger: those made by
+        `release_private` do, also when it returns a stored one.
+        """
+        if self.measurement is None or self.entry is None:
+            raise ValueError(
+                "This release does not know its measurement and its entry in the ledger, and a bundle needs both. Call "
+                "release_private with the same request: it returns the stored release, and nothing is paid again."
+            )
+        # By name, as the registries do: the bundle is made from releases, so a release cannot import it.
+        importlib.import_module("privcov.bundle.opened").save(self, path, declaration)
+
+    def to_json(self) -> str:
+        """The release, exactly: `from_json` gives back the same numbers bit for bit. Holds its format and a digest."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _NOT_IN_TEXT}
+        fields["guarantee"] = to_dict(self.guarantee)
+        fields["neighbours"] = dataclasses.asdict(self.neighbours)
+        fields["events"] = [dataclasses.asdict(e) for e in self.events]
+        if self.raw is not None:
+            fields["raw"] = {
+                "matrix": self.raw.matrix,
+                "law": dataclasses.asdict(self.raw.law),
+                "centre": self.raw.centre,
+                "event": None if self.raw.event is None else self.events.index(self.raw.event),
+            }
+        if self.path is not None:
+            fields["path"] = [{**vars(fit), "gap": None if np.isnan(fit.gap) else fit.gap} for fit in self.path]
+        fields["statement"] = [list(line) for line in self.statement.lines]
+        plain = json.loads(json.dumps(fields, default=json_default, allow_nan=False))
+        return json.dumps({"format": FORMAT, "digest": _digest(plain), **plain})
+
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """The release that `to_json` wrote, without ``measurement`` and ``entry``.
+
+        Raises ValueError, in a sentence, for a text that was altered or broken, whose events do not give what it
+        claims, or of an unknown format.
+        """
+        try:
+            fields = json.loads(text)
+            json.dumps(fields, allow_nan=False)
+        except (ValueError, TypeError, RecursionError):
+            raise ValueError(
+                "This is not the text of a release: it must be JSON with finite numbers. Take what to_json wrote."
+            ) from None
+        if not isinstance(fields, dict):
+            raise ValueError("This is not the text of a release. Take what to_json wrote.")
+        number = fields.pop("format", 1)
+        if isinstance(number, bool) or number not in (1, FORMAT):
+            raise ValueError(f"The release has format {number!r}, and this version of privcov knows 1 to {FORMAT}.")
+        if number != 1 and fields.pop("digest", None) != _digest(fields):
+            raise ValueError("The text of the release was altered after it was written. Take the original.")
+        try:
+            made = cls(**_read(fields))
+            str(made.statement)  # what it rests on is there and in range
+            return made
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError) as problem:
+            reason = f"{type(problem).__name__}: {problem}" if isinstance(problem, LookupError) else str(problem)
+            raise ValueError(f"The text of the release was altered or is broken, and it is refused: {reason}") from None
+
+
+def _digest(fields: dict) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+
+def _read(fields: dict) -> dict:
+    """Arguments of `Release` from its text. What it raises for a wrong field is made a sentence by the caller."""
+    known = {f.name: f for f in dataclasses.fields(Release) if f.name not in _NOT_IN_TEXT}
+    late = {"count", "class_means", "class_counts", "classes"}  # texts written before there were classes lack them
+    given = {name: value for name, value in fields.items() if name != "statement"}
+    if not set(known) - late <= set(given) <= set(known):
+        raise ValueError("it lacks a field or has one too many.")
+    read = dict(given)
+    read["guarantee"] = from_dict(given["guarantee"])
+    read["neighbours"] = Neighbours(**given["neighbours"])
+    read["events"] = tuple(event_of(e) for e in given["events"])
+    for name in ("columns", "notes", "classes"):
+        read[name] = tuple(given.get(name, ()))
+        if isinstance(given.get(name), str) or not all(isinstance(word, str) for word in read[name]):
+            raise ValueError(f"{name} must be a list of texts.")
+    d, k = len(read["columns"]), len(read["classes"])
+    square, shapes = (d, d), {"scale": (d,), "origin": (d,), "mean": (d,), "class_means": (k, d), "class_counts": (k,)}
+    for name in ("covariance", "precision", "second_moment", *shapes):
+        empty = name not in ("scale", "origin") and given.get(name) is None
+        read[name] = None if empty else _array(name, given[name], shapes.get(name, square))
+    for name in ("method", "target"):
+        if not isinstance(given[name], str):
+            raise ValueError(f"{name} must be text.")
+    checks.one_of("target", given["target"], ("covariance", "second moment", "precision"))
+    if read[given["target"].replace(" ", "_")] is None:
+        raise ValueError(f"the matrix that it names as its target, the {given['target']}, must be there.")
+    if not isinstance(given["parameters"], dict):
+        raise ValueError("parameters must be names with values.")
+    if given["n"] is not None:
+        checks.whole("n", given["n"], 1)
+    if given.get("count") is not None or given["n"] is None:
+        checks.positive("count", given.get("count"))
+    checks.positive("row_bound", given["row_bound"])
+    if not all(isinstance(word, str) for word in given["neighbours"].values()):
+        raise ValueError("neighbours must be texts.")
+    if given["raw"] is not None:
+        read["raw"] = _raw(given["raw"], read)
+    if given["path"] is not None:
+        read["path"] = tuple(_fit(fit, square) for fit in given["path"])
+    return read
+
+
+def _array(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
+    found = np.array(value, dtype=np.float64)
+    if found.shape != shape or not np.isfinite(found).all():
+        raise ValueError(f"{name} must hold {' x '.join(map(str, shape))} finite numbers.")
+    return found
+
+
+def _raw(raw: dict, read: dict) -> Measured:
+    law = NoiseLaw(**raw["law"])
+    for field in dataclasses.fields(law):
+        value = getattr(law, field.name)
+        if field.type == "int":
+            checks.whole(
+                field.name, int(value) if isinstance(value, bool) else value, 0
+            )  # joint was once true or false
+    checks.in_range("scale", law.scale, 0.0, math.inf)
+    checks.number("freedom", law.freedom)
+    event = None if raw["event"] is None else read["events"][checks.whole("event", raw["event"], 0)]
+    if not isinstance(raw["centre"], str) or not isinstance(law.corner, bool):
+        raise ValueError("centre must be text, and corner true or false.")
+    matrix = _array("raw", raw["matrix"], (law.size, law.size))
+    return Measured(matrix, law, event, raw["centre"], read["n"], read["row_bound"], read.get("count"))
+
+
+def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
+    precision = None if fit["precision"] is None else _array("precision of the path", fit["precision"], shape)
+    gap = float("nan") if fit["gap"] is None else checks.number("gap", fit["gap"])
+    checks.number("lam", fit["lam"])
+    return Fit(**{**fit, "precision": precision, "gap": gap})
+
+
+def json_default(value: object) -> object:
+    """numpy numbers and arrays as Python's own, for ``json.dumps(default=...)``."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"cannot write {type(value).__name__} as JSON")
+
+
+def state(rel: Any) -> Statement:
+    """The statement of a `Release`, or of what else has its public fields: a bundle's verifier has no matrices."""
+    plain = (rel.scale == 1).all() and (rel.origin == 0).all()
+    rows = f"{rel.n} rows" if rel.n is not None else f"about {rel.count:.1f} rows (a noisy count)"
+    size = f"{rows} x {len(rel.columns)} columns, every row clipped to norm R = {rel.row_bound:.6g}"
+    size += "" if plain else " in units of the public half-ranges"
+    neighbours = ("Neighbours", f"{rel.neighbours.sentence}; one row stands for {rel.neighbours.unit}")
+    if not rel.events:
+        measured = "nothing: no row was used" if rel.raw is None else f"the exact moments of {size}"
+        ends = f"perfect privacy, so also the {rel.guarantee} that was asked for"
+        if isinstance(rel.guarantee, NoPrivacy):
+            measured, ends = f"the exact moments of {size}", str(rel.guarantee)
+        nothing = [(title, "none") for title in ("Sensitivity", "Noise", "Events")]
+        return Statement((("Measured", measured), *nothing, neighbours, ("Guarantee", ends)))
+
+    def each(text: Callable[[Event], str]) -> str:
+        # A method may take the same step many times; equal neighbours are told once, with their number.
+        told = [(words, len(list(same))) for words, same in itertools.groupby(text(e) for e in rel.events)]
+        return "; ".join(words if times == 1 else f"{times} times {words}" for words, times in told)
+
+    def noise(e: Event) -> str:
+        law = f" ({e.law})" if e.law else ""
+        freedom = f", freedom {e.freedom:.9g}" if e.freedom else ""
+        return f"{e.mechanism}{law}, scale {e.scale:.9g}{freedom}, {e.unit}"
+
+    def spent(e: Event) -> str:
+        name = "mu" if e.mechanism == "gaussian" else "epsilon" if e.pure else "ratio"
+        return f"{e.share} with {name} = sensitivity/scale = {1 / e.multiplier:.9g}"
+
+    return Statement(
+        (
+            ("Measured", each(lambda e: e.statistic) + (" of " if len(rel.events) == 1 else "; all of ") + size),
+            ("Sensitivity", each(lambda e: f"{e.sensitivity:.9g} in the {e.norm}, {e.unit} (proof: {e.proof})")),
+            ("Noise", each(noise)),
+            ("Events", f"{len(rel.events)}: " + each(spent)),
+            neighbours,
+            ("Guarantee", _verdict(rel)),
+        )
+    )
+
+
+def _verdict(rel: Release) -> str:
+    if rel.exposed:
+        return f"not established: {rel.guarantee} was asked for, but {rel.exposed}"
+    if rel.parameters["tuning"] == "raw-cv":
+        return f"no end-to-end guarantee: tuned on the raw rows; the noise alone would give {rel.given}"
+    if rel.as_asked:
+        return f"{rel.given}; asked for {rel.guarantee}"
+    if accounting.covers(rel.guarantee, rel.given):
+        return f"{rel.given} as published; the claim was {rel.guarantee}"
+    return f"only {rel.given} as published; the claim of {rel.guarantee} is false"

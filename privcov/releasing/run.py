@@ -1,0 +1,180 @@
+"""`release`: run a method on a data set, and turn its answer into the data's units."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from privcov import checks
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, Outcome
+from privcov.measurements.labels import CLASSES
+from privcov.measurements.moment import ALL_CENTRES
+from privcov.parameters import build
+from privcov.privacy import LOCAL, RELATIONS, Guarantee
+from privcov.private_dataset import RELEASE_PRIVATE, PrivateDataset
+from privcov.randomness import stream
+from privcov.releasing.release import Release
+
+TUNINGS = ("released", "fixed", "raw-cv")
+
+
+def release(
+    method: str,
+    dataset: Dataset,
+    guarantee: Guarantee,
+    *,
+    seed: int = 0,
+    calibration: str = "sound",
+    centre: str = "auto",
+    tuning: str = "released",
+    neighbours: str = "replace-one",
+    **parameters: Any,
+) -> Release:
+    """Run a method on a synthetic or public data set.
+
+    method:      a key from `privcov.methods()`.
+    guarantee:   PureDP, ApproxDP or ZCDP. It is met by the noise; the rows themselves are not secret here.
+    seed:        whole number >= 0 for the noise stream. One seed gives the same unit noise at every epsilon.
+    calibration: "sound", or a published one of the method's card ("as-published", ...): the release then says what
+                 it really gives beside what the paper claims. A historical method without a sound form refuses
+                 "sound" with a sentence: a false claim is reproduced only when asked for by name.
+    centre:      "auto": "zero" where the mean is publicly zero, else "joint". "joint" measures mean and second
+                 moment together; "none" measures the uncentred second moment only (covariance stays None unless
+                 the mean is publicly zero); "zero" is refused unless the mean is publicly zero. "classes" measures
+                 class counts, class means and second moment together, for a data set with labels and a method whose
+                 card lists it; the covariance is then the pooled one within classes.
+    tuning:      "released" (from the noisy matrix, free) or "fixed"; methods without a choice ignore it. "raw-cv"
+                 tunes on the rows themselves, and the statement says "no end-to-end guarantee".
+    neighbours:  "replace-one" (n public), "zero-out" (n public) or "add-remove" (n not public, a noisy count).
+    Returns a `Release`. Raises ValueError for what it cannot do, with the reason.
+    """
+    if not isinstance(dataset, Dataset):
+        remedy = f"Use {RELEASE_PRIVATE}." if isinstance(dataset, PrivateDataset) else "Use Dataset.from_rows."
+        raise TypeError(f"dataset must be a privcov.Dataset, got {type(dataset).__name__}. {remedy}")
+    return run_method(
+        build_method(method, parameters),
+        dataset,
+        guarantee,
+        seed=seed,
+        calibration=calibration,
+        centre=centre,
+        tuning=tuning,
+        neighbours=neighbours,
+    )
+
+
+def build_method(key: str, parameters: dict) -> Method:
+    """The method object with checked parameters."""
+    card = METHODS.get(key)
+    return build(card.cls, f"Method {key!r}", parameters)
+
+
+def run_method(
+    method: Method,
+    dataset: Dataset,
+    guarantee: Guarantee,
+    *,
+    seed: int,
+    calibration: str | None = None,
+    centre: str = "auto",
+    tuning: str = "released",
+    neighbours: str = "replace-one",
+    repeat: int = 0,
+) -> Release:
+    """`release` for a built method; ``repeat`` picks an independent noise draw of the same seed.
+
+    calibration: None is the card's ``default_calibration``, so that a comparison runs historical methods as well.
+    """
+    card: MethodCard = method.card
+    calibration = card.default_calibration if calibration is None else calibration
+    check_choices(card, guarantee, calibration, tuning, neighbours)
+    if centre == "auto":
+        centre = "zero" if dataset.mean_is_zero else "joint"
+    check_centre(card, centre, dataset.name, dataset.mean_is_zero)
+    rng = stream(seed, "noise", repeat, dataset.name, card.key)
+    given = MethodInput.on(dataset, guarantee, centre, tuning, rng, calibration, neighbours)
+    return in_units_of_data(method, given, method.run(given))
+
+
+def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuning: str, neighbours: str) -> None:
+    """TypeError or ValueError, with the reason, for what a method is not offered with."""
+    kind = getattr(guarantee, "kind", None)
+    if kind is None or not isinstance(guarantee, Guarantee):
+        raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
+    if card.refuses(kind):
+        raise ValueError(card.refuses(kind))
+    if calibration == "sound" and "sound" not in card.calibrations:
+        raise ValueError(
+            f"{card.label} has no sound form: it is kept to show what was published. "
+            f"Ask for calibration={card.default_calibration!r}, and read in the statement what it really gives."
+        )
+    checks.one_of("calibration", calibration, tuple(card.calibrations))
+    checks.one_of("tuning", tuning, TUNINGS)
+    if tuning == "raw-cv" and "raw-cv" not in card.tunings:
+        raise ValueError(f"{card.label} does not tune on raw rows; use tuning='released'.")
+    checks.one_of("neighbours", neighbours, tuple(RELATIONS))
+    if neighbours not in card.relations:
+        raise ValueError(
+            f"{card.label} is calibrated for {' or '.join(card.relations)}, not for {neighbours}. "
+            "Choose another method or neighbouring relation."
+        )
+
+
+def check_centre(card: MethodCard, centre: str, name: str, mean_is_zero: bool) -> None:
+    """ValueError for a centre that the method or the data set ``name`` cannot have."""
+    checks.one_of("centre", centre, ("auto", *ALL_CENTRES))
+    if centre not in card.centres:
+        able = ", ".join(c.key for c in METHODS.all() if CLASSES in c.centres)
+        raise ValueError(f"{card.label} does not measure class means. Use one of {able}, or centre='joint'.")
+    if centre == "zero" and not mean_is_zero:
+        raise ValueError(
+            f"centre='zero' needs a mean that is publicly known to be zero, and that of {name!r} is not. "
+            "Use centre='joint', or centre='none' for the uncentred second moment."
+        )
+
+
+def in_units_of_data(method: Method, given: MethodInput, outcome: Outcome) -> Release:
+    """The release: what a method gave, in the data's units."""
+    card, facts, units = method.card, given.facts, given.facts.units
+    moments, measured = outcome.moments, outcome.measured
+    covariance = moments.covariance
+    if covariance is None and given.rows is not None and given.rows.mean_is_zero:
+        covariance = moments.second_moment
+    path = None
+    if outcome.path is not None:
+        path = tuple(dataclasses.replace(fit, precision=units.precision(fit.precision)) for fit in outcome.path)
+    target = card.target
+    if target == "covariance" and moments.covariance is None:
+        target = "second moment"
+    return Release(
+        method=card.key,
+        parameters={
+            **{s.name: getattr(method, s.name) for s in card.parameters},
+            "calibration": given.calibration,
+            "centre": given.centre,
+            "tuning": given.tuning,
+            "neighbours": given.relation,
+            "version": card.version,
+        },
+        guarantee=given.guarantee,
+        neighbours=LOCAL if card.trust == "local" else RELATIONS[given.relation],
+        events=outcome.events,
+        target=target,
+        n=None if given.relation == "add-remove" else facts.n,
+        columns=facts.columns,
+        row_bound=units.row_bound if measured is None else measured.row_bound,
+        scale=units.scale,
+        origin=units.origin,
+        covariance=units.covariance(covariance),
+        precision=units.precision(outcome.precision),
+        second_moment=units.covariance(moments.second_moment),
+        mean=units.mean(moments.mean),
+        raw=measured,
+        path=path,
+        notes=outcome.notes,
+        count=outcome.count,
+        class_means=units.mean(moments.class_means),
+        class_counts=None if measured is None else measured.class_counts,
+        classes=facts.classes if given.centre == CLASSES else (),
+    )

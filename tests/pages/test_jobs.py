@@ -1,0 +1,86 @@
+"""The job view: what a page says of its work in every state, and that one job runs at a time."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from pages.audit import live
+from pages.graph_recovery import roc
+from pages.shell.jobs import Jobs, Progress, Words
+from pages.trade_offs import curves, who_wins
+from tests.patience import patient
+
+
+def page(job, words, again) -> None:
+    from pages.shell.jobs import status
+
+    status(job, words, again)
+
+
+def shown(words: Words, again=None, remaining=None, **progress) -> AppTest:
+    job = SimpleNamespace(progress=Progress(2_000, **progress), stop=lambda: None, remaining=lambda: remaining)
+    at = AppTest.from_function(page, args=(job, words, again)).run()
+    assert not at.exception
+    return at
+
+
+RUNNING = {"state": "running", "computed": 1_200, "reused": 34}
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (curves.WORDS, "1,234 of 2,000 runs: 1,200 computed, 34 from the store; {} to go at this pace"),
+        (who_wins.WORDS, "1,234 of 2,000 runs"),
+        (roc.WORDS, "1,234 of 2,000 replicates; {} to go"),
+        (live.WORDS, "1,234 of 2,000 steps"),
+    ],
+)
+def test_progress_in_the_page_s_own_words(words, text):
+    at = shown(words, remaining=90.0, **RUNNING)
+    (bar,) = at.get("progress")
+    start, _, end = text.partition("{}")
+    assert bar.proto.text.startswith(start)
+    assert bar.proto.text.endswith(end)
+    assert [b.key for b in at.button] == [words.stop]
+
+
+def test_waiting_is_said_where_others_come_first():
+    assert "other visitors" in shown(curves.WORDS, state="waiting").get("progress")[0].proto.text
+    assert shown(who_wins.WORDS, state="waiting").get("progress")[0].proto.text == "0 of 2,000 runs"
+
+
+def test_a_stopped_job_says_how_far_it_came_and_how_to_go_on():
+    at = shown(curves.WORDS, again=lambda: None, state="stopped", computed=7)
+    assert [c.value for c in at.caption] == ["Stopped after 7 of 2,000 runs; the picture shows what is there."]
+    assert [(b.label, b.key) for b in at.button] == [("Go on", "go-on")]
+    at = shown(who_wins.WORDS, state="stopped", computed=7)
+    assert len(at.caption) == 1
+    assert not at.button
+    assert not shown(live.WORDS, state="stopped").caption  # the page itself says what that means for a bound
+
+
+def test_a_failed_job_gives_its_reason():
+    assert [e.value for e in shown(roc.WORDS, state="failed", problem="Too few rows").error] == ["Too few rows"]
+
+
+def test_one_job_runs_and_the_last_few_stay(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
+    kept, begun = Jobs("some", kept=2), threading.Event()
+
+    def cells(stop: threading.Event):
+        begun.set()
+        stop.wait(patient(10))
+        return iter(())
+
+    first = kept.start("first", cells, 1)
+    assert begun.wait(patient(10))
+    assert kept.find("first") is first
+    second = kept.start("second", lambda _: iter(()), 1, wait=patient(10))
+    assert first.wait(patient(10))
+    assert not second.progress.alive
+    kept.start("third", lambda _: iter(()), 1, wait=patient(10))
+    assert list(kept.all()) == ["second", "third"]

@@ -1,0 +1,240 @@
+"""The numbers of the lessons, computed without a page: identities, limits, and Monte-Carlo bounds at fixed seeds."""
+
+import math
+
+import numpy as np
+import pytest
+
+import privcov
+from pages.lessons import (
+    clipping,
+    columns,
+    graphs,
+    guess,
+    neighbours,
+    reruns,
+    rows,
+    sensitivity,
+    shrinkage,
+    simulated,
+    thresholding,
+)
+from privcov import accounting
+from privcov.audit.bounds import binomial_high, binomial_low
+from privcov.figures.palette import DARK, LIGHT
+from privcov.measurements.moment import measure_moment
+from privcov.metrics.graphs import edges
+from privcov.privacy import GaussianDP, ZCDP
+
+
+def test_neighbours_differ_in_one_row_by_at_most_the_bound():
+    for way in (0.0, 0.3, 1.0):
+        found = neighbours.neighbours(way)
+        first, second = found.tables
+        changed = np.flatnonzero((first != second).any(axis=1))
+        assert changed.tolist() == ([neighbours.PERSON] if way else [])
+        assert np.linalg.norm(second, axis=1)[neighbours.PERSON] <= found.row_bound * (1 + 1e-12)
+        assert found.size <= found.bound
+        x, y = first[neighbours.PERSON], second[neighbours.PERSON]
+        literal = (np.outer(y, y) - np.outer(x, x)) / len(first)
+        assert np.linalg.norm(x) < found.row_bound, "this row is not shortened, so the formula holds as it stands"
+        np.testing.assert_allclose(found.moments[1] - found.moments[0], literal, atol=1e-12)
+
+
+def test_the_worst_pair_found_attains_the_proved_sensitivity_and_grows_with_the_square_of_the_bound():
+    found = sensitivity.changes((0.5, 1.0, 2.0))
+    assert (found.worst <= found.proved).all()
+    assert (found.random <= found.proved[:, None]).all()
+    np.testing.assert_allclose(found.worst, found.proved, rtol=1e-3)
+    np.testing.assert_allclose(found.proved, math.sqrt(2) * found.bounds**2 / sensitivity.ROWS, rtol=1e-12)
+    assert found.random.max() < found.worst.max(), "chance alone does not find it, so the search is worth showing"
+
+
+def test_privacy_noise_falls_like_one_over_n_and_sampling_error_like_its_root():
+    (noise, sampling), (less, smaller) = rows.deviations((1_000, 10_000))
+    assert noise / less == pytest.approx(10)
+    assert sampling / smaller == pytest.approx(math.sqrt(10))
+    # What is told is the deviation of the noise that a release carries: 45 entries, seen to 25 % at two deviations.
+    data = simulated.widened(simulated.made("ar1-covariance", n=1_000, **rows.DATA))
+    rel = privcov.release("gaussian-cov", data, ZCDP(rows.RHO), seed=3, repair="none")
+    off = (rel.covariance - rows.of_many(1_000).sample)[np.triu_indices(rows.D, 1)]
+    assert np.std(off) == pytest.approx(noise, rel=0.25)
+
+
+def test_more_columns_hurt_and_thresholding_helps():
+    narrow, wide = columns.of_width(10), columns.of_width(40)
+    assert wide.errors[0] > 2 * narrow.errors[0]
+    assert wide.errors[1] < wide.errors[0] / 2
+    far = np.abs(np.subtract.outer(np.arange(40), np.arange(40))) > 2
+    assert not wide.truth[far].any()
+    assert (wide.sparse[far] == 0).mean() > 0.9
+    assert (wide.dense[far] != 0).all()
+
+
+def test_a_larger_bound_means_less_bias_and_more_noise_and_the_best_one_grows_with_n():
+    multiples = tuple(round(2 ** (k / 4), 6) for k in range(-12, 6))
+    few, many = clipping.clipped(multiples), clipping.clipped(multiples, 10 * clipping.N)
+    assert (np.diff([one.bias for one in few]) < 0).all()
+    noise = np.array([one.noise for one in few])
+    np.testing.assert_allclose(noise / noise[0], np.square(multiples) / multiples[0] ** 2, rtol=1e-9)
+    best, later = clipping.best_bound(few), clipping.best_bound(many)
+    assert multiples[0] < best.multiple < later.multiple < multiples[-1], "inside the lever, and the answer is 'larger'"
+
+
+def test_no_cut_keeps_all_and_a_high_one_nothing():
+    whole, none = thresholding.cut(0.0), thresholding.cut(1e9)
+    assert (whole.true, whole.false) == whole.pairs == (37, 153)
+    assert (none.true, none.false) == (0, 0)
+    np.testing.assert_array_equal(whole.kept, whole.noisy)
+    between = thresholding.cut(2.0)
+    # 153 entries of noise alone, each beyond two deviations with probability 4.55 %: 7.0 expected, deviation 2.6.
+    assert abs(between.false - 153 * 0.0455) < 3 * 2.6
+    assert between.error < min(whole.error, none.error)
+
+
+def test_noise_pushes_eigenvalues_apart_and_shrinkage_pulls_them_in():
+    found = shrinkage.shrunk(0.01)
+    assert found.noisy[-1] > found.truth[-1]
+    assert found.noisy[0] < 0 <= found.shrunk[0] + 1e-12
+    assert abs(found.shrunk[-1] - found.truth[-1]) < abs(found.noisy[-1] - found.truth[-1])
+    assert found.errors[1] < found.errors[0]
+
+
+def test_edges_of_independent_columns_are_those_of_the_release():
+    found = graphs.false_edges(4)
+    data = privcov.source("ar1-covariance", **graphs.DATA)
+    rel = privcov.release("glasso-gaussian", data, ZCDP(graphs.RHO), seed=simulated.SEED)
+    np.testing.assert_array_equal(found.released, edges(rel.path[4].precision))
+    noisy, exact = found.counts
+    assert noisy > 2 * exact
+    assert np.array_equal(data.truth.covariance, np.eye(data.d)), "every edge is false"
+
+
+def test_the_average_of_k_runs_approaches_the_exact_matrix_while_the_guarantee_goes():
+    ks = (1, 4, 16, 64)
+    found = reruns.reruns(ks)
+    one = found[0]
+    for run in found:
+        assert run.expected == pytest.approx(one.expected / math.sqrt(run.k))
+        # 55 independent entries: the relative deviation of such a norm is about 1/sqrt(110); four of them.
+        assert run.error == pytest.approx(run.expected, rel=4 / math.sqrt(110))
+        assert run.rho == pytest.approx(run.k * reruns.RHO)
+        mu = math.sqrt(2 * run.k * reruns.RHO)
+        assert run.attacker == pytest.approx(accounting.attacker_success(GaussianDP(mu)))
+        assert accounting.delta_of_gaussian(run.epsilon, mu) == pytest.approx(simulated.DELTA, rel=1e-6)
+    assert [run.epsilon for run in found] == sorted(run.epsilon for run in found)
+    np.testing.assert_array_equal(found[0].average, found[0].one)
+
+
+# --- guess the neighbour ------------------------------------------------------------------------------------
+
+
+def test_the_two_tables_are_the_worst_neighbours_there_are():
+    first, second = guess.tables()
+    assert (first.rows != second.rows).any(axis=1).sum() == 1
+    a, b = guess.exact_moments()
+    measured = measure_moment(first, ZCDP(0.5), centre="zero", shape="upper-triangle", rng=np.random.default_rng(0))
+    distance = np.linalg.norm((a - b)[np.triu_indices(guess.D)])
+    assert distance == pytest.approx(measured.event.sensitivity, rel=1e-12)
+    assert distance <= measured.event.sensitivity
+
+
+@pytest.mark.parametrize("rho", [0.05, 0.5, 2.0])
+def test_the_optimal_attacker_converges_to_the_attacker_meter(rho):
+    """4,000 rounds: three standard errors are at most 0.024, so a score off by more than that would be seen."""
+    rounds = 4_000
+    hits = sum(guess.play(rho, 7, k).optimal_is_right for k in range(1, rounds + 1))
+    limit = guess.limit(rho)
+    assert limit == pytest.approx(accounting.attacker_success(GaussianDP(math.sqrt(2 * rho))), rel=1e-12)
+    assert limit <= accounting.attacker_success(ZCDP(rho)) + 1e-12
+    assert abs(hits / rounds - limit) < 3 * math.sqrt(limit * (1 - limit) / rounds)
+
+
+def test_the_likelihood_ratio_is_that_of_the_densities():
+    """Against scipy's normal density, entry by entry of the upper triangle."""
+    from scipy.stats import norm
+
+    a, b = guess.exact_moments()
+    measured = measure_moment(
+        guess.tables()[1], ZCDP(0.3), centre="zero", shape="upper-triangle", rng=np.random.default_rng(5)
+    )
+    upper = np.triu_indices(len(a))
+    literal = sum(
+        norm.logpdf(measured.matrix[i, j], a[i, j], measured.event.scale)
+        - norm.logpdf(measured.matrix[i, j], b[i, j], measured.event.scale)
+        for i, j in zip(*upper, strict=True)
+    )
+    assert guess.likelihood_ratio(measured, a, b) == pytest.approx(literal)
+    isotropic = measure_moment(
+        guess.tables()[1], ZCDP(0.3), centre="zero", shape="isotropic", rng=np.random.default_rng(5)
+    )
+    with pytest.raises(ValueError, match="isotropic"):
+        guess.likelihood_ratio(isotropic, a, b)
+
+
+def test_rounds_repeat_and_both_tables_come_up():
+    again = [guess.play(0.5, 3, 11) for _ in range(2)]
+    np.testing.assert_array_equal(again[0].release, again[1].release)
+    truths = [guess.play(0.5, 3, k).truth for k in range(1, 201)]
+    assert 70 < sum(truths) < 130, "a fair coin: 100 of 200, deviation 7"
+
+
+@pytest.mark.parametrize(("hits", "rounds"), [(0, 5), (5, 5), (17, 20), (1, 1000)])
+def test_the_interval_of_a_score_is_that_of_the_audit(hits, rounds):
+    low, high = guess.score_interval(hits, rounds)
+    assert low == pytest.approx(float(binomial_low(hits, rounds, 0.025)), abs=1e-12)
+    assert high == pytest.approx(float(binomial_high(hits, rounds, 0.025)), abs=1e-12)
+
+
+@pytest.mark.parametrize("rho", [0.005, 0.1, 5.0])
+def test_the_epsilon_told_beside_rho_is_that_of_the_gaussian_noise(rho):
+    mu = math.sqrt(2 * rho)
+    assert accounting.delta_of_gaussian(simulated.epsilon(rho), mu) == pytest.approx(simulated.DELTA, rel=1e-6)
+    measured = measure_moment(
+        guess.tables()[0], ZCDP(rho), centre="zero", shape="upper-triangle", rng=np.random.default_rng(0)
+    )
+    assert measured.event.sensitivity / measured.event.scale == pytest.approx(mu), "the noise of the game is no smaller"
+
+
+def test_the_bound_that_the_lever_begins_at_does_not_depend_on_the_number_of_rows():
+    (many,) = clipping.clipped((1.0,), n=50)
+    assert many.row_bound == clipping.public_bound()
+
+
+def test_the_new_row_of_the_first_lesson_is_of_full_length_and_at_right_angles():
+    start, half, end = (neighbours.neighbours(way) for way in (0.0, 0.5, 1.0))
+    own, new = (tables[neighbours.PERSON] for tables in end.tables)
+    assert np.linalg.norm(new) == pytest.approx(end.row_bound)
+    assert own @ new == pytest.approx(0, abs=1e-12 * end.row_bound**2)
+    assert half.tables[1][neighbours.PERSON] == pytest.approx((own + new) / 2)
+    assert (start.tables[1] == start.tables[0]).all()
+
+
+# --- pictures that one lesson alone has -------------------------------------------------------------------
+
+
+def test_the_picture_of_sensitivity_draws_every_pair_and_names_the_numbers():
+    bounds, random = np.array([1.0, 2.0]), np.array([[0.1, 0.2], [0.4, 0.8]])
+    found = sensitivity.picture(
+        sensitivity.Changes(bounds, random, np.array([0.3, 1.2]), np.array([0.31, 1.21])), DARK, marked=2.0
+    )
+    dots, line, worst = found.figure.data
+    assert sorted(zip(dots.x, dots.y, strict=True)) == [(1.0, 0.1), (1.0, 0.2), (2.0, 0.4), (2.0, 0.8)]
+    assert list(line.y) == [0.31, 1.21]
+    assert list(worst.y) == [0.3, 1.2]
+    assert found.figure.layout.shapes[0].x0 == 2.0
+    assert "At R = 2 the worst of the pairs found moves it by 1.2; the proved bound is 1.21" in found.alt
+
+
+def test_running_scores_are_running_means_with_the_interval_at_the_end():
+    mine = [(2, True), (5, False), (6, True)]
+    found = guess.running_scores([("the class", mine), ("attacker", [])], 0.7, (0.1, 0.9), LIGHT)
+    line = found.figure.data[0]
+    assert list(line.x) == [2, 5, 6]
+    assert list(line.y) == pytest.approx([1, 0.5, 2 / 3])
+    assert list(line.error_y.array) == pytest.approx([0, 0, 0.9 - 2 / 3])
+    assert list(line.error_y.arrayminus) == pytest.approx([0, 0, 2 / 3 - 0.1])
+    assert list(found.figure.data[2].y) == [0.7, 0.7]
+    assert found.figure.data[2].name == "the limit, 0.700"
+    assert found.figure.layout.xaxis.range[1] > 10, "whole rounds on the axis, however few were played"
+    assert "the class: 2 of 3 right, 95% binomial interval 0.10 to 0.90; attacker: no round yet" in found.alt
