@@ -261,5 +261,5 @@ def measure_moment(
     if joint == 1:
         matrix[-1, -1] = ANCHOR_SQUARED  # what the division makes of it, unless the count was raised to 1
     if centre in ("none", "zero"):  # the mean was measured for nothing, so its row is not kept
-        matrix, law = matrix[:-1, :-1], dataclasses.replace(law, joint=False)
+        matrix, law = matrix[:-1, :-1], dataclasses.replace(law, joint=0)
     return Measured(matrix, law, event, centre, None, dataset.row_bound, count)

@@ -157,7 +157,7 @@ def test_a_threshold_chosen_from_raw_rows(monkeypatch):
     honest = DpThresholding.finish
 
     def tuned(self, ask, measured):
-        fold_moments(ask.dataset, joint=True, folds=3, rng=ask.rng)
+        fold_moments(ask.dataset, joint=1, folds=3, rng=ask.rng)
         return honest(self, ask, measured)
 
     monkeypatch.setattr(DpThresholding, "finish", tuned)
