@@ -61,7 +61,7 @@ with show.problems():
         height="stretch",
         help="Largest eigenvalue of the error, relative.",
     )
-    noise = rel.raw.law.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
+    noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2 if rel.raw is not None else 0.0
     cards.metric(
         "Noise per entry (std)",
         plain(noise),

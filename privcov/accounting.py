@@ -290,7 +290,7 @@ def _smaller(one: PureDP | ApproxDP, other: ApproxDP) -> PureDP | ApproxDP:
     return other if other.epsilon < one.epsilon else one
 
 
-def really(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
+def actual_guarantee(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
     """What the events give when the claim may be false, as for a published calibration.
 
     Like `compose`, but an additive Wishart step under a pure claim is answered with the (epsilon, delta) it has.
@@ -349,7 +349,7 @@ def group(guarantee: Given, k: int) -> Given:
     raise TypeError(f"{guarantee} has no group form")
 
 
-def repeated(guarantee: Given, k: int) -> Given:
+def self_compose(guarantee: Given, k: int) -> Given:
     """The same guarantee given k times on the same rows, rounded up.
 
     PureDP and ApproxDP add epsilon and delta (basic composition), ZCDP adds rho, GaussianDP adds mu^2.
@@ -537,4 +537,4 @@ def attacker_on_events(events: tuple[Event, ...], asked: Guarantee) -> float:
         return attacker_success(ZCDP(_up(zcdp_sum(events))))
     if mu2 and not pure_sum(events):
         return attacker_success(GaussianDP(math.sqrt(_up(mu2))))
-    return attacker_success(really(events, asked))
+    return attacker_success(actual_guarantee(events, asked))

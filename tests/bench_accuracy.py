@@ -154,7 +154,7 @@ def _in_turns(work: dict[str, Callable[[], object]], times: int) -> dict[str, fl
 
 def _over_algebra(key: str) -> str:
     rows = dataset(200, 50000, 4, 0)
-    x, s, method = rows.to_working(), clipped_moment(rows, joint=False), build_method(key, {})
+    x, s, method = rows.to_working(), clipped_moment(rows, n_anchors=0), build_method(key, {})
     # A run remembers on its data set what the next one would not have to compute. To make one is not the method's work.
     fresh = [type(rows).from_rows(rows.rows, rows.row_bound, mean_is_zero=True, name=rows.name) for _ in range(TURNS)]
     work = {
@@ -172,7 +172,7 @@ def _over_algebra(key: str) -> str:
 
 def _exponential() -> str:
     rows = dataset(100, 50000, 4, 0)
-    s, method = clipped_moment(rows, joint=False), build_method("em-cov", {})
+    s, method = clipped_moment(rows, n_anchors=0), build_method("em-cov", {})
 
     def floor() -> None:
         for k in range(100, 0, -1):

@@ -29,7 +29,7 @@ from privcov import accounting
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.parameters import build
 from privcov.postprocess.fit import Fit
-from privcov.postprocess.glasso import empties, solve, solve_path, warm_up
+from privcov.postprocess.glasso import lambda_max, solve, solve_path, warm_up
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP
 
@@ -144,7 +144,7 @@ def compare(
 
 
 def path(s: np.ndarray, points: int = 20) -> np.ndarray:
-    return np.geomspace(1.0, 0.01, points) * empties(s)
+    return np.geomspace(1.0, 0.01, points) * lambda_max(s)
 
 
 @contextlib.contextmanager
@@ -249,7 +249,7 @@ def raw() -> list[Fit]:
 
 def thinnest(s: np.ndarray, density: float) -> float:
     """The smallest penalty of the path whose graph links at most this share of the pairs."""
-    d, last = len(s), empties(s)
+    d, last = len(s), lambda_max(s)
     for lam in path(s):
         t = solve(s, lam, penalise_diagonal=True).precision
         if np.count_nonzero(t) - d > density * d * (d - 1):

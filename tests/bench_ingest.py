@@ -164,7 +164,7 @@ def _in_memory(rows: int) -> str:
 
     def ours() -> None:
         data.kept.forget()
-        clipped_moment(data, joint=1)
+        clipped_moment(data, n_anchors=1)
 
     with engine.ONE_BLAS_THREAD:
         taken, *variants = in_turns(ours, lambda: x.T @ x, blocked, lambda: dsyrk(1.0, x.T))

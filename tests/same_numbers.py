@@ -99,8 +99,8 @@ def private() -> dict:
 
 def _measured(facts, guarantee, shape: str, centre: str) -> NoisySum:
     """Whole numbers as a measurement of this shape could have given them."""
-    event, anchors = planned_event(facts, guarantee, centre=centre, shape=shape), anchored_rows(facts, centre)
-    rng, size = np.random.default_rng(7), facts.d + anchors
+    event, n_anchors = planned_event(facts, guarantee, centre=centre, shape=shape), anchored_rows(facts, centre)
+    rng, size = np.random.default_rng(7), facts.d + n_anchors
     half = rng.standard_normal((size, 2 * size)) * UNIT / 2
     total = (N * (half @ half.T) / size).astype(np.int64)
     total[facts.d :, facts.d :] = np.diag(np.diag(total)[facts.d :])
@@ -108,7 +108,7 @@ def _measured(facts, guarantee, shape: str, centre: str) -> NoisySum:
     shape = event.mechanism if "wishart" in event.mechanism or event.mechanism == "laplace" else shape
     if event.mechanism == "discrete-gaussian":
         shape = "free-trace" if trace is not None else "isotropic"
-    return NoisySum(facts, total, trace, anchors, shape, event.scale, event)
+    return NoisySum(facts, total, trace, n_anchors, shape, event.scale, event)
 
 
 def claims() -> list:

@@ -174,13 +174,13 @@ def test_table_b_iv(delta, printed):
 
 
 def test_examples_of_the_reference():
-    def really(epsilon, delta, sensitivity):
+    def actual_guarantee(epsilon, delta, sensitivity):
         mu = sensitivity / accounting.classical_gaussian_scale(epsilon, delta, 1.0)
         return accounting.delta_of_gaussian(epsilon, mu)
 
-    assert f"{really(10, 1e-5, 1):.2e}" == "2.27e-05"
-    assert f"{really(1, 1e-5, math.sqrt(2)):.1e}" == "3.7e-05"
-    assert f"{really(2, 1e-5, math.sqrt(2)):.1e}" == "1.2e-04"
+    assert f"{actual_guarantee(10, 1e-5, 1):.2e}" == "2.27e-05"
+    assert f"{actual_guarantee(1, 1e-5, math.sqrt(2)):.1e}" == "3.7e-05"
+    assert f"{actual_guarantee(2, 1e-5, math.sqrt(2)):.1e}" == "1.2e-04"
     for delta, ratios in ((1e-3, (0.61, 0.68, 0.77)), (1e-5, (0.73, 0.77, 0.82))):
         for epsilon, ratio in zip((0.5, 1, 2), ratios, strict=True):
             exact = accounting.gaussian_scale(ApproxDP(epsilon, delta), 1.0)

@@ -240,13 +240,13 @@ def test_values_beyond_the_column_bounds_do_not_matter(key):
 def test_the_noise_draw_stays_while_only_epsilon_moves(key, kind, centre):
     ds = data(rows(), centre)
     clean = release(key, ds, NoPrivacy(), centre=centre)
-    if clean.raw is None or (clean.raw.law.shape == "wishart" and kind == "approx"):
+    if clean.raw is None or (clean.raw.distribution.shape == "wishart" and kind == "approx"):
         pytest.skip("measures nothing, or epsilon moves the degrees of freedom and not the scale")
     strong = {"pure": PureDP(4.0), "approx": ApproxDP(3.0, 1e-7), "zcdp": privcov.ZCDP(0.9)}[kind]
     unit = []
     for asked in (USUAL[kind], strong):
         rel = release(key, ds, asked, seed=3, centre=centre)
-        unit.append((rel.raw.matrix - clean.raw.matrix) / rel.raw.law.scale)
+        unit.append((rel.raw.matrix - clean.raw.matrix) / rel.raw.distribution.scale)
     assert np.abs(unit[0]).max() > 0.1
     np.testing.assert_allclose(unit[0], unit[1], rtol=0, atol=1e-9)
 
@@ -324,7 +324,7 @@ def test_with_an_enormous_epsilon_the_noise_is_gone(key, kind, centre):
     clean = release(key, ds, NoPrivacy(), centre=centre)
     rel = release(key, ds, ENORMOUS[kind], centre=centre)
     others = [e.scale for e in rel.events if e.mechanism != "exponential"]
-    scale = rel.raw.law.scale if rel.raw is not None else max([0.0, *others])
+    scale = rel.raw.distribution.scale if rel.raw is not None else max([0.0, *others])
     for name, a in arrays_of(clean).items():
         # 16 entries, each beyond 6 deviations once in 5e8; R^2 = 9 turns units; a precision is less steady.
         loose = 2000 if name == "precision" or "path" in name else 100

@@ -61,7 +61,7 @@ def test_a_lower_bound_of_zero_does_not_switch_the_noise_off():
     """A regression used the lower bound twice in its sensitivity, which became zero where that bound was zero."""
     for low in (-8.0, 0.0):
         rel = privcov.release("gaussian-cov", privcov.Dataset.from_rows(np.abs(ROWS), bounds=[(low, 8.0)] * 3), RHO)
-        assert rel.events[0].sensitivity == sensitivity(3, 500, norm="triangle", joint=True)
+        assert rel.events[0].sensitivity == sensitivity(3, 500, norm="triangle", n_anchors=1)
         assert rel.events[0].scale > 0
 
 
@@ -91,7 +91,7 @@ def test_the_sensitivity_has_its_square_root():
     """One library left the root out of an l2 sensitivity, another an axis."""
     a, b = (privcov.Dataset.from_rows(x) for x in (np.eye(2), np.array([[0.0, 1.0], [0.0, 1.0]])))
     exact = [ds.rows.T @ ds.rows / 2 for ds in (a, b)]
-    assert np.linalg.norm(exact[0] - exact[1]) == pytest.approx(sensitivity(2, 2, norm="l2", joint=False), rel=1e-12)
+    assert np.linalg.norm(exact[0] - exact[1]) == pytest.approx(sensitivity(2, 2, norm="l2", n_anchors=0), rel=1e-12)
 
 
 def test_a_negative_variance_never_becomes_a_correlation():

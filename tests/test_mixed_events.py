@@ -270,7 +270,7 @@ def test_a_mixed_split_never_exceeds_the_whole(asked, plan):
     events = tuple(spend(shares[f"s{i}"], how, s) for i, (how, _, s) in enumerate(plan))
     given_ = accounting.compose(events, asked)
     assert accounting.covers(asked, given_)
-    assert accounting.really(events, asked) == given_
+    assert accounting.actual_guarantee(events, asked) == given_
     if isinstance(asked, ZCDP):
         assert accounting.zcdp_sum(events) <= Fraction(asked.rho)
         assert given_.rho >= asked.rho * (1 - 1e-12)  # and nothing is lost
@@ -358,13 +358,13 @@ def test_additive_wishart_noise_under_a_pure_claim_has_a_delta():
     step = (wishart(0.05, 40.0),)
     with pytest.raises(TypeError, match="no pure DP"):
         accounting.compose(step, PureDP(1.0))
-    found = accounting.really(step, PureDP(1.0))
+    found = accounting.actual_guarantee(step, PureDP(1.0))
     assert isinstance(found, ApproxDP)
     assert found == accounting.compose(step, ApproxDP(1.0, 0.5))
     assert not accounting.covers(PureDP(1.0), found)
     assert 0.5 < accounting.attacker_on_events(step, PureDP(1.0)) <= 1
     with pytest.raises(TypeError, match="zCDP"):
-        accounting.really(step, ZCDP(1.0))
+        accounting.actual_guarantee(step, ZCDP(1.0))
     with pytest.raises(TypeError, match="accounted alone"):
         accounting.compose((*step, event("gaussian", 0.1)), ApproxDP(1.0, 1e-6))
 
@@ -372,7 +372,7 @@ def test_additive_wishart_noise_under_a_pure_claim_has_a_delta():
 def test_a_hopeless_wishart_step_has_a_statement_too():
     """A delta that rounds to 1 must not crash the release that has to say so; nor an epsilon beyond exp's range."""
     step = (wishart(1e3, 2.0),)
-    found = accounting.really(step, PureDP(1.0))
+    found = accounting.actual_guarantee(step, PureDP(1.0))
     assert found.delta < 1
     assert str(found) == "(1, 1)-DP"
     assert not accounting.covers(ApproxDP(1.0, 0.999999), found)
@@ -383,10 +383,10 @@ def test_a_hopeless_wishart_step_has_a_statement_too():
 
 def test_gaussian_noise_under_a_pure_claim_has_a_delta():
     step = (event("gaussian", 0.5),)
-    found = accounting.really(step, PureDP(1.0))
+    found = accounting.actual_guarantee(step, PureDP(1.0))
     assert found == ApproxDP(1.0, accounting.delta_of_gaussian(1.0, 0.5))
     mixed = (event("laplace", 0.4), event("gaussian", 0.5))
-    found = accounting.really(mixed, PureDP(1.0))
+    found = accounting.actual_guarantee(mixed, PureDP(1.0))
     assert true_delta(found.epsilon, [0.4], 0.5) <= found.delta
 
 
@@ -397,15 +397,15 @@ def test_really_is_compose_wherever_compose_has_an_answer(events, asked):
         want = accounting.compose(tuple(events), asked)
     except TypeError:
         assert isinstance(asked, PureDP)
-        assert isinstance(accounting.really(tuple(events), asked), ApproxDP)
+        assert isinstance(accounting.actual_guarantee(tuple(events), asked), ApproxDP)
         return
-    assert accounting.really(tuple(events), asked) == want
+    assert accounting.actual_guarantee(tuple(events), asked) == want
 
 
 def test_nothing_measured_gives_nothing():
     for asked in (PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(1.0), NoPrivacy()):
-        assert accounting.really((), asked) is None
-    assert accounting.really((event("gaussian", 1.0),), NoPrivacy()) is None
+        assert accounting.actual_guarantee((), asked) is None
+    assert accounting.actual_guarantee((event("gaussian", 1.0),), NoPrivacy()) is None
 
 
 # --- many times ---------------------------------------------------------------------------------------------
@@ -415,13 +415,13 @@ def test_nothing_measured_gives_nothing():
 @given(st.floats(1e-6, 10), st.integers(1, 1000))
 def test_repeated_is_the_exact_sum_rounded_up(value, k):
     tight = Fraction(1) + Fraction(1, 2**50)
-    pure = accounting.repeated(PureDP(value), k)
+    pure = accounting.self_compose(PureDP(value), k)
     assert k * Fraction(value) <= Fraction(pure.epsilon) <= k * Fraction(value) * tight
-    rho = accounting.repeated(ZCDP(value), k)
+    rho = accounting.self_compose(ZCDP(value), k)
     assert k * Fraction(value) <= Fraction(rho.rho) <= k * Fraction(value) * tight
-    mu = accounting.repeated(GaussianDP(value), k)
+    mu = accounting.self_compose(GaussianDP(value), k)
     assert k * Fraction(value) ** 2 <= Fraction(mu.mu) ** 2 <= k * Fraction(value) ** 2 * tight
-    pair = accounting.repeated(ApproxDP(value, 1e-7), k)
+    pair = accounting.self_compose(ApproxDP(value, 1e-7), k)
     assert Fraction(pair.delta) >= k * Fraction(1e-7)
     assert Fraction(pair.epsilon) >= k * Fraction(value)
 
@@ -434,20 +434,20 @@ def test_repeated_agrees_with_the_composed_events(ratio, k, mechanism):
     exact = ratio_of(one)
     up = math.nextafter(float(exact), math.inf)
     if mechanism == "gaussian":
-        epsilon = accounting.epsilon_of_gaussian(1e-6, accounting.repeated(GaussianDP(up), k).mu)
+        epsilon = accounting.epsilon_of_gaussian(1e-6, accounting.self_compose(GaussianDP(up), k).mu)
         assert accounting.compose(many, ApproxDP(1e-3, 1e-6)).epsilon <= max(epsilon, 1e-3) * (1 + 1e-9)
     else:
-        assert accounting.compose(many, PureDP(1.0)).epsilon <= accounting.repeated(PureDP(up), k).epsilon
+        assert accounting.compose(many, PureDP(1.0)).epsilon <= accounting.self_compose(PureDP(up), k).epsilon
     single = accounting.compose((one,), ZCDP(1.0))
-    assert accounting.compose(many, ZCDP(1.0)).rho <= accounting.repeated(single, k).rho
+    assert accounting.compose(many, ZCDP(1.0)).rho <= accounting.self_compose(single, k).rho
 
 
 def test_repeated_refuses_a_delta_of_one():
     with pytest.raises(ValueError, match="add up to"):
-        accounting.repeated(ApproxDP(1.0, 0.1), 10)
-    assert accounting.repeated(ApproxDP(1.0, 0.1), 9).delta == pytest.approx(0.9)
+        accounting.self_compose(ApproxDP(1.0, 0.1), 10)
+    assert accounting.self_compose(ApproxDP(1.0, 0.1), 9).delta == pytest.approx(0.9)
     with pytest.raises(TypeError, match="several times"):
-        accounting.repeated(NoPrivacy(), 2)
+        accounting.self_compose(NoPrivacy(), 2)
     for wrong in (0, 1.5, "2"):
         with pytest.raises(ValueError, match="k must be"):
-            accounting.repeated(PureDP(1.0), wrong)
+            accounting.self_compose(PureDP(1.0), wrong)

@@ -53,9 +53,9 @@ def version(monkeypatch, method: str, number: int) -> None:
     monkeypatch.setitem(METHODS._entries, method, card)
 
 
-def sampler(monkeypatch, law: str) -> None:
+def sampler(monkeypatch, distribution: str) -> None:
     """What the law of Wishart noise is said to be; only the words count here."""
-    monkeypatch.setitem(exact_moment._LAWS, "wishart-difference", law)
+    monkeypatch.setitem(exact_moment._LAWS, "wishart-difference", distribution)
 
 
 def ask(ledger: Ledger, method: str = "gaussian-cov", guarantee=RHO, **more) -> Release:

@@ -101,7 +101,7 @@ def test_a_stored_answer_opens_with_its_numbers_and_its_statement(what, ledger):
     assert dict(release.statement.lines) == stored
     opened = open_answer(answer)
     assert np.isfinite(opened.answers.correlation).all()
-    if noisy.anchors > 1 and noisy.facts.n is not None:
+    if noisy.n_anchors > 1 and noisy.facts.n is not None:
         return  # its columns are divided by the noisy number of listed rows since; what was released stays as it was
     np.testing.assert_allclose(opened.measured.matrix, kept["moment"], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(opened.answers.correlation, kept["correlation"], rtol=1e-9, atol=1e-12)

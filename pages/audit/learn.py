@@ -45,14 +45,14 @@ def section(study: Study) -> None:
             first.segmented_control, "Guarantee", list(_KINDS), name="learn.kind", default=study.kind, required=True,
             format_func=_KINDS.get, key="learn-kind",
         )  # fmt: skip
-        lever = _LEVERS[kind]
+        level_name = _LEVERS[kind]
         value = address.bound(
             second.number_input,
-            lever.capitalize(),
+            level_name.capitalize(),
             _LOW,
             _HIGH,
-            name=f"learn.{lever}",
-            default=min(max(float(getattr(study, lever, 1.0)), _LOW), _HIGH),
+            name=f"learn.{level_name}",
+            default=min(max(float(getattr(study, level_name, 1.0)), _LOW), _HIGH),
             step=0.1,
             format="%g",
             key=f"learn-{kind}",

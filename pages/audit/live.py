@@ -231,7 +231,7 @@ def _exact(audit: Audit) -> None:
     """What accounting says the events give, where the mechanism is not a broken one."""
     if audit.asked.made.broken or audit.asked.last_bits:
         return
-    given = accounting.really(audit.events, audit.claim)
+    given = accounting.actual_guarantee(audit.events, audit.claim)
     st.markdown(show.as_text(f"By its events the mechanism gives {given}; {audit.claim} was claimed."))
 
 

@@ -203,7 +203,7 @@ _KEPT = 60
 
 def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | None, str]:
     """(states or None, one sentence on how they were found or why there are none)."""
-    if isinstance(rel.guarantee, NoPrivacy) or rel.raw is None or not rel.raw.law.scale:
+    if isinstance(rel.guarantee, NoPrivacy) or rel.raw is None or not rel.raw.distribution.scale:
         return None, "There is no noise here that could leave an edge undecided."
     if rel.parameters["calibration"] != "sound":
         return None, "Which edges are undecided is computed for the sound calibration only."

@@ -55,7 +55,7 @@ _REPLICATES: dict[str, Any] = {
 
 def form(study: Study) -> None:
     """Which curves stand beside the study's own."""
-    kind, own = study.kind, getattr(study, study.lever)
+    kind, own = study.kind, getattr(study, study.level_name)
     able, _ = settings.offered(kind)
     left, middle, right = st.columns([5, 4, 3])
     others = [key for key in able if key != study.method]
@@ -68,10 +68,10 @@ def form(study: Study) -> None:
         placeholder="none",
         help="On the same rows, with the calibration each of them has by default.",
     )
-    low, high = _RANGES[study.lever]
+    low, high = _RANGES[study.level_name]
     address.bound(
         middle.multiselect,
-        f"Other {study.lever}",
+        f"Other {study.level_name}",
         fields.log_grid(low, high, *st.session_state[f"graph.levels.{kind}"]),
         **_levels(study),
         format_func=lambda v: f"{v:g}",
@@ -100,8 +100,8 @@ def _methods(study: Study) -> dict:
 
 
 def _levels(study: Study) -> dict:
-    code = address.several_numbers(*_RANGES[study.lever])
-    return {"name": f"roc.{study.lever}", "key": f"graph.levels.{study.kind}", "code": code, "default": []}
+    code = address.several_numbers(*_RANGES[study.level_name])
+    return {"name": f"roc.{study.level_name}", "key": f"graph.levels.{study.kind}", "code": code, "default": []}
 
 
 def graph_study(study: Study, data: Dataset, reference: settings.Reference) -> GraphStudy:
@@ -134,8 +134,8 @@ def names(made: GraphStudy) -> list[str]:
         if isinstance(line.guarantee, NoPrivacy):
             found.append("No privacy")
             continue
-        lever = "rho" if line.guarantee.kind == "zcdp" else "epsilon"
-        level = f"{lever} = {getattr(line.guarantee, lever):g}"
+        level_name = "rho" if line.guarantee.kind == "zcdp" else "epsilon"
+        level = f"{level_name} = {getattr(line.guarantee, level_name):g}"
         label = METHODS.get(line.entry[0]).label
         found.append(level if len(made.methods) == 1 else f"{label}, {level}")
     return found

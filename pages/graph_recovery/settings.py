@@ -60,7 +60,7 @@ def graph_at(rel: Release, at: int) -> np.ndarray:
 
 def levels(study: Study) -> set[float]:
     """The study's own epsilon or rho and those that its curves stand beside."""
-    own = getattr(study, study.lever)
+    own = getattr(study, study.level_name)
     return {own, *(st.session_state[f"graph.levels.{study.kind}"] or [float(f"{own / 10:.3g}")])}
 
 

@@ -55,7 +55,7 @@ def clipped(multiples: tuple[float, ...], n: int = N) -> tuple[Clipped, ...]:
         r2 = data.row_bound**2
         rel = release("gaussian-cov", data, ZCDP(RHO), seed=SEED)
         assert rel.raw is not None  # the Gaussian mechanism measures one matrix
-        exact = r2 * clipped_moment(data, joint=0)
+        exact = r2 * clipped_moment(data, n_anchors=0)
         results.append(
             Clipped(
                 multiple,

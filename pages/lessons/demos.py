@@ -80,19 +80,19 @@ def _text(value: float) -> str:
 
 
 def _lever(shown: Demonstration) -> float:
-    lever, key = shown.lever, f"demo-lever-{shown.key}"
-    by_text = {_text(value): value for value in lever.options}
-    value = by_text.get(frame.own("demo_lever"), lever.default)
+    control, key = shown.control, f"demo-lever-{shown.key}"
+    by_text = {_text(value): value for value in control.options}
+    value = by_text.get(frame.own("demo_lever"), control.default)
     if st.session_state.get(key) != value:
         st.session_state[key] = value
     st.select_slider(
-        lever.label,
-        lever.options,
+        control.label,
+        control.options,
         key=key,
-        format_func=lever.words,
+        format_func=control.words,
         on_change=lambda: frame.put(demo_lever=_text(st.session_state[key])),
     )
-    ends(lever.left, lever.right)
+    ends(control.left, control.right)
     return value
 
 

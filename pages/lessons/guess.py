@@ -82,7 +82,7 @@ def tables() -> tuple[Dataset, Dataset]:
 
 def exact_moments() -> tuple[np.ndarray, np.ndarray]:
     """The two second moments that everybody in the class may see, d x d, in units of the row bound squared."""
-    first, second = (clipped_moment(table, joint=0) for table in tables())
+    first, second = (clipped_moment(table, n_anchors=0) for table in tables())
     return first, second
 
 

@@ -47,12 +47,12 @@ def neighbours(way: float) -> Neighbours:
     rows[PERSON] = (1 - way) * own + way * first.row_bound * other / np.linalg.norm(other)
     second = Dataset.from_rows(rows, first.row_bound, columns=first.columns, provenance="simulated")
     r2 = first.row_bound**2
-    one, two = (r2 * clipped_moment(data, joint=0) for data in (first, second))
+    one, two = (r2 * clipped_moment(data, n_anchors=0) for data in (first, second))
     return Neighbours(
         (np.asarray(first.rows), np.asarray(second.rows)),
         (one, two),
         matrix_norm(two - one, "frobenius"),
-        r2 * sensitivity(first.d, first.n, norm="l2", joint=0),
+        r2 * sensitivity(first.d, first.n, norm="l2", n_anchors=0),
         first.row_bound,
     )
 

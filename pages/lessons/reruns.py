@@ -48,7 +48,7 @@ class Rerun:
 def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
     """The unrepaired Gaussian mechanism run with seeds 1, 2, ..., read after each of ``ks`` runs (ascending)."""
     data = made("ar1-covariance", **DATA)
-    exact = data.row_bound**2 * clipped_moment(data, joint=0)
+    exact = data.row_bound**2 * clipped_moment(data, n_anchors=0)
     size = matrix_norm(exact, "frobenius")
     total, results, first = np.zeros_like(exact), [], None
     for run in range(1, max(ks) + 1):
@@ -60,9 +60,9 @@ def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
         average = total / run
         assert rel.raw is not None  # one matrix is measured,
         assert rel.raw.event is not None  # with a guarantee
-        event, law, d = rel.raw.event, rel.raw.law, data.d
+        event, distribution, d = rel.raw.event, rel.raw.distribution, data.d
         deviation = data.row_bound**2 * math.hypot(
-            math.sqrt(d) * law.diagonal_std, math.sqrt(d * (d - 1)) * law.off_diagonal_std
+            math.sqrt(d) * distribution.diagonal_std, math.sqrt(d * (d - 1)) * distribution.off_diagonal_std
         )
         mu = math.sqrt(run) * event.sensitivity / event.scale
         results.append(
@@ -73,7 +73,7 @@ def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
                 average,
                 matrix_norm(average - exact, "frobenius") / size,
                 deviation / math.sqrt(run) / size,
-                accounting.repeated(ZCDP(RHO), run).rho,
+                accounting.self_compose(ZCDP(RHO), run).rho,
                 accounting.epsilon_of_gaussian(DELTA, mu),
                 accounting.attacker_on_events((event,) * run, ZCDP(run * RHO)),
             )

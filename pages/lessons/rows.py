@@ -15,7 +15,7 @@ from privcov.figures.lessons import over_control, panels
 from privcov.figures.matrices import colour_limit
 from privcov.figures.words import plain
 from privcov.measurements.moment import sensitivity
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.errors import error, reference_matrix
 from privcov.privacy import ZCDP
 from privcov.releasing.run import release
@@ -47,8 +47,8 @@ def deviations(ns: tuple[int, ...]) -> tuple[tuple[float, float], ...]:
     r2 = widened(made("ar1-covariance", n=1, **DATA)).row_bound ** 2
     pairs = []
     for n in ns:
-        scale = accounting.gaussian_scale(ZCDP(RHO), sensitivity(D, n, norm="triangle", joint=0))
-        pairs.append((r2 * NoiseLaw("upper-triangle", scale, D).off_diagonal_std, 1 / math.sqrt(n)))
+        scale = accounting.gaussian_scale(ZCDP(RHO), sensitivity(D, n, norm="triangle", n_anchors=0))
+        pairs.append((r2 * NoiseDistribution("upper-triangle", scale, D).off_diagonal_std, 1 / math.sqrt(n)))
     return tuple(pairs)
 
 

@@ -52,7 +52,7 @@ def changes(bounds: tuple[float, ...]) -> Changes:
         np.array(bounds),
         np.array([[_change(r * pair, r) for pair in pairs] for r in bounds]),
         np.array([_change(r * worst, r) for r in bounds]),
-        np.array([r**2 * moment.sensitivity(COLUMNS, ROWS, norm="l2", joint=0) for r in bounds]),
+        np.array([r**2 * moment.sensitivity(COLUMNS, ROWS, norm="l2", n_anchors=0) for r in bounds]),
     )
 
 
@@ -62,7 +62,7 @@ def _change(pair: np.ndarray, row_bound: float) -> float:
     for row in pair:
         rows = np.zeros((ROWS, COLUMNS))
         rows[0] = row
-        moments.append(moment.clipped_moment(Dataset.from_rows(rows, row_bound), joint=0))
+        moments.append(moment.clipped_moment(Dataset.from_rows(rows, row_bound), n_anchors=0))
     return row_bound**2 * matrix_norm(moments[1] - moments[0], "frobenius")
 
 

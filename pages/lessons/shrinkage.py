@@ -47,7 +47,7 @@ def shrunk(rho: float) -> Shrunk:
         np.linalg.eigvalsh(truth),
         np.linalg.eigvalsh(noisy),
         np.linalg.eigvalsh(rel.covariance),
-        rel.raw.law.edge * rel.row_bound**2,
+        rel.raw.distribution.edge * rel.row_bound**2,
         (before, after),
     )
 

@@ -47,7 +47,7 @@ def cut(level: float) -> Cut:
     assert data.truth is not None  # simulated
     assert rel.raw is not None  # one matrix is measured
     noisy, truth = noisy_matrix(rel), data.truth.covariance
-    std = rel.raw.law.off_diagonal_std * rel.row_bound**2
+    std = rel.raw.distribution.off_diagonal_std * rel.row_bound**2
     kept = cut_off_diagonal(noisy, level * std)
     upper = np.triu_indices(data.d, 1)
     real, chosen = truth[upper] != 0, kept[upper] != 0

@@ -70,7 +70,7 @@ class Route:
 
 def whole(start: Given, k: int, g: int) -> Given:
     """k releases, g rows per person. Rows first: for an (epsilon, delta) pair that is the smaller delta."""
-    return accounting.repeated(accounting.group(start, g), k)
+    return accounting.self_compose(accounting.group(start, g), k)
 
 
 def as_zcdp(given: Claim) -> tuple[ZCDP, str]:
@@ -201,18 +201,18 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
             key="convert-kind",
         )
         places = st.columns(5 if kind == "approx" else 4, vertical_alignment="bottom")
-        lever = LEVERS[kind]
+        level_name = LEVERS[kind]
         value = address.bound(
             places[0].number_input,
-            lever.capitalize(),
+            level_name.capitalize(),
             1e-6,
             100.0,
-            name=f"convert.{lever}",
-            default=min(float(getattr(study, lever, 1.0)), 100.0),
+            name=f"convert.{level_name}",
+            default=min(float(getattr(study, level_name, 1.0)), 100.0),
             quiet=True,
             step=0.1,
             format="%g",
-            key=f"convert-{kind}-{lever}",
+            key=f"convert-{kind}-{level_name}",
             help="How much one row may change the distribution of what is released.",
         )
         own = study.delta

@@ -34,7 +34,7 @@ def for_study(
 ) -> None:
     """The inside of the popover; see `advice.section`."""
     data = cached.dataset(study, default_source)
-    st.markdown(f"**Which method for my n, d and {study.lever}?**")
+    st.markdown(f"**Which method for my n, d and {study.level_name}?**")
     st.caption(show.as_text(f"For {study.guarantee}, from public facts and measured cells. No row is read."))
     answer = st.container()  # the answer stands first, and is computed from what follows
     left, right = st.columns(2)

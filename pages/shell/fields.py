@@ -141,7 +141,7 @@ def attacker(guarantee: Guarantee, label: str = "Attacker") -> None:
 def attacker_at(study: Study, levels: Iterable[float]) -> None:
     """One line per level of the study's epsilon or rho."""
     for level in sorted(levels):
-        attacker(study.at(level).guarantee, f"{study.lever} = {level:.3g}")
+        attacker(study.at(level).guarantee, f"{study.level_name} = {level:.3g}")
 
 
 def attacker_between(guarantees: Iterable[Guarantee]) -> None:

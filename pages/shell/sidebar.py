@@ -194,17 +194,17 @@ def _guarantee(study: Study, default_source: str) -> None:
 
 def privacy_lever(study: Study, *, kind: str = "", where=st) -> None:
     """The log slider for epsilon or rho, with words at both ends. The attacker's chance belongs beside it."""
-    lever = "rho" if (kind or study.kind) == "zcdp" else "epsilon"
-    low, high = (1e-5, 10.0) if lever == "rho" else (0.01, 20.0)
+    level_name = "rho" if (kind or study.kind) == "zcdp" else "epsilon"
+    low, high = (1e-5, 10.0) if level_name == "rho" else (0.01, 20.0)
     _study_slider(
-        lever.capitalize(),
-        lever,
-        log_grid(low, high, getattr(study, lever)),
+        level_name.capitalize(),
+        level_name,
+        log_grid(low, high, getattr(study, level_name)),
         study,
         where=where,
         format_func=lambda v: f"{v:g}",
         help=f"How much one row may change the distribution of what is released: "
-        f"{term('zcdp' if lever == 'rho' else 'epsilon', lever)}.",
+        f"{term('zcdp' if level_name == 'rho' else 'epsilon', level_name)}.",
     )
     ends("stronger privacy", "more accuracy", where)
 

@@ -52,7 +52,7 @@ class Study:
         return privcov.PureDP(self.epsilon) if self.kind == "pure" else privcov.ApproxDP(self.epsilon, self.delta)
 
     @property
-    def lever(self) -> str:
+    def level_name(self) -> str:
         """Name of the number the privacy slider moves."""
         return "rho" if self.kind == "zcdp" else "epsilon"
 

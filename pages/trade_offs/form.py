@@ -227,7 +227,7 @@ def _axis(study: Study, data: Dataset, where, compare: bool) -> Axis:
     if compare:
         offered.pop("delta", None)
     names = {name: a.label for name, a in offered.items()}
-    names["privacy"] = "epsilon" if compare else study.lever
+    names["privacy"] = "epsilon" if compare else study.level_name
     return offered[
         address.bound(
             where.selectbox, "Along the axis", list(offered), name="axis", default="privacy", key="t.axis",
@@ -239,7 +239,7 @@ def _axis(study: Study, data: Dataset, where, compare: bool) -> Axis:
 def _values(axis: Axis, where, study: Study, compare: bool) -> tuple:
     suggested, varied = axis.values, axis.name
     if axis.name == "privacy":
-        varied = "epsilon" if compare else study.lever
+        varied = "epsilon" if compare else study.level_name
         if compare:
             suggested = tuple(float(f"{v:.3g}") for v in LEVELS["epsilon"])
     text = address.bound(

@@ -114,7 +114,7 @@ def _form(plan: Plan) -> Place | None:
         simulated = SOURCES.get(plan.source).group == "Simulated"
         seed = plan.seed
         study = dataclasses.replace(study, rows=seed) if simulated else dataclasses.replace(study, seed=seed)
-        axis, values = next(iter(plan.vary.items()), ("privacy", [getattr(g, study.lever) for g in levels]))
+        axis, values = next(iter(plan.vary.items()), ("privacy", [getattr(g, study.level_name) for g in levels]))
         if axis == "privacy" and len(levels) > 1 and len(set(values)) == 1 and study.kind == "approx":
             axis, values = "delta", [g.delta for g in levels]
         setting = sweep.Setting(
@@ -133,7 +133,7 @@ def _form(plan: Plan) -> Place | None:
             return None
     except ValueError:
         return None
-    varied = study.lever if axis == "privacy" else axis
+    varied = study.level_name if axis == "privacy" else axis
     own = {
         "methods": ",".join(plan.methods),
         "axis": axis,

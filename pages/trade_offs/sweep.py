@@ -55,8 +55,8 @@ class Axis:
 
 def axes(study: Study, data: Dataset) -> list[Axis]:
     """What can vary for this study: the guarantee, delta, the row bound and every number its source has."""
-    levels = tuple(float(f"{v:.3g}") for v in LEVELS[study.lever])
-    found = [Axis("privacy", study.lever, levels)]
+    levels = tuple(float(f"{v:.3g}") for v in LEVELS[study.level_name])
+    found = [Axis("privacy", study.level_name, levels)]
     if study.kind == "approx":
         found.append(Axis("delta", "delta", (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)))
     bounds = tuple(float(f"{data.row_bound * 2.0 ** (k / 2):.4g}") for k in range(-8, 5))
@@ -220,7 +220,9 @@ def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
     metric = f"{'relative-' if setting.relative else ''}{setting.norm}-to-{setting.against}"
     if setting.without_noise:
         guarantees = [*guarantees, NoPrivacy()]
-    x = {"privacy": "level" if setting.kinds else study.lever, "delta": "delta"}.get(axis.name, column_of(axis.name))
+    x = {"privacy": "level" if setting.kinds else study.level_name, "delta": "delta"}.get(
+        axis.name, column_of(axis.name)
+    )
     own = cached.in_session(study)
     if own:
         if data.d > MOST_COLUMNS:
@@ -305,7 +307,7 @@ def _guarantees(study: Study, setting: Setting, values: tuple) -> tuple[list[Gua
     if setting.axis == "delta":
         return [ApproxDP(study.epsilon, v) for v in values], {}
     if not setting.kinds:
-        levels = values if setting.axis == "privacy" else [getattr(study, study.lever)]
+        levels = values if setting.axis == "privacy" else [getattr(study, study.level_name)]
         return [study.at(float(v)).guarantee for v in levels], {}
     epsilons = values if setting.axis == "privacy" else [study.epsilon]
     found: list[Guarantee] = []
@@ -330,7 +332,7 @@ def _standing(study: Study, data: Dataset, setting: Setting, axis: Axis) -> floa
     own: dict[str, Any] = {"row_bound": data.row_bound, "delta": study.delta, "n": data.n, "d": data.d}
     here = own.get(axis.name, dict(study.data).get(axis.name))
     if axis.name == "privacy":
-        here = study.epsilon if setting.kinds else getattr(study, study.lever)
+        here = study.epsilon if setting.kinds else getattr(study, study.level_name)
     return here if here is not None and min(values) <= here <= max(values) else None
 
 

@@ -74,7 +74,7 @@ def _form(study: Study, data: Dataset) -> tuple[Question, bool]:
     keys = [c.key for c in cards]
     start = study.method_key() if study.method_key() in keys else keys[0]
     references = [r for r in REFERENCE_NAMES if r != "truth" or data.truth is not None]
-    levers = {study.lever: f"smallest {study.lever}"}
+    levers = {study.level_name: f"smallest {study.level_name}"}
     if redraws(study, data):
         levers["n"] = f"smallest n at {study.guarantee}"
     with st.form("which-epsilon", border=True):
@@ -89,7 +89,7 @@ def _form(study: Study, data: Dataset) -> tuple[Question, bool]:
             step=1.0, help="Relative, on average.",
         )  # fmt: skip
         lever = address.bound(
-            third.selectbox, "Looking for", list(levers), name="which.lever", default=study.lever, form=form,
+            third.selectbox, "Looking for", list(levers), name="which.lever", default=study.level_name, form=form,
             format_func=levers.get,
         )  # fmt: skip
         first, second, third = st.columns([3, 2, 3])

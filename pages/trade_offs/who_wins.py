@@ -118,10 +118,10 @@ def form(study: Study, data: Dataset) -> Map:
             st.caption(f"Cannot give {KINDS[study.kind].name}: {', '.join(away)}.")
         glossary.when_not(methods, "When not to use them")
         first, second, third, fourth = st.columns([2, 3, 3, 2])
-        over = {"d": "n and d", study.lever: f"n and {study.lever}"}
+        over = {"d": "n and d", study.level_name: f"n and {study.level_name}"}
         # Switching the kind of guarantee renames the second choice.
         y = address.bound(
-            first.selectbox, "Map over", list(over), name="who.over", default="d", key=f"map-over-{study.lever}",
+            first.selectbox, "Map over", list(over), name="who.over", default="d", key=f"map-over-{study.level_name}",
             format_func=over.get,
         )  # fmt: skip
         n_range = address.bound(

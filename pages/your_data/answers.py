@@ -247,7 +247,9 @@ def _spectrum(opened: Opened, palette: Palette) -> None:
     """Released eigenvalues, and how far the privacy noise can move them."""
     values = opened.answers.eigenvalues
     noise = _kept_of(
-        opened, "noise", lambda: largest_noise(opened.noisy, opened.measured.law.draw, _rng_of_views(), draws=100)
+        opened,
+        "noise",
+        lambda: largest_noise(opened.noisy, opened.measured.distribution.draw, _rng_of_views(), draws=100),
     )
     shown = min(len(values), 20)
     half = Z95 * np.sqrt(2 / opened.measured.rows) * values[:shown]
@@ -311,7 +313,7 @@ def _graph(opened: Opened, palette: Palette) -> None:
     st.session_state["own-graph-at"] = True
 
     def moved(rng: np.random.Generator) -> np.ndarray:
-        other = opened.noisy.with_matrix(opened.noisy.matrix + opened.measured.law.draw(rng))
+        other = opened.noisy.with_matrix(opened.noisy.matrix + opened.measured.distribution.draw(rng))
         return (unrepaired(other) - here) / units
 
     with st.spinner("Solving with the noise drawn anew ..."):
@@ -382,7 +384,7 @@ def _regression(opened: Opened, palette: Palette) -> None:
         f"regression {target}",
         lambda: privacy_noise(
             opened.noisy,
-            opened.measured.law.draw,
+            opened.measured.distribution.draw,
             lambda other: regress(derive(other), target).slopes,
             _rng_of_views(),
             draws=100 if d <= 60 else 40,
@@ -433,7 +435,9 @@ def _classes(opened: Opened, palette: Palette) -> None:
         return discriminant(matrix, k, facts.row_bound, facts.scale, facts.origin, opened.answers.floor)
 
     found, rng = rule(measured.matrix), _rng_of_views()
-    draws = _kept_of(opened, "classes", lambda: [rule(measured.matrix + measured.law.draw(rng)) for _ in range(100)])
+    draws = _kept_of(
+        opened, "classes", lambda: [rule(measured.matrix + measured.distribution.draw(rng)) for _ in range(100)]
+    )
     column = st.selectbox(
         "Column",
         range(facts.d),

@@ -11,7 +11,7 @@ from pages.shell import show
 from privcov import accounting
 from privcov.data_sources.private_file import Declaration
 from privcov.figures.words import plain
-from privcov.owner.preview import Preview, planned_law
+from privcov.owner.preview import Preview, planned_noise
 from privcov.privacy import Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
 
@@ -31,7 +31,7 @@ def best_shape(facts: PublicFacts, guarantee: Guarantee, rows: int) -> str:
     """The noise that a guarantee allows; of the two pure ones, the quieter."""
     if not isinstance(guarantee, PureDP):
         return GAUSSIAN_SHAPE
-    return min(PURE_SHAPES, key=lambda shape: planned_law(facts, guarantee, shape, rows).off_diagonal_std)
+    return min(PURE_SHAPES, key=lambda shape: planned_noise(facts, guarantee, shape, rows).off_diagonal_std)
 
 
 def line(plan: Preview) -> dict:

@@ -17,7 +17,7 @@ from privcov.bundle.safe import cell
 from privcov.data_sources.private_file import Declaration
 from privcov.figures.own import chances
 from privcov.figures.words import plain
-from privcov.owner.preview import STRUCTURES, Preview, Twin, planned_law, preview, smallest_level, with_level
+from privcov.owner.preview import STRUCTURES, Preview, Twin, planned_noise, preview, smallest_level, with_level
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
 
@@ -92,7 +92,7 @@ def _candidates() -> list[Guarantee]:
     kind = st.selectbox(
         "Kind of guarantee", list(KINDS), format_func=KINDS.__getitem__, **keep("kind", "zcdp", among=list(KINDS))
     )
-    lever = "rho" if kind == "zcdp" else "epsilon"
+    level_name = "rho" if kind == "zcdp" else "epsilon"
     delta = 1e-6
     if kind == "approx":
         power = st.slider("delta = 10 to the power", -12, -3, **keep("delta", -6))
@@ -103,11 +103,11 @@ def _candidates() -> list[Guarantee]:
     made: list[Guarantee] = []
     for k, (column, start) in enumerate(zip(st.columns(3), START[kind], strict=True)):
         level = column.number_input(
-            f"{lever} {k + 1}", min_value=1e-4, max_value=100.0, format="%g", **keep(f"level-{kind}-{k}", start)
+            f"{level_name} {k + 1}", min_value=1e-4, max_value=100.0, format="%g", **keep(f"level-{kind}-{k}", start)
         )
         made.append(ZCDP(level) if kind == "zcdp" else PureDP(level) if kind == "pure" else ApproxDP(level, delta))
     for k, guarantee in enumerate(made):
-        fields.attacker(guarantee, f"Attacker, {lever} {k + 1}")
+        fields.attacker(guarantee, f"Attacker, {level_name} {k + 1}")
     st.caption("Smaller numbers protect people more and blur the answer more.")
     if kind == "zcdp":
         same = ", ".join(plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in made if isinstance(g, ZCDP))
@@ -141,7 +141,7 @@ def _preview(twin: Twin, facts: PublicFacts, guarantee: Guarantee) -> Preview:
         while len(kept) >= 60:
             kept.pop(next(iter(kept)))
         kept[key] = preview(
-            twin, guarantee, planned_law(facts, guarantee, best_shape(facts, guarantee, twin.n), twin.n)
+            twin, guarantee, planned_noise(facts, guarantee, best_shape(facts, guarantee, twin.n), twin.n)
         )
     return kept[key]
 
@@ -187,8 +187,8 @@ def _curves(plans: list[Preview]) -> None:
 
 def _which_level(twin: Twin, facts: PublicFacts, picked: Guarantee) -> None:
     """Which rho or epsilon a wanted accuracy needs, on simulated rows."""
-    lever = "rho" if isinstance(picked, ZCDP) else "epsilon"
-    with st.expander(f"Which {lever} do I need?"):
+    level_name = "rho" if isinstance(picked, ZCDP) else "epsilon"
+    with st.expander(f"Which {level_name} do I need?"):
         what = st.radio(
             "I want",
             ["see", "error"],
@@ -206,33 +206,33 @@ def _which_level(twin: Twin, facts: PublicFacts, picked: Guarantee) -> None:
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
         if not pressed:
             if before is not None and before[0] == asked:  # the answer stays while its question does
-                _level_found(before[1], lever, asked)
+                _level_found(before[1], level_name, asked)
             return
 
-        def law(level: float):
+        def distribution(level: float):
             tried = with_level(picked, level)
-            return tried, planned_law(facts, tried, best_shape(facts, tried, twin.n), twin.n)
+            return tried, planned_noise(facts, tried, best_shape(facts, tried, twin.n), twin.n)
 
         def meets(level: float) -> bool:
-            found = preview(twin, *law(level), replicates=1 if what == "see" else None)
+            found = preview(twin, *distribution(level), replicates=1 if what == "see" else None)
             return found.visible <= wanted if what == "see" else found.error <= wanted
 
         with st.spinner("Searching ..."):
             level = smallest_level(meets, ratio=1.02 if what == "see" else 1.1)
         st.session_state["own-found"] = (asked, level)
-        _level_found(level, lever, asked)
+        _level_found(level, level_name, asked)
 
 
-def _level_found(level: float | None, lever: str, asked: tuple) -> None:
+def _level_found(level: float | None, level_name: str, asked: tuple) -> None:
     twin, picked = asked[0], asked[3]
     if level is None:
         st.markdown(f"**None up to 100.** With {twin.n:,} rows the sampling error or the repairs alone leave more.")
         return
     st.markdown(
-        f"**About {lever} {plain(level)}.** For the invented table at the left. To go on with it, type it as one of "
-        f"the three candidates."
+        f"**About {level_name} {plain(level)}.** For the invented table at the left. To go on with it, type it as "
+        f"one of the three candidates."
     )
-    fields.attacker(with_level(picked, level), f"Attacker, {lever} {plain(level)}")
+    fields.attacker(with_level(picked, level), f"Attacker, {level_name} {plain(level)}")
 
 
 def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:

@@ -121,13 +121,13 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
             **keep("limit", chosen.kind, told="default"),
         )
         first, second = st.columns(2)
-        lever = "rho" if kind == "zcdp" else "epsilon"
+        level_name = "rho" if kind == "zcdp" else "epsilon"
         level = first.number_input(
-            f"Most {lever} in all",
+            f"Most {level_name} in all",
             min_value=1e-4,
             max_value=1000.0,
             format="%g",
-            **keep(f"limit-{lever}", None),
+            **keep(f"limit-{level_name}", None),
         )
         power = None
         if kind == "approx":
@@ -138,7 +138,7 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
             fields.attacker(made, "Attacker, all releases together")
         if st.button("Set the limit", key="own-limit"):
             if made is None:
-                st.error(f"Enter {lever}: how much all releases of these people together may spend.")
+                st.error(f"Enter {level_name}: how much all releases of these people together may spend.")
                 return
             ledger.limit(account.name, made)
             st.rerun()

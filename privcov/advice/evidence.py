@@ -120,8 +120,8 @@ def noise_factor(kind: str, d: int, *, mean_known: bool, add_remove: bool, lengt
     norm = "nuclear" if kind == "pure" else "l2"
     relation = "add-remove" if add_remove else "replace-one"
     joint = 1 if add_remove or not mean_known else 0
-    asked = sensitivity(d, 1, norm=norm, joint=joint, relation=relation)
-    return persons * lengths**2 * asked / sensitivity(d, 1, norm=norm, joint=0)
+    asked = sensitivity(d, 1, norm=norm, n_anchors=joint, relation=relation)
+    return persons * lengths**2 * asked / sensitivity(d, 1, norm=norm, n_anchors=0)
 
 
 def nearest(evidence: Evidence, n: int, d: int, kind: str, strength: float) -> tuple[Point, float]:

@@ -103,7 +103,7 @@ def holds(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> bool:
         return true_delta(_prepared(claim, epsilon, delta, n, d), epsilon) <= delta
     asked = claim.guarantee(epsilon, delta)
     events, _ = events_of(claim.method, claim.calibration, asked, min(d, claim.most_d), claim.rows(n))
-    return accounting.covers(asked, accounting.really(events, asked))
+    return accounting.covers(asked, accounting.actual_guarantee(events, asked))
 
 
 def holds_below(claim: Claim, delta: float, d: int, n: int = 1000) -> float:

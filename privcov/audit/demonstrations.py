@@ -19,7 +19,7 @@ COUNT = 4_000  # simulated answers of either table
 
 
 @dataclass(frozen=True)
-class Lever:
+class Control:
     """options: allowed values, rising. unit: a format of one value. left, right: words at the two ends."""
 
     label: str
@@ -48,7 +48,7 @@ class Demonstration:
     repair: str
     occurs: str
     tables: str
-    lever: Lever
+    control: Control
     case: Any
     certain: bool = False
 
@@ -84,7 +84,7 @@ DEMONSTRATIONS = (
         "A row bound that is named before anybody looks at the rows; a longer row is shortened to it, on its own.",
         "Papers 2 and 5, in their experiments.",
         "First table: one row of the lever's length among 99 of length 1. Second table: 100 rows of length 1.",
-        Lever(
+        Control(
             "Length of the one row, in lengths of the others",
             (1.0, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0),
             2.0,
@@ -102,7 +102,7 @@ DEMONSTRATIONS = (
         "Mean and second moment in one measurement, centre=\"joint\": the noise covers both.",
         "Papers 1 to 5, in their experiments.",
         "First table: 99 rows together, one at the far end of the ball. Second table: all 100 rows together.",
-        Lever(
+        Control(
             "Distance of the other rows from the origin, in row bounds",
             (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
             1.0,
@@ -120,7 +120,7 @@ DEMONSTRATIONS = (
         "A rule that reads the noisy matrix only, tuning=\"released\": it spends nothing.",
         "Papers 2 and 4, in their experiments; the simulated attack runs dp-thresholding with tuning=\"raw-cv\".",
         "First table: 25 rows, one with the lever's value in column 2 as well. Second table: none has both.",
-        Lever(
+        Control(
             "Value of the one row in the second column, in row bounds",
             (1e-4, 1e-3, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7),
             0.1,
@@ -138,7 +138,7 @@ DEMONSTRATIONS = (
         "Delta far below 1/n, so that n times delta, the rows that may be printed, is far below one.",
         "Papers 1, 2 and 4.",
         "Everybody's row is one of two, equally likely; the attacker picks the person after seeing the release.",
-        Lever(
+        Control(
             "Number of rows n",
             (100.0, 300.0, 1_000.0, 3_000.0, 10_000.0, 100_000.0, 1_000_000.0, 10_000_000.0),
             1_000.0,
@@ -157,7 +157,7 @@ DEMONSTRATIONS = (
         "One draw that is kept and shown again, or every draw charged to the ledger.",
         "Not in the papers: in notebooks, and wherever a click draws new noise.",
         "First table: 100 rows, one of them along the first axis. Second table: that row along the second axis.",
-        Lever(
+        Control(
             "Draws that somebody has seen",
             (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0),
             20.0,
@@ -175,7 +175,7 @@ DEMONSTRATIONS = (
         "Clipping inside the measurement, which no caller can leave out.",
         "Papers 1 and 4: with 100 columns their generators draw rows of length 5 and 10 on average.",
         "First table: one row of the lever's length along the first axis. Second table: along the second axis.",
-        Lever(
+        Control(
             "Length of the one row, in row bounds",
             (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0),
             3.0,
@@ -197,9 +197,9 @@ def find(key: str) -> Demonstration:
 def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COUNT) -> Found:
     """Both attacks at one of the lever's values (None: its default). count: simulated answers of either table."""
     found = find(key)
-    value = found.lever.default if value is None else value
-    if value not in found.lever.options:
-        raise ValueError(f"{found.lever.label} must be one of {', '.join(f'{v:g}' for v in found.lever.options)}.")
+    value = found.control.default if value is None else value
+    if value not in found.control.options:
+        raise ValueError(f"{found.control.label} must be one of {', '.join(f'{v:g}' for v in found.control.options)}.")
     checks.whole("count", count, 100, 1_000_000)
     return Found(found, value, *found.case.run(value, count, seed))
 
@@ -207,7 +207,7 @@ def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COU
 def curve(key: str) -> Curve:
     """Both attacks, by their closed forms, at every value of the lever."""
     found = find(key)
-    values = found.lever.options
+    values = found.control.options
     done, repaired = np.array([found.case.exact(v) for v in values]).T
     permitted = np.array([found.case.limit(v) for v in values])
     charged = getattr(found.case, "charged", None)

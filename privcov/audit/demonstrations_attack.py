@@ -17,7 +17,7 @@ from scipy.special import ndtr
 
 from privcov import accounting
 from privcov.audit.bulk import draw_many
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import ApproxDP, ZCDP
 
 CONFIDENCE = 0.95  # of the interval around simulated attacks
@@ -77,7 +77,7 @@ class Attack:
 
     first: np.ndarray
     second: np.ndarray
-    law: NoiseLaw
+    distribution: NoiseDistribution
     looks: int = 1
 
     @property
@@ -89,10 +89,10 @@ class Attack:
     def weights(self) -> np.ndarray:
         """G in units of the noise. Free-trace noise is sqrt(d + 1) times smaller along the identity than in every other
         direction, so the trace of the block counts once more (see `NoiseLaw`)."""
-        d = self.law.dimension
+        d = self.distribution.dimension
         found = self.difference.copy()
         found[:d, :d] += np.trace(found[:d, :d]) * np.eye(d)
-        return found / self.law.scale**2
+        return found / self.distribution.scale**2
 
     @cached_property
     def mu(self) -> float:
@@ -114,22 +114,22 @@ class Attack:
         exact = (self.first, self.second)[which]
         mean = np.zeros((count, *exact.shape))
         for _ in range(self.looks):
-            mean += _noise(self.law, count, rng)
+            mean += _noise(self.distribution, count, rng)
         answers = exact + mean / self.looks
         middle = float((self.weights * (self.first + self.second)).sum()) / 2
         spread = self.mu / self.looks
         return (np.einsum("ij,kij->k", self.weights, answers) - middle) / spread
 
 
-def _noise(law: NoiseLaw, count: int, rng: np.random.Generator) -> np.ndarray:
+def _noise(distribution: NoiseDistribution, count: int, rng: np.random.Generator) -> np.ndarray:
     """count noise matrices of the law; with its one anchor, whose corner is public and gets none."""
-    d = law.dimension
-    block = draw_many(NoiseLaw(law.shape, law.scale, d), count, rng)
-    if not law.joint:
+    d = distribution.dimension
+    block = draw_many(NoiseDistribution(distribution.shape, distribution.scale, d), count, rng)
+    if not distribution.n_anchors:
         return block
     whole = np.zeros((count, d + 1, d + 1))
     whole[:, :d, :d] = block
-    whole[:, :d, d] = whole[:, d, :d] = law.off_diagonal_std * rng.standard_normal((count, d))
+    whole[:, :d, d] = whole[:, d, :d] = distribution.off_diagonal_std * rng.standard_normal((count, d))
     return whole
 
 

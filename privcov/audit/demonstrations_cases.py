@@ -17,7 +17,7 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS, MethodInput
 from privcov.estimators.thresholding import chosen_on_raw_rows
 from privcov.measurements.moment import clipped_moment, measure_moment
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import ApproxDP, ZCDP
 from privcov.randomness import stream
 
@@ -33,9 +33,9 @@ def percent(share: float) -> str:
     return f"{share:.1%}"
 
 
-def _law(table: Dataset, centre: str) -> NoiseLaw:
+def _law(table: Dataset, centre: str) -> NoiseDistribution:
     """The noise that the measurement adds for the claim; it depends on public facts only."""
-    return measure_moment(table, CLAIM, centre=centre, shape="free-trace", rng=stream(0, "law")).law
+    return measure_moment(table, CLAIM, centre=centre, shape="free-trace", rng=stream(0, "law")).distribution
 
 
 def _table(rows: np.ndarray, bound: float = 1.0) -> Dataset:
@@ -52,56 +52,59 @@ def _axes(row: np.ndarray, n: int = ROWS) -> np.ndarray:
 def _sound(first: np.ndarray, second: np.ndarray, centre: str = "none", looks: int = 1) -> Attack:
     """The attack on the measurement as it should be made: clipped to the public bound 1, its own sensitivity."""
     tables, joint = (_table(first), _table(second)), int(centre == "joint")
-    one, two = (clipped_moment(t, joint=joint) for t in tables)
+    one, two = (clipped_moment(t, n_anchors=joint) for t in tables)
     return Attack(one, two, _law(tables[0], centre), looks)
 
 
 class GaussianCase:
     """A habit whose answer still has Gaussian noise on it, so that the best attacker is known in closed form."""
 
-    def attacks(self, lever: float) -> tuple[Attack, Attack]:
+    def attacks(self, control: float) -> tuple[Attack, Attack]:
         """The best attack on the habit, and the same on its repair."""
         raise NotImplementedError
 
-    def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+    def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         """What is seen with the habit and with its repair, a sentence each."""
         raise NotImplementedError
 
-    def exact(self, lever: float) -> tuple[float, float]:
+    def exact(self, control: float) -> tuple[float, float]:
         """Chance (0..1) that the best attack names the right table: habit, repair."""
-        done, repaired = self.attacks(lever)
+        done, repaired = self.attacks(control)
         return done.success, repaired.success
 
-    def limit(self, lever: float) -> float:
+    def limit(self, control: float) -> float:
         """The largest chance that the claim permits."""
         return accounting.attacker_success(CLAIM)
 
-    def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
+    def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
         """Both attacks carried out ``count`` times."""
-        done, repaired = self.attacks(lever)
-        said = self.findings(lever, done, repaired)
-        one, two = (stream(seed, type(self).__name__, side, f"{lever:g}") for side in ("done", "repaired"))
+        done, repaired = self.attacks(control)
+        said = self.findings(control, done, repaired)
+        one, two = (stream(seed, type(self).__name__, side, f"{control:g}") for side in ("done", "repaired"))
         return carried_out(done, CLAIM, said[0], count, one), carried_out(repaired, CLAIM, said[1], count, two)
 
 
 class LongestRow(GaussianCase):
     """lever: length of the one row, the others having length 1."""
 
-    def attacks(self, lever: float) -> tuple[Attack, Attack]:
-        tables = _axes(lever * _E1), _axes(_E2)
+    def attacks(self, control: float) -> tuple[Attack, Attack]:
+        tables = _axes(control * _E1), _axes(_E2)
         first, second = (_table(rows / np.linalg.norm(rows, axis=1).max()) for rows in tables)
-        law = _law(first, "none")
-        return Attack(clipped_moment(first, joint=0), clipped_moment(second, joint=0), law), _sound(*tables)
+        distribution = _law(first, "none")
+        return Attack(clipped_moment(first, n_anchors=0), clipped_moment(second, n_anchors=0), distribution), _sound(
+            *tables
+        )
 
-    def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+    def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         first, second = done.first[1, 1], done.second[1, 1]
         return (
             f"The second column is zero in that row, and still its mean square is {first:.2g} with the row and "
-            f"{second:.2g} without it, {abs(second - first) / done.law.diagonal_std:.2g} deviations of the noise: "
-            f"everybody's entries tell of one person.",
+            f"{second:.2g} without it, {abs(second - first) / done.distribution.diagonal_std:.2g} deviations of the "
+            f"noise: everybody's entries tell of one person.",
             f"The row is shortened to length 1 and nobody else is touched: the second column's mean square is "
             f"{repaired.first[1, 1]:.2g} or {repaired.second[1, 1]:.2g}, "
-            f"{abs(repaired.second - repaired.first)[1, 1] / repaired.law.diagonal_std:.2g} deviations of the noise.",
+            f"{abs(repaired.second - repaired.first)[1, 1] / repaired.distribution.diagonal_std:.2g} deviations of "
+            f"the noise.",
         )
 
 
@@ -109,17 +112,17 @@ class SampleMean(GaussianCase):
     """lever: distance of all other rows from the origin, 0..1, in row bounds. The one row is at the other end of the
     ball in the first table and beside the others in the second."""
 
-    def attacks(self, lever: float) -> tuple[Attack, Attack]:
-        others = np.tile(-lever * _E1, (ROWS, 1))
+    def attacks(self, control: float) -> tuple[Attack, Attack]:
+        others = np.tile(-control * _E1, (ROWS, 1))
         first = others.copy()
         first[-1] = _E1
         # The answer of the habit is S - mean mean'; its noise is that of a mean known to be zero.
-        law = _law(_table(first), "none")
+        distribution = _law(_table(first), "none")
         both = (first, others)
-        one, two = (clipped_moment(_table(x), joint=0) - np.outer(*[x.mean(axis=0)] * 2) for x in both)
-        return Attack(one, two, law), _sound(first, others, "joint")
+        one, two = (clipped_moment(_table(x), n_anchors=0) - np.outer(*[x.mean(axis=0)] * 2) for x in both)
+        return Attack(one, two, distribution), _sound(first, others, "joint")
 
-    def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+    def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         moved, assumed = (ROWS * float(np.linalg.norm(a)) for a in (done.difference, math.sqrt(2) / ROWS))
         joint = ROWS * float(np.linalg.norm(repaired.difference))
         return (
@@ -133,41 +136,42 @@ class SampleMean(GaussianCase):
 class Reruns(GaussianCase):
     """lever: number of re-runs that somebody has seen, a whole number."""
 
-    def attacks(self, lever: float) -> tuple[Attack, Attack]:
+    def attacks(self, control: float) -> tuple[Attack, Attack]:
         tables = _axes(_E1), _axes(_E2)
-        return _sound(*tables, looks=int(lever)), _sound(*tables)
+        return _sound(*tables, looks=int(control)), _sound(*tables)
 
-    def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
-        return super().run(lever, min(count, MOST_DRAWS // int(lever)), seed)
+    def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
+        return super().run(control, min(count, MOST_DRAWS // int(control)), seed)
 
-    def charged(self, lever: float) -> float:
+    def charged(self, control: float) -> float:
         """What is permitted when the ledger is charged for every draw."""
-        return accounting.attacker_success(accounting.repeated(CLAIM, int(lever)))
+        return accounting.attacker_success(accounting.self_compose(CLAIM, int(control)))
 
-    def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
-        k = int(lever)
+    def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+        k = int(control)
         return (
             f"The mean of {k:,} draw{'s' * (k > 1)} has {1 / math.sqrt(k):.2g} times the noise of one: rho is by now "
             f"{done.rho:.3g}, and {CLAIM.rho:g} was claimed.",
             f"Looked at once or {k:,} times, it is the same draw, and looking costs nothing. With a new draw each time "
-            f"the ledger charges rho = {k * CLAIM.rho:.3g}, which permits {percent(self.charged(lever))}.",
+            f"the ledger charges rho = {k * CLAIM.rho:.3g}, which permits {percent(self.charged(control))}.",
         )
 
 
 class Outside(GaussianCase):
     """lever: length of the one row in public row bounds; along one axis in the first table, the other in the second."""
 
-    def attacks(self, lever: float) -> tuple[Attack, Attack]:
-        tables = _axes(lever * _E1), _axes(lever * _E2)
+    def attacks(self, control: float) -> tuple[Attack, Attack]:
+        tables = _axes(control * _E1), _axes(control * _E2)
         # A bound that no row exceeds switches clipping off; the answer is brought back to units of the bound 1.
-        loose = max(lever, 1.0)
-        first, second = (loose**2 * clipped_moment(_table(rows, loose), joint=0) for rows in tables)
+        loose = max(control, 1.0)
+        first, second = (loose**2 * clipped_moment(_table(rows, loose), n_anchors=0) for rows in tables)
         return Attack(first, second, _law(_table(tables[0]), "none")), _sound(*tables)
 
-    def findings(self, lever: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+    def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         return (
-            f"A row {lever:g} times as long counts {lever**2:.4g} times: these two tables need rho = {done.rho:.3g}, "
-            f"{lever**4:,.5g} times what is claimed, and no rho is enough for rows of any length.",
+            f"A row {control:g} times as long counts {control**2:.4g} times: these two tables need "
+            f"rho = {done.rho:.3g}, {control**4:,.5g} times what is claimed, and no rho is enough for rows of any "
+            f"length.",
             f"Inside the measurement the row is shortened to the bound, whoever prepared the table: rho stays "
             f"{repaired.rho:.3g}.",
         )
@@ -180,44 +184,44 @@ class RawTuning:
     of the threshold, is chosen by ten-fold cross-validation on the rows and is part of the release.
     """
 
-    def tables(self, lever: float) -> tuple[np.ndarray, np.ndarray]:
+    def tables(self, control: float) -> tuple[np.ndarray, np.ndarray]:
         """The two neighbours, n x d each."""
-        row = np.array([math.sqrt(1 - lever**2), lever])
+        row = np.array([math.sqrt(1 - control**2), control])
         return _axes(row, TUNED_ROWS), _axes(_E1, TUNED_ROWS)
 
-    def repaired(self, lever: float) -> Attack:
+    def repaired(self, control: float) -> Attack:
         """The attack on a choice made from the release."""
-        return _sound(*self.tables(lever))
+        return _sound(*self.tables(control))
 
-    def exact(self, lever: float) -> tuple[float, float]:
+    def exact(self, control: float) -> tuple[float, float]:
         """Whatever the folds, gamma is 0 without the row (every fold's moment is diagonal, and the first constant tried
         is kept) and above 0 with it: the fold that holds it disagrees with all others, so cutting costs less."""
-        return 1.0, self.repaired(lever).success
+        return 1.0, self.repaired(control).success
 
-    def limit(self, lever: float) -> float:
+    def limit(self, control: float) -> float:
         """The largest chance that the claim permits."""
         return accounting.attacker_success(CLAIM)
 
-    def chosen(self, lever: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    def chosen(self, control: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """gamma (unit-ball units) of ``count`` runs on either table, each with folds of its own."""
         found = []
-        for which, rows in zip(("first", "second"), self.tables(lever), strict=True):
-            rng = stream(seed, "RawTuning", which, f"{lever:g}")
+        for which, rows in zip(("first", "second"), self.tables(control), strict=True):
+            rng = stream(seed, "RawTuning", which, f"{control:g}")
             given = MethodInput.on(_table(rows), CLAIM, "none", "raw-cv", rng)
             measured = METHODS.get("dp-thresholding").cls().measure(given)
             found.append(np.array([chosen_on_raw_rows(given, measured) for _ in range(count)]))
         return found[0], found[1]
 
-    def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
+    def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
         """Both attacks carried out ``count`` times."""
         runs = max(count // 40, 50)
-        first, second = self.chosen(lever, runs, seed)
+        first, second = self.chosen(control, runs, seed)
         hits = int((first > 0).sum() + (second <= 0).sum())
         most = max(float(first.max()), float(second.max()), 1e-12)
         edges = most * (np.arange(22) - 0.5) / 20
         one, two = (np.histogram(x, edges)[0] / runs for x in (first, second))
         seen = Seen("gamma as released (unit-ball units)", edges, one, two, float(edges[1]))
-        repaired = self.repaired(lever)
+        repaired = self.repaired(control)
         said = (
             f"gamma is {np.median(second):.3g} without the row and {np.median(first):.3g} with it, in every run: "
             "a number computed from the rows without noise.",
@@ -225,9 +229,17 @@ class RawTuning:
             f"{percent(repaired.success)} is the best guess from all of it.",
         )
         done = Side(
-            CLAIM, self.limit(lever), hits / (2 * runs), False, hits, 2 * runs, *interval(hits, 2 * runs), said[0], seen
+            CLAIM,
+            self.limit(control),
+            hits / (2 * runs),
+            False,
+            hits,
+            2 * runs,
+            *interval(hits, 2 * runs),
+            said[0],
+            seen,
         )
-        return done, carried_out(repaired, CLAIM, said[1], count, stream(seed, "RawTuning", "repaired", f"{lever:g}"))
+        return done, carried_out(repaired, CLAIM, said[1], count, stream(seed, "RawTuning", "repaired", f"{control:g}"))
 
 
 class OneOverN:
@@ -239,41 +251,41 @@ class OneOverN:
 
     columns = 3
 
-    def deltas(self, lever: float) -> tuple[float, float]:
+    def deltas(self, control: float) -> tuple[float, float]:
         """1/n, and far below it: n^-1.5, at most 1e-5."""
-        return 1 / lever, min(1e-5, lever**-1.5)
+        return 1 / control, min(1e-5, control**-1.5)
 
-    def exact(self, lever: float) -> tuple[float, float]:
+    def exact(self, control: float) -> tuple[float, float]:
         """Chance (0..1) that somebody's row is published: habit, repair."""
-        done, repaired = self.deltas(lever)
-        return 0.5 + self.printed(lever, done) / 2, 0.5 + self.printed(lever, repaired) / 2
+        done, repaired = self.deltas(control)
+        return 0.5 + self.printed(control, done) / 2, 0.5 + self.printed(control, repaired) / 2
 
     def printed(self, n: float, delta: float) -> float:
         """Expected number of rows printed in a release."""
         return n * delta
 
-    def limit(self, lever: float) -> float:
+    def limit(self, control: float) -> float:
         """About one person who is named before the release: (1 + delta)/2 at delta = 1/n."""
-        return accounting.attacker_success(_nothing_but(1 / lever))
+        return accounting.attacker_success(_nothing_but(1 / control))
 
-    def release(self, lever: float, delta: float, seed: int) -> tuple[int, np.ndarray] | None:
+    def release(self, control: float, delta: float, seed: int) -> tuple[int, np.ndarray] | None:
         """One run: (number of the row, the row), or None. The rows are uniform on the cube [-1, 1]^3 and simulated."""
-        rng = stream(seed, "OneOverN", "release", f"{lever:g}")
-        if rng.random() >= self.printed(lever, delta):
+        rng = stream(seed, "OneOverN", "release", f"{control:g}")
+        if rng.random() >= self.printed(control, delta):
             return None
-        number = int(rng.integers(1, int(lever) + 1))
+        number = int(rng.integers(1, int(control) + 1))
         return number, stream(seed, "OneOverN", "row", number).uniform(-1, 1, self.columns)
 
-    def run(self, lever: float, count: int, seed: int) -> tuple[Side, Side]:
+    def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
         """Both carried out ``count`` times."""
-        n, sides = int(lever), []
-        for which, delta, success in zip(("done", "repaired"), self.deltas(lever), self.exact(lever), strict=True):
+        n, sides = int(control), []
+        for which, delta, success in zip(("done", "repaired"), self.deltas(control), self.exact(control), strict=True):
             rng, many = stream(seed, "OneOverN", which, n), self.printed(n, delta)
             out = rng.random(count) < many
             hits = int((out | (rng.random(count) < 0.5)).sum())
             shares = np.array([1 - out.mean(), out.mean()])
             seen = Seen("rows printed in a release", np.array([-0.5, 0.5, 1.5]), shares)
-            said = self._finding(n, delta, self.release(lever, delta, seed))
+            said = self._finding(n, delta, self.release(control, delta, seed))
             claim, limit = _nothing_but(delta), min(1.0, 0.5 + many / 2)
             sides.append(Side(claim, limit, success, True, hits, count, *interval(hits, count), said, seen))
         return sides[0], sides[1]

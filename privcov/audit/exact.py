@@ -44,12 +44,12 @@ def seen(noisy: NoisySum) -> np.ndarray:
     return total / UNIT**2
 
 
-def noiseless(table: Dataset, anchors: int, second_trace: bool, *, clip: bool = True) -> np.ndarray:
+def noiseless(table: Dataset, n_anchors: int, second_trace: bool, *, clip: bool = True) -> np.ndarray:
     """What `seen` is without noise, up to cutting to whole numbers: known to an attacker who knows every row."""
     rows = np.asarray(table.rows) / table.row_bound
     if clip:
         rows = rows / np.maximum(1.0, np.linalg.norm(rows, axis=1, keepdims=True))
-    z = np.hstack([rows, np.full((len(rows), anchors), ANCHOR / UNIT)])
+    z = np.hstack([rows, np.full((len(rows), n_anchors), ANCHOR / UNIT)])
     return _bordered(z.T @ z, np.sum(rows**2)) if second_trace else z.T @ z
 
 
@@ -77,7 +77,7 @@ def sampler(
     private = as_private(table, hidden)
     how = request(method, private.facts, weaker(claim, 2.0) if fault == "half-noise" else claim)
     shape = measure_exactly(private, **how)
-    centre, long = (noiseless(table, shape.anchors, shape.trace is not None, clip=clip) for clip in (True, False))
+    centre, long = (noiseless(table, shape.n_anchors, shape.trace is not None, clip=clip) for clip in (True, False))
     more = long - centre if fault == "no-clipping" else 0.0
 
     def draw(count: int, *_names: Any) -> np.ndarray:

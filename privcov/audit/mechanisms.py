@@ -174,13 +174,13 @@ def sampler(made: Mechanism, dataset: Dataset, claim: Claim) -> Sampler:
         return _whole_runs(made, dataset, guarantee)
     noisy, still = _one_matrix(made, dataset, guarantee), _one_matrix(made, dataset, NoPrivacy())
     assert noisy.event is not None  # as above
-    law, noiseless = noisy.law, still.matrix
-    mean = law.removed_mean * np.eye(law.dimension)
+    distribution, noiseless = noisy.distribution, still.matrix
+    mean = distribution.removed_mean * np.eye(distribution.dimension)
 
     def draw(count: int, *names: Any) -> np.ndarray:
-        return factor * (noiseless + mean + draw_many(law, count, stream(*names, dataset.name, made.key)))
+        return factor * (noiseless + mean + draw_many(distribution, count, stream(*names, dataset.name, made.key)))
 
-    return Sampler(draw, factor * noiseless, (noisy.event,), law.shape == "wishart")
+    return Sampler(draw, factor * noiseless, (noisy.event,), distribution.shape == "wishart")
 
 
 def _whole_runs(made: Mechanism, dataset: Dataset, guarantee: Guarantee) -> Sampler:

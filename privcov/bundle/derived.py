@@ -90,23 +90,23 @@ def noise_key(method: str, kind: str, d: int) -> str:
 
 def centre_of(total: NoisySum) -> str:
     """What is read off a stored sum: the mean wherever it was measured."""
-    return "joint" if total.anchors else "none"
+    return "joint" if total.n_anchors else "none"
 
 
 def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
     """(the moment as it was measured, the same with its public facts). The same sum gives the same doubles."""
     measured = read_sum(total, centre_of(total))
-    facts, law = total.facts, measured.law
+    facts, distribution = total.facts, measured.distribution
     return measured, Noisy(
         measured.matrix,
-        bool(law.joint),
+        bool(distribution.n_anchors),
         facts.row_bound,
         np.asarray(facts.scale),
         np.asarray(facts.origin),
         measured.rows,
-        law.off_diagonal_std,
-        law.diagonal_std,
-        law.off_diagonal_std,
+        distribution.off_diagonal_std,
+        distribution.diagonal_std,
+        distribution.off_diagonal_std,
     )
 
 

@@ -99,7 +99,9 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     centre = checks.one_of(
         "centre", request["centre"], ("none", "joint", *(("classes",) if total.facts.classes else ()))
     )
-    must(anchored_rows(total.facts, centre) == total.anchors, "the request asked for another centre than was measured")
+    must(
+        anchored_rows(total.facts, centre) == total.n_anchors, "the request asked for another centre than was measured"
+    )
     asked = from_dict(request["guarantee"])
     must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
     if isinstance(asked, ApproxDP):  # its cost was found numerically, as the largest rho that implies the pair

@@ -18,7 +18,7 @@ from privcov.bundle.inputs import ENTRY, REQUEST
 from privcov.bundle.safe import cell
 from privcov.bundle.verifier import library
 from privcov.figures.look import Picture
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy, derive, plain_correlation
 from privcov.postprocess.intervals import privacy_noise
 
@@ -38,10 +38,10 @@ def recorded(entry: dict) -> dict:
 
 
 def intervals_of(
-    noisy: Noisy, law: NoiseLaw, rng: np.random.Generator, draws: int = 200
+    noisy: Noisy, distribution: NoiseDistribution, rng: np.random.Generator, draws: int = 200
 ) -> tuple[np.ndarray, np.ndarray]:
     """(low, high), d x d each: privacy-noise interval of every correlation."""
-    return privacy_noise(noisy, law.draw, plain_correlation, rng, draws=draws, within=(-1.0, 1.0))
+    return privacy_noise(noisy, distribution.draw, plain_correlation, rng, draws=draws, within=(-1.0, 1.0))
 
 
 def _extras(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> dict[str, bytes]:
@@ -49,7 +49,7 @@ def _extras(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> dict[s
     files = {}
     measured, noisy = noisy_of(what.total)
     if noisy.d > 1:
-        (low, high) = intervals_of(noisy, measured.law, np.random.default_rng(0))
+        (low, high) = intervals_of(noisy, measured.distribution, np.random.default_rng(0))
         correlation = derive(noisy).correlation
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")

@@ -61,7 +61,7 @@ def _opened(release: Release) -> Opened:
 
 def correlations(opened: Opened, rng: np.random.Generator, draws: int = 200) -> tuple[np.ndarray, np.ndarray]:
     """(low, high), d x d each: privacy-noise interval of every correlation."""
-    return intervals_of(opened.noisy, opened.measured.law, rng, draws)
+    return intervals_of(opened.noisy, opened.measured.distribution, rng, draws)
 
 
 def bundle_of(

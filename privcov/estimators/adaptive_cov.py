@@ -216,7 +216,7 @@ class AdaptiveCov(Method):
 def _matrix_scale(share: BudgetShare, d: int, n: int, shape: str, joint: bool) -> float:
     norm = {"laplace": "l1", "upper-triangle": "triangle"}.get(shape, "l2")
     calibrate = accounting.laplace_scale if shape == "laplace" else accounting.gaussian_scale
-    return calibrate(share, sensitivity(d, n, norm=norm, joint=joint))
+    return calibrate(share, sensitivity(d, n, norm=norm, n_anchors=joint))
 
 
 def _in_units_of_r(event: Event | None, size: float) -> Event | None:
@@ -231,7 +231,7 @@ def _measured_in_units_of_r(measured: Measured, size: float, dataset: Dataset) -
     return dataclasses.replace(
         measured,
         matrix=measured.matrix * size**2,
-        law=dataclasses.replace(measured.law, scale=measured.law.scale * size**2),
+        distribution=dataclasses.replace(measured.distribution, scale=measured.distribution.scale * size**2),
         event=_in_units_of_r(measured.event, size),
         row_bound=dataset.row_bound,
     )

@@ -30,10 +30,10 @@ def repair(measured: Measured, how: str) -> np.ndarray:
         return clip_psd(measured.matrix)
     if how == "box":
         # z = (u, s) has norm at most sqrt(1 + s^2) when the mean is measured too.
-        return clip_box(measured.matrix, 1 + ANCHOR_SQUARED if measured.law.joint else 1.0)
-    if measured.law.shape in ("wishart-difference", "coupled-wishart"):
-        return shrink_wishart_difference(measured.matrix, measured.law.wishart_scale / 2)
-    return shrink_spectrum(measured.matrix, measured.law.off_diagonal_std)
+        return clip_box(measured.matrix, 1 + ANCHOR_SQUARED if measured.distribution.n_anchors else 1.0)
+    if measured.distribution.shape in ("wishart-difference", "coupled-wishart"):
+        return shrink_wishart_difference(measured.matrix, measured.distribution.wishart_scale / 2)
+    return shrink_spectrum(measured.matrix, measured.distribution.off_diagonal_std)
 
 
 class AdditiveCov(Mechanical):
@@ -47,7 +47,10 @@ class AdditiveCov(Mechanical):
         if ask.calibration == "as-published-5" and how != "box":
             how, notes = "box", ("Eigenvalues clipped to [0, R^2], as the code of paper 5 does, whatever the repair.",)
         moments = unpack(
-            repair(measured, how), centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint
+            repair(measured, how),
+            centre=ask.centre,
+            row_bound=measured.row_bound,
+            n_anchors=measured.distribution.n_anchors,
         )
         return Outcome(measured, moments, count=measured.count, notes=notes)
 

@@ -89,11 +89,13 @@ class AutoCov(Method):
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """The matrix with its eigenvalues shrunk."""
-        if measured.law.shape in ("free-trace", "isotropic"):
-            matrix = denoise(measured.matrix, measured.law.off_diagonal_std)
+        if measured.distribution.shape in ("free-trace", "isotropic"):
+            matrix = denoise(measured.matrix, measured.distribution.off_diagonal_std)
         else:
             matrix = repair(measured, "psd" if self.mechanism.shape(ask) == "laplace" else "shrink")
-        moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint)
+        moments = unpack(
+            matrix, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
+        )
         return Outcome(measured, moments, count=measured.count, notes=(ROUTES[self.mechanism.shape(ask)], SEARCH_OFF))
 
 

@@ -162,7 +162,7 @@ class MethodInput:
         return self.facts.n
 
     @property
-    def anchors(self) -> int:
+    def n_anchors(self) -> int:
         """How many anchored rows the joint moment has: 0 for "none" and "zero", 1 for "joint", one per class."""
         return len(self.facts.classes) if self.centre == CLASSES else int(self.centre == "joint")
 

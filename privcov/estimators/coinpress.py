@@ -73,7 +73,7 @@ class CoinPress(Method):
         events, radii = [], []
         for name, share in shares.items():
             radius = min(gamma, float(np.linalg.norm(whiten, 2)) * math.sqrt(top(joint)))
-            z, law, event = measure_whitened(
+            z, distribution, event = measure_whitened(
                 ask.dataset, share, whiten, radius=radius, joint=joint, rng=ask.rng, name=name
             )
             events.append(event)
@@ -81,7 +81,7 @@ class CoinPress(Method):
             z = clip_psd(z)
             if len(radii) < self.steps:
                 values, vectors = np.linalg.eigh(z)
-                root = np.sqrt(values + eta + law.edge)
+                root = np.sqrt(values + eta + distribution.edge)
                 whiten = (vectors / root) @ vectors.T @ whiten
                 colour = colour @ (vectors * root) @ vectors.T
         matrix = colour @ z @ colour.T

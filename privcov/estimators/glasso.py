@@ -18,7 +18,7 @@ from privcov.measurements.moment import Measured
 from privcov.parameters import parameter
 from privcov.postprocess.feasibility import Infeasible, diagnose
 from privcov.postprocess.fit import Fit
-from privcov.postprocess.glasso import empties, has_descent, solve_path
+from privcov.postprocess.glasso import has_descent, lambda_max, solve_path
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.lambda_choice import FISSION_SPLITS, RULES, choices, fission_scores, nearest, solved
 from privcov.postprocess.repair import REPAIRS, repair_for_lasso
@@ -83,7 +83,7 @@ class Glasso(Mechanical):
         published = ask.calibration != "sound"
         if published:
             clipped = self.as_printed(measured)
-            s = target(clipped, ask.centre, measured.law.joint)
+            s = target(clipped, ask.centre, measured.distribution.n_anchors)
             path, notes = self.path_as_published(s, measured, ask)
         else:
             clipped, s, notes = self._repaired(measured)
@@ -96,14 +96,16 @@ class Glasso(Mechanical):
             dataclasses.replace(fit, lam=fit.lam * r2, precision=None if fit.precision is None else fit.precision / r2)
             for fit in path
         )
-        moments = unpack(clipped, centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint)
+        moments = unpack(
+            clipped, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
+        )
         return Outcome(measured, moments, path[best].precision, path, notes + chosen, count=measured.count)
 
     def _repaired(self, measured: Measured) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
         """(matrix for the moments, matrix for the lasso, what to say)."""
         whole = measured.matrix
         clipped = whole if self.repair == "none" else clip_psd(whole)
-        noisy = target(clipped if self.repair == "psd" else whole, measured.centre, measured.law.joint)
+        noisy = target(clipped if self.repair == "psd" else whole, measured.centre, measured.distribution.n_anchors)
         size = float(np.trace(clipped[: len(noisy), : len(noisy)]))
         if np.trace(noisy) <= max(ROUNDING * size, SMALLEST * len(noisy)):
             raise ValueError(NO_VARIANCE)
@@ -131,7 +133,7 @@ class Glasso(Mechanical):
         if size <= SMALLEST:
             raise ValueError(NO_VARIANCE)
         found = diagnose(s, penalise_diagonal=True)
-        top = max(empties(s) or size, 1.1 * found.smallest)
+        top = max(lambda_max(s) or size, 1.1 * found.smallest)
         lambdas = np.geomspace(top, PATH_DEPTH * top, PATH_POINTS)
         path = solve_path(s, lambdas, penalise_diagonal=True, tol=GAPS[self.accuracy], diagnosis=found)
         lost = sum(fit.status == "infeasible" for fit in path)
@@ -169,7 +171,7 @@ class Glasso(Mechanical):
             if self.rule == "fission":
                 halves = fission_halves(measured, ask.rng)
                 scores = fission_scores(halves, lambda t: solve(self._for_lasso(t)), FISSION_SPLITS)
-            found = choices(path, s, measured.law.off_diagonal_std, measured.rows, scores=scores)
+            found = choices(path, s, measured.distribution.off_diagonal_std, measured.rows, scores=scores)
             best, how = found[self.rule], f"rule {self.rule}"
         fit = path[best]
         note = f"Chosen lambda: {fit.lam * ask.facts.row_bound**2:.4g} (point {best + 1} of {len(path)}), by {how}."

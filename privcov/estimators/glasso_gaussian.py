@@ -14,7 +14,7 @@ from privcov.parameters import parameter
 from privcov.postprocess.admm import gap_per_variable, published_admm
 from privcov.postprocess.feasibility import diagnose
 from privcov.postprocess.fit import Fit
-from privcov.postprocess.glasso import empties
+from privcov.postprocess.glasso import lambda_max
 from privcov.postprocess.lambda_choice import nearest
 from privcov.privacy import RELATIONS, ApproxDP, ZCDP
 
@@ -79,7 +79,7 @@ class GlassoGaussian(Glasso):
         size = float(np.abs(np.diag(s)).mean())
         if size <= SMALLEST:
             raise ValueError(NO_VARIANCE)
-        top = empties(s) or size
+        top = lambda_max(s) or size
         path = tuple(self._stopped(s, float(lam)) for lam in np.geomspace(top, PATH_DEPTH * top, PATH_POINTS))
         below = diagnose(s, penalise_diagonal=True).below
         lost = sum(fit.lam <= below for fit in path)

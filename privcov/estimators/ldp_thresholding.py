@@ -55,7 +55,7 @@ class Local(Thresholding):
 
     def true_sensitivity(self, ask: MethodInput) -> float:
         """Of one user's report, whatever the paper used: l2 of the upper triangle, unit ball."""
-        return report_sensitivity(ask.d, shape="upper-triangle", joint=ask.anchors)
+        return report_sensitivity(ask.d, shape="upper-triangle", n_anchors=ask.n_anchors)
 
 
 @METHODS.add(

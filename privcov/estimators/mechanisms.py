@@ -63,9 +63,9 @@ def printed_share(
             f"The scale of {ask.calibration} is printed for {kind.name}, not for {ask.guarantee}. "
             f"Ask for {kind.__name__}, or use calibration='sound'."
         )
-    joint, d, n = ask.anchors, ask.d, ask.n
+    joint, d, n = ask.n_anchors, ask.d, ask.n
     scale = formula(ask.guarantee, d + joint) * (1 + ANCHOR_SQUARED * (joint > 0)) / n
-    delta = sensitivity(d, n, norm=norm, joint=joint, relation=ask.relation)
+    delta = sensitivity(d, n, norm=norm, n_anchors=joint, relation=ask.relation)
     if abs(sound_scale(ask.guarantee, delta) / scale - 1) < 1e-9:
         return ask.guarantee
     return PureDP(delta / scale) if kind is PureDP else GaussianDP(delta / scale)
@@ -134,14 +134,14 @@ class WishartNoise:
 
 def with_mean(measured: Measured) -> np.ndarray:
     """The matrix as paper 3 prints it: with the mean m C I of the noise. The anchors keep their counts."""
-    diagonal = np.full(len(measured.matrix), measured.law.removed_mean)
-    diagonal[measured.law.dimension :] = 0.0
+    diagonal = np.full(len(measured.matrix), measured.distribution.removed_mean)
+    diagonal[measured.distribution.dimension :] = 0.0
     return measured.matrix + np.diag(diagonal)
 
 
 def mean_left_in(measured: Measured) -> tuple[str, ...]:
     """The note that the published form leaves the mean of its noise on the diagonal, or ()."""
-    bias = measured.law.removed_mean * measured.row_bound**2
+    bias = measured.distribution.removed_mean * measured.row_bound**2
     return (f"As published, the mean of the noise stays on the diagonal: {bias:.4g}.",) if bias else ()
 
 

@@ -108,7 +108,7 @@ class OutputPerturbation(Method):
         wishart = None
         if published and isinstance(ask.guarantee, PureDP):
             wishart = p**2.5 / (n * ask.guarantee.epsilon * self.penalty**2)
-        noisy, law, event = measure_map(
+        noisy, distribution, event = measure_map(
             ask.dataset,
             ask.guarantee,
             partial(smoothed_lasso, lam=self.penalty, top=top, width=WIDTH, distance=distance),
@@ -124,9 +124,12 @@ class OutputPerturbation(Method):
         notes = (f"Lasso at rho = {self.penalty:g} R^2 with eigenvalues up to {top:.4g} / R^2, fixed in advance.",)
         if published:
             if event is not None:
-                notes += (f"As published, the mean of the noise stays on the diagonal: {law.removed_mean:.4g} / R^2.",)
+                stays = f"{distribution.removed_mean:.4g} / R^2"
+                notes += (f"As published, the mean of the noise stays on the diagonal: {stays}.",)
         else:
-            block, note = self._repaired(block, law.off_diagonal_std, min(top, 1 / (1 + self.penalty * p)), top)
+            block, note = self._repaired(
+                block, distribution.off_diagonal_std, min(top, 1 / (1 + self.penalty * p)), top
+            )
             notes += (note,)
         # The moment of z is (1 + s^2) times that of z / sqrt(1 + s^2), so its inverse is that much smaller.
         precision = block / ((1 + ANCHOR_SQUARED * joint) * ask.dataset.row_bound**2)

@@ -22,15 +22,18 @@ def target(matrix: np.ndarray, centre: str, k: int = 1) -> np.ndarray:
 
     k: number of anchors in the matrix, where the centre is "classes".
     """
-    return unpack(matrix, centre=centre, row_bound=1.0, anchors=k).target
+    return unpack(matrix, centre=centre, row_bound=1.0, n_anchors=k).target
 
 
 def noise_on_target(measured: Measured) -> Callable[[np.random.Generator], np.ndarray]:
     """Draws of what fresh privacy noise of the same law would add to `target`; the mean's noise comes in with it."""
-    still = target(measured.matrix, measured.centre, measured.law.joint)
+    still = target(measured.matrix, measured.centre, measured.distribution.n_anchors)
 
     def draw(rng: np.random.Generator) -> np.ndarray:
-        return target(measured.matrix + measured.law.draw(rng), measured.centre, measured.law.joint) - still
+        return (
+            target(measured.matrix + measured.distribution.draw(rng), measured.centre, measured.distribution.n_anchors)
+            - still
+        )
 
     return draw
 
@@ -43,13 +46,13 @@ def fission_halves(
     Z is a draw of the privacy noise, whose law is known exactly; Y has the covariance of the sampling error of Gaussian
     rows with the released covariance.
     """
-    sampling = sampling_noise(target(measured.matrix, measured.centre, measured.law.joint), measured.rows)
+    sampling = sampling_noise(target(measured.matrix, measured.centre, measured.distribution.n_anchors), measured.rows)
     # Streams of their own, so that without noise the splits are the same whatever shape the noise would have had.
     first, second = rng.spawn(2)
 
     def halves() -> tuple[np.ndarray, np.ndarray]:
-        noise, more = measured.law.draw(first), sampling(second)
-        centre, k = measured.centre, measured.law.joint
+        noise, more = measured.distribution.draw(first), sampling(second)
+        centre, k = measured.centre, measured.distribution.n_anchors
         one, other = (target(measured.matrix + f * noise, centre, k) + f * more for f in (gain, -1 / gain))
         return one, other
 
@@ -61,8 +64,8 @@ def raw_scores(ask: MethodInput, solve: Callable[[np.ndarray], Sequence[np.ndarr
 
     solve: moment of the training rows -> candidate precision matrices, always in the same order.
     """
-    k = ask.anchors
-    folds = fold_moments(ask.dataset, joint=k, folds=FOLDS, rng=ask.rng)
+    k = ask.n_anchors
+    folds = fold_moments(ask.dataset, n_anchors=k, folds=FOLDS, rng=ask.rng)
     total: Any = 0.0
     for train, _, held in folds:
         test = target(held, ask.centre, k)

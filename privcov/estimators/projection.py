@@ -51,15 +51,15 @@ class Projection(Mechanical):
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """The nearest positive semi-definite matrix whose trace is not too large."""
-        largest = top(measured.law.joint)  # rows of the unit ball: no trace is larger
+        largest = top(measured.distribution.n_anchors)  # rows of the unit ball: no trace is larger
         trace = float(np.trace(measured.matrix)) if self.trace == "released" else largest
         trace = float(np.clip(trace, 0.0, largest))
         moments = unpack(
             project_trace(measured.matrix, trace),
             centre=ask.centre,
             row_bound=measured.row_bound,
-            anchors=measured.law.joint,
+            n_anchors=measured.distribution.n_anchors,
         )
         bound = f"Projected on trace at most {trace:.4g} R^2"
-        notes = (bound + (", the public anchor of the mean included." if measured.law.joint else "."),)
+        notes = (bound + (", the public anchor of the mean included." if measured.distribution.n_anchors else "."),)
         return Outcome(measured, moments, notes=notes, count=measured.count)

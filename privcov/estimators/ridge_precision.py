@@ -81,7 +81,7 @@ class RidgePrecision(OneMeasurement):
         """Repair, choose the penalty, invert with the ridge."""
         published = ask.calibration != "sound"
         repaired = measured.matrix if published else clip_psd(measured.matrix)
-        s = target(repaired, ask.centre, measured.law.joint)
+        s = target(repaired, ask.centre, measured.distribution.n_anchors)
         penalty, notes = self._penalty(ask, measured, len(s))
         lam = ridge_lambda(penalty, len(s))
         below = np.linalg.eigvalsh(s)
@@ -92,7 +92,9 @@ class RidgePrecision(OneMeasurement):
                 f"{-below[0] / (2 * lam):.3g} / R^2 or more.",
             )
         r2 = ask.facts.row_bound**2
-        moments = unpack(repaired, centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint)
+        moments = unpack(
+            repaired, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
+        )
         return Outcome(measured, moments, ridge_precision(s, lam) / r2, notes=notes, count=measured.count)
 
     def _printed(self, ask: MethodInput) -> BudgetShare:

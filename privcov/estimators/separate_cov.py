@@ -31,7 +31,7 @@ def published_share(share: BudgetShare, d: int, joint: bool) -> BudgetShare:
         return share
     grown = (1 + math.sqrt(ANCHOR_SQUARED) / 2) ** 2 if d == 1 else 1 + math.sqrt(2 * d) / (d / math.sqrt(2) + 1)
     scale = math.sqrt(2) * d * (grown if joint else 1.0)
-    return PureDP(share.epsilon * sensitivity(d, 1, norm="l1", joint=joint) / scale)
+    return PureDP(share.epsilon * sensitivity(d, 1, norm="l1", n_anchors=joint) / scale)
 
 
 def matrix_shape(guarantee: BudgetShare, calibration: str) -> str:

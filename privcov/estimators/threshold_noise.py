@@ -20,7 +20,7 @@ from privcov.postprocess.joint import Moments, unpack
 
 def unit_moments(matrix: np.ndarray, measured: Measured) -> Moments:
     """Moments in unit-ball units of a matrix shaped like the measured one."""
-    return unpack(matrix, centre=measured.centre, row_bound=1.0, anchors=measured.law.joint)
+    return unpack(matrix, centre=measured.centre, row_bound=1.0, n_anchors=measured.distribution.n_anchors)
 
 
 def target(moments: Moments) -> np.ndarray:
@@ -30,7 +30,7 @@ def target(moments: Moments) -> np.ndarray:
 
 def mean_std(measured: Measured) -> float:
     """Deviation of the noise on an entry of the mean (of all rows)."""
-    return measured.law.off_diagonal_std / math.sqrt(ANCHOR_SQUARED)
+    return measured.distribution.off_diagonal_std / math.sqrt(ANCHOR_SQUARED)
 
 
 def _classes(whole: Moments, measured: Measured) -> list[tuple[float, np.ndarray, float]]:
@@ -53,11 +53,11 @@ def subtracted(whole: Moments, measured: Measured) -> float:
 
 def off_diagonal_variance(whole: Moments, measured: Measured) -> np.ndarray | float:
     """Variance that the noise gives to off-diagonal entries of `target`. d x d, or a number."""
-    std = measured.law.off_diagonal_std
+    std = measured.distribution.off_diagonal_std
     if whole.class_means is None:
         return cutting.noise_variance(whole.mean, std, mean_std(measured))
     found = std**2 + np.zeros_like(whole.second_moment)
-    count_std = measured.law.diagonal_std / ANCHOR_SQUARED
+    count_std = measured.distribution.diagonal_std / ANCHOR_SQUARED
     for share, mean, tau in _classes(whole, measured):
         square = np.maximum(mean**2 - tau**2, 0.0)
         found += share**2 * cutting.noise_variance(mean, 0.0, tau) + np.outer(square, square) * count_std**2
@@ -66,7 +66,7 @@ def off_diagonal_variance(whole: Moments, measured: Measured) -> np.ndarray | fl
 
 def diagonal_variance(whole: Moments, measured: Measured) -> float:
     """Average over i of Var[W_ii - 2 mu_i e_i - e_i^2], with mu_i^2 estimated as in `noise_variance`."""
-    own = measured.law.diagonal_std**2
+    own = measured.distribution.diagonal_std**2
     if whole.mean is None:
         return own
     if whole.class_means is None:

@@ -127,7 +127,7 @@ class Thresholding(OneMeasurement):
 
     def true_sensitivity(self, ask: MethodInput) -> float:
         """Of what is measured, whatever the paper used: l2 of the upper triangle, unit ball."""
-        return sensitivity(ask.d, ask.n, norm="triangle", joint=ask.anchors, relation=ask.relation)
+        return sensitivity(ask.d, ask.n, norm="triangle", n_anchors=ask.n_anchors, relation=ask.relation)
 
     def _printed_share(self, ask: MethodInput) -> BudgetShare:
         """The share that makes the measurement use the printed sigma; its event says what that really gives."""
@@ -254,7 +254,7 @@ def fission_halves(
     The noise part is exact, because its law is known; it is added before the mean is subtracted. The sampling part
     (``sampling``, a sampler) has the covariance of Gaussian rows whose covariance is the released one.
     """
-    noise, more = measured.law.draw(rng), sampling(rng)
+    noise, more = measured.distribution.draw(rng), sampling(rng)
 
     def half(factor: float) -> np.ndarray:
         return target(unit_moments(measured.matrix + factor * noise, measured)) + factor * more
@@ -268,7 +268,7 @@ def chosen_on_raw_rows(ask: MethodInput, measured: Measured) -> float:
     Bickel and Levina (2008): cut the moment of the training rows at c sqrt(log d / n), compare with the held-out one.
     """
     d = ask.d
-    folds = fold_moments(ask.dataset, joint=measured.law.joint, folds=FOLDS, rng=ask.rng)
+    folds = fold_moments(ask.dataset, n_anchors=measured.distribution.n_anchors, folds=FOLDS, rng=ask.rng)
     if d == 1:
         return 0.0  # nothing to cut
     pairs = [

@@ -32,7 +32,9 @@ class _WishartCov(Mechanical):
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         published = ask.calibration != "sound"
         matrix = with_mean(measured) if published else repair(measured, self.repair)
-        moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound, anchors=measured.law.joint)
+        moments = unpack(
+            matrix, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
+        )
         return Outcome(measured, moments, notes=mean_left_in(measured) if published else ())
 
 

@@ -87,8 +87,8 @@ def _alone(side: Side, title: str, palette: Palette) -> Picture:
 
 def over_lever(found: Curve, demonstration: Demonstration, value: float, palette: Palette) -> Picture:
     """How often the best attacker is right at every position of the lever, and the line that the claim draws."""
-    lever = demonstration.lever
-    steps = [lever.words(v) for v in found.values]
+    control = demonstration.control
+    steps = [control.words(v) for v in found.values]
     here = list(found.values).index(value)
     size = [13 if i == here else 6 for i in range(len(steps))]
     permitted = PERMITTED + (", if named beforehand" if demonstration.certain else "")
@@ -115,12 +115,12 @@ def over_lever(found: Curve, demonstration: Demonstration, value: float, palette
         traces,
         palette,
         height=None,
-        x={"title": lever.label, "type": "category", "nticks": 8},
+        x={"title": control.label, "type": "category", "nticks": 8},
         y={"title": "attacker is right (%)", "tickformat": ".0%", "range": [0.48, 1.03]},
     )
     return Picture(
         figure,
-        f"{demonstration.title}, over the lever: at {lever.words(value)} the attacker is right "
+        f"{demonstration.title}, over the lever: at {control.words(value)} the attacker is right "
         f"{found.done[here]:.1%} of the time as it is done and {found.repaired[here]:.1%} as it should be; "
         f"the claim permits {found.permitted[here]:.1%}"
         + (" about a person named beforehand." if demonstration.certain else "."),

@@ -20,7 +20,7 @@ from privcov.measurements.moment import (
     rounded_up,
     sensitivity,
 )
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import BudgetShare, Event, PureDP
 
 
@@ -34,11 +34,11 @@ def measure_diagonal(dataset: Dataset, share: BudgetShare, *, centre: str, rng: 
         delta = rounded_up((2.0 if d > 1 else 1.0) + edge, d, n)
         scale = accounting.laplace_scale(share, delta)
     else:
-        delta = sensitivity(d, n, norm="l2", joint=joint)
+        delta = sensitivity(d, n, norm="l2", n_anchors=joint)
         scale = accounting.gaussian_scale(share, delta)
-    law = NoiseLaw("laplace" if laplace else "isotropic", scale, d, joint)
-    draw = law.draw(rng)
-    exact = clipped_moment(dataset, joint=joint)
+    distribution = NoiseDistribution("laplace" if laplace else "isotropic", scale, d, joint)
+    draw = distribution.draw(rng)
+    exact = clipped_moment(dataset, n_anchors=joint)
     keep = np.eye(d + joint, dtype=bool)
     keep[d:, :] = keep[:, d:] = True
     event = None
@@ -53,4 +53,4 @@ def measure_diagonal(dataset: Dataset, share: BudgetShare, *, centre: str, rng: 
             proof="privcov/measurements/diagonal.py",
             law="laplace" if laplace else "isotropic",
         )
-    return Measured(np.where(keep, exact + draw, 0.0), law, event, centre, n, dataset.row_bound)
+    return Measured(np.where(keep, exact + draw, 0.0), distribution, event, centre, n, dataset.row_bound)

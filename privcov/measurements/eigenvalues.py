@@ -33,7 +33,7 @@ class MeasuredValues:
 def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
     """Largest change of the sorted eigenvalues between neighbours, unit ball, rounded up. norm: "l2" or "l1"."""
     if norm == "l2":
-        return moment.sensitivity(d, n, norm="l2", joint=joint)
+        return moment.sensitivity(d, n, norm="l2", n_anchors=joint)
     return moment.rounded_up(top(joint) * (2.0 if d + joint > 1 else 1.0), d, n)
 
 
@@ -57,7 +57,7 @@ def measure_eigenvalues(
     laplace = isinstance(share, PureDP)
     d, n = dataset.d, dataset.n
     scale = noise_scale(d, n, share, joint=joint)
-    exact = np.linalg.eigvalsh(moment.clipped_moment(dataset, joint=joint))[::-1]
+    exact = np.linalg.eigvalsh(moment.clipped_moment(dataset, n_anchors=joint))[::-1]
     unit = rng.laplace(size=d + joint) if laplace else rng.standard_normal(d + joint)
     event = None
     if scale > 0:

@@ -87,7 +87,7 @@ class NoisySum:
     facts: PublicFacts
     total: np.ndarray
     trace: int | None
-    anchors: int
+    n_anchors: int
     shape: str
     scale: float
     event: Event
@@ -109,7 +109,7 @@ class NoisySum:
         return cls(**fields_of(fields))
 
 
-def norm_bound(facts: PublicFacts, shape: str, anchors: int) -> int:
+def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
     """Square of the largest change of T between neighbours in the norm of the shape; for a person, in whole numbers.
 
     "coupled-wishart" is for replace-one only; KeyError under add-remove.
@@ -117,26 +117,26 @@ def norm_bound(facts: PublicFacts, shape: str, anchors: int) -> int:
     The Frobenius norm need not be whole, but its square is; the other norms are whole or bounded by whole numbers.
     """
     d, k, m2 = facts.d, facts.rows_per_person, UNIT**2
-    a2 = ANCHOR**2 if anchors else 0
+    a2 = ANCHOR**2 if n_anchors else 0
     b = m2 + a2
-    single = d == 1 and not anchors
+    single = d == 1 and not n_anchors
     if facts.n is None:
         l1 = (d * m2 + math.isqrt(4 * d * a2 * m2) + a2 + b) // 2
         square = {"isotropic": b**2, "laplace": l1**2, "wishart-difference": b**2}[shape]
     elif shape in ("isotropic", "free-trace"):
         square = m2**2 if single else 2 * b**2
     elif shape == "laplace":
-        square = l1_change(d, UNIT, ANCHOR, anchors) ** 2
+        square = l1_change(d, UNIT, ANCHOR, n_anchors) ** 2
     else:
         square = {"wishart-difference": 2 * b, "coupled-wishart": b}[shape] ** 2
     return k * k * square
 
 
-def settle_shape(facts: PublicFacts, shape: str, anchors: int) -> str:
+def settle_shape(facts: PublicFacts, shape: str, n_anchors: int) -> str:
     """The shape that is drawn for the one a method asks for: of one kind, the least noisy that is proved."""
     checks.one_of("shape", shape, (*GAUSSIAN, *PURE))
     if shape in ("wishart-difference", "coupled-wishart"):
-        coupled = facts.n is not None and facts.d + anchors <= LARGEST_COUPLED
+        coupled = facts.n is not None and facts.d + n_anchors <= LARGEST_COUPLED
         return "coupled-wishart" if coupled else "wishart-difference"
     if shape not in GAUSSIAN:
         return shape
@@ -157,13 +157,13 @@ def measure_exactly(
     """
     facts = private.facts
     event = planned_event(facts, share, centre=centre, shape=shape, name=name)
-    anchors = anchored_rows(facts, centre)
-    shape = settle_shape(facts, shape, anchors)
-    gram = noiseless_gram(private, anchors) if private.files is None else sums_of(private).gram(anchors)
+    n_anchors = anchored_rows(facts, centre)
+    shape = settle_shape(facts, shape, n_anchors)
+    gram = noiseless_gram(private, n_anchors) if private.files is None else sums_of(private).gram(n_anchors)
     if not exact_noise.fits(_largest_sum(facts, private.files is not None), event.scale):
         gram = gram.astype(object)
-    total, trace = _noisy(gram, facts.d, anchors, shape, event.scale)
-    return NoisySum(facts, total, trace, anchors, shape, event.scale, event)
+    total, trace = _noisy(gram, facts.d, n_anchors, shape, event.scale)
+    return NoisySum(facts, total, trace, n_anchors, shape, event.scale, event)
 
 
 def anchored_rows(facts: PublicFacts, centre: str) -> int:
@@ -173,14 +173,14 @@ def anchored_rows(facts: PublicFacts, centre: str) -> int:
 
 def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape: str, name: str = "matrix") -> Event:
     """What `measure_exactly` would do, from public facts alone. ValueError for noise that cannot be drawn exactly."""
-    anchors = anchored_rows(facts, centre)
-    shape = settle_shape(facts, shape, anchors)
-    bound, scale = _scale(facts, shape, anchors, share)
+    n_anchors = anchored_rows(facts, centre)
+    shape = settle_shape(facts, shape, n_anchors)
+    bound, scale = _scale(facts, shape, n_anchors, share)
     if shape not in EXACT_AT_ANY_SCALE:
         exact_noise.check_scale(scale)
     return Event(
         share=name,
-        statistic=f"sum of {_WHAT[min(anchors, 2)]}" + ("" if facts.n is not None else ", with the count of rows"),
+        statistic=f"sum of {_WHAT[min(n_anchors, 2)]}" + ("" if facts.n is not None else ", with the count of rows"),
         mechanism="discrete-gaussian" if shape in GAUSSIAN else shape,
         norm=_NORMS[shape],
         sensitivity=bound,
@@ -191,12 +191,12 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
     )
 
 
-def _scale(facts: PublicFacts, shape: str, anchors: int, share: BudgetShare) -> tuple[float, float]:
+def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare) -> tuple[float, float]:
     """(sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic."""
     if isinstance(share, NoPrivacy) or not isinstance(share, (PureDP, ApproxDP, ZCDP)):
         raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
     share = _no_more_than_typed(share)
-    square = norm_bound(facts, shape, anchors)
+    square = norm_bound(facts, shape, n_anchors)
     bound = _root_up(Fraction(square))
     if shape in PURE:
         if isinstance(share, ApproxDP):
@@ -237,12 +237,12 @@ def _largest_sum(facts: PublicFacts, in_files: bool) -> int:
     return rows * (UNIT**2 + ANCHOR**2)
 
 
-def _noisy(gram: np.ndarray, d: int, anchors: int, shape: str, scale: float) -> tuple[np.ndarray, int | None]:
+def _noisy(gram: np.ndarray, d: int, n_anchors: int, shape: str, scale: float) -> tuple[np.ndarray, int | None]:
     """(noisy sum, second noisy trace). What is zero in every table (two classes of one row) needs no noise."""
     if shape == "wishart-difference":
-        return _structured(exact_noise.add_wishart_difference(gram, scale), d, anchors), None
+        return _structured(exact_noise.add_wishart_difference(gram, scale), d, n_anchors), None
     if shape == "coupled-wishart":
-        return _structured(exact_noise.add_coupled_wishart(gram, scale), d, anchors), None
+        return _structured(exact_noise.add_coupled_wishart(gram, scale), d, n_anchors), None
     rows, columns = np.triu_indices(len(gram))
     used = (rows == columns) | (rows < d)
     rows, columns = rows[used], columns[used]
@@ -263,10 +263,10 @@ def _noisy(gram: np.ndarray, d: int, anchors: int, shape: str, scale: float) -> 
     total = np.zeros(gram.shape, dtype=object)
     total[rows, columns] = values
     total[columns, rows] = values
-    return _structured(small(total), d, anchors), trace
+    return _structured(small(total), d, n_anchors), trace
 
 
-def _structured(total: np.ndarray, d: int, anchors: int) -> np.ndarray:
+def _structured(total: np.ndarray, d: int, n_anchors: int) -> np.ndarray:
     """The sum without what is publicly zero."""
     total[d:, d:] = np.diag(np.diag(total)[d:])
     return total

@@ -12,7 +12,7 @@ import numpy as np
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.integer_gram import ANCHOR, UNIT
 from privcov.measurements.moment import ANCHOR_SQUARED, Measured
-from privcov.measurements.noise import COUPLED, NoiseLaw
+from privcov.measurements.noise import COUPLED, NoiseDistribution
 from privcov.public_facts import PublicFacts
 
 
@@ -23,21 +23,21 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     digits. Classes read as "joint": the k columns of class sums add up to one with k times the noise variance, so it is
     written with the anchor s / sqrt(k), at which its noise has the law of the rest and the corner is s^2 / k.
     """
-    facts, d, k = noisy.facts, noisy.facts.d, noisy.anchors
+    facts, d, k = noisy.facts, noisy.facts.d, noisy.n_anchors
     counts = [int(t) / ANCHOR**2 for t in np.diag(noisy.total)[d:]]
     # With classes a row whose label is not in the list counts as no row, so how many rows do is known from the counts.
     count = None if facts.n is not None and not facts.classes else max(math.fsum(counts), 1.0)
     rows = facts.n if count is None else count
     assert rows is not None, "without a noisy count the number of rows is public"
-    joint = {"none": 0, "zero": 0, "joint": 1}.get(centre, len(facts.classes) or k + 1)
-    if joint > k:
+    n_anchors = {"none": 0, "zero": 0, "joint": 1}.get(centre, len(facts.classes) or k + 1)
+    if n_anchors > k:
         raise ValueError(f"centre={centre!r} was not measured: the sum has {k} anchored rows. Use centre='none'.")
     block = _over(*_freed(noisy), rows)
-    matrix = np.zeros((d + joint, d + joint))
+    matrix = np.zeros((d + n_anchors, d + n_anchors))
     matrix[:d, :d] = block
-    if joint:
+    if n_anchors:
         s, sums = math.sqrt(ANCHOR_SQUARED), noisy.total[:d, d:].astype(object)
-        if joint == 1:
+        if n_anchors == 1:
             shrink = math.sqrt(k)
             edge = s / shrink * _over(sums.sum(axis=1, keepdims=True), ANCHOR * UNIT, rows)
             corner = np.array([[ANCHOR_SQUARED / k]])
@@ -45,25 +45,27 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
             edge = s * _over(sums, ANCHOR * UNIT, rows)
             corner = np.diag(ANCHOR_SQUARED * np.array(counts) / rows)
         matrix[:d, d:], matrix[d:, :d], matrix[d:, d:] = edge, edge.T, corner
-    law = law_of(facts, noisy.shape, noisy.scale, k, joint, rows)
-    return Measured(matrix, law, noisy.event, centre, facts.n, facts.row_bound, count)
+    distribution = noise_of(facts, noisy.shape, noisy.scale, k, n_anchors, rows)
+    return Measured(matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count)
 
 
-def law_of(facts: PublicFacts, shape: str, scale: float, anchors: int, joint: int, rows: float) -> NoiseLaw:
-    """The noise of what `read_sum` gives: scale in steps, anchors measured, joint of them read, over so many rows."""
+def noise_of(
+    facts: PublicFacts, shape: str, scale: float, measured: int, n_anchors: int, rows: float
+) -> NoiseDistribution:
+    """The noise of what `read_sum` gives: scale in steps; anchors measured, and those of them that are read."""
     d, unit = facts.d, scale / UNIT**2 / rows
     if shape == COUPLED:
-        return NoiseLaw(shape, unit, d, joint, measured=anchors)
+        return NoiseDistribution(shape, unit, d, n_anchors, measured=measured)
     if shape == "wishart-difference":
         # A block of a Wishart matrix keeps the degrees of freedom of the whole, d + k + 1, when fewer anchors are read.
-        unit *= math.sqrt((d + anchors + 1) / (d + joint + 1))
-    return NoiseLaw(shape, unit, d, joint)
+        unit *= math.sqrt((d + measured + 1) / (d + n_anchors + 1))
+    return NoiseDistribution(shape, unit, d, n_anchors)
 
 
 def count_std(noisy: NoisySum) -> float:
     """Standard deviation of the noisy number of rows, the sum of what the anchors' diagonal says."""
-    law = law_of(noisy.facts, noisy.shape, noisy.scale, noisy.anchors, noisy.anchors, 1)
-    return math.sqrt(noisy.anchors) * law.diagonal_std / ANCHOR_SQUARED
+    distribution = noise_of(noisy.facts, noisy.shape, noisy.scale, noisy.n_anchors, noisy.n_anchors, 1)
+    return math.sqrt(noisy.n_anchors) * distribution.diagonal_std / ANCHOR_SQUARED
 
 
 def _freed(noisy: NoisySum) -> tuple[np.ndarray, int]:
@@ -76,7 +78,7 @@ def _freed(noisy: NoisySum) -> tuple[np.ndarray, int]:
     block, times, more = noisy.total[:d, :d].astype(object), 1, 0
     if noisy.trace is not None:
         times, more = d + 1, noisy.trace - sum(int(t) for t in np.diag(noisy.total)[:d])
-    elif noisy.shape == COUPLED and noisy.anchors == 1:
+    elif noisy.shape == COUPLED and noisy.n_anchors == 1:
         assert facts.n is not None, "coupled noise is for a public number of rows only"
         times, more = d, int(noisy.total[d, d]) - facts.n * ANCHOR**2
     block = block * times

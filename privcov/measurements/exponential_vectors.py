@@ -39,7 +39,7 @@ def measure_directions(
     Guarantee: each draw its share, replace-one.
     """
     joint = centre == "joint"
-    exact = clipped_moment(dataset, joint=joint)
+    exact = clipped_moment(dataset, n_anchors=joint)
     values, basis = np.linalg.eigh(exact)
     if isinstance(shares[0], NoPrivacy):
         return basis[:, ::-1], ()

@@ -34,5 +34,5 @@ def exposed_answer(answer: str | None) -> str:
         return ""
 
 
-def _judged(mechanism: str, law: str) -> str:
-    return WHY if (mechanism, law) == ("wishart-difference", FLOATING) else ""
+def _judged(mechanism: str, distribution: str) -> str:
+    return WHY if (mechanism, distribution) == ("wishart-difference", FLOATING) else ""

@@ -59,22 +59,22 @@ def _shorten(k: np.ndarray, rows: np.ndarray) -> None:
         k[rows, column] -= np.sign(k[rows, column])
 
 
-def noiseless_gram(private: PrivateDataset, anchors: int) -> np.ndarray:
+def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
     """Sum of z z' over the rows, int64, exact: NOT private. Only the exact measurement calls it.
 
     anchors: 0 (z = k), 1 (z = (k, a)) or the number of classes (z = (k, a e_class)). A row without a listed class
     is zero throughout; so is one that the declared rule for missing cells leaves out.
     """
     facts, d = private.facts, private.facts.d
-    size = d + anchors
+    size = d + n_anchors
     gram = np.zeros((size, size), dtype=np.int64)
     for start in range(0, len(private._rows), block_rows(size)):
         z = np.zeros((min(block_rows(size), len(private._rows) - start), size))
         rows = private._rows[start : start + len(z)]
         z[:, :d] = whole_rows(to_working(facts.units, rows), facts.row_bound)
-        if anchors == 1:
+        if n_anchors == 1:
             z[:, d] = ANCHOR
-        elif anchors:
+        elif n_anchors:
             assert private._class_of is not None, "there are as many anchors as classes, and rows have one each"
             label = private._class_of[start : start + len(z)]
             z[np.flatnonzero(label >= 0), d + label[label >= 0]] = ANCHOR

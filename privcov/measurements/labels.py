@@ -86,7 +86,7 @@ def _order(name: str) -> tuple:
         return 1, 0.0, name
 
 
-def anchors(dataset: Dataset, centre: str) -> int:
+def count_anchors(dataset: Dataset, centre: str) -> int:
     """How many anchored rows the joint moment has: 0 for "none" and "zero", 1 for "joint", one per class."""
     checks.one_of("centre", centre, ("none", "zero", "joint", CLASSES))
     return len(class_list(dataset)) if centre == CLASSES else int(centre == "joint")

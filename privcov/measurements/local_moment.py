@@ -19,18 +19,18 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.dataset import Dataset
-from privcov.measurements.labels import anchors
+from privcov.measurements.labels import count_anchors
 from privcov.measurements.moment import STATISTICS, Measured, clipped_moment, sensitivity
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import BudgetShare, Event
 
 LOCAL_SHAPES = ("free-trace", "isotropic", "upper-triangle")
 
 
-def report_sensitivity(d: int, *, shape: str, joint: int) -> float:
+def report_sensitivity(d: int, *, shape: str, n_anchors: int) -> float:
     """Largest change of one user's report, unit ball, rounded up: in the l2 norm that belongs to the shape."""
     norm = "triangle" if shape == "upper-triangle" else "l2"
-    return sensitivity(d, 1, norm=norm, joint=joint)
+    return sensitivity(d, 1, norm=norm, n_anchors=n_anchors)
 
 
 def measure_reports(
@@ -40,18 +40,18 @@ def measure_reports(
 
     share: ApproxDP, ZCDP or GaussianDP; NoPrivacy for no noise. shape: one of `LOCAL_SHAPES`.
     """
-    joint = anchors(dataset, centre)
+    n_anchors = count_anchors(dataset, centre)
     checks.one_of("shape", shape, LOCAL_SHAPES)
     if shape == "free-trace" and dataset.d == 1:
         shape = "isotropic"  # there is no trace to set free
-    delta = report_sensitivity(dataset.d, shape=shape, joint=joint)
+    delta = report_sensitivity(dataset.d, shape=shape, n_anchors=n_anchors)
     scale = accounting.gaussian_scale(share, delta)
-    law = NoiseLaw(shape, scale / math.sqrt(dataset.n), dataset.d, joint)
+    distribution = NoiseDistribution(shape, scale / math.sqrt(dataset.n), dataset.d, n_anchors)
     event = None
     if scale > 0:
         event = Event(
             share=name,
-            statistic="one user's " + STATISTICS[min(joint, 2)][0],
+            statistic="one user's " + STATISTICS[min(n_anchors, 2)][0],
             mechanism="gaussian",
             norm="l2 norm of the upper triangle" if shape == "upper-triangle" else "Frobenius norm",
             sensitivity=delta,
@@ -59,5 +59,5 @@ def measure_reports(
             proof="privcov/measurements/local_moment.py",
             law=shape,
         )
-    matrix = clipped_moment(dataset, joint=joint) + law.draw(rng)
-    return Measured(matrix, law, event, centre, dataset.n, dataset.row_bound)
+    matrix = clipped_moment(dataset, n_anchors=n_anchors) + distribution.draw(rng)
+    return Measured(matrix, distribution, event, centre, dataset.n, dataset.row_bound)

@@ -59,8 +59,8 @@ import numpy as np
 from privcov import accounting, checks
 from privcov.dataset import Dataset, FileRows
 from privcov.measurements.clipping import blocks, clip_rows
-from privcov.measurements.labels import CLASSES, anchors, class_index, class_list
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.labels import CLASSES, class_index, class_list, count_anchors
+from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.tables.file_moment import class_moments, moments
 from privcov.measurements.triangle_l1 import l1_change
 from privcov.privacy import RELATIONS, BudgetShare, Event
@@ -88,7 +88,7 @@ class Measured:
     """
 
     matrix: np.ndarray
-    law: NoiseLaw
+    distribution: NoiseDistribution
     event: Event | None
     centre: str
     n: int | None
@@ -107,11 +107,11 @@ class Measured:
         """Noisy number of rows of each class, >= 0 and adding up to ``rows``; None without classes."""
         if self.centre != CLASSES:
             return None
-        counts = np.maximum(np.diag(self.matrix)[self.law.dimension :], 0.0)
+        counts = np.maximum(np.diag(self.matrix)[self.distribution.dimension :], 0.0)
         return self.rows * (counts / counts.sum() if counts.any() else np.full(len(counts), 1 / len(counts)))
 
 
-def sensitivity(d: int, n: int, *, norm: str, joint: int, relation: str = "replace-one") -> float:
+def sensitivity(d: int, n: int, *, norm: str, n_anchors: int, relation: str = "replace-one") -> float:
     """Largest change between neighbours, unit ball, rounded up. Under add-remove, of the sum (n is not used).
 
     joint: number of anchors, 0 (alone), 1 (with the mean) or the number of classes.
@@ -129,7 +129,7 @@ def sensitivity(d: int, n: int, *, norm: str, joint: int, relation: str = "repla
         alone = {"l2": 1.0, "triangle": 1.0, "l1": (d + 1) / 2, "nuclear": 1.0}
         both = {"l2": root(1 + 2 * s2), "triangle": root(1 + s2), "l1": (d + 1) / 2 + root(s2 * d)}
         both["nuclear"] = root(1 + 4 * s2)
-        if joint > 1:
+        if n_anchors > 1:
             both = {"l2": root((1 + s2) ** 2 + s2**2), "triangle": root(1 + s2 + 2 * s2**2), "l1": both["l1"] + 2 * s2}
             both["nuclear"] = 1 + 2 * s2
     else:
@@ -138,19 +138,19 @@ def sensitivity(d: int, n: int, *, norm: str, joint: int, relation: str = "repla
         both = {
             "l2": root(2) * (1 + s2),
             "triangle": root(2 + 2 * s2 + s2**2 / 2) if d > 1 else 2 * root(s2),
-            "l1": _l1(d, joint),
+            "l1": _l1(d, n_anchors),
             "nuclear": 2 * (1 + s2) if d > 1 else 4 * root(s2),
         }
-        if joint > 1:
+        if n_anchors > 1:
             both["triangle"] = root(2 + 2 * s2 + 2 * s2**2) if d > 1 else root(max(4 * s2, 1 + s2 + 2 * s2**2))
-    return rounded_up((both if joint else alone)[norm], d, n)
+    return rounded_up((both if n_anchors else alone)[norm], d, n)
 
 
-def _l1(d: int, anchors: int) -> float:
+def _l1(d: int, n_anchors: int) -> float:
     """`l1_change` in units of the ball: its whole steps are finer than a float's last digit."""
     unit = 2**60
     anchor = math.isqrt(int(ANCHOR_SQUARED * unit**2)) + 1
-    return (l1_change(d, unit, anchor, anchors) + 1) / unit**2
+    return (l1_change(d, unit, anchor, n_anchors) + 1) / unit**2
 
 
 def rounded_up(base: float, d: int, n: int) -> float:
@@ -158,7 +158,7 @@ def rounded_up(base: float, d: int, n: int) -> float:
     return base / n * (1 + (d + 16) * 2**-52)
 
 
-def clipped_moment(dataset: Dataset, *, joint: int) -> np.ndarray:
+def clipped_moment(dataset: Dataset, *, n_anchors: int) -> np.ndarray:
     """The exact moment of the clipped rows in unit-ball units: NOT private. Kept with the data set.
 
     joint: number of anchors: 0, 1 for the mean, or the number of the data set's classes.
@@ -166,11 +166,11 @@ def clipped_moment(dataset: Dataset, *, joint: int) -> np.ndarray:
     key = ("moment", dataset.row_bound)
     compute = moments if isinstance(dataset.rows, FileRows) else _moments
     second, mean = dataset.kept.once(key, lambda: compute(dataset))
-    if not joint:
+    if not n_anchors:
         return second.copy()
     d, s = dataset.d, math.sqrt(ANCHOR_SQUARED)
-    sums, shares = (mean[:, None], np.ones(1)) if joint == 1 else _class_sums(dataset)
-    whole = np.empty((d + joint, d + joint))
+    sums, shares = (mean[:, None], np.ones(1)) if n_anchors == 1 else _class_sums(dataset)
+    whole = np.empty((d + n_anchors, d + n_anchors))
     whole[:d, :d] = second
     whole[:d, d:] = s * sums
     whole[d:, :d] = whole[:d, d:].T
@@ -226,20 +226,20 @@ def measure_moment(
     """
     checks.one_of("shape", shape, SHAPES)  # a law that this function cannot calibrate must not pass for Gaussian
     unknown = relation == "add-remove"
-    joint = anchors(dataset, centre) or int(unknown)
+    n_anchors = count_anchors(dataset, centre) or int(unknown)
     norm = {"laplace": "l1", "upper-triangle": "triangle", "wishart-difference": "nuclear"}.get(shape, "l2")
     pure = shape in ("laplace", "wishart-difference")
-    delta = sensitivity(dataset.d, dataset.n, norm=norm, joint=joint, relation=relation)
+    delta = sensitivity(dataset.d, dataset.n, norm=norm, n_anchors=n_anchors, relation=relation)
     if shape == "free-trace" and (dataset.d == 1 or relation != "replace-one"):
         shape = "isotropic"  # there is no trace to set free
     calibrate = accounting.laplace_scale if pure else accounting.gaussian_scale
     scale = calibrate(share, delta)
-    law = NoiseLaw(shape, scale, dataset.d, joint, corner=unknown)
+    distribution = NoiseDistribution(shape, scale, dataset.d, n_anchors, corner=unknown)
     event = None
     if scale > 0:
         event = Event(
             share=name,
-            statistic=STATISTICS[min(joint, 2)][unknown],
+            statistic=STATISTICS[min(n_anchors, 2)][unknown],
             mechanism=shape if pure else "gaussian",
             norm={
                 "l1": "l1 norm of the upper triangle",
@@ -252,14 +252,14 @@ def measure_moment(
             proof="privcov/measurements/" + ("wishart.py" if norm == "nuclear" else "moment.py"),
             law=shape,
         )
-    exact, noise = clipped_moment(dataset, joint=joint), law.draw(rng)
+    exact, noise = clipped_moment(dataset, n_anchors=n_anchors), distribution.draw(rng)
     if not unknown:
-        return Measured(exact + noise, law, event, centre, dataset.n, dataset.row_bound)
+        return Measured(exact + noise, distribution, event, centre, dataset.n, dataset.row_bound)
     total = dataset.n * exact + noise
     count = max(np.trace(total[dataset.d :, dataset.d :]) / ANCHOR_SQUARED, 1.0)
-    matrix, law = total / count, dataclasses.replace(law, scale=scale / count, corner=False)
-    if joint == 1:
+    matrix, distribution = total / count, dataclasses.replace(distribution, scale=scale / count, corner=False)
+    if n_anchors == 1:
         matrix[-1, -1] = ANCHOR_SQUARED  # what the division makes of it, unless the count was raised to 1
     if centre in ("none", "zero"):  # the mean was measured for nothing, so its row is not kept
-        matrix, law = matrix[:-1, :-1], dataclasses.replace(law, joint=0)
-    return Measured(matrix, law, event, centre, None, dataset.row_bound, count)
+        matrix, distribution = matrix[:-1, :-1], dataclasses.replace(distribution, n_anchors=0)
+    return Measured(matrix, distribution, event, centre, None, dataset.row_bound, count)

@@ -1,10 +1,11 @@
-"""Laws of symmetric noise matrices: what is drawn, and what is publicly known about it.
+"""Distributions of symmetric noise matrices: what is drawn, and what is publicly known about it.
 
 A draw is a unit draw times the scale, so with one seed the picture only melts while epsilon moves.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,11 +16,12 @@ from privcov import checks
 SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace")  # independent entries, up to the trace
 WISHART = ("wishart-difference", "wishart")
 COUPLED = "coupled-wishart"
+_STORED = {"n_anchors": "joint"}
 
 
 @dataclass(frozen=True)
-class NoiseLaw:
-    """Law of a symmetric d x d noise block, with ``joint`` anchored extra rows: one for the mean, or one per class.
+class NoiseDistribution:
+    """Distribution of a symmetric d x d noise block, with extra rows: one anchor for the mean, or one per class.
 
     scale: sigma (Gaussian), b (Laplace), 2C (Wishart) or t (coupled), in the unit of the noisy matrix; 0 is no noise.
 
@@ -37,8 +39,8 @@ class NoiseLaw:
                     p = dimension + measured; see exact_wishart.py. With one anchor and n public the corner is known, so
                     the trace of the block is taken from the whole: its noise is that of tr(A - B).
 
-    joint: number of anchored rows and columns at the end: 0, 1 (they carry the mean), or the number of classes (they
-    carry the class sums). Their noise has the off-diagonal law of the shape. Of the corner, where they meet, the
+    n_anchors: number of anchored rows and columns at the end: 0, 1 (they carry the mean), or the number of classes
+    (they carry the class sums). Their noise has the off-diagonal law of the shape. Of the corner, where they meet, the
     off-diagonal is zero in every data set and gets none; the diagonal holds counts, and their noise has the diagonal
     law of the shape. Where n is public it is drawn less its mean, because the counts add up to n: nothing for a single
     anchor. ``corner`` says that their sum must be hidden too.
@@ -47,7 +49,7 @@ class NoiseLaw:
     shape: str
     scale: float
     dimension: int
-    joint: int = 0
+    n_anchors: int = 0
     corner: bool = False
     freedom: float = 0.0
     measured: int = 0
@@ -55,8 +57,20 @@ class NoiseLaw:
     def __post_init__(self) -> None:
         checks.one_of("shape", self.shape, (*SHAPES, *WISHART, COUPLED))
 
+    def to_dict(self) -> dict:
+        """Name every field as release texts have always named it: there the number of anchors is called "joint"."""
+        return {_STORED.get(field.name, field.name): getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @classmethod
+    def from_dict(cls, stored: dict) -> NoiseDistribution:
+        """Read what `to_dict` gives. Raises TypeError for a field that is missing or unknown."""
+        names = {old: new for new, old in _STORED.items()}
+        if unknown := set(stored) & set(_STORED):
+            raise TypeError(f"unknown field {unknown.pop()!r}")
+        return cls(**{names.get(name, name): value for name, value in stored.items()})
+
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """One noise matrix, symmetric, of size d + joint."""
+        """One noise matrix, symmetric, of size d + n_anchors."""
         d = self.dimension
         if self.shape in WISHART:
             return self.scale * self._wishart(rng)
@@ -72,9 +86,9 @@ class NoiseLaw:
             entries = rng.standard_normal if self.shape == "upper-triangle" else _laplace(rng)
             upper = np.triu(entries((d, d)))
             block = upper + np.triu(upper, 1).T
-        if not self.joint:
+        if not self.n_anchors:
             return self.scale * block
-        k = int(self.joint)
+        k = int(self.n_anchors)
         draw = _laplace(rng) if self.shape == "laplace" else rng.standard_normal
         whole = np.zeros((d + k, d + k))
         whole[:d, :d] = block
@@ -103,7 +117,7 @@ class NoiseLaw:
             half = (self.degrees - np.arange(p)) / 2
             factor[np.diag_indices(p)] = np.sqrt(2 * gammaincinv(half, rng.random(p)))
             whole = (factor @ factor.T - self.degrees * np.eye(p)) / 2
-        if self.joint:
+        if self.n_anchors:
             whole[d:, d:] = self._corner(np.diag(whole)[d:])
         return whole
 
@@ -122,17 +136,17 @@ class NoiseLaw:
             whole[np.diag_indices(d)] += whole[d, d] / d
         read = np.zeros((self.size, self.size))
         read[:d, :d] = whole[:d, :d]
-        if self.joint:
-            edge = whole[:d, d:] if self.joint > 1 else whole[:d, d:].sum(axis=1, keepdims=True) / np.sqrt(k)
+        if self.n_anchors:
+            edge = whole[:d, d:] if self.n_anchors > 1 else whole[:d, d:].sum(axis=1, keepdims=True) / np.sqrt(k)
             read[:d, d:], read[d:, :d] = edge, edge.T
-            if self.joint > 1:
+            if self.n_anchors > 1:
                 read[d:, d:] = self._corner(np.diag(whole)[d:])
         return read
 
     @property
     def size(self) -> int:
         """Rows of the noise matrix."""
-        return self.dimension + self.joint
+        return self.dimension + self.n_anchors
 
     @property
     def degrees(self) -> float:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 
 _DRAWS, _LARGEST = 100, 100
 
@@ -58,10 +58,10 @@ def monte_carlo(shape: str, size: int, beta: float) -> Sizes:
     scaled by sqrt (spectral, vector) and 1 (Frobenius) of the ratio, which is exact in the limit and a little large.
     """
     small = min(size, _LARGEST)
-    law, rng = NoiseLaw(shape, 1.0, small), np.random.default_rng(20220524)
+    distribution, rng = NoiseDistribution(shape, 1.0, small), np.random.default_rng(20220524)
     found = np.empty((_DRAWS, 3))
     for row in found:
-        noise = law.draw(rng)
+        noise = distribution.draw(rng)
         values = np.linalg.eigvalsh(noise)
         row[:2] = max(-values[0], values[-1]), np.sqrt(np.sum(values**2))
         row[2] = np.linalg.norm(rng.laplace(size=small) if shape == "laplace" else rng.standard_normal(small))

@@ -33,7 +33,7 @@ import numpy as np
 from privcov import accounting, checks
 from privcov.dataset import Dataset
 from privcov.measurements.moment import ANCHOR_SQUARED, CENTRES, clipped_moment, rounded_up, sensitivity
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import BudgetShare, Event, NoPrivacy, PureDP
 
 PROOF = "privcov/measurements/output_noise.py"
@@ -41,13 +41,13 @@ PROOF = "privcov/measurements/output_noise.py"
 
 def unit_sensitivity(d: int, n: int, *, joint: bool, relation: str) -> float:
     """Largest Frobenius change of the moment of vectors of norm at most 1, rounded up."""
-    delta = sensitivity(d, n, norm="l2", joint=joint, relation=relation)
+    delta = sensitivity(d, n, norm="l2", n_anchors=joint, relation=relation)
     return rounded_up(delta / (1 + ANCHOR_SQUARED * joint), d, 1)
 
 
 def unit_moment(dataset: Dataset, *, joint: bool) -> np.ndarray:
     """The exact moment of vectors of norm at most 1: NOT private. p x p, p = d + joint."""
-    return clipped_moment(dataset, joint=joint) / (1 + ANCHOR_SQUARED * joint)
+    return clipped_moment(dataset, n_anchors=joint) / (1 + ANCHOR_SQUARED * joint)
 
 
 def measure_map(
@@ -63,7 +63,7 @@ def measure_map(
     relation: str = "replace-one",
     wishart_scale: float | None = None,
     name: str = "matrix",
-) -> tuple[np.ndarray, NoiseLaw, Event | None]:
+) -> tuple[np.ndarray, NoiseDistribution, Event | None]:
     """(solve(moment) + noise, law of the noise, event). The event is None for NoPrivacy.
 
     share: ApproxDP, ZCDP or GaussianDP for Gaussian noise, PureDP for the Wishart difference. lipschitz, slack: of
@@ -88,10 +88,10 @@ def measure_map(
         scale = 2 * wishart_scale
     else:
         scale = (accounting.laplace_scale if isinstance(share, PureDP) else accounting.gaussian_scale)(share, delta)
-    law = NoiseLaw(shape, scale, p, freedom=2.0 if shape == "wishart" else 0.0)
-    answer = solve(unit_moment(dataset, joint=joint)) + law.draw(rng) + law.removed_mean * np.eye(p)
+    distribution = NoiseDistribution(shape, scale, p, freedom=2.0 if shape == "wishart" else 0.0)
+    answer = solve(unit_moment(dataset, joint=joint)) + distribution.draw(rng) + distribution.removed_mean * np.eye(p)
     if not scale:
-        return answer, law, None
+        return answer, distribution, None
     event = Event(
         share=name,
         statistic=f"{what} of mean and second moment, jointly" if joint else f"{what} of the second moment",
@@ -100,8 +100,8 @@ def measure_map(
         sensitivity=delta,
         scale=scale,
         proof=PROOF,
-        law=shape if shape != "wishart" else f"m = {law.degrees:g}",
+        law=shape if shape != "wishart" else f"m = {distribution.degrees:g}",
         unit="precision of rows scaled by 1/R",
-        freedom=law.freedom,
+        freedom=distribution.freedom,
     )
-    return answer, law, event
+    return answer, distribution, event

@@ -16,7 +16,7 @@ from privcov.measurements.moment import ANCHOR_SQUARED
 
 
 def fold_moments(
-    dataset: Dataset, *, joint: int, folds: int, rng: np.random.Generator
+    dataset: Dataset, *, n_anchors: int, folds: int, rng: np.random.Generator
 ) -> list[tuple[np.ndarray, int, np.ndarray]]:
     """For each of K folds: the moment of the other rows, their number, and the moment of the fold. Unit-ball units.
 
@@ -27,13 +27,13 @@ def fold_moments(
         raise ValueError("Cross-validation on the rows needs at least two rows, got n=1. Use tuning='released'.")
     folds = min(folds, n)
     member = rng.permutation(np.arange(n) % folds)
-    size, anchor = d + joint, math.sqrt(ANCHOR_SQUARED)
+    size, anchor = d + n_anchors, math.sqrt(ANCHOR_SQUARED)
     sums = np.zeros((folds, size, size))
-    labels = class_index(dataset) if joint > 1 else np.zeros(n, dtype=np.int64)
+    labels = class_index(dataset) if n_anchors > 1 else np.zeros(n, dtype=np.int64)
     for block in blocks(dataset):
         z = clip_rows(dataset.to_working(block), dataset.row_bound) / dataset.row_bound
-        if joint:
-            z = np.column_stack([z, anchor * np.eye(joint)[labels[block]]])
+        if n_anchors:
+            z = np.column_stack([z, anchor * np.eye(n_anchors)[labels[block]]])
         for k in range(folds):
             part = z[member[block] == k]
             sums[k] += part.T @ part

@@ -27,12 +27,12 @@ def fields_of(stored: Any) -> dict:
     if (stored["grid"], stored["anchor"]) != (2 ** (2 * BITS), ANCHOR):
         raise ValueError("The measurement was made on another grid, by another version of privcov.")
     facts = PublicFacts.from_dict(stored["facts"])
-    anchors = checks.whole("anchors", stored["anchors"], 0)
+    n_anchors = checks.whole("anchors", stored["anchors"], 0)
     allowed = (len(facts.classes),) if facts.classes else (0, 1) if facts.n is not None else (1,)
-    if anchors not in allowed:
+    if n_anchors not in allowed:
         raise ValueError(
-            f"anchors must be {' or '.join(map(str, allowed))} for these facts, got anchors={anchors}: one per class, "
-            "else one for the mean, which also carries the count where the number of rows is not public."
+            f"anchors must be {' or '.join(map(str, allowed))} for these facts, got anchors={n_anchors}: one per "
+            "class, else one for the mean, which also carries the count where the number of rows is not public."
         )
     trace, shape = stored["trace"], stored["shape"]
     if not isinstance(shape, str) or (trace is not None) != (shape == _TRACED):
@@ -43,9 +43,9 @@ def fields_of(stored: Any) -> dict:
         raise ValueError(f"The measurement and its event name different noise: {scale:g} and {event.scale:g}.")
     return {
         "facts": facts,
-        "total": _whole_sum(stored["total"], facts.d, anchors),
+        "total": _whole_sum(stored["total"], facts.d, n_anchors),
         "trace": None if trace is None else _whole("trace", trace),
-        "anchors": anchors,
+        "anchors": n_anchors,
         "shape": shape,
         "scale": scale,
         "event": event,
@@ -70,9 +70,9 @@ def _whole(name: str, value: Any) -> int:
     return value
 
 
-def _whole_sum(lines: Any, d: int, anchors: int) -> np.ndarray:
+def _whole_sum(lines: Any, d: int, n_anchors: int) -> np.ndarray:
     """p x p int64, or Python integers where 64 bits do not suffice."""
-    size = d + anchors
+    size = d + n_anchors
     if not isinstance(lines, list) or [isinstance(x, list) and len(x) for x in lines] != [size] * size:
         raise ValueError(f"total must be {size} lines of {size} whole numbers: the declared columns and the anchors.")
     numbers = [[_whole("An entry of total", v) for v in line] for line in lines]

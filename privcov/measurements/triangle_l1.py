@@ -35,20 +35,20 @@ from __future__ import annotations
 import math
 
 
-def l1_change(d: int, m: int, anchor: int, anchors: int) -> int:
+def l1_change(d: int, m: int, anchor: int, n_anchors: int) -> int:
     """Upper bound of the change of the triangle of zz' in the l1 norm, for whole rows of length at most m.
 
     d: columns. anchor: length of the anchor, a whole number in the steps of m. anchors: 0 alone, 1 with the mean, else
     the number of classes. A change is a whole number, so a part of the bound that bounds a whole part is rounded down.
     """
     if d == 1:
-        alone = (2 * m + anchor) ** 2 // 4 if anchors else m * m
-        return alone + (2 * anchor**2 if anchors > 1 else 0)
+        alone = (2 * m + anchor) ** 2 // 4 if n_anchors else m * m
+        return alone + (2 * anchor**2 if n_anchors > 1 else 0)
     square = ((d + 1) ** 2 + 1) * m**4 // 2
-    if anchors == 0:
+    if n_anchors == 0:
         return math.isqrt(square)
     edge = math.isqrt(4 * d * anchor**2 * m**2)
-    if anchors > 1:
+    if n_anchors > 1:
         return math.isqrt(square) + edge + 2 * anchor**2
     most, q = math.isqrt(square) + 1, edge + 1
     g = math.isqrt(most**2 + (q**2 + q * math.isqrt(32 * most**2 + q**2)) // 8) + 1

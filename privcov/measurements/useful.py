@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from privcov.measurements.exact_moment import PURE
-from privcov.measurements.exact_reading import law_of
+from privcov.measurements.exact_reading import noise_of
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
 
 
-def reason_useless(facts: PublicFacts, event: Event, anchors: int, rows: float, source: str) -> str:
+def reason_useless(facts: PublicFacts, event: Event, n_anchors: int, rows: float, source: str) -> str:
     """Why the release of this event would say nothing, in one sentence; "" when it may.
 
     No entry of the sum can exceed the number of rows, in units of R^2. Where the standard deviation of the noise on an
@@ -18,8 +18,8 @@ def reason_useless(facts: PublicFacts, event: Event, anchors: int, rows: float, 
     source says which, in words that follow the number.
     """
     shape = event.mechanism if event.mechanism in PURE else "isotropic"
-    law = law_of(facts, shape, event.scale, anchors, anchors, 1)
-    std = law.diagonal_std if facts.d == 1 else law.off_diagonal_std
+    distribution = noise_of(facts, shape, event.scale, n_anchors, n_anchors, 1)
+    std = distribution.diagonal_std if facts.d == 1 else distribution.off_diagonal_std
     if std <= rows:
         return ""
     return (

@@ -16,14 +16,14 @@ from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.measurements import moment
 from privcov.measurements.clipping import blocks, clip_rows
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import BudgetShare, Event
 
 
 def sensitivity(size: int, n: int, radius: float) -> float:
     """Largest Frobenius change of the moment of rows of norm <= radius, rounded up."""
     # Squaring the radius rounds twice more; the clip itself never exceeds the radius.
-    return moment.sensitivity(size, n, norm="l2", joint=False) * radius**2 * (1 + 2**-50)
+    return moment.sensitivity(size, n, norm="l2", n_anchors=0) * radius**2 * (1 + 2**-50)
 
 
 def measure_whitened(
@@ -35,14 +35,16 @@ def measure_whitened(
     joint: bool,
     rng: np.random.Generator,
     name: str,
-) -> tuple[np.ndarray, NoiseLaw, Event | None]:
+) -> tuple[np.ndarray, NoiseDistribution, Event | None]:
     """(noisy moment of the clipped rows A z, its noise law, event). Guarantee: the share, replace-one.
 
     whiten: A, size x size, size = d (+ 1 when joint). The rows of the data set are copied, never changed.
     """
     size, n = len(whiten), dataset.n
     delta = sensitivity(size, n, radius)
-    law = NoiseLaw("free-trace" if size > 1 else "isotropic", accounting.gaussian_scale(share, delta), size)
+    distribution = NoiseDistribution(
+        "free-trace" if size > 1 else "isotropic", accounting.gaussian_scale(share, delta), size
+    )
     total = np.zeros((size, size))
     for block in blocks(dataset):
         z = clip_rows(dataset.to_working(block), dataset.row_bound) / dataset.row_bound
@@ -51,16 +53,16 @@ def measure_whitened(
         w = clip_rows(z @ whiten.T, radius)
         total += w.T @ w
     event = None
-    if law.scale > 0:
+    if distribution.scale > 0:
         event = Event(
             share=name,
             statistic="whitened " + ("mean and second moment, jointly" if joint else "second moment"),
             mechanism="gaussian",
             norm="Frobenius norm",
             sensitivity=delta,
-            scale=law.scale,
+            scale=distribution.scale,
             proof="privcov/measurements/whitened.py",
-            law=law.shape,
+            law=distribution.shape,
             unit="whitened rows",
         )
-    return (total + total.T) / (2 * n) + law.draw(rng), law, event
+    return (total + total.T) / (2 * n) + distribution.draw(rng), distribution, event

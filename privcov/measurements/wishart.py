@@ -15,7 +15,7 @@ Nuclear sensitivities (unit ball, times n). ||zz' - ww'||_* = sqrt((a + b)^2 - 4
 
 **One alone, S + W_p(m, C I).** Its curve is in wishart_curve.py; it depends on m and p through freedom = m - p + 1 and
 on C through the ratio |z|^2 / (2 C n). The mean m C I is public and subtracted here, so the matrix is unbiased;
-who wants the published biased form adds ``law.removed_mean`` again. In joint centring the vectors z have
+who wants the published biased form adds ``distribution.removed_mean`` again. In joint centring the vectors z have
 |z|^2 <= 1 + s^2 and C grows with it, so that a theorem for unit vectors says the same about z / sqrt(1 + s^2).
 
 In joint centring the corner of the matrix is noisy too; it is then replaced by the public constant it hides. With
@@ -31,9 +31,9 @@ import numpy as np
 
 from privcov import checks
 from privcov.dataset import Dataset
-from privcov.measurements.labels import anchors
+from privcov.measurements.labels import count_anchors
 from privcov.measurements.moment import ANCHOR_SQUARED, STATISTICS, Measured, clipped_moment, rounded_up
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP
 from privcov.wishart_curve import LARGEST_EPSILON, LARGEST_FREEDOM, wishart_freedom
 
@@ -79,24 +79,26 @@ def measure_wishart(
     freedom: m - p + 1 >= 2, p the size of the matrix; 0 for no noise (a non-private reference).
     ratio:   largest |z|^2 / (2 C n); 1/2 is C = |z|^2 / n.
     """
-    joint = anchors(dataset, centre)
+    n_anchors = count_anchors(dataset, centre)
     checks.positive("ratio", ratio)
     d, n = dataset.d, dataset.n
-    delta = rounded_up(1 + ANCHOR_SQUARED if joint else 1.0, d, n)
-    exact = clipped_moment(dataset, joint=joint)
+    delta = rounded_up(1 + ANCHOR_SQUARED if n_anchors else 1.0, d, n)
+    exact = clipped_moment(dataset, n_anchors=n_anchors)
     if not freedom:
-        return Measured(exact, NoiseLaw("wishart", 0.0, d, joint, freedom=2), None, centre, n, dataset.row_bound)
+        return Measured(
+            exact, NoiseDistribution("wishart", 0.0, d, n_anchors, freedom=2), None, centre, n, dataset.row_bound
+        )
     checks.in_range("freedom", freedom, 2, 1e9, "Wishart noise has a density only for m > d.")
-    law = NoiseLaw("wishart", delta / ratio, d, joint, freedom=float(freedom))
+    distribution = NoiseDistribution("wishart", delta / ratio, d, n_anchors, freedom=float(freedom))
     event = Event(
         share=name,
-        statistic=STATISTICS[min(joint, 2)][0],
+        statistic=STATISTICS[min(n_anchors, 2)][0],
         mechanism="wishart",
         norm="squared length of one vector, over n",
         sensitivity=delta,
-        scale=law.scale,
+        scale=distribution.scale,
         proof="privcov/wishart_curve.py",
-        law=f"m = {law.degrees:g}",
+        law=f"m = {distribution.degrees:g}",
         freedom=float(freedom),
     )
-    return Measured(exact + law.draw(rng), law, event, centre, n, dataset.row_bound)
+    return Measured(exact + distribution.draw(rng), distribution, event, centre, n, dataset.row_bound)

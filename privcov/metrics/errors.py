@@ -8,7 +8,7 @@ import numpy as np
 
 from privcov import checks
 from privcov.dataset import Dataset, FileRows
-from privcov.measurements.labels import CLASSES, anchors, class_index
+from privcov.measurements.labels import CLASSES, class_index, count_anchors
 from privcov.measurements.moment import clipped_moment
 from privcov.measurements.tables.file_moment import rows_shortened
 from privcov.postprocess.joint import Moments, unpack
@@ -102,8 +102,10 @@ def _moment_in_files(dataset: Dataset, centre: str) -> np.ndarray:
             f"The sample of {dataset.name!r} is known after its row bound only, which shortens {shortened:,} of "
             f"{dataset.n:,} rows. Use against='nonprivate', or a larger row_bound."
         )
-    joint = anchors(dataset, centre)
-    found = unpack(clipped_moment(dataset, joint=joint), centre=centre, row_bound=dataset.row_bound, anchors=joint)
+    joint = count_anchors(dataset, centre)
+    found = unpack(
+        clipped_moment(dataset, n_anchors=joint), centre=centre, row_bound=dataset.row_bound, n_anchors=joint
+    )
     return of_target(found, "second moment" if centre == "none" else "covariance")
 
 
@@ -177,9 +179,9 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
     stages = [("Sample", distance(reference_matrix(dataset, rel.target, "sample")))]
     if rel.raw is not None:
         centre = rel.raw.centre
-        exact = clipped_moment(dataset.with_row_bound(rel.row_bound), joint=rel.raw.law.joint)
+        exact = clipped_moment(dataset.with_row_bound(rel.row_bound), n_anchors=rel.raw.distribution.n_anchors)
         for name, matrix in (("Clipped", exact), ("Noisy", rel.raw.matrix)):
-            found = unpack(matrix, centre=centre, row_bound=rel.row_bound, anchors=rel.raw.law.joint)
+            found = unpack(matrix, centre=centre, row_bound=rel.row_bound, n_anchors=rel.raw.distribution.n_anchors)
             stages.append((name, distance(of_target(found, rel.target))))
     stages.append(("Post-processed", error(rel, dataset, norm, relative=True, against=against)))
     return stages

@@ -29,4 +29,4 @@ def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
 
 def noise_edge(rel: Release) -> float:
     """Where the eigenvalues of the noise alone end, in working units; 0 without noise."""
-    return 0.0 if rel.raw is None else rel.raw.law.edge * rel.row_bound**2
+    return 0.0 if rel.raw is None else rel.raw.distribution.edge * rel.row_bound**2

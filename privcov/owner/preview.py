@@ -16,9 +16,9 @@ from scipy.special import ndtr
 
 from privcov import checks
 from privcov.measurements.exact_moment import anchored_rows, planned_event, settle_shape
-from privcov.measurements.exact_reading import law_of
+from privcov.measurements.exact_reading import noise_of
 from privcov.measurements.moment import ANCHOR_SQUARED
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
@@ -54,7 +54,7 @@ class Twin:
     strength: float = 0.5
     spread: float = 0.3
     row_bound: float = 1.0
-    anchors: int = 1
+    n_anchors: int = 1
 
     def __post_init__(self) -> None:
         checks.whole("d", self.d, 1)
@@ -111,39 +111,39 @@ class Preview:
         return survival(strength, self.correlation_std, self.sampling_std, universal_level(self.twin.d))
 
 
-def planned_law(facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int) -> NoiseLaw:
+def planned_noise(facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int) -> NoiseDistribution:
     """The noise of the very release that would follow, on the joint moment in unit-ball units.
 
     facts: as declared; rows: the public n, or the owner's guess of it. shape: as a method asks for it, "isotropic"
     (Gaussian), "laplace" or "wishart-difference". The scale is that of the exact measurement, in its whole numbers.
     """
-    anchors = anchored_rows(facts, "joint")
+    n_anchors = anchored_rows(facts, "joint")
     event = planned_event(facts, guarantee, centre="joint", shape=shape)
-    return law_of(facts, settle_shape(facts, shape, anchors), event.scale, anchors, 1, rows)
+    return noise_of(facts, settle_shape(facts, shape, n_anchors), event.scale, n_anchors, 1, rows)
 
 
 def preview(
-    twin: Twin, guarantee: Guarantee, law: NoiseLaw, *, seed: int = 0, replicates: int | None = None
+    twin: Twin, guarantee: Guarantee, distribution: NoiseDistribution, *, seed: int = 0, replicates: int | None = None
 ) -> Preview:
     """The plan at one guarantee. law: see `planned_law`.
 
     One seed gives the same twins and the same unit noise at every guarantee.
     """
     r2, variance = twin.row_bound**2, twin.spread**2
-    entry = law.off_diagonal_std * r2
+    entry = distribution.off_diagonal_std * r2
     # Mean at the typical values, so the noise on the mean enters the covariance by its square alone.
-    edge = law.scale * law.edge_std * twin.row_bound / _anchor(twin)
+    edge = distribution.scale * distribution.edge_std * twin.row_bound / _anchor(twin)
     noise = math.hypot(entry, edge**2) / variance
     sampling = 1 / math.sqrt(twin.n)
     level = universal_level(twin.d)
     count = replicates or int(min(max(_WORK / twin.d**3, _FEWEST), _MOST_REPLICATES))
-    errors = [_error(twin, law, seed, k) for k in range(count)]
+    errors = [_error(twin, distribution, seed, k) for k in range(count)]
     truth = twin.correlation
     return Preview(
         guarantee,
         twin,
         entry_std=entry,
-        variance_std=law.diagonal_std * r2,
+        variance_std=distribution.diagonal_std * r2,
         correlation_std=noise,
         sampling_std=sampling,
         visible=level * noise + _Z80 * math.hypot(noise, sampling),
@@ -180,14 +180,14 @@ def smallest_level(
     return high
 
 
-def noisy_twin(twin: Twin, law: NoiseLaw, seed: int, repeat: int = 0) -> tuple[Noisy, np.ndarray]:
+def noisy_twin(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int = 0) -> tuple[Noisy, np.ndarray]:
     """(a noisy measurement of a twin, the covariance of that twin's sample), working units."""
     rows, noise = (stream(seed, what, repeat, "plan", "twin") for what in ("rows", "noise"))
     covariance = twin.spread**2 * twin.correlation
     root = np.linalg.cholesky(covariance + 1e-12 * np.eye(twin.d))
     sample = root @ _wishart(twin.d, twin.n, rows) @ root.T / twin.n
     mean = root @ rows.standard_normal(twin.d) / math.sqrt(twin.n)
-    return measured(sample, mean, twin.n, twin.row_bound, law, noise, anchor=_anchor(twin)), sample
+    return measured(sample, mean, twin.n, twin.row_bound, distribution, noise, anchor=_anchor(twin)), sample
 
 
 def measured(
@@ -195,7 +195,7 @@ def measured(
     mean: np.ndarray,
     n: int,
     row_bound: float,
-    law: NoiseLaw,
+    distribution: NoiseDistribution,
     rng: np.random.Generator,
     *,
     anchor: float = math.sqrt(ANCHOR_SQUARED),
@@ -208,17 +208,19 @@ def measured(
     edge = anchor * mean[:, None] / row_bound
     block = (covariance + np.outer(mean, mean)) / row_bound**2
     whole = np.block([[block, edge], [edge.T, np.array([[anchor**2]])]])
-    std = law.off_diagonal_std
-    return Noisy(whole + law.draw(rng), True, row_bound, np.ones(d), np.zeros(d), n, std, law.diagonal_std, std)
+    std = distribution.off_diagonal_std
+    return Noisy(
+        whole + distribution.draw(rng), True, row_bound, np.ones(d), np.zeros(d), n, std, distribution.diagonal_std, std
+    )
 
 
 def _anchor(twin: Twin) -> float:
     """The constant beside each row; that of k classes read together, in which the noise on their sums adds up."""
-    return math.sqrt(ANCHOR_SQUARED / twin.anchors)
+    return math.sqrt(ANCHOR_SQUARED / twin.n_anchors)
 
 
-def _error(twin: Twin, law: NoiseLaw, seed: int, repeat: int) -> float:
-    noisy, sample = noisy_twin(twin, law, seed, repeat)
+def _error(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int) -> float:
+    noisy, sample = noisy_twin(twin, distribution, seed, repeat)
     # The covariance of `derive`, by the quicker algebra: here the last digits do not matter.
     found = unpack(clip_psd(noisy.matrix), centre="joint", row_bound=noisy.row_bound).covariance
     return float(np.linalg.norm(found - sample) / np.linalg.norm(sample))

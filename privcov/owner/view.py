@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.owner.preview import measured, planned_law
+from privcov.owner.preview import measured, planned_noise
 from privcov.postprocess.answers import derive
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
@@ -56,8 +56,8 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, shape: str, rng: n
     inside = np.clip(y, low, high)
     raw, kept = (np.cov(x, rowvar=False, bias=True).reshape(facts.d, facts.d) for x in (y, inside))
     n, mean = len(y), inside.mean(axis=0)
-    law = planned_law(facts, guarantee, shape, n)
-    noisy = measured(kept, mean, n, facts.row_bound, law, rng)
+    distribution = planned_noise(facts, guarantee, shape, n)
+    noisy = measured(kept, mean, n, facts.row_bound, distribution, rng)
     drawn = derive(noisy)
     return Look(
         _correlation(raw),

@@ -20,7 +20,7 @@ from privcov.dataset import Dataset
 from privcov.estimators.mechanisms import sulq_scale
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.errors import matrix_norm
 from privcov.metrics.graphs import solved
 from privcov.papers.base import Number, Point, Table
@@ -50,21 +50,21 @@ def draw(r: str, seed: int, replicate: int) -> Dataset:
     return data.with_row_bound(float(row_norms(data).max()))
 
 
-def noise(method: str, epsilon: float, n: int, d: int, lam: float, pure: bool) -> tuple[NoiseLaw, float]:
+def noise(method: str, epsilon: float, n: int, d: int, lam: float, pure: bool) -> tuple[NoiseDistribution, float]:
     """The printed noise in unit-ball units, and the mean that the paper leaves in."""
     delta = 1 / n
     if method == "Laplace":
-        return NoiseLaw("laplace", 2 * d / (n * epsilon), d), 0.0
+        return NoiseDistribution("laplace", 2 * d / (n * epsilon), d), 0.0
     if method == "SQLU":
-        return NoiseLaw("upper-triangle", sulq_scale(ApproxDP(epsilon, delta), d) / n, d), 0.0
+        return NoiseDistribution("upper-triangle", sulq_scale(ApproxDP(epsilon, delta), d) / n, d), 0.0
     if method == "Gaussian":
-        return NoiseLaw("upper-triangle", accounting.classical_gaussian_scale(epsilon, delta, 1.0) / n, d), 0.0
+        return NoiseDistribution("upper-triangle", accounting.classical_gaussian_scale(epsilon, delta, 1.0) / n, d), 0.0
     degrees, c = d + 1, 3 / (2 * n * epsilon)
     if method == "Output":
         c = d**2.5 / (n * epsilon * lam**2)
     elif not pure:
         degrees, c = d + 14 * math.log(4 / delta) / epsilon**2, 1 / n
-    law = NoiseLaw("wishart", 2 * c, d, freedom=degrees - d + 1)
+    law = NoiseDistribution("wishart", 2 * c, d, freedom=degrees - d + 1)
     return law, law.removed_mean
 
 
@@ -81,7 +81,7 @@ def _cell(r: str, epsilon: str, method: str) -> dict[str, str]:
 def lasso(methods: tuple[str, ...], r: str, seed: int, replicate: int) -> list[Number]:
     """One replicate of one data set: every method and epsilon, the stated problem solved to a certified gap."""
     data = draw(r, seed, replicate)
-    s, pure = clipped_moment(data, joint=0), methods == PURE
+    s, pure = clipped_moment(data, n_anchors=0), methods == PURE
     n, d = data.n, data.d
     lam = penalty(s, n)
     base = solved(s, lam, penalise_diagonal=True)
@@ -110,7 +110,7 @@ def lasso(methods: tuple[str, ...], r: str, seed: int, replicate: int) -> list[N
 def stopped(r: str, seed: int, replicate: int) -> list[Number]:
     """The same with Laplace and Gaussian noise, by paper 2's loop stopped after `STOP` iterations, rho = 100."""
     data = draw(r, seed, replicate)
-    s, n, d = clipped_moment(data, joint=0), data.n, data.d
+    s, n, d = clipped_moment(data, n_anchors=0), data.n, data.d
     lam = penalty(s, n)
     base = published_admm(s, lam, iterations=STOP).precision
     found = []

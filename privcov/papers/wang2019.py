@@ -19,7 +19,7 @@ from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.estimators.thresholding import papers_threshold
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.errors import matrix_norm
 from privcov.papers.base import LITERAL, SOUND, Number, Point, Table, View, truth_of
 from privcov.papers.checks import NOT_COMPUTED, Check, check, curve_cells
@@ -55,7 +55,9 @@ def figure(panel: str, seed: int, replicate: int) -> list[Number]:
             data = data.with_row_bound(float(row_norms(data).max()))
             scale = accounting.classical_gaussian_scale(epsilon, 1 / n, 1.0) / n
             rng = stream(seed, "published", 1, panel, sparsity, d, n, replicate)
-            noisy = clipped_moment(data, joint=0) * data.row_bound**2 + NoiseLaw("upper-triangle", scale, d).draw(rng)
+            noisy = clipped_moment(data, n_anchors=0) * data.row_bound**2 + NoiseDistribution(
+                "upper-triangle", scale, d
+            ).draw(rng)
             answer = clip_psd(np.where(np.abs(noisy) > papers_threshold(GAMMA, scale, d, n), noisy, 0.0))
             truth = truth_of(data).covariance
             error = matrix_norm(answer - truth, "spectral") / matrix_norm(truth, "spectral")

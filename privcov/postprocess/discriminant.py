@@ -32,7 +32,7 @@ def discriminant(
 
     Fisher (1936); the pooled covariance is the one within classes.
     """
-    moments = unpack(clip_psd(matrix), centre="classes", row_bound=row_bound, anchors=classes)
+    moments = unpack(clip_psd(matrix), centre="classes", row_bound=row_bound, n_anchors=classes)
     means, shares, covariance = moments.class_means, moments.class_shares, moments.covariance
     assert means is not None, "the centre is classes"
     assert shares is not None

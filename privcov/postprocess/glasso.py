@@ -27,7 +27,7 @@ MOST_SWEEPS = 500
 SMALLEST_UNIT, LARGEST_UNIT = 1e-150, 1e150  # beyond, products and reciprocals leave the range of a float
 
 
-def empties(s: np.ndarray) -> float:
+def lambda_max(s: np.ndarray) -> float:
     """The smallest lambda whose graph has no edge: the largest |s_ij|, i != j, for either treatment of the diagonal.
 
     For an indefinite s the problem need not have a solution there. 0 for a diagonal matrix.
@@ -64,7 +64,7 @@ def solve_path(
     if lambdas is None:
         points = checks.whole("points", points, 1)
         depth = checks.in_range("depth", depth, 1e-9, 1.0)
-        lambdas = np.geomspace(1.0, depth, points) * (empties(s) or float(np.abs(np.diag(s)).mean()) or 1.0)
+        lambdas = np.geomspace(1.0, depth, points) * (lambda_max(s) or float(np.abs(np.diag(s)).mean()) or 1.0)
     return _path(s, lambdas, penalise_diagonal, tol, solver, diagnosis)[0]
 
 

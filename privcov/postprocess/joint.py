@@ -30,7 +30,7 @@ class Moments:
         return found
 
 
-def unpack(matrix: np.ndarray, *, centre: str, row_bound: float, anchors: int = 1) -> Moments:
+def unpack(matrix: np.ndarray, *, centre: str, row_bound: float, n_anchors: int = 1) -> Moments:
     """Moments from a matrix in unit-ball units. anchors: its rows beyond d: 1, or the number of classes.
 
     joint: with corner c, covariance = R^2 (M_11 - M_12 M_21 / c), the Schur complement, which is positive
@@ -40,7 +40,7 @@ def unpack(matrix: np.ndarray, *, centre: str, row_bound: float, anchors: int = 
     """
     r2 = row_bound * row_bound  # not **: a release is verified bit for bit, and pow is not fixed by IEEE 754
     if centre == "classes":
-        return _by_class(matrix, row_bound, anchors)
+        return _by_class(matrix, row_bound, n_anchors)
     if centre != "joint":
         second = r2 * matrix
         return Moments(second, None, second if centre == "zero" else None)

@@ -108,8 +108,8 @@ def release_private(
     known = go.token or ledger.token_of(private.name, go.request)
     if ledger.answer(known) is None:
         event = planned_event_of(chosen, given)
-        anchors = anchored_rows(private.facts, given.centre)
-        if useless := reason_useless(private.facts, event, anchors, *_rows_of(private, ledger, expected_rows)):
+        n_anchors = anchored_rows(private.facts, given.centre)
+        if useless := reason_useless(private.facts, event, n_anchors, *_rows_of(private, ledger, expected_rows)):
             raise ValueError(useless)
         if private.files is not None:  # what would be refused after a long reading is refused now
             ledger.check(private.name, guarantee, go.request, known)

@@ -19,7 +19,7 @@ from privcov import accounting, checks
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exposed import exposed
 from privcov.measurements.moment import Measured
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.stored_sum import event_of
 from privcov.postprocess.fit import Fit
 from privcov.privacy import (
@@ -122,7 +122,7 @@ class Release:
         """The guarantee the events compose to (None: nothing was measured)."""
         if self.as_asked:
             return accounting.compose(self.events, self.guarantee)
-        return accounting.really(self.events, self.guarantee)
+        return accounting.actual_guarantee(self.events, self.guarantee)
 
     @property
     def exposed(self) -> str:
@@ -183,7 +183,7 @@ class Release:
         if self.raw is not None:
             fields["raw"] = {
                 "matrix": self.raw.matrix,
-                "law": dataclasses.asdict(self.raw.law),
+                "law": self.raw.distribution.to_dict(),
                 "centre": self.raw.centre,
                 "event": None if self.raw.event is None else self.events.index(self.raw.event),
             }
@@ -277,20 +277,20 @@ def _array(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _raw(raw: dict, read: dict) -> Measured:
-    law = NoiseLaw(**raw["law"])
-    for field in dataclasses.fields(law):
-        value = getattr(law, field.name)
+    distribution = NoiseDistribution.from_dict(raw["law"])
+    for field in dataclasses.fields(distribution):
+        value = getattr(distribution, field.name)
         if field.type == "int":
             checks.whole(
                 field.name, int(value) if isinstance(value, bool) else value, 0
             )  # joint was once true or false
-    checks.in_range("scale", law.scale, 0.0, math.inf)
-    checks.number("freedom", law.freedom)
+    checks.in_range("scale", distribution.scale, 0.0, math.inf)
+    checks.number("freedom", distribution.freedom)
     event = None if raw["event"] is None else read["events"][checks.whole("event", raw["event"], 0)]
-    if not isinstance(raw["centre"], str) or not isinstance(law.corner, bool):
+    if not isinstance(raw["centre"], str) or not isinstance(distribution.corner, bool):
         raise ValueError("centre must be text, and corner true or false.")
-    matrix = _array("raw", raw["matrix"], (law.size, law.size))
-    return Measured(matrix, law, event, raw["centre"], read["n"], read["row_bound"], read.get("count"))
+    matrix = _array("raw", raw["matrix"], (distribution.size, distribution.size))
+    return Measured(matrix, distribution, event, raw["centre"], read["n"], read["row_bound"], read.get("count"))
 
 
 def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
@@ -330,9 +330,9 @@ def state(rel: Any) -> Statement:
         return "; ".join(words if times == 1 else f"{times} times {words}" for words, times in told)
 
     def noise(e: Event) -> str:
-        law = f" ({e.law})" if e.law else ""
+        distribution = f" ({e.law})" if e.law else ""
         freedom = f", freedom {e.freedom:.9g}" if e.freedom else ""
-        return f"{e.mechanism}{law}, scale {e.scale:.9g}{freedom}, {e.unit}"
+        return f"{e.mechanism}{distribution}, scale {e.scale:.9g}{freedom}, {e.unit}"
 
     def spent(e: Event) -> str:
         name = "mu" if e.mechanism == "gaussian" else "epsilon" if e.pure else "ratio"

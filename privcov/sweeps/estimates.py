@@ -76,7 +76,7 @@ def _quickest(work: Callable[[], None]) -> float:
 
 def cost_on(entry: Entry, dataset: Dataset, guarantee: Guarantee) -> Cost:
     """The cost of a method on rows that are there: measured once on them."""
-    clipped_moment(dataset, joint=False)
+    clipped_moment(dataset, n_anchors=0)
     return Cost(dataset.n, dataset.d, probe_method(entry, dataset, guarantee), 0.0, 0.0)
 
 
@@ -86,7 +86,7 @@ def cost_of(entry: Entry, guarantee: Guarantee, n: int, d: int) -> Cost:
     def timed(rows: int, columns: int) -> float:
         source = build(SOURCES.get("ar1-covariance").cls, "Source", {"n": rows, "d": columns})
         dataset = make_dataset(source, seed=0)
-        clipped_moment(dataset, joint=False)
+        clipped_moment(dataset, n_anchors=0)
         return probe_method(entry, dataset, guarantee)
 
     d0 = max(1, min(d, _PROBE_D))
@@ -116,7 +116,7 @@ def data_seconds_per_work() -> float:
     def once() -> None:
         source = build(SOURCES.get("ar1-covariance").cls, "Source", {"n": 4_000, "d": 32})
         dataset = make_dataset(source, seed=0)
-        clipped_moment(dataset, joint=False)
+        clipped_moment(dataset, n_anchors=0)
         reference_matrix(dataset, "covariance", "sample")
 
     return _quickest(once) / data_work(4_000, 32)

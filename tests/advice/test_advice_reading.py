@@ -96,7 +96,7 @@ def test_a_row_bound_is_measured_by_that_of_the_cells():
 def test_a_number_of_rows_is_protected_by_the_extra_row_of_the_measurement(norm_kind):
     norm = "nuclear" if norm_kind == "pure" else "l2"
     one, known = (
-        sensitivity(7, 1, norm=norm, joint=joint, relation=relation)
+        sensitivity(7, 1, norm=norm, n_anchors=joint, relation=relation)
         for joint, relation in ((1, "add-remove"), (0, "replace-one"))
     )
     for mean_known in (True, False):

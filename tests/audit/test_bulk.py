@@ -9,17 +9,17 @@ from privcov.audit.broken import FAULTS
 from privcov.audit.bulk import draw_many
 from privcov.audit.mechanisms import BASES, EXACT, find, mechanisms, sampler
 from privcov.audit.pairs import catalogue, tables
-from privcov.measurements.noise import SHAPES, NoiseLaw
+from privcov.measurements.noise import SHAPES, NoiseDistribution
 from privcov.randomness import stream
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, "wishart-difference"])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_many_draws_are_the_single_draws_of_the_same_stream(shape, d):
-    law = NoiseLaw(shape, 0.7, d)
+    distribution = NoiseDistribution(shape, 0.7, d)
     rng = np.random.default_rng(3)
-    single = np.array([law.draw(rng) for _ in range(50)])
-    np.testing.assert_allclose(draw_many(law, 50, np.random.default_rng(3)), single, rtol=1e-13, atol=1e-15)
+    single = np.array([distribution.draw(rng) for _ in range(50)])
+    np.testing.assert_allclose(draw_many(distribution, 50, np.random.default_rng(3)), single, rtol=1e-13, atol=1e-15)
 
 
 class Replay:
@@ -40,17 +40,17 @@ class Replay:
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize("freedom", [2.0, 7.0])
 def test_wishart_draws_are_those_of_the_same_numbers(d, freedom):
-    law = NoiseLaw("wishart", 0.7, d, freedom=freedom)
-    many = draw_many(law, 40, np.random.default_rng(5))
+    distribution = NoiseDistribution("wishart", 0.7, d, freedom=freedom)
+    many = draw_many(distribution, 40, np.random.default_rng(5))
     rng = np.random.default_rng(5)
     normals, uniforms = rng.standard_normal((40, d, d)), rng.random((40, d))
-    single = [law.draw(Replay(z, u)) for z, u in zip(normals, uniforms, strict=True)]
+    single = [distribution.draw(Replay(z, u)) for z, u in zip(normals, uniforms, strict=True)]
     np.testing.assert_allclose(many, single, rtol=1e-12, atol=1e-14)
 
 
 def test_a_law_with_anchors_is_refused():
     with pytest.raises(ValueError, match="anchored"):
-        draw_many(NoiseLaw("isotropic", 1.0, 2, joint=1), 3, np.random.default_rng(0))
+        draw_many(NoiseDistribution("isotropic", 1.0, 2, n_anchors=1), 3, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("made", [m for m in mechanisms() if m.bulk and not m.broken], ids=lambda m: m.key)
@@ -65,9 +65,9 @@ def test_the_audited_answer_is_the_noisy_matrix_of_a_release(made):
         given["iterations"] = 1
     release = privcov.release(made.method, data, claim, **given)
     still = sampler(made, data, claim).centre
-    law = release.raw.law
+    distribution = release.raw.distribution
     rng = stream(4, "noise", 0, "audit first", made.method)
-    noisy = still + draw_many(law, 1, rng)[0]
+    noisy = still + draw_many(distribution, 1, rng)[0]
     np.testing.assert_allclose(noisy, release.raw.matrix, rtol=1e-12, atol=1e-14)
     (event,) = sampler(made, data, claim).events
     assert event == release.events[0]

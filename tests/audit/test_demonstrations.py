@@ -52,8 +52,8 @@ def test_the_repair_holds(key):
 @pytest.mark.parametrize("made", GAUSSIAN, ids=lambda d: d.key)
 def test_simulated_attacks_agree_with_the_closed_form(made):
     """40,000 attacks (20,000 for re-runs): five standard deviations are at most 0.018."""
-    options = made.lever.options
-    for value in (options[0], options[len(options) // 3], made.lever.default):
+    options = made.control.options
+    for value in (options[0], options[len(options) // 3], made.control.default):
         for side in made.case.run(value, 20_000, 5):
             assert side.exact
             assert side.hits / side.guesses == pytest.approx(side.success, abs=2.5 / math.sqrt(side.guesses))
@@ -63,10 +63,10 @@ def test_simulated_attacks_agree_with_the_closed_form(made):
 @pytest.mark.parametrize("made", GAUSSIAN, ids=lambda d: d.key)
 def test_the_distance_is_the_mahalanobis_distance_of_the_noise_that_is_drawn(made):
     """Against the sample covariance of 20,000 draws of the law itself, read as vectors: within 5 %."""
-    for attack in made.case.attacks(made.lever.default):
-        upper = np.triu_indices(attack.law.size)
+    for attack in made.case.attacks(made.control.default):
+        upper = np.triu_indices(attack.distribution.size)
         rng = stream(1, "law")
-        draws = np.array([attack.law.draw(rng)[upper] for _ in range(20_000)])
+        draws = np.array([attack.distribution.draw(rng)[upper] for _ in range(20_000)])
         moving = draws.std(axis=0) > 0
         gap = (attack.first - attack.second)[upper]
         assert not gap[~moving].any()
@@ -77,18 +77,18 @@ def test_the_distance_is_the_mahalanobis_distance_of_the_noise_that_is_drawn(mad
 def test_noise_in_bulk_has_the_law_of_a_single_draw():
     """Standard deviation of every entry, 50,000 draws against the law: within 3 %; the anchor's corner gets none."""
     attack = shown.find("sample-mean").case.attacks(1.0)[1]
-    found = _noise(attack.law, 50_000, stream(2, "bulk")).std(axis=0)
-    law = attack.law
-    wanted = np.full((3, 3), law.off_diagonal_std)
-    wanted[[0, 1], [0, 1]] = law.diagonal_std
+    found = _noise(attack.distribution, 50_000, stream(2, "bulk")).std(axis=0)
+    distribution = attack.distribution
+    wanted = np.full((3, 3), distribution.off_diagonal_std)
+    wanted[[0, 1], [0, 1]] = distribution.diagonal_std
     wanted[2, 2] = 0
     assert found == pytest.approx(wanted, rel=0.03)
 
 
 def test_harmless_ends_are_harmless():
     for key in ("longest-row", "re-runs", "outside"):
-        case, lever = shown.find(key).case, shown.find(key).lever
-        done, repaired = case.exact(lever.options[0])
+        case, control = shown.find(key).case, shown.find(key).control
+        done, repaired = case.exact(control.options[0])
         assert done == pytest.approx(repaired, rel=1e-12)
     done, _ = shown.find("sample-mean").case.exact(0.0)
     assert done <= accounting.attacker_success(CLAIM)
@@ -99,7 +99,7 @@ def test_harmless_ends_are_harmless():
 def test_the_curve_is_that_of_the_demonstration(key):
     """Its own closed forms at every position, and its own limit."""
     case, curve = shown.find(key).case, shown.curve(key)
-    assert tuple(curve.values) == shown.find(key).lever.options
+    assert tuple(curve.values) == shown.find(key).control.options
     for value, done, repaired, permitted in zip(curve.values, curve.done, curve.repaired, curve.permitted, strict=True):
         assert (done, repaired) == case.exact(value)
         assert permitted == case.limit(value)
@@ -172,7 +172,7 @@ def test_the_answers_before_noise_are_what_the_habits_compute():
 def test_tuning_on_rows_gives_the_row_away_whatever_the_folds():
     """Five assignments to folds at every position of the lever, and the release itself says gamma."""
     made = shown.find("raw-tuning")
-    for value in made.lever.options:
+    for value in made.control.options:
         first, second = made.case.chosen(value, 5, seed=9)
         assert (first > 0).all()
         assert (second == 0).all()
@@ -199,8 +199,8 @@ def test_a_random_row_in_the_clear_is_exactly_what_delta_one_over_n_permits():
 
 
 def test_the_expected_number_of_printed_rows_is_n_delta():
-    case, lever = shown.find("one-over-n").case, shown.find("one-over-n").lever
-    for n in lever.options:
+    case, control = shown.find("one-over-n").case, shown.find("one-over-n").control
+    for n in control.options:
         one, small = case.deltas(n)
         assert case.printed(n, one) == 1
         assert case.printed(n, small) < 0.05
@@ -226,15 +226,15 @@ def test_delta_one_over_n_keeps_its_claim_and_the_claim_is_worthless():
 @pytest.mark.parametrize("key", KEYS)
 def test_every_position_of_the_lever_runs_and_the_seed_decides(key):
     made = shown.find(key)
-    for value in {made.lever.options[0], made.lever.options[-1]}:
+    for value in {made.control.options[0], made.control.options[-1]}:
         one, two = (shown.run(key, value, seed=3, count=100) for _ in range(2))
         for a, b in ((one.done, two.done), (one.repaired, two.repaired)):
             assert a.hits == b.hits
             assert 0.5 <= a.success <= 1
             assert a.seen.first.sum() == pytest.approx(1)
             assert a.finding.endswith(".")
-    assert made.lever.default in made.lever.options
-    assert list(made.lever.options) == sorted(made.lever.options)
+    assert made.control.default in made.control.options
+    assert list(made.control.options) == sorted(made.control.options)
 
 
 def test_what_is_not_offered_is_refused():

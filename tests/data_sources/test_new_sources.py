@@ -82,7 +82,7 @@ def test_a_constant_pixel_gets_noise_like_any_other():
     noise = rel.raw.matrix - clean.raw.matrix
     at = ds.columns.index("pixel 4,0")
     assert clean.covariance[at, at] == pytest.approx(0, abs=1e-12)
-    assert 0.7 < noise[at, :64].std() / rel.raw.law.scale < 1.3  # 64 draws: a deviation is 9 %
+    assert 0.7 < noise[at, :64].std() / rel.raw.distribution.scale < 1.3  # 64 draws: a deviation is 9 %
 
 
 def test_a_release_on_blank_pixels_is_finite_for_every_additive_method():

@@ -111,7 +111,7 @@ def test_a_private_radius_saves_noise_where_all_rows_are_short():
     rels = [release("adaptive-cov", ds, ZCDP(0.5), seed=s, radius="private") for s in range(5)]
     truth = ds.rows.T @ ds.rows / ds.n
     for rel in rels:
-        assert rel.raw.law.scale <= 2.0**-18
+        assert rel.raw.distribution.scale <= 2.0**-18
         assert np.linalg.norm(rel.covariance - truth) < 0.2 * np.linalg.norm(truth)
     events = {e.share: e for e in rels[0].events}
     assert events["trace"].sensitivity < 1e-5 / 3000  # in units of R: r^2 / n

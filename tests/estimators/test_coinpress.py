@@ -48,9 +48,9 @@ def test_the_published_congruence_would_be_seen(steps, monkeypatch):
     honest = coinpress.measure_whitened
 
     def recorded(dataset, share, whiten, **more):
-        z, law, event = honest(dataset, share, whiten, **more)
+        z, distribution, event = honest(dataset, share, whiten, **more)
         last.update(a=whiten, z=clip_psd(z))
-        return z, law, event
+        return z, distribution, event
 
     monkeypatch.setattr(coinpress, "measure_whitened", recorded)
     truth, ours, theirs = ds.rows.T @ ds.rows / ds.n, [], []

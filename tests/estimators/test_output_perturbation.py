@@ -9,7 +9,7 @@ import pytest
 import privcov
 from privcov import accounting
 from privcov.dataset import Dataset
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.output_noise import unit_moment, unit_sensitivity
 from privcov.postprocess.admm import solve_admm
 from privcov.postprocess.smoothed import smoothed_lasso
@@ -121,21 +121,21 @@ def test_the_published_lasso_is_not_capped():
 
     ds, rho = dataset(4), 0.05
     rel = privcov.release(KEY, ds, NoPrivacy(), calibration="as-published", penalty=rho, centre="none")
-    want = solve_path(clipped_moment(ds, joint=False), [rho], penalise_diagonal=True)[0].precision / 4
+    want = solve_path(clipped_moment(ds, n_anchors=0), [rho], penalise_diagonal=True)[0].precision / 4
     assert np.linalg.norm(rel.precision - want) < 5e-3 * np.linalg.norm(want)
 
 
 def test_the_total_variation_of_shifted_wishart_noise_stays_below_its_bound():
     """d = 2, indefinite change G, 200,000 draws: the share of W outside W >= G+ is exactly 1 - exp(-tr G+ / 2C), and
     the set {B not >= A'} alone already has more than zero probability. Deviation of a share: 0.0011."""
-    law = NoiseLaw("wishart", 1.0, 2, freedom=2.0)  # C = 1/2
+    distribution = NoiseDistribution("wishart", 1.0, 2, freedom=2.0)  # C = 1/2
     rng = np.random.default_rng(5)
     g = np.array([[0.6, 0.5], [0.5, -0.3]])
     values, vectors = np.linalg.eigh(g)
     plus = (vectors * np.maximum(values, 0)) @ vectors.T
     z = rng.standard_normal((200_000, 2, 3))
     w = z @ z.transpose(0, 2, 1) / 2
-    assert w.mean(axis=0) == pytest.approx(law.removed_mean * np.eye(2), abs=0.02)
+    assert w.mean(axis=0) == pytest.approx(distribution.removed_mean * np.eye(2), abs=0.02)
 
     def outside(change):
         return float(np.mean(np.linalg.eigvalsh(w - change)[:, 0] < 0))

@@ -70,7 +70,7 @@ def test_the_chosen_point_is_that_of_the_rule_on_the_released_matrix():
             rel = privcov.release("glasso-gaussian", rows(), ZCDP(0.05), rule=rule, centre=centre)
             s = target(rel.raw.matrix, centre) * rel.row_bound**2
             assert np.linalg.eigvalsh(s)[0] > 0.01 * np.trace(s) / 6  # so that the repair did nothing
-            noise = rel.raw.law.off_diagonal_std * rel.row_bound**2
+            noise = rel.raw.distribution.off_diagonal_std * rel.row_bound**2
             found = choices(rel.path, s, noise, rel.raw.rows)
             np.testing.assert_array_equal(rel.path[found[rule]].precision, rel.precision)
 
@@ -154,8 +154,8 @@ def test_noise_on_the_target_has_the_law_of_the_release():
     rng = np.random.default_rng(0)
     measured = measure_moment(ds, ZCDP(0.5), centre="zero", shape="free-trace", rng=rng)
     draws = np.array([noise_on_target(measured)(rng) for _ in range(3000)])
-    assert draws[:, 0, 1].std() == pytest.approx(measured.law.off_diagonal_std, rel=0.06)
-    assert draws[:, 0, 0].std() == pytest.approx(measured.law.diagonal_std, rel=0.06)
+    assert draws[:, 0, 1].std() == pytest.approx(measured.distribution.off_diagonal_std, rel=0.06)
+    assert draws[:, 0, 0].std() == pytest.approx(measured.distribution.diagonal_std, rel=0.06)
 
 
 # --- how good they are --------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def test_the_printed_scales(d, centre):
     for (key, calibration, asked), scale in want.items():
         rel = release(key, asked, calibration, d, centre=centre, tuning="fixed")
         assert rel.events[0].scale == pytest.approx(scale * unit, rel=1e-12), key
-        assert rel.raw.law.shape in ("upper-triangle", "laplace", "wishart"), key
+        assert rel.raw.distribution.shape in ("upper-triangle", "laplace", "wishart"), key
     assert sulq_scale(both, p) == pytest.approx(beta + 1 / math.sqrt(epsilon))
 
 
@@ -127,7 +127,7 @@ def test_cross_validation_on_the_rows_is_that_of_the_paper():
     rng = stream(0, "noise", 0, ds.name, "ridge-precision")
     rng.standard_normal((3, 3))  # the noise, drawn first and multiplied by zero
     losses = np.zeros(len(PENALTIES))
-    for train, _, held in fold_moments(ds, joint=False, folds=5, rng=rng):
+    for train, _, held in fold_moments(ds, n_anchors=0, folds=5, rng=rng):
         for i, penalty in enumerate(PENALTIES):
             values, vectors = np.linalg.eigh(train)
             theta = (vectors * (2 / (values + np.sqrt(values**2 + (penalty / 3) ** 2)))) @ vectors.T
@@ -152,9 +152,9 @@ def test_cross_validation_on_the_rows_is_that_of_the_paper():
 def test_every_entry_is_penalised_and_nothing_is_repaired(key, calibration, asked):
     """Each solved point is the lasso of the noisy matrix itself, its Wishart mean left in, the diagonal penalised."""
     rel = release(key, asked, calibration)
-    law, r2 = rel.raw.law, rel.row_bound**2
-    s = rel.raw.matrix + law.removed_mean * np.eye(4)
-    assert ("Wishart" in rel.statement["Noise"] or law.removed_mean > 0) == ("wishart" in key)
+    distribution, r2 = rel.raw.distribution, rel.row_bound**2
+    s = rel.raw.matrix + distribution.removed_mean * np.eye(4)
+    assert ("Wishart" in rel.statement["Noise"] or distribution.removed_mean > 0) == ("wishart" in key)
     usable = [fit for fit in rel.path if fit.precision is not None]
     assert len(usable) >= 5
     for fit in usable[::4]:
@@ -162,7 +162,7 @@ def test_every_entry_is_penalised_and_nothing_is_repaired(key, calibration, aske
         np.testing.assert_allclose(fit.precision * r2, want, rtol=0, atol=3e-3 * np.abs(want).max())
     np.testing.assert_allclose(rel.second_moment, s * r2, rtol=1e-12)
     if "wishart" in key:
-        assert f"{law.removed_mean * r2:.4g}" in rel.notes[0]
+        assert f"{distribution.removed_mean * r2:.4g}" in rel.notes[0]
     assert "every entry is penalised" in " ".join(rel.notes)
 
 

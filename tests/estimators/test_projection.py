@@ -45,7 +45,7 @@ def test_the_released_trace_is_as_accurate_as_one_entry():
     ds = data()
     rels = [release("projection", ds, ZCDP(0.5), seed=s) for s in range(400)]
     traces = [np.trace(r.raw.matrix) for r in rels]
-    assert np.std(traces) == pytest.approx(rels[0].raw.law.scale * np.sqrt(20 / 21), rel=0.12)
+    assert np.std(traces) == pytest.approx(rels[0].raw.distribution.scale * np.sqrt(20 / 21), rel=0.12)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

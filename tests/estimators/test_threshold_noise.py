@@ -27,7 +27,7 @@ def test_variances_and_bias_with_class_means_against_draws():
     ds = Dataset.from_rows(x, 1.0, labels=y)
     measured = measure_moment(ds, ZCDP(0.05), centre="classes", shape="free-trace", rng=np.random.default_rng(1))
     exact = measure_moment(ds, privcov.NoPrivacy(), centre="classes", shape="free-trace", rng=rng).matrix
-    draws = np.array([target(unit_moments(exact + measured.law.draw(rng), measured)) for _ in range(4000)])
+    draws = np.array([target(unit_moments(exact + measured.distribution.draw(rng), measured)) for _ in range(4000)])
     whole = unit_moments(measured.matrix, measured)
     off = ~np.eye(4, dtype=bool)
     guess, seen = off_diagonal_variance(whole, measured)[off], draws.var(axis=0)[off]

@@ -195,7 +195,7 @@ def test_the_halves_of_fission_are_independent(centre):
     errors = np.array(errors).reshape(4000, 6)
     across = np.corrcoef(errors.T)[:3, 3:]
     assert np.abs(across).max() < 0.071
-    std = measured.law.off_diagonal_std
+    std = measured.distribution.off_diagonal_std
     if centre == "zero":
         np.testing.assert_allclose(errors[:, :3].std(axis=0), math.sqrt(1.25) * std, rtol=0.05)
         np.testing.assert_allclose(errors[:, 3:].std(axis=0), math.sqrt(5) * std, rtol=0.05)
@@ -211,9 +211,9 @@ def test_a_local_release_speaks_of_one_users_report(key):
     (event,) = rel.events
     assert rel.neighbours == LOCAL
     assert event.sensitivity == pytest.approx(math.sqrt(2), rel=1e-12)
-    assert rel.raw.law.scale == pytest.approx(event.scale / math.sqrt(500), rel=1e-15)
+    assert rel.raw.distribution.scale == pytest.approx(event.scale / math.sqrt(500), rel=1e-15)
     central = release("dp-thresholding", ds, ASKED)
-    assert rel.raw.law.scale == pytest.approx(central.raw.law.scale * math.sqrt(500), rel=1e-9)
+    assert rel.raw.distribution.scale == pytest.approx(central.raw.distribution.scale * math.sqrt(500), rel=1e-9)
 
 
 # --- defects seen elsewhere (peers-and-threats.md, 3b) ------------------------------------------------------

@@ -152,7 +152,7 @@ def test_wishart_difference_under_every_relation(relation, centre, asked):
     assert (rel.n is None) == (relation == "add-remove")
     back = privcov.Release.from_json(rel.to_json())
     assert back.to_json() == rel.to_json()
-    assert back.raw.law == rel.raw.law
+    assert back.raw.distribution == rel.raw.distribution
 
 
 @pytest.mark.parametrize("d", [2, 5, 20])

@@ -39,8 +39,8 @@ def test_the_curve_has_both_attacks_the_limit_and_the_place_of_the_lever(found, 
     assert len(figure.data) == len(wanted)
     for trace, values in zip(figure.data, wanted, strict=True):
         assert np.array(trace.y) == pytest.approx(values)
-        assert list(trace.x) == [made.lever.words(v) for v in made.lever.options]
-    here = made.lever.options.index(found.value)
+        assert list(trace.x) == [made.control.words(v) for v in made.control.options]
+    here = made.control.options.index(found.value)
     assert int(np.argmax(figure.data[0].marker.size)) == here
     assert f"{curve.done[here]:.1%}" in alt
     assert len({trace.name for trace in figure.data}) == len(wanted)

@@ -11,7 +11,7 @@ from privcov.measurements import eigenvalues, exponential_vectors, whitened
 from privcov.measurements.eigenvalues import measure_eigenvalues
 from privcov.measurements.exponential_vectors import deflate, measure_directions, sample_bingham
 from privcov.measurements.moment import clipped_moment
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.noise_constants import closed_form, monte_carlo
 from privcov.measurements.sparse_vector import (
     HALVINGS,
@@ -51,7 +51,7 @@ def neighbours(trials, seed=0):
 
 
 def spectrum(ds, joint):
-    return np.linalg.eigvalsh(clipped_moment(ds, joint=joint))
+    return np.linalg.eigvalsh(clipped_moment(ds, n_anchors=joint))
 
 
 @pytest.mark.parametrize("joint", [False, True])
@@ -77,13 +77,13 @@ def test_the_eigenvalue_bounds_are_attained():
 def test_the_score_of_a_direction_has_its_declared_sensitivity(joint):
     """EMCov (Amin et al. 2019): u'Cu has sensitivity 1, not 2, so the tight exponent is epsilon/2."""
     for one, two in neighbours(2000, seed=1):
-        gap = clipped_moment(one, joint=joint) - clipped_moment(two, joint=joint)
+        gap = clipped_moment(one, n_anchors=joint) - clipped_moment(two, n_anchors=joint)
         limit = exponential_vectors.score_sensitivity(one.d, one.n, joint=joint)
         assert np.abs(np.linalg.eigvalsh(gap)).max() <= limit + 1e-15
     # attained, also with the anchor: <x, y> = -s^2 makes the two extended rows orthogonal
     c = -0.5 if joint else 0.0
     pair = [Dataset.from_rows([row]) for row in ([1.0, 0.0], [c, math.sqrt(1 - c * c)])]
-    gap = clipped_moment(pair[0], joint=joint) - clipped_moment(pair[1], joint=joint)
+    gap = clipped_moment(pair[0], n_anchors=joint) - clipped_moment(pair[1], n_anchors=joint)
     limit = exponential_vectors.score_sensitivity(2, 1, joint=joint)
     assert np.abs(np.linalg.eigvalsh(gap)).max() == pytest.approx(limit, rel=1e-9)
 
@@ -113,8 +113,10 @@ def test_whitened_moments_move_no_more_than_declared():
 
 def measure_whitened_exactly(ds, a, radius):
     rng = np.random.default_rng(0)
-    z, law, event = whitened.measure_whitened(ds, NoPrivacy(), a, radius=radius, joint=False, rng=rng, name="s")
-    assert law.scale == 0
+    z, distribution, event = whitened.measure_whitened(
+        ds, NoPrivacy(), a, radius=radius, joint=False, rng=rng, name="s"
+    )
+    assert distribution.scale == 0
     assert event is None
     return z
 
@@ -153,7 +155,7 @@ def test_the_bias_bound_is_the_papers_and_bounds_the_bias():
     fast = clipping_bias(norm_bins(ds))
     np.testing.assert_allclose(fast, [slow_bias(norms, t) for t in TAUS], rtol=1e-12, atol=1e-12)
     for tau, bound in zip(TAUS[:12], fast, strict=False):
-        gap = clipped_moment(ds, joint=False) - tau**2 * clipped_moment(ds.with_row_bound(tau), joint=False)
+        gap = clipped_moment(ds, n_anchors=0) - tau**2 * clipped_moment(ds.with_row_bound(tau), n_anchors=0)
         tail = float(np.sum(norms[norms > tau] ** 2))
         assert ds.n * np.linalg.norm(gap) <= bound + 1e-12
         assert bound <= 4 * tail + 1e-12
@@ -230,7 +232,7 @@ def test_threshold_and_radius_without_noise_or_rows():
 def test_the_trace_has_its_noise():
     """4,000 draws: a scale off by 10 % would be seen (4 deviations of 1.6 % are 6 %)."""
     ds = Dataset.from_rows(ball(np.random.default_rng(1), 50, 3))
-    exact = float(np.trace(clipped_moment(ds, joint=False)))
+    exact = float(np.trace(clipped_moment(ds, n_anchors=0)))
     for share in (ZCDP(0.5), PureDP(1.0)):
         rng = np.random.default_rng(2)
         draws = [measure_trace(ds, share, rng=rng)[0] - exact for _ in range(4000)]
@@ -242,13 +244,13 @@ def test_the_trace_has_its_noise():
 def test_noise_on_the_eigenvalues_is_what_the_event_says():
     ds = Dataset.from_rows(ball(np.random.default_rng(1), 40, 30))
     exact = spectrum(ds, False)[::-1]
-    for share, law in ((ZCDP(0.5), stats.norm), (PureDP(1.0), stats.laplace)):
+    for share, distribution in ((ZCDP(0.5), stats.norm), (PureDP(1.0), stats.laplace)):
         rng = np.random.default_rng(3)
         found = [measure_eigenvalues(ds, share, centre="zero", rng=rng) for _ in range(100)]
         unit = np.concatenate([(f.values - exact) / f.event.scale for f in found])
         # 3,000 draws: a scale off by 10 % moves the KS distance by about 0.025, to p near 0.04; by 20 % to p < 1e-4
-        assert stats.kstest(unit, law.cdf).pvalue > 0.01
-        assert stats.kstest(unit * 1.2, law.cdf).pvalue < 1e-3
+        assert stats.kstest(unit, distribution.cdf).pvalue > 0.01
+        assert stats.kstest(unit * 1.2, distribution.cdf).pvalue < 1e-3
 
 
 # --- the Bingham sampler -------------------------------------------------------------------------------------
@@ -344,7 +346,7 @@ def test_directions_are_orthonormal_and_say_what_they_spent():
         assert (event.sensitivity / event.scale) ** 2 / 8 <= share.rho
     exact, none = measure_directions(ds, [NoPrivacy()] * 9, centre="zero", rng=np.random.default_rng(0))
     assert none == ()
-    assert (np.diff(np.diag(exact.T @ clipped_moment(ds, joint=False) @ exact)) <= 1e-15).all()
+    assert (np.diff(np.diag(exact.T @ clipped_moment(ds, n_anchors=0) @ exact)) <= 1e-15).all()
 
 
 # --- constants from no data ----------------------------------------------------------------------------------
@@ -355,8 +357,8 @@ def test_directions_are_orthonormal_and_say_what_they_spent():
 def test_simulated_sizes_cover_and_lie_below_the_printed_bounds(shape, size):
     """400 fresh draws stay within the 95 % quantile about as often (100 draws made it: 6 % slack on each side)."""
     found = monte_carlo(shape, size, 0.05)
-    rng, law = np.random.default_rng(17), NoiseLaw(shape, 1.0, size)
-    noise = [law.draw(rng) for _ in range(400)]
+    rng, distribution = np.random.default_rng(17), NoiseDistribution(shape, 1.0, size)
+    noise = [distribution.draw(rng) for _ in range(400)]
     inside = np.mean([np.abs(np.linalg.eigvalsh(w)).max() <= found.spectral for w in noise])
     assert inside >= 0.87
     assert np.mean([np.linalg.norm(w) <= found.frobenius for w in noise]) >= 0.87

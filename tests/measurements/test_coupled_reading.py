@@ -9,7 +9,7 @@ import privcov
 from privcov.measurements import exact_moment, exact_noise
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.integer_gram import UNIT
-from privcov.measurements.noise import NoiseLaw, coupled_moments
+from privcov.measurements.noise import NoiseDistribution, coupled_moments
 from privcov.private_dataset import PrivateDataset
 
 N = 40
@@ -46,11 +46,11 @@ def test_with_classes_the_block_is_left_alone(monkeypatch):
 @pytest.mark.parametrize(("d", "joint", "measured"), [(1, 1, 1), (2, 1, 1), (4, 0, 1), (3, 0, 0), (2, 1, 3), (2, 3, 3)])
 def test_the_law_that_is_told_is_the_one_that_is_simulated(d, joint, measured):
     """2,500 draws, fixed seed: deviations within 12 % (five standard errors of 2.2 %, for tails this heavy)."""
-    law, rng = NoiseLaw("coupled-wishart", 1.0, d, joint, measured=measured), np.random.default_rng(d)
-    drawn = np.array([law.draw(rng) for _ in range(2_500)])
-    assert np.std(drawn[:, 0, 0]) == pytest.approx(law.diagonal_std, rel=0.12)
+    distribution, rng = NoiseDistribution("coupled-wishart", 1.0, d, joint, measured=measured), np.random.default_rng(d)
+    drawn = np.array([distribution.draw(rng) for _ in range(2_500)])
+    assert np.std(drawn[:, 0, 0]) == pytest.approx(distribution.diagonal_std, rel=0.12)
     if d + joint > 1:
-        assert np.std(drawn[:, 0, -1]) == pytest.approx(law.off_diagonal_std, rel=0.12)
+        assert np.std(drawn[:, 0, -1]) == pytest.approx(distribution.off_diagonal_std, rel=0.12)
     if measured == 1:
         p = d + 1
         alpha, beta = coupled_moments(p)

@@ -64,13 +64,13 @@ def test_event_matrix_and_law_agree(centre, share):
     measured = measure(data, share, centre, seed=5)
     joint = centre == "joint"
     assert accounting.covers(share, accounting.compose((measured.event,), share))
-    assert measured.event.scale == measured.law.scale
-    assert measured.law.shape == ("laplace" if isinstance(share, PureDP) else "isotropic")
+    assert measured.event.scale == measured.distribution.scale
+    assert measured.distribution.shape == ("laplace" if isinstance(share, PureDP) else "isotropic")
     keep = np.eye(D + joint, dtype=bool)
     keep[D:] = keep[:, D:] = True
-    whole = clipped_moment(data, joint=joint) + measured.law.draw(np.random.default_rng(5))
+    whole = clipped_moment(data, n_anchors=joint) + measured.distribution.draw(np.random.default_rng(5))
     assert np.array_equal(measured.matrix, np.where(keep, whole, 0.0))
-    assert np.all((measured.matrix - clipped_moment(data, joint=joint))[np.arange(D), np.arange(D)] != 0)
+    assert np.all((measured.matrix - clipped_moment(data, n_anchors=joint))[np.arange(D), np.arange(D)] != 0)
 
 
 def test_multiplier_is_exactly_what_was_asked():

@@ -41,24 +41,24 @@ def test_entries_are_cut_towards_zero():
 def test_a_cell_beyond_its_bounds_counts_as_the_bound():
     """Each cell by itself: shortening the whole row instead would pull the other cells in as well."""
     bounds, beyond, limit = [[0.0, 4.0], [-1.0, 1.0]], [[9.0, 0.5], [-7.0, -3.0]], [[4.0, 0.5], [0.0, -1.0]]
-    for anchors in (0, 1):
+    for n_anchors in (0, 1):
         one, two = (
-            integer_gram.noiseless_gram(PrivateDataset.from_rows(x, bounds=bounds), anchors) for x in (beyond, limit)
+            integer_gram.noiseless_gram(PrivateDataset.from_rows(x, bounds=bounds), n_anchors) for x in (beyond, limit)
         )
         assert one.tolist() == two.tolist()
 
 
 @pytest.mark.parametrize(("anchors", "more"), [(0, {}), (1, {}), (2, {"classes": ["a", "b"]})])
-def test_the_gram_is_that_of_python_integers(anchors, more, monkeypatch):
+def test_the_gram_is_that_of_python_integers(n_anchors, more, monkeypatch):
     monkeypatch.setattr(integer_gram, "_BLOCK_ENTRIES", 40)  # many blocks
     rows = RNG.normal(size=(101, 3))
     labels = {"labels": ["a", "b", "?"] * 33 + ["a", None]} if more else {}
-    gram = integer_gram.noiseless_gram(table(rows, **labels, **more), anchors)
+    gram = integer_gram.noiseless_gram(table(rows, **labels, **more), n_anchors)
     k = integer_gram.whole_rows(rows, 1.0).tolist()
     told = labels.get("labels", [None] * 101)
-    tail = {0: lambda c: [], 1: lambda c: [ANCHOR], 2: lambda c: [ANCHOR * (c == "a"), ANCHOR * (c == "b")]}[anchors]
+    tail = {0: lambda c: [], 1: lambda c: [ANCHOR], 2: lambda c: [ANCHOR * (c == "a"), ANCHOR * (c == "b")]}[n_anchors]
     z = [row + tail(c) if not more or c in ("a", "b") else [0] * 5 for row, c in zip(k, told, strict=True)]
-    expected = [[sum(a[i] * a[j] for a in z) for j in range(3 + anchors)] for i in range(3 + anchors)]
+    expected = [[sum(a[i] * a[j] for a in z) for j in range(3 + n_anchors)] for i in range(3 + n_anchors)]
     assert gram.tolist() == expected
 
 
@@ -77,12 +77,12 @@ def test_the_largest_block_is_still_exact():
 @pytest.mark.parametrize("d", [2, 7, 40])
 @pytest.mark.parametrize("anchors", [0, 1, 3])
 @pytest.mark.parametrize(("shape", "norm"), [("isotropic", "l2"), ("laplace", "l1"), ("wishart-difference", "nuclear")])
-def test_bounds_agree_with_those_of_the_floating_point_measurement(relation, d, anchors, shape, norm):
-    if relation == "add-remove" and not anchors:
+def test_bounds_agree_with_those_of_the_floating_point_measurement(relation, d, n_anchors, shape, norm):
+    if relation == "add-remove" and not n_anchors:
         pytest.skip("add-remove is always measured with the count")
     facts = table(np.zeros((2, d)), n_public=relation == "replace-one").facts
-    whole = math.sqrt(exact_moment.norm_bound(facts, shape, anchors)) / UNIT**2
-    assert whole == pytest.approx(sensitivity(d, 1, norm=norm, joint=anchors, relation=relation), rel=1e-5)
+    whole = math.sqrt(exact_moment.norm_bound(facts, shape, n_anchors)) / UNIT**2
+    assert whole == pytest.approx(sensitivity(d, 1, norm=norm, n_anchors=n_anchors, relation=relation), rel=1e-5)
 
 
 def test_scales_are_exact_rationals_on_the_safe_side():
@@ -127,12 +127,14 @@ def test_the_two_looks_at_the_trace_have_the_law_they_claim():
         read_sum(exact_moment.measure_exactly(private, privcov.ZCDP(0.5), centre="none", shape="free-trace"), "none")
         for _ in range(4_000)
     ]
-    law = drawn[0].law
-    assert law.shape == "free-trace"
+    distribution = drawn[0].distribution
+    assert distribution.shape == "free-trace"
     found = np.array([m.matrix for m in drawn])
-    assert np.std(found[:, 0, 1]) == pytest.approx(law.off_diagonal_std, rel=0.08)
-    assert np.std(found[:, 2, 2]) == pytest.approx(law.diagonal_std, rel=0.08)
-    assert np.std(np.trace(found, axis1=1, axis2=2)) == pytest.approx(law.scale * math.sqrt(d / (d + 1)), rel=0.08)
+    assert np.std(found[:, 0, 1]) == pytest.approx(distribution.off_diagonal_std, rel=0.08)
+    assert np.std(found[:, 2, 2]) == pytest.approx(distribution.diagonal_std, rel=0.08)
+    assert np.std(np.trace(found, axis1=1, axis2=2)) == pytest.approx(
+        distribution.scale * math.sqrt(d / (d + 1)), rel=0.08
+    )
 
 
 def test_classes_are_read_as_class_sums_or_as_one_mean(no_noise):
@@ -159,12 +161,15 @@ def test_classes_read_as_less_keep_the_noise_that_was_drawn(shape, d):
     share = privcov.PureDP(1.0) if shape in exact_moment.PURE else privcov.ZCDP(0.5)
     drawn = [exact_moment.measure_exactly(private, share, centre="joint", shape=shape) for _ in range(400)]
     for centre, joint in (("none", 0), ("joint", 1), ("classes", 3)):
-        law, found = read_sum(drawn[0], centre).law, np.array([read_sum(noisy, centre).matrix for noisy in drawn])
-        assert law.joint == joint
-        assert np.std(found[:, 0, 1]) == pytest.approx(law.off_diagonal_std, rel=0.2)
-        assert np.std(found[:, 0, 0]) == pytest.approx(law.diagonal_std, rel=0.2)
+        distribution, found = (
+            read_sum(drawn[0], centre).distribution,
+            np.array([read_sum(noisy, centre).matrix for noisy in drawn]),
+        )
+        assert distribution.n_anchors == joint
+        assert np.std(found[:, 0, 1]) == pytest.approx(distribution.off_diagonal_std, rel=0.2)
+        assert np.std(found[:, 0, 0]) == pytest.approx(distribution.diagonal_std, rel=0.2)
         for extra in range(d, d + joint):
-            assert np.std(found[:, 0, extra]) == pytest.approx(law.off_diagonal_std, rel=0.2)
+            assert np.std(found[:, 0, extra]) == pytest.approx(distribution.off_diagonal_std, rel=0.2)
 
 
 @pytest.mark.parametrize("n_public", [True, False])

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from privcov.measurements import exact_wishart as exact
-from privcov.measurements.noise import NoiseLaw, coupled_moments
+from privcov.measurements.noise import NoiseDistribution, coupled_moments
 
 
 def recorded(seed: int, bits: int) -> exact.Digits:
@@ -129,13 +129,13 @@ def test_noise_has_the_variances_of_its_law(p):
     free = np.array([exact._rounded(g, 2 * scale)[0] for g in exact._deviates(p, digits, copies=500)], float) / scale
     tied = coupled(p, scale, digits, 500) / scale
     off = (0, p - 1)
-    law = NoiseLaw("wishart-difference", 2.0, p)
+    distribution = NoiseDistribution("wishart-difference", 2.0, p)
     alpha, beta = coupled_moments(p)
-    assert np.std(free[:, 0, 0]) == pytest.approx(law.diagonal_std, rel=0.2)
+    assert np.std(free[:, 0, 0]) == pytest.approx(distribution.diagonal_std, rel=0.2)
     assert np.std(tied[:, 0, 0]) == pytest.approx(math.sqrt(alpha + beta), rel=0.2)
     assert np.std(np.trace(tied, axis1=1, axis2=2)) == pytest.approx(math.sqrt(alpha * p + beta * p * p), rel=0.2)
     if p > 1:
-        assert np.std(free[(slice(None), *off)]) == pytest.approx(law.off_diagonal_std, rel=0.2)
+        assert np.std(free[(slice(None), *off)]) == pytest.approx(distribution.off_diagonal_std, rel=0.2)
         assert np.std(tied[(slice(None), *off)]) == pytest.approx(math.sqrt(alpha / 2), rel=0.2)
     assert abs(tied.mean(axis=0)).max() < 6 * tied.std() / math.sqrt(500)
 
@@ -152,8 +152,8 @@ def test_the_exact_law_and_the_one_that_pages_simulate_agree():
     """Trace and smallest eigenvalue of 400 coupled draws at p = 3 against 4,000 of `NoiseLaw`; two-sample tests."""
     digits, rng = recorded(4, 64), np.random.default_rng(4)
     exactly = coupled(3, 1e9, digits, 400) / 1e9
-    law = NoiseLaw("coupled-wishart", 1.0, 3)
-    simulated = np.array([law.draw(rng) for _ in range(4_000)])
+    distribution = NoiseDistribution("coupled-wishart", 1.0, 3)
+    simulated = np.array([distribution.draw(rng) for _ in range(4_000)])
     for of in (lambda m: np.trace(m, axis1=1, axis2=2), lambda m: np.linalg.eigvalsh(m)[:, 0], lambda m: m[:, 0, 1]):
         assert stats.ks_2samp(of(exactly), of(simulated)).pvalue > 1e-3
 

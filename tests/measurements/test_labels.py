@@ -12,7 +12,7 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.measurements.labels import class_index, class_list, names_of, take
 from privcov.measurements.moment import ANCHOR_SQUARED, clipped_moment, measure_moment, sensitivity
-from privcov.measurements.noise import SHAPES, NoiseLaw
+from privcov.measurements.noise import SHAPES, NoiseDistribution
 from privcov.measurements.wishart import measure_wishart
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
@@ -100,7 +100,7 @@ def test_no_pair_exceeds_a_sensitivity_and_the_tight_ones_are_attained(d, relati
         for norm, size in norms(g).items():
             largest[norm] = max(largest[norm], size)
     for norm, size in largest.items():
-        bound = sensitivity(d, 1, norm=norm, joint=K, relation=relation)
+        bound = sensitivity(d, 1, norm=norm, n_anchors=K, relation=relation)
         assert size <= bound * (1 + 1e-12), norm
         # The l1 bound adds parts that no one pair attains; a Frobenius bound is kept in one column as well.
         loose = norm == "l1" or (norm == "l2" and d == 1 and relation == "replace-one")
@@ -111,7 +111,7 @@ def test_a_changed_label_is_covered_and_costs_as_much_as_a_changed_row():
     """Two orthogonal rows of different classes attain sqrt(2)(1 + s^2); the label alone changes less."""
     x, y = np.eye(4)[:2]
     whole = np.outer(z_of(x, 0), z_of(x, 0)) - np.outer(z_of(y, 1), z_of(y, 1))
-    bound = sensitivity(4, 1, norm="l2", joint=K)
+    bound = sensitivity(4, 1, norm="l2", n_anchors=K)
     assert np.linalg.norm(whole) == pytest.approx(math.sqrt(2) * (1 + S2), rel=1e-14)
     assert np.linalg.norm(whole) <= bound <= np.linalg.norm(whole) * (1 + 1e-13)
     only = np.outer(z_of(x, 0), z_of(x, 0)) - np.outer(z_of(x, 1), z_of(x, 1))
@@ -122,8 +122,8 @@ def test_a_changed_label_is_covered_and_costs_as_much_as_a_changed_row():
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
 @pytest.mark.parametrize("d", [1, 2, 9])
 def test_more_classes_cost_no_more_than_two_and_one_is_the_joint_form(d, relation, norm):
-    one, two, ten = (sensitivity(d, 7, norm=norm, joint=k, relation=relation) for k in (1, 2, 10))
-    assert one == sensitivity(d, 7, norm=norm, joint=True, relation=relation)
+    one, two, ten = (sensitivity(d, 7, norm=norm, n_anchors=k, relation=relation) for k in (1, 2, 10))
+    assert one == sensitivity(d, 7, norm=norm, n_anchors=1, relation=relation)
     assert one <= two == ten
 
 
@@ -133,7 +133,7 @@ def test_measured_neighbours_differ_by_the_formula():
     rows, labels = ds.rows.copy(), ds.labels.copy()
     rows[5], labels[5] = [0.0, 2.0, 0.0, 0.0], "c" if labels[5] != "c" else "a"
     other = Dataset.from_rows(rows, 2.0, labels=labels, classes=classes)
-    a, b = (clipped_moment(x, joint=K) for x in (ds, other))
+    a, b = (clipped_moment(x, n_anchors=K) for x in (ds, other))
     z, w = (
         z_of(x / max(2.0, np.linalg.norm(x)), classes.index(y))
         for x, y in ((ds.rows[5], ds.labels[5]), (rows[5], labels[5]))
@@ -146,12 +146,14 @@ def test_measured_neighbours_differ_by_the_formula():
 def test_mahalanobis_length_stays_within_the_event(d, shape):
     """The exact covariance of the noise, from its linear map; every change of replace-one measured in it."""
     ds = Dataset.from_rows(np.zeros((6, d)), labels=list("abcabc"))
-    law = measure_moment(ds, ZCDP(0.1), centre="classes", shape=shape, rng=np.random.default_rng(0)).law
+    distribution = measure_moment(
+        ds, ZCDP(0.1), centre="classes", shape=shape, rng=np.random.default_rng(0)
+    ).distribution
     event = measure_moment(ds, ZCDP(0.1), centre="classes", shape=shape, rng=np.random.default_rng(0)).event
     upper = np.triu_indices(d + K)
     count = Unit(-1)
-    law.draw(count)
-    linear = np.stack([law.draw(Unit(i))[upper] for i in range(count.count)], axis=1)
+    distribution.draw(count)
+    linear = np.stack([distribution.draw(Unit(i))[upper] for i in range(count.count)], axis=1)
     inverse = np.linalg.pinv(linear @ linear.T, hermitian=True)
     inside = linear @ linear.T @ inverse
     longest = 0.0
@@ -184,7 +186,7 @@ class Unit:
 @pytest.mark.parametrize("shape", [*SHAPES, "wishart-difference", "wishart"])
 @pytest.mark.parametrize("corner", [False, True])
 def test_the_corner_has_structural_zeros_and_counts_that_add_up(shape, corner):
-    noise = NoiseLaw(shape, 0.7, 5, K, corner=corner, freedom=4).draw(np.random.default_rng(0))
+    noise = NoiseDistribution(shape, 0.7, 5, K, corner=corner, freedom=4).draw(np.random.default_rng(0))
     assert noise.shape == (8, 8)
     np.testing.assert_array_equal(noise, noise.T)
     block = noise[5:, 5:]
@@ -196,24 +198,24 @@ def test_the_corner_has_structural_zeros_and_counts_that_add_up(shape, corner):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_one_anchor_draws_what_the_joint_form_drew(shape):
     """The law with one anchor as it was written before classes came: same generator, same numbers, bit for bit."""
-    law = NoiseLaw(shape, 1.3, 4, True)
+    distribution = NoiseDistribution(shape, 1.3, 4, True)
     rng = np.random.default_rng(3)
     whole = np.zeros((5, 5))
-    whole[:4, :4] = NoiseLaw(shape, 1.0, 4).draw(rng)
+    whole[:4, :4] = NoiseDistribution(shape, 1.0, 4).draw(rng)
     edge = rng.laplace(size=4) if shape == "laplace" else rng.standard_normal(4)
-    whole[:4, 4] = whole[4, :4] = edge * (law.edge_std / law.std_of_one_draw)
-    np.testing.assert_array_equal(law.draw(np.random.default_rng(3)), 1.3 * whole)
+    whole[:4, 4] = whole[4, :4] = edge * (distribution.edge_std / distribution.std_of_one_draw)
+    np.testing.assert_array_equal(distribution.draw(np.random.default_rng(3)), 1.3 * whole)
 
 
 def test_noise_has_the_deviations_it_declares():
     """20,000 draws of a 2-column, 3-class law: deviations to 1.5 % (0.5 % is one standard error)."""
     for shape in ("isotropic", "laplace", "wishart-difference"):
-        law = NoiseLaw(shape, 1.0, 2, K)
+        distribution = NoiseDistribution(shape, 1.0, 2, K)
         rng = np.random.default_rng(0)
-        draws = np.array([law.draw(rng) for _ in range(20_000)])
+        draws = np.array([distribution.draw(rng) for _ in range(20_000)])
         std = draws.std(axis=0)
-        np.testing.assert_allclose(std[:2, 2:], law.off_diagonal_std, rtol=0.04)
-        np.testing.assert_allclose(np.diag(std)[2:], law.diagonal_std * math.sqrt(1 - 1 / K), rtol=0.04)
+        np.testing.assert_allclose(std[:2, 2:], distribution.off_diagonal_std, rtol=0.04)
+        np.testing.assert_allclose(np.diag(std)[2:], distribution.diagonal_std * math.sqrt(1 - 1 / K), rtol=0.04)
 
 
 @pytest.mark.parametrize("relation", ["replace-one", "zero-out", "add-remove"])
@@ -231,8 +233,8 @@ def test_the_event_gives_what_was_asked_and_the_noise_is_one_draw(shape, asked, 
     assert measured.class_counts.sum() == pytest.approx(measured.rows)
     if relation != "add-remove":
         assert np.trace(measured.matrix[4:, 4:]) == pytest.approx(S2, abs=1e-12)
-        draw = measured.law.draw(np.random.default_rng(1))
-        np.testing.assert_array_equal(measured.matrix, clipped_moment(ds, joint=K) + draw)
+        draw = measured.distribution.draw(np.random.default_rng(1))
+        np.testing.assert_array_equal(measured.matrix, clipped_moment(ds, n_anchors=K) + draw)
 
 
 def test_wishart_noise_measures_classes_too():
@@ -249,7 +251,7 @@ def test_wishart_noise_measures_classes_too():
 @pytest.mark.parametrize("k", [2, 3, 10])
 def test_against_the_slow_formula(k):
     ds = labelled(n=80, k=k)
-    np.testing.assert_allclose(clipped_moment(ds, joint=k), literal(ds), atol=1e-13)
+    np.testing.assert_allclose(clipped_moment(ds, n_anchors=k), literal(ds), atol=1e-13)
 
 
 def test_without_noise_they_are_the_class_means_and_the_pooled_covariance():
@@ -273,7 +275,7 @@ def test_a_repaired_matrix_gives_a_psd_covariance_and_bounded_means():
         a = np.random.default_rng(seed).standard_normal((7, 7)) * 0.5
         noisy = (a + a.T) / 2
         for matrix in (noisy, clip_psd(noisy)):
-            found = unpack(matrix, centre="classes", row_bound=3.0, anchors=K)
+            found = unpack(matrix, centre="classes", row_bound=3.0, n_anchors=K)
             assert np.linalg.norm(found.class_means, axis=1).max() <= 3.0 * (1 + 1e-12)
             assert found.class_shares.min() >= 0
             assert found.class_shares.sum() == pytest.approx(1)

@@ -50,7 +50,7 @@ def test_one_draw_of_the_average_has_the_law_of_n_users(joint):
     ds, centre = data(x, 1.0), "joint" if joint else "zero"
     fast = [measure_reports(ds, ZCDP(0.5), centre=centre, shape="free-trace", rng=rng) for _ in range(500)]
     sigma = fast[0].event.scale
-    assert fast[0].law.scale == pytest.approx(sigma / math.sqrt(20), rel=1e-15)
+    assert fast[0].distribution.scale == pytest.approx(sigma / math.sqrt(20), rel=1e-15)
     slow = [literal_reports(x, sigma, rng, joint) for _ in range(500)]
     exact = x.T @ x / 20
     looks = {
@@ -80,7 +80,7 @@ def test_the_sensitivity_of_a_report_is_attained_and_never_exceeded(shape, joint
     """smartnoise-core#243 (a missing root in a sensitivity) and paper 4, Algorithm 2 (a missing sqrt(2)): 20,000 random
     pairs of rows stay below; alone, two axes attain it."""
     rng, d = np.random.default_rng(2), 3
-    bound = report_sensitivity(d, shape=shape, joint=joint)
+    bound = report_sensitivity(d, shape=shape, n_anchors=joint)
     weight = np.where(np.eye(d + joint), 1.0, 1.0 if shape == "upper-triangle" else 2.0)
     weight = np.triu(weight)
 
@@ -106,7 +106,7 @@ def test_the_sensitivity_of_a_report_is_attained_and_never_exceeded(shape, joint
 def test_folds_put_together_give_the_whole(joint, n, folds):
     """Raw folds are the clipped rows and nothing else; each row is held out once."""
     x = unit_rows(n, 3) * 5
-    found = fold_moments(data(x, 2.0), joint=joint, folds=folds, rng=np.random.default_rng(0))
+    found = fold_moments(data(x, 2.0), n_anchors=joint, folds=folds, rng=np.random.default_rng(0))
     u = x / 2 * np.minimum(1, 2 / np.linalg.norm(x, axis=1))[:, None]
     z = np.column_stack([u, np.full((n, 1), math.sqrt(ANCHOR_SQUARED))]) if joint else u
     assert len(found) == min(n, folds)

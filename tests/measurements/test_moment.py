@@ -16,7 +16,7 @@ from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.measurements.clipping import clip_rows
 from privcov.measurements.moment import ANCHOR_SQUARED, clipped_moment, measure_moment, sensitivity
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 
 S2 = ANCHOR_SQUARED
@@ -97,7 +97,7 @@ def statistic(dataset, centre):
     rng = np.random.default_rng(0)
     measured = measure_moment(dataset, NoPrivacy(), centre=centre, shape="isotropic", rng=rng)
     assert measured.event is None
-    assert measured.law.scale == 0
+    assert measured.distribution.scale == 0
     return measured.matrix
 
 
@@ -108,10 +108,10 @@ def statistic(dataset, centre):
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_no_pair_exceeds_a_sensitivity(d, joint):
     g = differences(d, joint)
-    assert frobenius(g).max() <= sensitivity(d, 1, norm="l2", joint=joint)
-    assert upper_l2(g).max() <= sensitivity(d, 1, norm="triangle", joint=joint)
-    assert sensitivity(d, 1, norm="triangle", joint=joint) <= sensitivity(d, 1, norm="l2", joint=joint)
-    assert upper_l1(g).max() <= sensitivity(d, 1, norm="l1", joint=joint)
+    assert frobenius(g).max() <= sensitivity(d, 1, norm="l2", n_anchors=joint)
+    assert upper_l2(g).max() <= sensitivity(d, 1, norm="triangle", n_anchors=joint)
+    assert sensitivity(d, 1, norm="triangle", n_anchors=joint) <= sensitivity(d, 1, norm="l2", n_anchors=joint)
+    assert upper_l1(g).max() <= sensitivity(d, 1, norm="l1", n_anchors=joint)
 
 
 @pytest.mark.parametrize("centre", ["none", "zero", "joint"])
@@ -123,8 +123,8 @@ def test_measured_statistic_of_real_neighbours_stays_below(d, centre, n, row_bou
     for i in range(120):
         a, b = (statistic(data, centre) for data in neighbours(x[i], y[i], n, row_bound))
         g = (a - b)[None]
-        assert frobenius(g)[0] <= sensitivity(d, n, norm="l2", joint=joint) + ROUNDING
-        assert upper_l1(g)[0] <= sensitivity(d, n, norm="l1", joint=joint) + ROUNDING
+        assert frobenius(g)[0] <= sensitivity(d, n, norm="l2", n_anchors=joint) + ROUNDING
+        assert upper_l1(g)[0] <= sensitivity(d, n, norm="l1", n_anchors=joint) + ROUNDING
         # and it is the change that the formula of the 20,000 pairs speaks of
         np.testing.assert_allclose(g[0] * n, formula[i], atol=ROUNDING)
 
@@ -135,19 +135,19 @@ def test_l2_is_attained_by_a_pair_made_by_hand(d):
     n = 5
     # alone: two axes, in the Frobenius norm and in the l2 norm of the upper triangle
     a, b = (statistic(data, "none") for data in neighbours(first, second, n))
-    bound = sensitivity(d, n, norm="l2", joint=False)
+    bound = sensitivity(d, n, norm="l2", n_anchors=0)
     assert frobenius((a - b)[None])[0] == pytest.approx(bound, rel=1e-12)
     assert upper_l2((a - b)[None])[0] == pytest.approx(bound, rel=1e-12)
     # joint: inner product -s^2
     tilted = -S2 * first + math.sqrt(1 - S2**2) * second
     a, b = (statistic(data, "joint") for data in neighbours(first, tilted, n))
-    assert frobenius((a - b)[None])[0] == pytest.approx(sensitivity(d, n, norm="l2", joint=True), rel=1e-12)
+    assert frobenius((a - b)[None])[0] == pytest.approx(sensitivity(d, n, norm="l2", n_anchors=1), rel=1e-12)
 
 
 def test_one_column_alone_is_attained_by_an_edge_and_zero():
     a, b = (statistic(data, "none") for data in neighbours(np.ones(1), np.zeros(1), 4))
-    assert abs(a - b)[0, 0] == pytest.approx(sensitivity(1, 4, norm="l2", joint=False), rel=1e-12)
-    assert sensitivity(1, 4, norm="l1", joint=False) == sensitivity(1, 4, norm="l2", joint=False)
+    assert abs(a - b)[0, 0] == pytest.approx(sensitivity(1, 4, norm="l2", n_anchors=0), rel=1e-12)
+    assert sensitivity(1, 4, norm="l1", n_anchors=0) == sensitivity(1, 4, norm="l2", n_anchors=0)
 
 
 # Largest l1 change, alone, by numerical search (algorithms.md, 0.1).
@@ -167,7 +167,7 @@ def test_l1_bound_is_attained_for_even_d_and_within_two_percent_otherwise(d, pri
             vectors = np.linalg.eigh(signs + np.diag(np.diag(signs)))[1]
             x, y = vectors[:, -1], vectors[:, 0]
         best = max(best, upper_l1((np.outer(x, x) - np.outer(y, y))[None])[0])
-    bound = sensitivity(d, 1, norm="l1", joint=False)
+    bound = sensitivity(d, 1, norm="l1", n_anchors=0)
     assert bound * (0.98 if d % 2 else 1 - 1e-9) <= best <= bound
     assert best == pytest.approx(printed, rel=2e-3)
 
@@ -179,10 +179,10 @@ def test_sensitivity_falls_like_one_over_n_and_is_rounded_up():
         ("l1", False): math.sqrt(18.5),
     }
     for (norm, joint), n in itertools.product(exact, (1, 3, 1000)):
-        ours = sensitivity(5, n, norm=norm, joint=joint)
+        ours = sensitivity(5, n, norm=norm, n_anchors=joint)
         assert exact[norm, joint] / n < ours <= exact[norm, joint] / n * (1 + 1e-13)
     with pytest.raises(ValueError, match="norm must be"):
-        sensitivity(5, 1, norm="l3", joint=False)
+        sensitivity(5, 1, norm="l3", n_anchors=0)
 
 
 # --- the free trace -----------------------------------------------------------------------------------------
@@ -203,14 +203,14 @@ class UnitDraws:
         return out.reshape(size) if size != () else float(out[0])
 
 
-def noise_covariance(law):
+def noise_covariance(distribution):
     """Exact covariance of the noise on the upper triangle (without the constant corner), as L L'."""
     counter = UnitDraws()
-    law.draw(counter)
-    size = law.dimension + law.joint
+    distribution.draw(counter)
+    size = distribution.dimension + distribution.n_anchors
     upper = np.triu_indices(size)
-    linear = np.stack([law.draw(UnitDraws(i))[upper] for i in range(counter.count)], axis=1)
-    kept = slice(0, len(upper[0]) - 1) if law.joint else slice(None)
+    linear = np.stack([distribution.draw(UnitDraws(i))[upper] for i in range(counter.count)], axis=1)
+    kept = slice(0, len(upper[0]) - 1) if distribution.n_anchors else slice(None)
     return (linear @ linear.T)[kept, kept], (upper[0][kept], upper[1][kept])
 
 
@@ -222,7 +222,7 @@ def test_mahalanobis_length_never_exceeds_what_the_event_declares(d, joint, shap
     measured = measure_moment(
         data, ZCDP(0.1), centre="joint" if joint else "none", shape=shape, rng=np.random.default_rng(0)
     )
-    covariance, upper = noise_covariance(measured.law)
+    covariance, upper = noise_covariance(measured.distribution)
     g = differences(d, joint)[:, *upper]
     lengths = np.einsum("ij,ij->i", g, np.linalg.solve(covariance, g.T).T)
     mu2 = measured.event.multiplier**-2
@@ -239,7 +239,7 @@ def test_mahalanobis_length_never_exceeds_what_the_event_declares(d, joint, shap
 
 @pytest.mark.parametrize("d", [2, 3, 5])
 def test_free_trace_length_is_frobenius_plus_trace_squared_and_reaches_two(d):
-    covariance, upper = noise_covariance(NoiseLaw("free-trace", 1.0, d))
+    covariance, upper = noise_covariance(NoiseDistribution("free-trace", 1.0, d))
     g = differences(d, False)
     flat = g[:, *upper]
     lengths = np.einsum("ij,ij->i", flat, np.linalg.solve(covariance, flat.T).T)
@@ -253,7 +253,7 @@ def test_free_trace_length_is_frobenius_plus_trace_squared_and_reaches_two(d):
 def test_one_number_has_no_trace_to_set_free():
     data, rng = Dataset.from_rows(np.ones((3, 1))), np.random.default_rng(0)
     measured = measure_moment(data, ZCDP(1.0), centre="none", shape="free-trace", rng=rng)
-    assert measured.law.shape == "isotropic"
+    assert measured.distribution.shape == "isotropic"
 
 
 # --- clipping, order, copies --------------------------------------------------------------------------------
@@ -281,19 +281,19 @@ def test_against_the_slow_formula(n, d, joint, row_bound):
     rng = np.random.default_rng(n + d)
     rows = rng.standard_normal((n, d)) * 2
     rows[0] = 0 if n > 1 else rows[0]
-    ours = clipped_moment(Dataset.from_rows(rows, row_bound=row_bound), joint=joint)
+    ours = clipped_moment(Dataset.from_rows(rows, row_bound=row_bound), n_anchors=joint)
     np.testing.assert_allclose(ours, _literal(rows, row_bound, joint), rtol=1e-12, atol=1e-13)
     bounds = np.column_stack([-rng.random(d), 0.5 + rng.random(d)])
-    ours = clipped_moment(Dataset.from_rows(rows, row_bound, bounds), joint=joint)
+    ours = clipped_moment(Dataset.from_rows(rows, row_bound, bounds), n_anchors=joint)
     np.testing.assert_allclose(ours, _literal(rows, row_bound, joint, bounds), rtol=1e-12, atol=1e-13)
     assert np.array_equal(ours, ours.T)
 
 
 def test_many_blocks_give_the_same_as_one(monkeypatch):
     rows = np.random.default_rng(0).standard_normal((1000, 7))
-    one = clipped_moment(Dataset.from_rows(rows), joint=True)
+    one = clipped_moment(Dataset.from_rows(rows), n_anchors=1)
     monkeypatch.setattr("privcov.measurements.clipping._BLOCK_ENTRIES", 7 * 33)
-    many = clipped_moment(Dataset.from_rows(rows), joint=True)
+    many = clipped_moment(Dataset.from_rows(rows), n_anchors=1)
     np.testing.assert_allclose(one, many, rtol=1e-12, atol=1e-14)
 
 
@@ -320,7 +320,7 @@ def test_one_enormous_row_moves_the_statistic_no_more_than_a_unit_row():
     x = np.full(4, 1e12)
     for centre, joint in (("none", False), ("joint", True)):
         a, b = (statistic(data, centre) for data in neighbours(x, -np.eye(4)[0], 10))
-        assert frobenius((a - b)[None])[0] <= sensitivity(4, 10, norm="l2", joint=joint)
+        assert frobenius((a - b)[None])[0] <= sensitivity(4, 10, norm="l2", n_anchors=joint)
     too_long_to_square = Dataset.from_rows(np.full((1, 4), 1e200))
     assert np.linalg.norm(statistic(too_long_to_square, "none")) <= 1
 
@@ -329,7 +329,7 @@ def test_values_beyond_the_column_bounds_give_bit_for_bit_what_clipped_values_gi
     rows = np.random.default_rng(2).standard_normal((100, 3)) * 5
     bounds = np.array([[-1.0, 2.0], [0.0, 1.0], [-3.0, 3.0]])
     inside = np.clip(rows, bounds[:, 0], bounds[:, 1])
-    a, b = (clipped_moment(Dataset.from_rows(r, bounds=bounds), joint=True) for r in (rows, inside))
+    a, b = (clipped_moment(Dataset.from_rows(r, bounds=bounds), n_anchors=1) for r in (rows, inside))
     assert np.array_equal(a, b)
     assert np.trace(a[:3, :3]) <= 1  # working units, row bound sqrt(d): no row is longer
 
@@ -343,22 +343,22 @@ def test_input_and_stored_rows_are_never_modified():
         measured.matrix[:] = 99.0  # nor can a caller reach what is kept with the data set
     assert np.array_equal(rows, before)
     assert np.array_equal(data.rows, before)
-    np.testing.assert_allclose(clipped_moment(data, joint=False), _literal(before, 1.0, False), atol=1e-13)
-    clipped_moment(data, joint=False)[:] = 99.0
-    clipped_moment(data, joint=True)[:] = 99.0
-    np.testing.assert_allclose(clipped_moment(data, joint=True), _literal(before, 1.0, True), atol=1e-13)
+    np.testing.assert_allclose(clipped_moment(data, n_anchors=0), _literal(before, 1.0, False), atol=1e-13)
+    clipped_moment(data, n_anchors=0)[:] = 99.0
+    clipped_moment(data, n_anchors=1)[:] = 99.0
+    np.testing.assert_allclose(clipped_moment(data, n_anchors=1), _literal(before, 1.0, True), atol=1e-13)
 
 
 def test_row_order_does_not_matter():
     rows = np.random.default_rng(4).standard_normal((500, 6))
-    a, b = (clipped_moment(Dataset.from_rows(r), joint=True) for r in (rows, rows[::-1]))
+    a, b = (clipped_moment(Dataset.from_rows(r), n_anchors=1) for r in (rows, rows[::-1]))
     np.testing.assert_allclose(a, b, atol=1e-12)
 
 
 def test_another_row_bound_is_another_statistic():
     data = Dataset.from_rows(np.random.default_rng(5).standard_normal((50, 3)))
     for bound in (1.0, 0.5, 1.0, 2.0):
-        ours = clipped_moment(data.with_row_bound(bound), joint=False)
+        ours = clipped_moment(data.with_row_bound(bound), n_anchors=0)
         np.testing.assert_allclose(ours, _literal(data.rows, bound, False), atol=1e-13)
 
 
@@ -397,8 +397,8 @@ def test_the_event_gives_the_guarantee_that_was_asked(centre, shape, asked):
         "laplace": ("l1", "l1 norm of the upper triangle"),
         "upper-triangle": ("triangle", "l2 norm of the upper triangle"),
     }.get(shape, ("l2", "Frobenius norm"))
-    assert event.sensitivity == sensitivity(4, 20, norm=norm, joint=centre == "joint")
-    assert event.scale == measured.law.scale
+    assert event.sensitivity == sensitivity(4, 20, norm=norm, n_anchors=centre == "joint")
+    assert event.scale == measured.distribution.scale
     assert event.mechanism == ("laplace" if shape == "laplace" else "gaussian")
     assert (event.share, event.norm) == ("here", told)
     by_epsilon = shape == "laplace" and not isinstance(asked, ZCDP)
@@ -434,8 +434,8 @@ def test_other_combinations_that_are_refused():
 @pytest.mark.parametrize("shape", [*GAUSSIAN, "laplace"])
 def test_the_noise_added_is_one_draw_of_the_declared_law(centre, shape):
     measured = measure_moment(DATA, ZCDP(0.5), centre=centre, shape=shape, rng=np.random.default_rng(11))
-    draw = measured.law.draw(np.random.default_rng(11))
-    exact = clipped_moment(DATA, joint=centre == "joint")
+    draw = measured.distribution.draw(np.random.default_rng(11))
+    exact = clipped_moment(DATA, n_anchors=centre == "joint")
     assert np.array_equal(measured.matrix, exact + draw)
     assert np.array_equal(measured.matrix, measured.matrix.T)
     assert np.count_nonzero(draw) == draw.size - (centre == "joint")
@@ -443,4 +443,4 @@ def test_the_noise_added_is_one_draw_of_the_declared_law(centre, shape):
 
 @pytest.mark.parametrize("centre", ["none", "joint"])
 def test_without_privacy_the_statistic_comes_out_exactly(centre):
-    assert np.array_equal(statistic(DATA, centre), clipped_moment(DATA, joint=centre == "joint"))
+    assert np.array_equal(statistic(DATA, centre), clipped_moment(DATA, n_anchors=centre == "joint"))

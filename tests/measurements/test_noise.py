@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 
 # Entries of these are independent; the Wishart shapes have tests of their own (test_wishart.py).
 SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace")
@@ -22,9 +22,9 @@ DRAWS = 100_000
 REJECT = 1e-4
 
 
-def draws(law, seed, count=DRAWS):
+def draws(distribution, seed, count=DRAWS):
     rng = np.random.default_rng(seed)
-    return np.stack([law.draw(rng) for _ in range(count)])
+    return np.stack([distribution.draw(rng) for _ in range(count)])
 
 
 def scale_p_value(sample, std, *, laplace=False):
@@ -40,24 +40,24 @@ def scale_p_value(sample, std, *, laplace=False):
 @pytest.fixture(scope="module", params=[(s, j) for s in SHAPES for j in (False, True)], ids=str)
 def sampled(request):
     shape, joint = request.param
-    law = NoiseLaw(shape, 0.7, 3, joint)
-    return law, draws(law, seed=2024)
+    distribution = NoiseDistribution(shape, 0.7, 3, joint)
+    return distribution, draws(distribution, seed=2024)
 
 
-def _entries(law, sample):
+def _entries(distribution, sample):
     """(sample of one entry, its declared deviation): two diagonal, two off-diagonal, and the edge."""
-    yield sample[:, 0, 0], law.diagonal_std
-    yield sample[:, 2, 2], law.diagonal_std
-    yield sample[:, 0, 1], law.off_diagonal_std
-    yield sample[:, 2, 1], law.off_diagonal_std
-    if law.joint:
-        yield sample[:, 1, 3], law.off_diagonal_std
+    yield sample[:, 0, 0], distribution.diagonal_std
+    yield sample[:, 2, 2], distribution.diagonal_std
+    yield sample[:, 0, 1], distribution.off_diagonal_std
+    yield sample[:, 2, 1], distribution.off_diagonal_std
+    if distribution.n_anchors:
+        yield sample[:, 1, 3], distribution.off_diagonal_std
 
 
 def test_right_scale_accepted_two_percent_off_rejected(sampled):
-    law, sample = sampled
-    laplace = law.shape == "laplace"
-    for entry, std in _entries(law, sample):
+    distribution, sample = sampled
+    laplace = distribution.shape == "laplace"
+    for entry, std in _entries(distribution, sample):
         assert scale_p_value(entry, std, laplace=laplace) > REJECT
         assert scale_p_value(entry, std * 1.02, laplace=laplace) < REJECT
         assert scale_p_value(entry, std / 1.02, laplace=laplace) < REJECT
@@ -65,24 +65,24 @@ def test_right_scale_accepted_two_percent_off_rejected(sampled):
 
 
 def test_entries_have_the_declared_law(sampled):
-    law, sample = sampled
-    for entry, std in _entries(law, sample):
+    distribution, sample = sampled
+    for entry, std in _entries(distribution, sample):
         gaussian = stats.kstest(entry, stats.norm(scale=std).cdf).pvalue
         laplace = stats.kstest(entry, stats.laplace(scale=std / np.sqrt(2)).cdf).pvalue
-        right, wrong = (laplace, gaussian) if law.shape == "laplace" else (gaussian, laplace)
+        right, wrong = (laplace, gaussian) if distribution.shape == "laplace" else (gaussian, laplace)
         assert right > REJECT
         assert wrong < 1e-20
 
 
 def test_entries_are_uncorrelated_except_through_the_free_trace(sampled):
-    law, sample = sampled
-    upper = np.triu_indices(3 + law.joint)
+    distribution, sample = sampled
+    upper = np.triu_indices(3 + distribution.n_anchors)
     flat = sample[:, upper[0], upper[1]]
-    flat = flat[:, : flat.shape[1] - law.joint]  # the corner is constant
+    flat = flat[:, : flat.shape[1] - distribution.n_anchors]  # the corner is constant
     found = np.corrcoef(flat, rowvar=False)
     expected = np.eye(len(found))
-    if law.shape == "free-trace":
-        d = law.dimension
+    if distribution.shape == "free-trace":
+        d = distribution.dimension
         between = (-1 / d + 1 / (d * (d + 1))) / (1 - 1 / d + 1 / (d * (d + 1)))
         diagonal = np.flatnonzero((upper[0] == upper[1])[: len(found)])
         expected[np.ix_(diagonal, diagonal)] = between
@@ -92,21 +92,23 @@ def test_entries_are_uncorrelated_except_through_the_free_trace(sampled):
 
 
 def test_trace_of_free_trace_noise(sampled):
-    law, sample = sampled
-    d = law.dimension
+    distribution, sample = sampled
+    d = distribution.dimension
     trace = np.trace(sample[:, :d, :d], axis1=1, axis2=2)
-    each = {"free-trace": np.sqrt(d / (d + 1)) * law.scale}.get(law.shape, np.sqrt(d) * law.diagonal_std)
-    if law.shape != "laplace":
+    each = {"free-trace": np.sqrt(d / (d + 1)) * distribution.scale}.get(
+        distribution.shape, np.sqrt(d) * distribution.diagonal_std
+    )
+    if distribution.shape != "laplace":
         assert scale_p_value(trace, each) > REJECT
         assert scale_p_value(trace, each * 1.02) < REJECT
 
 
 def test_draws_are_symmetric_and_the_corner_is_public(sampled):
-    law, sample = sampled
-    size = law.dimension + law.joint
+    distribution, sample = sampled
+    size = distribution.dimension + distribution.n_anchors
     assert sample.shape == (DRAWS, size, size)
     assert np.array_equal(sample, sample.transpose(0, 2, 1))
-    if law.joint:
+    if distribution.n_anchors:
         assert not sample[:, -1, -1].any()
         assert np.all(sample[:, -1, :-1] != 0)
 
@@ -114,32 +116,32 @@ def test_draws_are_symmetric_and_the_corner_is_public(sampled):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("joint", [False, True])
 def test_one_seed_gives_one_picture_at_every_scale(shape, joint):
-    unit = NoiseLaw(shape, 1.0, 4, joint).draw(np.random.default_rng(3))
+    unit = NoiseDistribution(shape, 1.0, 4, joint).draw(np.random.default_rng(3))
     for scale in (0.0, 0.25, 1 / 3, 7.7):
-        ours = NoiseLaw(shape, scale, 4, joint).draw(np.random.default_rng(3))
+        ours = NoiseDistribution(shape, scale, 4, joint).draw(np.random.default_rng(3))
         assert np.array_equal(ours, scale * unit)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("d", [1, 2, 5, 20])
 def test_declared_deviations_scale_and_compare(shape, d):
-    law = NoiseLaw(shape, 2.0, d)
-    assert law.off_diagonal_std == pytest.approx(2 * NoiseLaw(shape, 1.0, d).off_diagonal_std)
-    isotropic, triangle = NoiseLaw("isotropic", 2.0, d), NoiseLaw("upper-triangle", 2.0, d)
+    distribution = NoiseDistribution(shape, 2.0, d)
+    assert distribution.off_diagonal_std == pytest.approx(2 * NoiseDistribution(shape, 1.0, d).off_diagonal_std)
+    isotropic, triangle = NoiseDistribution("isotropic", 2.0, d), NoiseDistribution("upper-triangle", 2.0, d)
     assert isotropic.off_diagonal_std == pytest.approx(triangle.off_diagonal_std / np.sqrt(2))
-    assert NoiseLaw("free-trace", 2.0, d).diagonal_std < isotropic.diagonal_std == triangle.diagonal_std
+    assert NoiseDistribution("free-trace", 2.0, d).diagonal_std < isotropic.diagonal_std == triangle.diagonal_std
 
 
 @pytest.mark.parametrize("shape", ["isotropic", "upper-triangle", "free-trace"])
 @pytest.mark.parametrize("joint", [False, True])
 def test_spectrum_ends_where_the_semicircle_says(shape, joint):
     # Fluctuations at the edge are of order d^(-2/3): 2 % at d = 400, so 5 % cannot come from chance.
-    law = NoiseLaw(shape, 0.3, 400, joint)
-    values = np.linalg.eigvalsh(law.draw(np.random.default_rng(0)))
-    assert values[-1] == pytest.approx(law.edge, rel=0.05)
-    assert values[0] == pytest.approx(-law.edge, rel=0.05)
+    distribution = NoiseDistribution(shape, 0.3, 400, joint)
+    values = np.linalg.eigvalsh(distribution.draw(np.random.default_rng(0)))
+    assert values[-1] == pytest.approx(distribution.edge, rel=0.05)
+    assert values[0] == pytest.approx(-distribution.edge, rel=0.05)
 
 
 def test_unknown_shapes_are_refused():
     with pytest.raises(ValueError, match="shape must be one of"):
-        NoiseLaw("gaussian", 1.0, 2)
+        NoiseDistribution("gaussian", 1.0, 2)

@@ -20,7 +20,7 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.measurements.clipping import clip_rows
 from privcov.measurements.moment import ANCHOR_SQUARED, clipped_moment, measure_moment, sensitivity
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.privacy import KINDS, RELATIONS, ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 from privcov.releasing.release import Release
 from tests.measurements.test_moment import UnitDraws, frobenius, pairs, upper_l1, upper_l2
@@ -69,7 +69,8 @@ def real_sums(x, relation, joint, n=6, row_bound=2.5, bounds=None):
         without = with_row.copy()
         without[n // 2] = 0.0
     return [
-        len(table) * clipped_moment(Dataset.from_rows(table, row_bound), joint=joint) for table in (with_row, without)
+        len(table) * clipped_moment(Dataset.from_rows(table, row_bound), n_anchors=joint)
+        for table in (with_row, without)
     ]
 
 
@@ -82,7 +83,7 @@ def test_no_row_exceeds_a_sensitivity(d, relation, joint):
     g = changes(d, relation, joint)
     assert len(g) > 20_000
     for norm, size in NORMS.items():
-        assert size(g).max() <= sensitivity(d, 1, norm=norm, joint=joint, relation=relation), norm
+        assert size(g).max() <= sensitivity(d, 1, norm=norm, n_anchors=joint, relation=relation), norm
 
 
 @pytest.mark.parametrize(("relation", "joint"), CASES)
@@ -93,7 +94,7 @@ def test_real_tables_change_by_what_the_formula_says_and_stay_below(d, relation,
         a, b = real_sums(rows[i], relation, joint)
         np.testing.assert_allclose(a - b, formula[i], atol=1e-12)
         for norm, size in NORMS.items():
-            bound = sensitivity(d, 1, norm=norm, joint=joint, relation=relation)
+            bound = sensitivity(d, 1, norm=norm, n_anchors=joint, relation=relation)
             assert size((a - b)[None])[0] <= bound * (1 + 1e-12)
 
 
@@ -102,14 +103,14 @@ def test_real_tables_change_by_what_the_formula_says_and_stay_below(d, relation,
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_every_sensitivity_is_attained_by_a_row_made_by_hand(d, norm, relation, joint):
     a, b = real_sums(extremes(d)[norm], relation, joint)
-    bound = sensitivity(d, 1, norm=norm, joint=joint, relation=relation)
+    bound = sensitivity(d, 1, norm=norm, n_anchors=joint, relation=relation)
     assert NORMS[norm]((a - b)[None])[0] == pytest.approx(bound, rel=1e-12)
 
 
 def test_a_row_beyond_the_bound_moves_no_more_than_one_on_it():
     for (relation, joint), norm in itertools.product(CASES, NORMS):
         a, b = real_sums(1e9 * extremes(4)[norm], relation, joint)
-        bound = sensitivity(4, 1, norm=norm, joint=joint, relation=relation)
+        bound = sensitivity(4, 1, norm=norm, n_anchors=joint, relation=relation)
         assert NORMS[norm]((a - b)[None])[0] == pytest.approx(bound, rel=1e-12)
 
 
@@ -121,12 +122,12 @@ def test_joint_triangle_under_replace_one_is_attained_by_a_pair_made_by_hand():
         x[:2], y[:2] = (math.cos(t), math.sin(t)), (math.sin(t), math.cos(t))
         z, w = (np.append(row, S) for row in (x, y))
         g = (np.outer(z, z) - np.outer(w, w))[None]
-        assert upper_l2(g)[0] == pytest.approx(sensitivity(d, 1, norm="triangle", joint=True), rel=1e-12)
+        assert upper_l2(g)[0] == pytest.approx(sensitivity(d, 1, norm="triangle", n_anchors=1), rel=1e-12)
     # one column: 1 against -1 in l2, 1 against -s/2 in l1
     for norm, other in (("triangle", -1.0), ("l1", -S / 2)):
         z, w = np.array([1.0, S]), np.array([other, S])
         g = (np.outer(z, z) - np.outer(w, w))[None]
-        assert NORMS[norm](g)[0] == pytest.approx(sensitivity(1, 1, norm=norm, joint=True), rel=1e-12)
+        assert NORMS[norm](g)[0] == pytest.approx(sensitivity(1, 1, norm=norm, n_anchors=1), rel=1e-12)
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -134,13 +135,13 @@ def test_joint_triangle_under_replace_one_is_attained_by_a_pair_made_by_hand():
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_relations_hang_together(d, joint, norm):
     """Replacing is zeroing out twice, and the triangle is a part of the whole; n divides zero-out, not add-remove."""
-    one = {r: sensitivity(d, 1, norm=norm, joint=joint, relation=r) for r in RELATIONS}
+    one = {r: sensitivity(d, 1, norm=norm, n_anchors=joint, relation=r) for r in RELATIONS}
     assert one["zero-out"] <= one["replace-one"] * (1 + 1e-12)
     assert one["replace-one"] <= 2 * one["zero-out"] * (1 + 1e-12)
-    assert sensitivity(d, 40, norm=norm, joint=joint, relation="zero-out") == pytest.approx(one["zero-out"] / 40)
-    assert sensitivity(d, 40, norm=norm, joint=joint, relation="add-remove") == one["add-remove"]
+    assert sensitivity(d, 40, norm=norm, n_anchors=joint, relation="zero-out") == pytest.approx(one["zero-out"] / 40)
+    assert sensitivity(d, 40, norm=norm, n_anchors=joint, relation="add-remove") == one["add-remove"]
     for r in RELATIONS:
-        whole, part = (sensitivity(d, 3, norm=k, joint=joint, relation=r) for k in ("l2", "triangle"))
+        whole, part = (sensitivity(d, 3, norm=k, n_anchors=joint, relation=r) for k in ("l2", "triangle"))
         assert part <= whole
 
 
@@ -158,10 +159,10 @@ def test_the_zeros_of_zero_out_are_the_public_origin():
     moments = []
     for row in ((150.0, 5.0), (0.0, 0.0), (100.0, 1.0)):
         table[2] = row
-        moments.append(5 * clipped_moment(Dataset.from_rows(table, bounds=bounds, row_bound=math.sqrt(2)), joint=True))
+        moments.append(5 * clipped_moment(Dataset.from_rows(table, bounds=bounds, row_bound=math.sqrt(2)), n_anchors=1))
     origin, zeros, far = moments
     np.testing.assert_array_equal(zeros, far)
-    bound = sensitivity(2, 1, norm="l2", joint=True, relation="zero-out")
+    bound = sensitivity(2, 1, norm="l2", n_anchors=1, relation="zero-out")
     assert frobenius((far - origin)[None])[0] == pytest.approx(bound, rel=1e-12)
     assert "public origin" in RELATIONS["zero-out"].sentence
     ds = Dataset.from_rows(table, bounds=bounds)
@@ -190,7 +191,7 @@ def test_the_event_holds_the_sensitivity_and_the_scale_of_the_relation(d, shape,
             continue
         m = measured(shape, relation, centre, asked, data)
         joint = centre == "joint" or relation == "add-remove"
-        want = sensitivity(d, 20, norm=SHAPES[shape], joint=joint, relation=relation)
+        want = sensitivity(d, 20, norm=SHAPES[shape], n_anchors=joint, relation=relation)
         assert m.event.sensitivity == want
         assert m.event.law == ("isotropic" if shape == "free-trace" else shape)
         if isinstance(asked, GaussianDP):
@@ -198,16 +199,16 @@ def test_the_event_holds_the_sensitivity_and_the_scale_of_the_relation(d, shape,
         else:
             assert accounting.covers(asked, accounting.compose((m.event,), asked))
         count = m.count if relation == "add-remove" else 1
-        assert m.law.scale == pytest.approx(m.event.scale / count, rel=1e-15)
+        assert m.distribution.scale == pytest.approx(m.event.scale / count, rel=1e-15)
         assert m.matrix.shape == (d + (centre == "joint"),) * 2
 
 
-def noise_covariance(law):
+def noise_covariance(distribution):
     """Exact covariance of the upper triangle of the noise, corner included, as L L'."""
     counter = UnitDraws()
-    law.draw(counter)
-    upper = np.triu_indices(law.dimension + law.joint)
-    linear = np.stack([law.draw(UnitDraws(i))[upper] for i in range(counter.count)], axis=1)
+    distribution.draw(counter)
+    upper = np.triu_indices(distribution.dimension + distribution.n_anchors)
+    linear = np.stack([distribution.draw(UnitDraws(i))[upper] for i in range(counter.count)], axis=1)
     return linear @ linear.T, upper
 
 
@@ -218,8 +219,8 @@ def test_mahalanobis_length_never_exceeds_what_the_event_declares(d, shape, rela
     """And attains it: no noise is wasted. The law is that of the sum, before anything is divided by a count."""
     data = Dataset.from_rows(np.zeros((1, d)))
     m = measured(shape, relation, "joint" if joint else "none", ZCDP(0.1), data)
-    law = NoiseLaw(m.law.shape, m.event.scale, d, joint, corner=relation == "add-remove")
-    covariance, upper = noise_covariance(law)
+    distribution = NoiseDistribution(m.distribution.shape, m.event.scale, d, joint, corner=relation == "add-remove")
+    covariance, upper = noise_covariance(distribution)
     rows = np.vstack([*extremes(d).values(), np.vstack(pairs(d))])
     z = np.hstack([rows, np.full((len(rows), 1), S)]) if joint else rows
     g = z[:, :, None] * z[:, None, :]
@@ -239,9 +240,9 @@ def test_mahalanobis_length_never_exceeds_what_the_event_declares(d, shape, rela
 def test_the_trace_is_not_set_free(relation):
     """Free-trace noise would spend (1 + (tr G)^2 / |G|^2) times the rho here: both lengths of xx' are 1."""
     free, plain = (measured(shape, relation) for shape in ("free-trace", "isotropic"))
-    assert free.law == plain.law
+    assert free.distribution == plain.distribution
     assert free.matrix.tobytes() == plain.matrix.tobytes()
-    covariance, upper = noise_covariance(NoiseLaw("free-trace", 1.0, 3))
+    covariance, upper = noise_covariance(NoiseDistribution("free-trace", 1.0, 3))
     g = np.outer(np.eye(3)[0], np.eye(3)[0])[upper]
     assert g @ np.linalg.solve(covariance, g) == pytest.approx(2, rel=1e-12)
 
@@ -251,16 +252,16 @@ def test_the_trace_is_not_set_free(relation):
 def test_the_corner_has_the_law_of_a_diagonal_entry(d, shape):
     """40,000 draws: a variance is known to 1.6 % for Laplace (kurtosis 6), so 5 deviations are 8 %; an off-diagonal law
     (half the variance) or none at the corner would be far out. Without the flag the corner is 0."""
-    law = NoiseLaw(shape, 2.0, d, True, corner=True)
+    distribution = NoiseDistribution(shape, 2.0, d, True, corner=True)
     rng = np.random.default_rng(0)
-    draws = np.array([law.draw(rng) for _ in range(40_000)])
-    std = law.scale * (math.sqrt(2) if shape == "laplace" else 1.0)
+    draws = np.array([distribution.draw(rng) for _ in range(40_000)])
+    std = distribution.scale * (math.sqrt(2) if shape == "laplace" else 1.0)
     assert draws[:, -1, -1].var() == pytest.approx(std**2, rel=0.08)
-    assert draws[:, 0, 0].var() == pytest.approx(law.diagonal_std**2, rel=0.08)
-    assert draws[:, 0, -1].var() == pytest.approx(law.off_diagonal_std**2, rel=0.08)
+    assert draws[:, 0, 0].var() == pytest.approx(distribution.diagonal_std**2, rel=0.08)
+    assert draws[:, 0, -1].var() == pytest.approx(distribution.off_diagonal_std**2, rel=0.08)
     assert abs(np.corrcoef(draws[:, -1, -1], draws[:, 0, -1])[0, 1]) < 0.025
-    plain = dataclasses.replace(law, corner=False)
-    one, two = (kind.draw(np.random.default_rng(5)) for kind in (law, plain))
+    plain = dataclasses.replace(distribution, corner=False)
+    one, two = (kind.draw(np.random.default_rng(5)) for kind in (distribution, plain))
     assert two[-1, -1] == 0
     one[-1, -1] = 0
     np.testing.assert_array_equal(one, two)  # the corner is drawn last: the rest of the picture stays
@@ -273,13 +274,13 @@ def test_the_corner_has_the_law_of_a_diagonal_entry(d, shape):
 @pytest.mark.parametrize("centre", ["none", "joint"])
 def test_the_matrix_is_the_noisy_sum_over_the_noisy_count(centre, shape):
     m = measured(shape, "add-remove", centre, seed=4)
-    law = NoiseLaw(shape, m.event.scale, 4, True, corner=True)
-    total = 20 * clipped_moment(DATA, joint=True) + law.draw(np.random.default_rng(4))
+    distribution = NoiseDistribution(shape, m.event.scale, 4, True, corner=True)
+    total = 20 * clipped_moment(DATA, n_anchors=1) + distribution.draw(np.random.default_rng(4))
     assert m.count == total[-1, -1] / S2
     want = total / m.count
     assert want[-1, -1] == pytest.approx(S2, rel=1e-15)
     np.testing.assert_allclose(m.matrix, want if centre == "joint" else want[:-1, :-1], rtol=1e-14)
-    assert (m.law.joint, m.law.corner) == (centre == "joint", False)
+    assert (m.distribution.n_anchors, m.distribution.corner) == (centre == "joint", False)
     assert m.n is None
     assert m.rows == m.count
 
@@ -299,7 +300,7 @@ def test_the_noisy_count_is_unbiased():
         assert counts.std() == pytest.approx(std, rel=0.1)
         # and so is the sum: count times matrix
         total = np.mean([m.count * m.matrix for m in made], axis=0)
-        exact = 300 * clipped_moment(data, joint=True)
+        exact = 300 * clipped_moment(data, n_anchors=1)
         assert np.abs(total - exact).max() < 5 * std * S2 / math.sqrt(4000)
 
 
@@ -343,7 +344,7 @@ def test_with_an_enormous_epsilon_the_covariance_is_that_of_the_clipped_rows(key
             key, Dataset.from_rows(x, 3.0), ENORMOUS[guarantee.kind], centre=centre, neighbours=relation
         )
         # (1e4, 1e-6)-DP has mu of about 137: noise of 1e-2 / 1237 in unit-ball units, times R^2 = 9, times 6
-        atol = 6 * 9 * rel.raw.law.scale * 3 + 1e-9
+        atol = 6 * 9 * rel.raw.distribution.scale * 3 + 1e-9
         assert atol < 3e-3
         want = np.cov(clipped.T, bias=True) if centre == "joint" else clipped.T @ clipped / len(x)
         np.testing.assert_allclose(rel.matrix, want, rtol=0, atol=atol)
@@ -391,7 +392,7 @@ def test_n_is_nowhere_in_a_release_that_must_not_know_it(key):
         # n itself, its root, the exact sums' divisor, and the sensitivities a public n would give
         banned = [n, n - 1, 1 / n, math.sqrt(n), S2 * n, n * 9.0]
         banned += [
-            sensitivity(4, n, norm=norm, joint=joint, relation=r)
+            sensitivity(4, n, norm=norm, n_anchors=joint, relation=r)
             for norm, joint, r in itertools.product(NORMS, (False, True), ("replace-one", "zero-out"))
         ]
         for number in told:
@@ -411,7 +412,7 @@ def test_a_release_depends_on_n_through_the_noisy_sum_only(key, monkeypatch):
     want = privcov.release(key, Dataset.from_rows(one, 3.0), asked, seed=2, neighbours="add-remove")
     if len(want.events) != 1:
         pytest.skip("several measurements: there is no one noise to shift")
-    honest, drawn = NoiseLaw.draw, []
+    honest, drawn = NoiseDistribution.draw, []
 
     def shifted(self, rng):
         noise = honest(self, rng)
@@ -420,7 +421,7 @@ def test_a_release_depends_on_n_through_the_noisy_sum_only(key, monkeypatch):
         drawn.append(self)
         return noise
 
-    monkeypatch.setattr(NoiseLaw, "draw", shifted)
+    monkeypatch.setattr(NoiseDistribution, "draw", shifted)
     found = privcov.release(key, Dataset.from_rows(two, 3.0), asked, seed=2, neighbours="add-remove")
     a, b = (json.loads(rel.to_json()) for rel in (want, found))
     np.testing.assert_allclose(numbers_in(a), numbers_in(b), rtol=1e-9, atol=1e-12)
@@ -446,12 +447,12 @@ def test_the_relation_changes_the_noise_only(key, relation):
     own = {} if key == "auto-cov" else {"repair": "none"}
     data = Dataset.from_rows(rows(200), 3.0)
     asked = USUAL[METHODS.get(key).guarantees[0].kind]
-    clean = clipped_moment(data, joint=True)[:4, :4]
+    clean = clipped_moment(data, n_anchors=1)[:4, :4]
     units = []
     for r in ("replace-one", relation):
         rel = privcov.release(key, data, asked, seed=3, neighbours=r, **own)
         rest = rel.raw.matrix[:4, :4] - clean * (1 if r != "add-remove" else 200 / rel.count)
-        units.append(rest / rel.raw.law.scale)
+        units.append(rest / rel.raw.distribution.scale)
     if key == "auto-cov":  # free trace against isotropic: only the trace differs
         units = [u - np.trace(u) / 4 * np.eye(4) for u in units]
     np.testing.assert_allclose(units[0], units[1], rtol=0, atol=1e-9)
@@ -476,4 +477,4 @@ def test_an_unknown_relation_is_a_sentence():
     with pytest.raises(ValueError, match="neighbours must be one of"):
         privcov.release("auto-cov", DATA, ZCDP(1.0), neighbours="everybody")
     with pytest.raises(ValueError, match="relation must be one of"):
-        sensitivity(3, 1, norm="l2", joint=False, relation="local")
+        sensitivity(3, 1, norm="l2", n_anchors=0, relation="local")

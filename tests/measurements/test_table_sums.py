@@ -83,10 +83,10 @@ def test_the_sums_are_those_of_the_rows_in_memory(tmp_path, how, more, labelled)
     memory = PrivateDataset.from_rows(
         rows, **how, **more, **({"labels": labels, "classes": CLASSES} if labelled else {})
     )
-    for anchors in (2,) if labelled else (0, 1):
-        found = sums_of(table).gram(anchors)
+    for n_anchors in (2,) if labelled else (0, 1):
+        found = sums_of(table).gram(n_anchors)
         assert found.dtype == np.int64
-        assert found.tolist() == noiseless_gram(memory, anchors).tolist()
+        assert found.tolist() == noiseless_gram(memory, n_anchors).tolist()
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -266,7 +266,7 @@ def test_public_moments_agree_with_floating_point(tmp_path, how):
     memory = Dataset.from_rows(rows, labels=labels, **how)
     assert (files.n, files.d, files.columns) == (900, D, ("x1", "x2", "x3"))
     for joint in (0, 1, 2):
-        found, expected = (clipped_moment(x, joint=joint) for x in (files, memory))
+        found, expected = (clipped_moment(x, n_anchors=joint) for x in (files, memory))
         np.testing.assert_allclose(found, expected, atol=2**-20, rtol=0)
         assert np.abs(found - expected).mean() < 1e-7
 
@@ -333,11 +333,11 @@ def test_missing_cells_of_public_rows(tmp_path):
     path = write(tmp_path / "t.parquet", rows, labels)
     named = {"columns": ["x1", "x2", "x3"], "bounds": BOUNDS}
     with pytest.raises(ValueError, match="'x2' of 'files' has 2 missing"):
-        clipped_moment(Dataset.from_files(path, **named), joint=0)
+        clipped_moment(Dataset.from_files(path, **named), n_anchors=0)
     kept = Dataset.from_files(path, missing="drop-row", **named)
     assert kept.n == 897
     memory = Dataset.from_rows(np.delete(rows, [5, 9, 11], axis=0), bounds=BOUNDS)
-    np.testing.assert_allclose(clipped_moment(kept, joint=1), clipped_moment(memory, joint=1), atol=1e-6)
+    np.testing.assert_allclose(clipped_moment(kept, n_anchors=1), clipped_moment(memory, n_anchors=1), atol=1e-6)
 
 
 def test_a_label_outside_the_list_is_refused_where_rows_are_public(tmp_path):
@@ -345,7 +345,7 @@ def test_a_label_outside_the_list_is_refused_where_rows_are_public(tmp_path):
     labels = np.where(np.arange(900) < 4, "strange", labels)
     path = write(tmp_path / "t.parquet", rows, labels)
     with pytest.raises(ValueError, match="4 rows"):
-        clipped_moment(Dataset.from_files(path, row_bound=1.0, label="y", classes=CLASSES), joint=2)
+        clipped_moment(Dataset.from_files(path, row_bound=1.0, label="y", classes=CLASSES), n_anchors=2)
     with pytest.raises(ValueError, match="needs classes"):
         Dataset.from_files(path, row_bound=1.0, label="y")
 
@@ -375,7 +375,7 @@ def test_a_failure_in_a_worker_carries_no_cell(tmp_path, monkeypatch, of_private
 
     monkeypatch.setattr(table_sums, "to_working", broken)
     with pytest.raises(table_pass.PassError) as caught:
-        sums_of(private(path)) if public is None else clipped_moment(public, joint=0)
+        sums_of(private(path)) if public is None else clipped_moment(public, n_anchors=0)
     kind = "" if of_private_rows else " (ValueError)"  # what went wrong may depend on a row
     assert str(caught.value) == f"A part of the table could not be summed{kind}."
     assert caught.value.__cause__ is None
@@ -421,7 +421,7 @@ def test_a_private_pass_on_a_cluster_asks_for_trusted_workers_and_for_a_seal(tmp
         assert sums_of(private(path)).seen == len(rows)
     else:
         open_rows = Dataset.from_files(path, columns=["x1", "x2", "x3"], row_bound=1.0)
-        clipped_moment(open_rows, joint=0)
+        clipped_moment(open_rows, n_anchors=0)
     assert set(asked) == {(True, sealing.KEY_BYTES, True) if of_private_rows else (False, 0, False)}
 
 

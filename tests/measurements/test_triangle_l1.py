@@ -20,14 +20,14 @@ from privcov.private_dataset import PrivateDataset
 S = math.sqrt(ANCHOR_SQUARED)
 
 
-def change(x: np.ndarray, y: np.ndarray, anchors: int, smooth: float = 0.0) -> float:
+def change(x: np.ndarray, y: np.ndarray, n_anchors: int, smooth: float = 0.0) -> float:
     """The literal sum over the triangle; two anchors: the rows are of different classes."""
     size = lambda t: np.sqrt(t * t + smooth * smooth)  # noqa: E731
     d = len(x)
     found = size((np.outer(x, x) - np.outer(y, y))[np.triu_indices(d)]).sum()
-    if anchors == 1:
+    if n_anchors == 1:
         found += S * size(x - y).sum()
-    elif anchors:
+    elif n_anchors:
         found += S * (size(x).sum() + size(y).sum()) + 2 * ANCHOR_SQUARED
     return float(found)
 
@@ -37,15 +37,15 @@ def into_ball(x: np.ndarray) -> np.ndarray:
 
 
 @functools.cache
-def worst(d: int, anchors: int, starts: int = 10) -> float:
+def worst(d: int, n_anchors: int, starts: int = 10) -> float:
     """The largest change that ascent finds, from random rows and from two blocks of equal entries (d = 1: a grid)."""
     if d == 1:
         grid = np.linspace(-1, 1, 401)[:, None]
-        return max(change(x, y, anchors) for x in grid[::400] for y in grid)
+        return max(change(x, y, n_anchors) for x in grid[::400] for y in grid)
     rng = np.random.default_rng(d)
 
     def negative(p: np.ndarray, smooth: float) -> float:
-        return -change(into_ball(p[:d]), into_ball(p[d:]), anchors, smooth)
+        return -change(into_ball(p[:d]), into_ball(p[d:]), n_anchors, smooth)
 
     best = 0.0
     for start in range(starts):
@@ -65,19 +65,19 @@ REACHED = {0: 0.98, 1: 0.98, 2: 0.93}
 
 @pytest.mark.parametrize("anchors", [0, 1, 2])
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 6])
-def test_no_pair_of_rows_exceeds_the_bound_and_some_come_near(d, anchors):
-    bound = sensitivity(d, 1, norm="l1", joint=anchors)
-    found = worst(d, anchors)
+def test_no_pair_of_rows_exceeds_the_bound_and_some_come_near(d, n_anchors):
+    bound = sensitivity(d, 1, norm="l1", n_anchors=n_anchors)
+    found = worst(d, n_anchors)
     assert found <= bound * (1 + 1e-12)
-    assert found >= bound * (1 - 1e-6 if anchors == 0 and d in (1, 2, 4, 6) else REACHED[anchors])
+    assert found >= bound * (1 - 1e-6 if n_anchors == 0 and d in (1, 2, 4, 6) else REACHED[n_anchors])
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("anchors", [0, 1, 2])
 @pytest.mark.parametrize("d", range(1, 13))
-def test_a_long_search_finds_nothing_beyond_the_bound(d, anchors):
-    bound = sensitivity(d, 1, norm="l1", joint=anchors)
-    assert bound * REACHED[anchors] <= worst(d, anchors, starts=80) <= bound * (1 + 1e-12)
+def test_a_long_search_finds_nothing_beyond_the_bound(d, n_anchors):
+    bound = sensitivity(d, 1, norm="l1", n_anchors=n_anchors)
+    assert bound * REACHED[n_anchors] <= worst(d, n_anchors, starts=80) <= bound * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("d", [2, 4, 8, 50, 200])
@@ -87,7 +87,7 @@ def test_alone_the_bound_is_attained_for_even_d(d):
     x = r * np.where(first, math.cos(t), -math.sin(t))
     y = r * np.where(first, math.sin(t), math.cos(t))
     assert change(x, y, 0) == pytest.approx(math.sqrt(d**2 / 2 + d + 1), rel=1e-12)
-    assert change(x, y, 0) == pytest.approx(sensitivity(d, 1, norm="l1", joint=0), rel=1e-12)
+    assert change(x, y, 0) == pytest.approx(sensitivity(d, 1, norm="l1", n_anchors=0), rel=1e-12)
 
 
 def test_the_lemma_on_random_rows():
@@ -111,7 +111,7 @@ def test_with_the_mean_the_bound_is_the_best_of_its_kind(d):
     """The largest L sin 2t + 2 s sqrt(d) sin t on a fine grid of t; below the sum of the two parts."""
     most, q = math.sqrt(d**2 / 2 + d + 1), 2 * S * math.sqrt(d)
     t = np.linspace(0, math.pi / 2, 200_001)
-    bound = sensitivity(d, 1, norm="l1", joint=1)
+    bound = sensitivity(d, 1, norm="l1", n_anchors=1)
     assert bound == pytest.approx((most * np.sin(2 * t) + q * np.sin(t)).max(), rel=1e-9)
     assert 0.83 * (most + q) < bound < 0.98 * (most + q)
 
@@ -119,28 +119,28 @@ def test_with_the_mean_the_bound_is_the_best_of_its_kind(d):
 @pytest.mark.parametrize("people", [1, 7])
 @pytest.mark.parametrize("anchors", [0, 1, 3])
 @pytest.mark.parametrize("d", [1, 2, 3, 8, 200])
-def test_in_whole_numbers_it_is_the_same_bound(d, anchors, people):
+def test_in_whole_numbers_it_is_the_same_bound(d, n_anchors, people):
     facts = PrivateDataset.from_rows(np.zeros((2, d)), row_bound=1.0, rows_per_person=people).facts
-    square = norm_bound(facts, "laplace", anchors)
-    assert square == (people * l1_change(d, UNIT, ANCHOR, anchors)) ** 2
+    square = norm_bound(facts, "laplace", n_anchors)
+    assert square == (people * l1_change(d, UNIT, ANCHOR, n_anchors)) ** 2
     whole = math.isqrt(square) / people / UNIT**2
-    assert whole == pytest.approx(sensitivity(d, 1, norm="l1", joint=anchors), rel=2e-6)
+    assert whole == pytest.approx(sensitivity(d, 1, norm="l1", n_anchors=n_anchors), rel=2e-6)
 
 
 @pytest.mark.parametrize("anchors", [0, 1, 2])
-def test_whole_rows_stay_below_the_whole_bound(anchors):
+def test_whole_rows_stay_below_the_whole_bound(n_anchors):
     """The worst rows of the search, cut to whole numbers, in exact arithmetic; and every pair of a small ball."""
     rng = np.random.default_rng(0)
     for m, a in ((5, 3), (6, 4)):
         ball = [(i, j) for i in range(-m, m + 1) for j in range(-m, m + 1) if i * i + j * j <= m * m]
-        bound = l1_change(2, m, a, anchors)
+        bound = l1_change(2, m, a, n_anchors)
         found = 0
         for x in ball:
-            for y in ball if anchors else [ball[k] for k in rng.integers(0, len(ball), 40)]:
+            for y in ball if n_anchors else [ball[k] for k in rng.integers(0, len(ball), 40)]:
                 g = sum(abs(x[i] * x[j] - y[i] * y[j]) for i, j in ((0, 0), (0, 1), (1, 1)))
-                if anchors == 1:
+                if n_anchors == 1:
                     g += a * (abs(x[0] - y[0]) + abs(x[1] - y[1]))
-                elif anchors:
+                elif n_anchors:
                     g += a * (sum(map(abs, x)) + sum(map(abs, y))) + 2 * a * a
                 found = max(found, g)
         assert found <= bound * (1 + 1e-12)
@@ -154,6 +154,6 @@ def test_the_published_scale_of_paper_5_stays_where_it_was(d, joint):
     alone = d / math.sqrt(2) + 1
     before = (alone, alone + math.sqrt(2 * d)) if d > 1 else (1.0, (1 + S / 2) ** 2)
     share = published_share(PureDP(0.7), d, joint)
-    scale = sensitivity(d, 1, norm="l1", joint=joint) / share.epsilon
+    scale = sensitivity(d, 1, norm="l1", n_anchors=joint) / share.epsilon
     assert scale == pytest.approx(math.sqrt(2) * d / 0.7 * (before[1] / before[0] if joint else 1.0), rel=1e-12)
     assert share.epsilon <= 0.7

@@ -8,7 +8,7 @@ from scipy import stats
 
 from privcov.dataset import Dataset
 from privcov.measurements.moment import ANCHOR_SQUARED, clipped_moment, measure_moment, sensitivity
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.wishart import (
     approx_noise_as_published,
     approx_noise_sound,
@@ -57,11 +57,11 @@ def test_no_neighbours_differ_by_more_than_the_nuclear_sensitivity(d, joint):
         lean = -ANCHOR_SQUARED if joint else 0.0
         pairs.append((e[0], lean * e[0] + math.sqrt(1 - lean**2) * e[1]))
     for relation, them in [("replace-one", pairs), ("zero-out", [(x, 0 * y) for x, y in [*pairs, (e[0], e[0])]])]:
-        bound = sensitivity(d, 1, norm="nuclear", joint=joint, relation=relation)
+        bound = sensitivity(d, 1, norm="nuclear", n_anchors=joint, relation=relation)
         found = [nuclear(change(x, y, joint)) for x, y in them]
         assert max(found) <= bound
         assert max(found) == pytest.approx(bound, rel=1e-9)
-    assert sensitivity(d, 1, norm="nuclear", joint=True, relation="add-remove") == pytest.approx(1 + ANCHOR_SQUARED)
+    assert sensitivity(d, 1, norm="nuclear", n_anchors=1, relation="add-remove") == pytest.approx(1 + ANCHOR_SQUARED)
 
 
 @pytest.mark.parametrize("centre", ["none", "joint"])
@@ -126,8 +126,8 @@ def at(w: np.ndarray) -> float:
 
 def test_the_density_by_quadrature_is_that_of_the_draws():
     """60,000 draws against the mass of nine boxes in (half trace, spread), by 3 x 3 Gauss points: within 6 %."""
-    law, rng = NoiseLaw("wishart-difference", 2.0, 2), np.random.default_rng(0)
-    values = np.linalg.eigvalsh(np.array([law.draw(rng) for _ in range(60_000)]))
+    distribution, rng = NoiseDistribution("wishart-difference", 2.0, 2), np.random.default_rng(0)
+    values = np.linalg.eigvalsh(np.array([distribution.draw(rng) for _ in range(60_000)]))
     half, spread = values.sum(axis=1) / 2, (values[:, 1] - values[:, 0]) / 2
     node, weight = np.polynomial.legendre.leggauss(3)
     found, want = [], []
@@ -169,7 +169,7 @@ def test_in_one_dimension_it_is_the_laplace_mechanism():
     measured = measure_moment(ds, PureDP(0.5), centre="none", shape="wishart-difference", rng=np.random.default_rng(0))
     assert measured.event.scale == pytest.approx(1 / (40 * 0.5))  # nuclear sensitivity 1/n, not 2/n
     rng = np.random.default_rng(0)
-    draws = np.array([measured.law.draw(rng)[0, 0] for _ in range(20_000)])
+    draws = np.array([measured.distribution.draw(rng)[0, 0] for _ in range(20_000)])
     assert stats.kstest(draws, stats.laplace(scale=measured.event.scale).cdf).pvalue > 0.01
     assert stats.kstest(draws, stats.laplace(scale=1.08 * measured.event.scale).cdf).pvalue < 1e-3
 
@@ -181,28 +181,28 @@ def test_in_one_dimension_it_is_the_laplace_mechanism():
 @pytest.mark.parametrize(("shape", "freedom"), [("wishart-difference", 0.0), ("wishart", 2.0), ("wishart", 40.0)])
 def test_the_noise_is_unbiased_symmetric_and_as_wide_as_its_law_says(shape, freedom, joint):
     """20,000 draws: means within 5 standard errors, deviations within 5 % (the kurtosis of W_d(d+1) is up to 9)."""
-    law, rng = NoiseLaw(shape, 0.7, 3, joint, freedom=freedom), np.random.default_rng(1)
-    draws = np.array([law.draw(rng) for _ in range(20_000)])
+    distribution, rng = NoiseDistribution(shape, 0.7, 3, joint, freedom=freedom), np.random.default_rng(1)
+    draws = np.array([distribution.draw(rng) for _ in range(20_000)])
     np.testing.assert_array_equal(draws, draws.transpose(0, 2, 1))
     off, diagonal = draws[:, 0, 1], draws[:, 1, 1]
-    for found, std in [(off, law.off_diagonal_std), (diagonal, law.diagonal_std)]:
+    for found, std in [(off, distribution.off_diagonal_std), (diagonal, distribution.diagonal_std)]:
         assert abs(found.mean()) < 5 * std / math.sqrt(20_000)
         assert found.std() == pytest.approx(std, rel=0.05)
     if joint:
         assert not draws[:, -1, -1].any()  # the anchor is public
-        assert draws[:, 0, -1].std() == pytest.approx(law.off_diagonal_std, rel=0.05)
+        assert draws[:, 0, -1].std() == pytest.approx(distribution.off_diagonal_std, rel=0.05)
 
 
 @pytest.mark.parametrize("freedom", [2, 5, 33])
 def test_the_fast_draw_is_a_sum_of_squares_of_gaussian_vectors(freedom):
     """KS between 4,000 Bartlett draws and 4,000 literal sums of m outer products, in three functions of the matrix."""
     d, rng = 3, np.random.default_rng(freedom)
-    law = NoiseLaw("wishart", 2.0, d, freedom=float(freedom))
+    distribution = NoiseDistribution("wishart", 2.0, d, freedom=float(freedom))
     m = freedom + d - 1
-    fast = np.array([law.draw(rng) for _ in range(4000)]) + m * np.eye(d)
+    fast = np.array([distribution.draw(rng) for _ in range(4000)]) + m * np.eye(d)
     g = rng.standard_normal((4000, d, m))
     slow = g @ g.transpose(0, 2, 1)
-    assert law.removed_mean == m
+    assert distribution.removed_mean == m
     for pick in (lambda w: w[:, 0, 1], lambda w: w[:, 2, 2], lambda w: np.linalg.eigvalsh(w)[:, 0]):
         assert stats.ks_2samp(pick(fast), pick(slow)).pvalue > 0.005
 
@@ -214,8 +214,8 @@ TABLE = {2: (5.1, 4000), 5: (18.4, 2000), 10: (48, 800), 50: (510, 60), 100: (14
 @pytest.mark.parametrize("d", TABLE)
 def test_the_frobenius_errors_of_the_table(d):
     want, draws = TABLE[d]
-    law, rng = NoiseLaw("wishart-difference", 2.0, d), np.random.default_rng(2)
-    found = np.array([np.linalg.norm(law.draw(rng)) for _ in range(draws)])
+    distribution, rng = NoiseDistribution("wishart-difference", 2.0, d), np.random.default_rng(2)
+    found = np.array([np.linalg.norm(distribution.draw(rng)) for _ in range(draws)])
     assert found.mean() == pytest.approx(want, rel=0.03)
     square = 2 * (d + 1) * d * (d + 1)  # E |A - B|_F^2 at C = 1: 2 m (d (d - 1) + 2 d), m = d + 1
     assert np.mean(found**2) == pytest.approx(square, abs=5 * np.std(found**2) / math.sqrt(draws))
@@ -223,9 +223,9 @@ def test_the_frobenius_errors_of_the_table(d):
 
 @pytest.mark.parametrize(("shape", "freedom"), [("wishart-difference", 0.0), ("wishart", 2.0), ("wishart", 300.0)])
 def test_the_noise_spectrum_ends_where_the_law_says(shape, freedom):
-    law = NoiseLaw(shape, 1.0, 300, freedom=freedom)
-    top = np.linalg.eigvalsh(law.draw(np.random.default_rng(3)))[-1]
-    assert top == pytest.approx(law.edge, rel=0.05)
+    distribution = NoiseDistribution(shape, 1.0, 300, freedom=freedom)
+    top = np.linalg.eigvalsh(distribution.draw(np.random.default_rng(3)))[-1]
+    assert top == pytest.approx(distribution.edge, rel=0.05)
 
 
 # --- one Wishart matrix -------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_an_event_of_additive_noise_tells_the_curve(centre):
     assert event.sensitivity == pytest.approx(size / 50)
     assert event.scale == pytest.approx(2 * size * 3 / (2 * 50 * 1.5))  # 2C, C = 3/(2 n epsilon)
     assert event.freedom == 2
-    assert measured.law.degrees == 3 + joint + 1
+    assert measured.distribution.degrees == 3 + joint + 1
     assert measured.matrix.shape == (3 + joint,) * 2
 
 
@@ -263,9 +263,9 @@ def test_the_degrees_of_freedom():
 def test_no_noise_is_the_clipped_moment():
     ds = dataset()
     measured = measure_wishart(ds, **approx_noise_sound(NoPrivacy()), centre="joint", rng=np.random.default_rng(0))
-    np.testing.assert_array_equal(measured.matrix, clipped_moment(ds, joint=True))
+    np.testing.assert_array_equal(measured.matrix, clipped_moment(ds, n_anchors=1))
     assert measured.event is None
-    assert measured.law.removed_mean == measured.law.off_diagonal_std == 0
+    assert measured.distribution.removed_mean == measured.distribution.off_diagonal_std == 0
 
 
 def test_rows_are_clipped_inside():
@@ -299,7 +299,7 @@ def slow_shrinkage(matrix: np.ndarray, c: float) -> np.ndarray:
 def test_the_shrinkage_is_the_printed_formula(d):
     rng = np.random.default_rng(d)
     a = rng.standard_normal((d, d))
-    matrix = a @ a.T / d + NoiseLaw("wishart-difference", 0.1, d).draw(rng)
+    matrix = a @ a.T / d + NoiseDistribution("wishart-difference", 0.1, d).draw(rng)
     want = slow_shrinkage(matrix, 0.05)
     np.testing.assert_allclose(shrink_wishart_difference(matrix, 0.05), want, atol=1e-12 * max(1, np.abs(want).max()))
     np.testing.assert_allclose(shrink_wishart_difference(1e6 * matrix, 5e4), 1e6 * want, atol=1e-4)
@@ -320,12 +320,12 @@ def test_the_shrinkage_tends_to_the_identity_with_the_noise():
 def test_the_shrinkage_beats_clipping_on_a_few_strong_directions(d):
     """Rank-2 truth, noise edge at a third of it, 5 draws: at most 0.7 of the error of clipping."""
     rng = np.random.default_rng(d)
-    law = NoiseLaw("wishart-difference", 2.0, d)
+    distribution = NoiseDistribution("wishart-difference", 2.0, d)
     v = np.linalg.qr(rng.standard_normal((d, 2)))[0]
-    truth = 3 * law.edge * v @ v.T
+    truth = 3 * distribution.edge * v @ v.T
     error = {shrink_wishart_difference: 0.0, clip_psd: 0.0}
     for _ in range(5):
-        noisy = truth + law.draw(rng)
+        noisy = truth + distribution.draw(rng)
         error[shrink_wishart_difference] += np.linalg.norm(shrink_wishart_difference(noisy, 1.0) - truth)
         error[clip_psd] += np.linalg.norm(clip_psd(noisy) - truth)
     assert error[shrink_wishart_difference] < 0.7 * error[clip_psd]

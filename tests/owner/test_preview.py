@@ -11,7 +11,7 @@ from privcov.owner.preview import (
     STRUCTURES,
     Twin,
     noisy_twin,
-    planned_law,
+    planned_noise,
     preview,
     smallest_level,
     survival,
@@ -42,13 +42,13 @@ def private(n: int = 500, d: int = 4, **how) -> PrivateDataset:
 def test_the_plan_has_the_noise_of_the_release(guarantee, shape, n_public, people):
     data = private(n_public=n_public, rows_per_person=people)
     released = read_sum(measure_exactly(data, guarantee, centre="joint", shape=shape), "joint")
-    planned = planned_law(data.facts, guarantee, shape, 500)
-    assert planned.shape == released.law.shape
-    assert planned.scale * 500 == pytest.approx(released.law.scale * released.rows, rel=1e-12)
+    planned = planned_noise(data.facts, guarantee, shape, 500)
+    assert planned.shape == released.distribution.shape
+    assert planned.scale * 500 == pytest.approx(released.distribution.scale * released.rows, rel=1e-12)
 
 
 def test_a_person_with_more_rows_costs_more_noise():
-    one, three = (planned_law(private(rows_per_person=k).facts, ZCDP(0.1), "isotropic", 500).scale for k in (1, 3))
+    one, three = (planned_noise(private(rows_per_person=k).facts, ZCDP(0.1), "isotropic", 500).scale for k in (1, 3))
     assert three == pytest.approx(3 * one, rel=1e-9)
 
 
@@ -56,30 +56,30 @@ def test_a_person_with_more_rows_costs_more_noise():
 def test_the_twin_has_the_structure_it_says(structure):
     twin = Twin(6, 200_000, structure, 0.6, 0.3, np.sqrt(6))
     assert np.linalg.eigvalsh(twin.correlation)[0] > 0
-    law = dataclasses.replace(planned_law(private(d=6).facts, ZCDP(1.0), "isotropic", 10), scale=0.0)
-    noisy, sample = noisy_twin(twin, law, seed=3)
+    distribution = dataclasses.replace(planned_noise(private(d=6).facts, ZCDP(1.0), "isotropic", 10), scale=0.0)
+    noisy, sample = noisy_twin(twin, distribution, seed=3)
     assert sample / 0.3**2 == pytest.approx(twin.correlation, abs=0.03)
     assert derive(noisy).covariance == pytest.approx(sample, abs=1e-9)
 
 
 @pytest.mark.parametrize("anchors", [1, 3])
-def test_the_chance_to_survive_is_what_the_thresholded_answer_does(anchors):
+def test_the_chance_to_survive_is_what_the_thresholded_answer_does(n_anchors):
     """400 twins: a chance that is wrong by 0.1 lies four standard errors off."""
-    twin = Twin(6, 3000, "blocks", 0.35, 0.3, np.sqrt(6), anchors)
-    law = planned_law(private(d=6).facts, ZCDP(0.05), "isotropic", 3000)
+    twin = Twin(6, 3000, "blocks", 0.35, 0.3, np.sqrt(6), n_anchors)
+    distribution = planned_noise(private(d=6).facts, ZCDP(0.05), "isotropic", 3000)
     kept = []
     for k in range(400):
-        found = derive(noisy_twin(twin, law, 1, k)[0]).thresholded != 0
+        found = derive(noisy_twin(twin, distribution, 1, k)[0]).thresholded != 0
         kept.append([found[0, 1], found[0, 5]])
-    plan = preview(twin, ZCDP(0.05), law, replicates=1)
+    plan = preview(twin, ZCDP(0.05), distribution, replicates=1)
     assert np.mean(kept, axis=0) == pytest.approx([plan.survives(0.35), plan.survives(0.0)], abs=0.1)
     assert 0.3 < plan.survives(0.35) < 0.9  # where the test can see something
 
 
 def test_visible_means_a_chance_of_eighty_percent():
     twin = Twin(10, 4000, row_bound=np.sqrt(10))
-    law = planned_law(private(d=10).facts, ZCDP(0.5), "isotropic", 4000)
-    plan = preview(twin, ZCDP(0.5), law, replicates=1)
+    distribution = planned_noise(private(d=10).facts, ZCDP(0.5), "isotropic", 4000)
+    plan = preview(twin, ZCDP(0.5), distribution, replicates=1)
     assert plan.survives(plan.visible) == pytest.approx(0.8, abs=0.01)
     assert survival(0.0, 0.1, 0.0, universal_level(10)) < 0.02
     assert survival(0.3, 0.0, 0.0, 2.0) == 1.0
@@ -88,9 +88,9 @@ def test_visible_means_a_chance_of_eighty_percent():
 def test_more_privacy_means_a_larger_error():
     twin = Twin(8, 2000, row_bound=np.sqrt(8))
     facts = private(d=8).facts
-    errors = [preview(twin, ZCDP(r), planned_law(facts, ZCDP(r), "isotropic", 2000)).error for r in (0.01, 0.1, 1.0)]
+    errors = [preview(twin, ZCDP(r), planned_noise(facts, ZCDP(r), "isotropic", 2000)).error for r in (0.01, 0.1, 1.0)]
     assert errors == sorted(errors, reverse=True)
-    assert preview(twin, ZCDP(1.0), planned_law(facts, ZCDP(1.0), "isotropic", 2000)).clipped == 0.0
+    assert preview(twin, ZCDP(1.0), planned_noise(facts, ZCDP(1.0), "isotropic", 2000)).clipped == 0.0
 
 
 def test_the_smallest_level_brackets():

@@ -32,8 +32,8 @@ def published(monkeypatch):
         outcome = honest(self, dataclasses.replace(ask, calibration="sound"))
         m = outcome.measured
         event = dataclasses.replace(m.event, scale=m.event.scale / 2)
-        law = dataclasses.replace(m.law, scale=m.law.scale / 2)
-        return dataclasses.replace(outcome, measured=dataclasses.replace(m, event=event, law=law))
+        distribution = dataclasses.replace(m.distribution, scale=m.distribution.scale / 2)
+        return dataclasses.replace(outcome, measured=dataclasses.replace(m, event=event, distribution=distribution))
 
     monkeypatch.setitem(METHODS._entries, "gaussian-cov", new)
     monkeypatch.setattr(card.cls, "card", new)

@@ -55,10 +55,10 @@ def test_every_demonstration_shows_the_attack_and_the_repair(made):
 
 @pytest.mark.parametrize("made", DEMONSTRATIONS, ids=lambda d: d.key)
 def test_both_ends_of_the_lever(made):
-    for value in (made.lever.options[0], made.lever.options[-1]):
+    for value in (made.control.options[0], made.control.options[-1]):
         at = open_page(demo=made.key, demo_lever=f"{value:.12g}")
-        (lever,) = [s for s in at.select_slider if s.label == made.lever.label]
-        assert lever.value == value
+        (control,) = [s for s in at.select_slider if s.label == made.control.label]
+        assert control.value == value
         assert f"{made.case.exact(value)[1]:.1%}" in numbers(at)
 
 

@@ -146,7 +146,11 @@ def test_what_the_steps_say_is_so():
         study = tour.PATHS[1].steps[at].study
         data = privcov.source(study.source_key(), seed=study.rows, **dict(study.data))
         rel = privcov.release("auto-cov", data, study.guarantee, seed=study.seed)
-        made[at] = error(rel, data, relative=True, against="truth"), rel.attacker_success, rel.raw.law.off_diagonal_std
+        made[at] = (
+            error(rel, data, relative=True, against="truth"),
+            rel.attacker_success,
+            rel.raw.distribution.off_diagonal_std,
+        )
     assert made[1][0] > 2 * made[0][0]
     assert made[1][1] < made[0][1]
     assert made[1][1] < 0.53

@@ -244,8 +244,8 @@ def test_repeating_is_composing_events():
 
     laplace = (Event("a", "b", "laplace", "l1", 0.1, 1.0, "p"),) * 7
     gauss = (Event("a", "b", "gaussian", "l2", 0.1, 1.0, "p"),) * 7
-    assert accounting.repeated(PureDP(0.1), 7) == accounting.compose(laplace, PureDP(1.0))
-    mu = accounting.repeated(GaussianDP(0.1), 7).mu
+    assert accounting.self_compose(PureDP(0.1), 7) == accounting.compose(laplace, PureDP(1.0))
+    mu = accounting.self_compose(GaussianDP(0.1), 7).mu
     assert mu == pytest.approx(0.1 * math.sqrt(7), rel=1e-15)
     assert accounting.compose(gauss, ZCDP(1.0)).rho <= mu**2 / 2 * (1 + 1e-15)
 
@@ -255,17 +255,17 @@ def test_repeating_never_rounds_down(k):
     from fractions import Fraction
 
     for x in (0.1, 1 / 3, 0.7, 1e-5):
-        assert Fraction(accounting.repeated(PureDP(x), k).epsilon) >= k * Fraction(x)
-        assert Fraction(accounting.repeated(ZCDP(x), k).rho) >= k * Fraction(x)
-        assert Fraction(accounting.repeated(GaussianDP(x), k).mu) ** 2 >= k * Fraction(x) ** 2
-        pair = accounting.repeated(ApproxDP(x, 1e-7), k)
+        assert Fraction(accounting.self_compose(PureDP(x), k).epsilon) >= k * Fraction(x)
+        assert Fraction(accounting.self_compose(ZCDP(x), k).rho) >= k * Fraction(x)
+        assert Fraction(accounting.self_compose(GaussianDP(x), k).mu) ** 2 >= k * Fraction(x) ** 2
+        pair = accounting.self_compose(ApproxDP(x, 1e-7), k)
         assert Fraction(pair.epsilon) >= k * Fraction(x)
         assert Fraction(pair.delta) >= k * Fraction(1e-7)
 
 
 def test_rows_before_releases_gives_the_smaller_delta():
     start = ApproxDP(0.5, 1e-9)
-    other = accounting.group(accounting.repeated(start, 4), 3)
+    other = accounting.group(accounting.self_compose(start, 4), 3)
     ours = converter.whole(start, 4, 3)
     assert ours.epsilon == other.epsilon
     assert ours.delta < other.delta

@@ -248,7 +248,7 @@ def test_spectra_counts_what_lies_in_the_band():
     ds = privcov.source("ar1-covariance", n=2000, d=6)
     rel = privcov.release("auto-cov", ds, privcov.ZCDP(1e-5), seed=1)
     values = np.linalg.eigvalsh(rel.raw.matrix)
-    inside = int((np.abs(values) <= rel.raw.law.edge).sum())
+    inside = int((np.abs(values) <= rel.raw.distribution.edge).sum())
     assert metric(at, "Not separately recoverable") == f"{inside} of 6"
     _, alt = chart(at, "Eigenvalues")
     assert f"{inside} noisy eigenvalues lie inside it" in alt

@@ -114,5 +114,5 @@ def test_another_source_starts_from_its_own_defaults():
 def test_the_lever_and_the_guarantee_agree():
     for kind in ("zcdp", "approx", "pure"):
         study = Study(kind=kind)
-        moved = dataclasses.replace(study, **{study.lever: 2 * getattr(study, study.lever)})
-        assert math.isclose(getattr(moved.guarantee, study.lever), 2 * getattr(study.guarantee, study.lever))
+        moved = dataclasses.replace(study, **{study.level_name: 2 * getattr(study, study.level_name)})
+        assert math.isclose(getattr(moved.guarantee, study.level_name), 2 * getattr(study.guarantee, study.level_name))

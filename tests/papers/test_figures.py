@@ -178,7 +178,7 @@ def test_the_loop_draws_the_same_edges_after_500_and_2000_iterations():
     """The stop that decides Table 2's numbers does not decide Figure 1's edges: four lambdas, epsilon 2, Model 4."""
     data = su._draw("4", N, 3, 0)
     data = data.with_row_bound(float(row_norms(data).max()))
-    s = clipped_moment(data, joint=0) + printed_noise(D, N, np.random.default_rng(0)) / 2
+    s = clipped_moment(data, n_anchors=0) + printed_noise(D, N, np.random.default_rng(0)) / 2
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(su, "POINTS", 4)
         short, long = stopped_path(s, 500), stopped_path(s, 2000)

@@ -33,12 +33,12 @@ def noisy(data: Dataset, guarantee, seed: int = 1):
     """(measurement, the law of its noise)."""
     rng = np.random.default_rng(seed)
     found = measure_moment(data, guarantee, centre="joint", shape="isotropic", rng=rng)
-    law = found.law
+    distribution = found.distribution
     made = Noisy(
         found.matrix, True, found.row_bound, data.scale, data.origin, data.n,
-        law.off_diagonal_std, law.diagonal_std, law.off_diagonal_std,
+        distribution.off_diagonal_std, distribution.diagonal_std, distribution.off_diagonal_std,
     )  # fmt: skip
-    return made, law
+    return made, distribution
 
 
 # --- the algebra --------------------------------------------------------------------------------------------
@@ -122,9 +122,9 @@ def test_every_answer_is_usable_at_any_noise(rho):
 
 def test_stated_noise_is_that_of_the_unrepaired_covariance():
     """2000 draws show a wrong deviation of 8 % at five standard errors."""
-    made, law = noisy(dataset(rows()), ZCDP(0.5))
+    made, distribution = noisy(dataset(rows()), ZCDP(0.5))
     rng = np.random.default_rng(0)
-    seen = np.array([unrepaired(made.with_matrix(made.matrix + law.draw(rng))) for _ in range(2000)])
+    seen = np.array([unrepaired(made.with_matrix(made.matrix + distribution.draw(rng))) for _ in range(2000)])
     stated = derive(made).noise_std / np.outer(made.scale, made.scale)
     assert seen.std(axis=0) / stated == pytest.approx(np.ones((5, 5)), abs=0.08)
 
@@ -140,8 +140,8 @@ def test_correlation_intervals_cover(rho):
     upper = np.triu_indices(5, 1)
     covered = []
     for seed in range(20):
-        made, law = noisy(data, ZCDP(rho), seed)
-        low, high = privacy_noise(made, law.draw, plain_correlation, np.random.default_rng(seed), draws=100)
+        made, distribution = noisy(data, ZCDP(rho), seed)
+        low, high = privacy_noise(made, distribution.draw, plain_correlation, np.random.default_rng(seed), draws=100)
         covered.append(((low <= exact) & (exact <= high))[upper].mean())
     assert np.mean(covered) >= 0.88
 
@@ -151,8 +151,8 @@ def test_eigenvalues_move_by_no_more_than_the_bound():
     exact = np.linalg.eigvalsh(unrepaired(noisy(data, NoPrivacy())[0]))
     held = []
     for seed in range(40):
-        made, law = noisy(data, ZCDP(0.1), seed)
-        bound = largest_noise(made, law.draw, np.random.default_rng(seed), draws=100)
+        made, distribution = noisy(data, ZCDP(0.1), seed)
+        bound = largest_noise(made, distribution.draw, np.random.default_rng(seed), draws=100)
         held.append(np.abs(np.linalg.eigvalsh(unrepaired(made)) - exact).max() <= bound)
     assert np.mean(held) >= 0.85  # 34 of 40; a bound that holds 75 % of the time would fail
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.denoise import denoise
 from privcov.postprocess.spectrum import shrink_spectrum
 
@@ -23,8 +23,8 @@ def test_without_noise_it_changes_nothing():
 def test_pure_noise_is_answered_with_its_trace_spread_evenly():
     """Of 200 draws at most a few leave the band (about 2 % by the Tracy-Widom law; 12 has probability below 1e-3)."""
     d, rng = 100, np.random.default_rng(1)
-    law = NoiseLaw("free-trace", 1.0, d)
-    found = [denoise(law.draw(rng), law.off_diagonal_std) for _ in range(200)]
+    distribution = NoiseDistribution("free-trace", 1.0, d)
+    found = [denoise(distribution.draw(rng), distribution.off_diagonal_std) for _ in range(200)]
     flat = [np.allclose(f, f[0, 0] * np.eye(d)) for f in found]
     assert sum(flat) >= 188
 
@@ -34,12 +34,12 @@ def test_it_is_never_clearly_worse_than_zero_nor_than_shrinkage_alone(scale):
     """Mean of 20 draws at d = 60, from hardly any noise to noise that hides everything."""
     d, rng = 60, np.random.default_rng(2)
     s = spiked(d, rng)
-    law = NoiseLaw("free-trace", scale, d)
+    distribution = NoiseDistribution("free-trace", scale, d)
     ours, alone = [], []
     for _ in range(20):
-        noisy = s + law.draw(rng)
-        ours.append(np.linalg.norm(denoise(noisy, law.off_diagonal_std) - s))
-        alone.append(np.linalg.norm(shrink_spectrum(noisy, law.off_diagonal_std) - s))
+        noisy = s + distribution.draw(rng)
+        ours.append(np.linalg.norm(denoise(noisy, distribution.off_diagonal_std) - s))
+        alone.append(np.linalg.norm(shrink_spectrum(noisy, distribution.off_diagonal_std) - s))
     assert np.mean(ours) <= 1.05 * np.linalg.norm(s)
     assert np.mean(ours) <= 1.01 * np.mean(alone)
 
@@ -47,8 +47,8 @@ def test_it_is_never_clearly_worse_than_zero_nor_than_shrinkage_alone(scale):
 def test_the_trace_never_exceeds_that_of_the_noisy_matrix_and_the_result_is_psd():
     d, rng = 30, np.random.default_rng(3)
     for scale in (1e-3, 1e-2, 1.0):
-        law = NoiseLaw("free-trace", scale, d)
-        noisy = spiked(d, rng) + law.draw(rng)
-        found = denoise(noisy, law.off_diagonal_std)
+        distribution = NoiseDistribution("free-trace", scale, d)
+        noisy = spiked(d, rng) + distribution.draw(rng)
+        found = denoise(noisy, distribution.off_diagonal_std)
         assert np.trace(found) <= max(np.trace(noisy), 0) + 1e-9
         assert np.linalg.eigvalsh(found)[0] >= -1e-12

@@ -9,7 +9,7 @@ import pytest
 
 from privcov import accounting
 from privcov.postprocess.feasibility import Infeasible, diagnose
-from privcov.postprocess.glasso import empties, solve, solve_path, warm_up
+from privcov.postprocess.glasso import lambda_max, solve, solve_path, warm_up
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP
 
@@ -127,7 +127,7 @@ def test_scaling(factor):
 def test_permuting_the_columns_permutes_the_answer():
     s = moment("random", 13, 1.0, 5)
     order = np.random.default_rng(0).permutation(13)
-    lams = np.geomspace(1, 0.05, 5) * empties(s)
+    lams = np.geomspace(1, 0.05, 5) * lambda_max(s)
     back = np.ix_(order, order)
     for a, b in zip(solve_path(s, lams, tol=1e-12), solve_path(s[back], lams, tol=1e-12), strict=True):
         assert b.precision == pytest.approx(a.precision[back], rel=1e-4, abs=1e-4 / np.trace(s))
@@ -144,7 +144,7 @@ def test_a_path_gives_what_cold_solves_give(ridged):
 
 def test_lambdas_keep_their_order_and_may_repeat():
     s = moment("ar2", 10, None, 7)
-    lams = np.array([0.2, 1.5, 0.05, 0.2, 0.5]) * empties(s)
+    lams = np.array([0.2, 1.5, 0.05, 0.2, 0.5]) * lambda_max(s)
     path = solve_path(s, lams, tol=1e-11)
     assert [fit.lam for fit in path] == lams.tolist()
     assert path[0].precision == pytest.approx(path[3].precision, rel=1e-3, abs=1e-3 / np.trace(s))
@@ -153,7 +153,7 @@ def test_lambdas_keep_their_order_and_may_repeat():
 
 def test_lambda_that_empties_the_graph():
     s = moment("random", 12, None, 8)
-    top = empties(s)
+    top = lambda_max(s)
     assert np.array_equal(solve(s, top).precision, np.diag(1 / np.diag(s)))
     assert np.count_nonzero(solve(s, 0.98 * top, tol=1e-10).precision) > 12
     path = solve_path(s, points=9, depth=0.1)
@@ -245,7 +245,7 @@ def test_no_failure_on_a_thousand_feasible_problems():
 def test_down_to_the_smallest_lambda_of_an_indefinite_matrix(ridged):
     s = moment("ar2", 12, 1.0, 12, raw=True)
     found = diagnose(s, penalise_diagonal=ridged)
-    assert 0 < found.smallest < empties(s)
+    assert 0 < found.smallest < lambda_max(s)
     for share in (1.02, 1.1, 1.5):  # single lambdas: cold
         fit = solve(s, share * found.smallest, penalise_diagonal=ridged)
         assert fit.status == "ok"

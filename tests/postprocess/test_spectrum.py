@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import privcov
 from privcov.measurements.moment import clipped_moment
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.spectrum import clip_box, clip_psd, project_trace, shrink_spectrum
 from privcov.randomness import stream
 
@@ -182,12 +182,12 @@ def test_shrinkage_against_the_formula():
 def paper5_errors(d: int, n: int, rho: float, repeats: int) -> np.ndarray:
     """repeats x 2: Frobenius errors of clip and shrinkage on one free-trace release of paper 5's data."""
     data = privcov.source("zipf-norms", n=n, d=d, bins=1, seed=0)
-    exact = clipped_moment(data, joint=False)
-    law = NoiseLaw("free-trace", np.sqrt(2) / (n * np.sqrt(2 * rho)), d)
+    exact = clipped_moment(data, n_anchors=0)
+    distribution = NoiseDistribution("free-trace", np.sqrt(2) / (n * np.sqrt(2 * rho)), d)
     out = []
     for k in range(repeats):
-        noisy = exact + law.draw(stream(0, "test", k))
-        found = clip_psd(noisy), shrink_spectrum(noisy, law.off_diagonal_std)
+        noisy = exact + distribution.draw(stream(0, "test", k))
+        found = clip_psd(noisy), shrink_spectrum(noisy, distribution.off_diagonal_std)
         out.append([frobenius(f - exact) for f in found])
     return np.array(out)
 

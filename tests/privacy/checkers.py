@@ -110,10 +110,10 @@ def check_noise_size(shape: str, d: int = 60) -> None:
     """
     empty = PrivateDataset.from_rows(np.zeros((2, d)), row_bound=1.0)
     noisy = exact_moment.measure_exactly(empty, SHARES[shape], centre="none", shape=shape)
-    law = exact_reading.read_sum(noisy, "none").law
+    distribution = exact_reading.read_sum(noisy, "none").distribution
     off = noisy.total[np.triu_indices(d, 1)].astype(float)
-    unit = noisy.scale / law.scale
-    assert abs(np.std(off) / (law.off_diagonal_std * unit) - 1) < 0.15, "off-diagonal noise has another scale"
+    unit = noisy.scale / distribution.scale
+    assert abs(np.std(off) / (distribution.off_diagonal_std * unit) - 1) < 0.15, "off-diagonal noise has another scale"
     if shape != "wishart-difference":
         # 60 numbers: standard error 9 %; half or twice the noise would be 5 of them away.
         own = noisy.event.scale * (np.sqrt(2) if shape == "laplace" else 1)

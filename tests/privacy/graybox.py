@@ -228,7 +228,7 @@ def numbers(name: str, answer) -> np.ndarray:
         if answer.n is not None:
             return answer.matrix.ravel()
         full = answer.count * answer.matrix
-        if not answer.law.joint:  # the mean was measured and dropped; the count is there
+        if not answer.distribution.n_anchors:  # the mean was measured and dropped; the count is there
             full = np.pad(full, ((0, 1), (0, 1)))
             full[-1, -1] = answer.count * moment.ANCHOR_SQUARED
         return full.ravel()

@@ -243,7 +243,7 @@ def test_rows_read_between_two_steps(name, place, function, monkeypatch):
     def curious(*args, **how):
         asks = [a for a in args if hasattr(a, "dataset")]
         seen.extend(a.dataset for a in asks)
-        clipped_moment(seen[-1], joint=0)
+        clipped_moment(seen[-1], n_anchors=0)
         return honest(*args, **how)
 
     monkeypatch.setattr(place, function, curious)

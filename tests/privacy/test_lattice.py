@@ -50,8 +50,8 @@ def scale_of(shape: str, d: int, rows_per_person: int, epsilon: float) -> tuple[
     """(shape that is drawn, rows of its matrix, scale) of a private release, from public facts alone."""
     facts, share = asked(shape, d, rows_per_person, epsilon)
     event = exact_moment.planned_event(facts, share, centre="joint", shape=shape)
-    anchors = exact_moment.anchored_rows(facts, "joint")
-    return exact_moment.settle_shape(facts, shape, anchors), d + anchors, event.scale
+    n_anchors = exact_moment.anchored_rows(facts, "joint")
+    return exact_moment.settle_shape(facts, shape, n_anchors), d + n_anchors, event.scale
 
 
 def check_even(name: str, p: int, scale: float, draws: int) -> lattice.Evenness:
@@ -258,7 +258,7 @@ def test_even_noise_passes_and_its_statistic_is_exponential(scale):
 
 @pytest.mark.parametrize("law", ["gaussian", "laplace", "wishart"])
 @pytest.mark.parametrize("scale", [200.0, 1_000.0])
-def test_the_noise_itself_is_as_flat_as_the_limit_assumes(law, scale):
+def test_the_noise_itself_is_as_flat_as_the_limit_assumes(distribution, scale):
     """Sums over all whole numbers, for the whole law and for its quarters by size, at every theta that is looked at."""
     k = np.arange(-int(40 * scale), int(40 * scale) + 1)
     weight = {
@@ -266,7 +266,7 @@ def test_the_noise_itself_is_as_flat_as_the_limit_assumes(law, scale):
         "laplace": lambda: np.exp(-np.abs(k) / scale),
         # A diagonal entry for p = 3: half the difference of two chi-squared with four degrees of freedom.
         "wishart": lambda: (1 + np.abs(k) / scale) * np.exp(-np.abs(k) / scale),
-    }[law]()
+    }[distribution]()
     weight /= weight.sum()
     order = np.argsort(np.abs(k), kind="stable")
     below = np.cumsum(weight[order])

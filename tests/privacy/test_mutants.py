@@ -72,8 +72,8 @@ def test_clip_after_use(monkeypatch):
 
 
 def test_asymmetric_output(monkeypatch):
-    def wrong(gram, d, anchors, shape, scale):
-        total, trace = real["_noisy"](gram, d, anchors, shape, scale)
+    def wrong(gram, d, n_anchors, shape, scale):
+        total, trace = real["_noisy"](gram, d, n_anchors, shape, scale)
         return total + np.triu(np.ones_like(total), 1), trace
 
     monkeypatch.setattr(exact_moment, "_noisy", wrong)
@@ -131,7 +131,7 @@ def test_too_little_off_the_diagonal(monkeypatch):
 
 
 def test_the_second_look_at_the_trace_where_it_is_not_free(monkeypatch):
-    monkeypatch.setattr(exact_moment, "settle_shape", lambda facts, shape, anchors: "free-trace")
+    monkeypatch.setattr(exact_moment, "settle_shape", lambda facts, shape, n_anchors: "free-trace")
     bound = exact_moment.norm_bound
     monkeypatch.setattr(exact_moment, "norm_bound", lambda f, s, k: bound(f, "isotropic", k))
     with pytest.raises(AssertionError, match="costs"):
@@ -157,7 +157,7 @@ def test_a_threshold_chosen_from_raw_rows(monkeypatch):
     honest = DpThresholding.finish
 
     def tuned(self, ask, measured):
-        fold_moments(ask.dataset, joint=1, folds=3, rng=ask.rng)
+        fold_moments(ask.dataset, n_anchors=1, folds=3, rng=ask.rng)
         return honest(self, ask, measured)
 
     monkeypatch.setattr(DpThresholding, "finish", tuned)
@@ -184,8 +184,8 @@ def test_a_statement_of_another_scale(shape, monkeypatch):
         event = real["planned_event"](*args, **how)
         return dataclasses.replace(event, scale=event.scale * math.sqrt(2))
 
-    def quiet(gram, d, anchors, shape, scale):
-        return real["_noisy"](gram, d, anchors, shape, scale / math.sqrt(2))
+    def quiet(gram, d, n_anchors, shape, scale):
+        return real["_noisy"](gram, d, n_anchors, shape, scale / math.sqrt(2))
 
     monkeypatch.setattr(exact_moment, "planned_event", boast)
     monkeypatch.setattr(exact_moment, "_noisy", quiet)
@@ -194,8 +194,8 @@ def test_a_statement_of_another_scale(shape, monkeypatch):
 
 
 def test_a_way_that_depends_on_the_rows(monkeypatch):
-    def impatient(gram, d, anchors, shape, scale):
-        return real["_noisy"](gram, d, anchors, shape, scale if np.trace(gram) else scale * 1.5)
+    def impatient(gram, d, n_anchors, shape, scale):
+        return real["_noisy"](gram, d, n_anchors, shape, scale if np.trace(gram) else scale * 1.5)
 
     monkeypatch.setattr(exact_moment, "_noisy", impatient)
     one, other = tables(2, "axis", "zero")

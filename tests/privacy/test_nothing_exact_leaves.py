@@ -36,9 +36,9 @@ def cells(holes: float, rows: int, seed: int) -> np.ndarray:
 def same_noisy_numbers(monkeypatch):
     """The measurement answers with numbers that have nothing to do with the rows."""
 
-    def constant(gram: np.ndarray, d: int, anchors: int, shape: str, scale: float):
+    def constant(gram: np.ndarray, d: int, n_anchors: int, shape: str, scale: float):
         total = (np.eye(len(gram)) * 40 + 3).astype(np.int64) * (UNIT**2 // 8)
-        return exact_moment._structured(total, d, anchors), int(
+        return exact_moment._structured(total, d, n_anchors), int(
             np.trace(total[:d, :d])
         ) if shape == "free-trace" else None
 

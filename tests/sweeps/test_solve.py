@@ -29,7 +29,7 @@ def true_rho(dataset: privcov.Dataset, target: float) -> float:
     k = d * (d + 1) / 2
     chi = math.sqrt(2) * math.gamma((k + 1) / 2) / math.gamma(k / 2)
     size = np.linalg.norm(dataset.rows.T @ dataset.rows / n)
-    at_one = sensitivity(d, n, norm="l2", joint=False) / math.sqrt(2) * dataset.row_bound**2 * chi / size
+    at_one = sensitivity(d, n, norm="l2", n_anchors=0) / math.sqrt(2) * dataset.row_bound**2 * chi / size
     return (at_one / target) ** 2
 
 

@@ -101,12 +101,12 @@ class Sums:
         """sum k k', d x d Python integers."""
         return self.high.astype(object) * 2**_LIMB + self.low.astype(object)
 
-    def gram(self, anchors: int) -> np.ndarray:
+    def gram(self, n_anchors: int) -> np.ndarray:
         """sum z z' as `integer_gram.noiseless_gram` gives it: int64, or Python integers where 64 bits may not do."""
         d = len(self.holes)
-        whole = np.zeros((d + anchors, d + anchors), dtype=object)
+        whole = np.zeros((d + n_anchors, d + n_anchors), dtype=object)
         whole[:d, :d] = self.second()
-        if anchors:
+        if n_anchors:
             whole[:d, d:] = self.lines.astype(object) * ANCHOR
             whole[d:, :d] = whole[:d, d:].T
             whole[d:, d:] = np.diag(self.counts.astype(object) * ANCHOR**2)

@@ -21,7 +21,7 @@ from privcov.estimators.base import MethodInput
 from privcov.estimators.thresholding import chosen_on_raw_rows, papers_threshold
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment, measure_moment
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.classification import FLOOR, t_test_columns
 from privcov.metrics.errors import matrix_norm
 from privcov.papers.base import Number, Point, Table, truth_of
@@ -57,7 +57,7 @@ def draw(model: str, law: str, d: str, n: str, seed: int, replicate: int) -> tup
     made = source(model, law, d, n)
     data = make_dataset(made, seed=seed, repeat=replicate)
     data = data.with_row_bound(float(row_norms(data).max()))
-    return data, clipped_moment(data, joint=0) * data.row_bound**2, truth_of(data).covariance / made.spread
+    return data, clipped_moment(data, n_anchors=0) * data.row_bound**2, truth_of(data).covariance / made.spread
 
 
 def tuned_constant(data: Dataset, seed: int, replicate: int) -> float:
@@ -80,7 +80,7 @@ def printed_scales(method: str, epsilon: float, delta: float, n: int) -> tuple[f
 def unit_noise(method: str, data: Dataset, seed: int, replicate: int) -> np.ndarray:
     """The paper's noise at scale 1, d x d, of a stream of this replicate and method."""
     rng = stream(seed, "published", 4, "noise", method, data.name, data.n, data.d, replicate)
-    return NoiseLaw("upper-triangle", 1.0, data.d).draw(rng)
+    return NoiseDistribution("upper-triangle", 1.0, data.d).draw(rng)
 
 
 def thresholding(

@@ -19,7 +19,7 @@ from privcov.estimators.glasso_gaussian import RHO, GlassoGaussian
 from privcov.estimators.ridge_precision import PENALTIES, ridge_lambda
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.classification import Sizes, majority_error, split
 from privcov.metrics.graphs import edges, noisy_matrix, path_rates, roc_at, solved
 from privcov.papers.base import Number, Point, Table, View, truth_of
@@ -27,7 +27,7 @@ from privcov.papers.presets import MEANS, OWN, classification
 from privcov.papers.su2019.tables import MODELS, STOP
 from privcov.postprocess.admm import published_admm
 from privcov.postprocess.fit import Fit
-from privcov.postprocess.glasso import empties
+from privcov.postprocess.glasso import lambda_max
 from privcov.postprocess.repair import repair_for_lasso
 from privcov.postprocess.ridge import ridge_path
 from privcov.privacy import ApproxDP, NoPrivacy
@@ -61,7 +61,7 @@ def at(fpr: float) -> str:
 def printed_noise(d: int, n: int, rng: np.random.Generator) -> np.ndarray:
     """Noise of Algorithm 2, step 3, at epsilon 1, in unit-ball units; over epsilon at other levels."""
     scale = accounting.classical_gaussian_scale(1.0, DELTA, math.sqrt(2)) / n
-    return NoiseLaw("upper-triangle", scale, d).draw(rng)
+    return NoiseDistribution("upper-triangle", scale, d).draw(rng)
 
 
 def rates_of(path: Sequence[Fit], true: np.ndarray, keys: dict) -> list[Number]:
@@ -80,7 +80,7 @@ def rates_of(path: Sequence[Fit], true: np.ndarray, keys: dict) -> list[Number]:
 
 def stopped_path(s: np.ndarray, stop: int) -> list[Fit]:
     """The printed loop after ``stop`` iterations, at `POINTS` lambdas of this matrix's own path."""
-    top = empties(s)
+    top = lambda_max(s)
     return [
         Fit(float(x), published_admm(s, float(x), rho=RHO, iterations=stop).precision, "stopped", math.nan, stop,
             "admm as published")
@@ -111,7 +111,7 @@ def roc(model: str, seed: int, replicate: int) -> list[Number]:
     """One replicate of a model: without noise and at both levels, one unit draw for both."""
     data = _draw(model, N, seed, replicate)
     data = data.with_row_bound(float(row_norms(data).max()))
-    s, true = clipped_moment(data, joint=0), _true_graph(data)
+    s, true = clipped_moment(data, n_anchors=0), _true_graph(data)
     noise = printed_noise(D, N, stream(seed, "published", 2, "figure 1", model, replicate))
     found = rates_of(stopped_path(s, ROC_STOP), true, keys_of({"model": model}, N, D, "", NO_NOISE))
     for epsilon in EPSILONS:

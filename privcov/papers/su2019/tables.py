@@ -18,12 +18,12 @@ from privcov.estimators.precision import raw_scores
 from privcov.estimators.ridge_precision import PENALTIES, RidgePrecision, ridge_lambda
 from privcov.measurements.clipping import row_norms
 from privcov.measurements.moment import clipped_moment
-from privcov.measurements.noise import NoiseLaw
+from privcov.measurements.noise import NoiseDistribution
 from privcov.metrics.errors import matrix_norm, without_noise
 from privcov.metrics.graphs import NORMS, losses
 from privcov.papers.base import Number, Point, Table
 from privcov.postprocess.admm import published_admm
-from privcov.postprocess.glasso import empties, solve_path
+from privcov.postprocess.glasso import lambda_max, solve_path
 from privcov.postprocess.ridge import ridge_path
 from privcov.privacy import ApproxDP, NoPrivacy
 from privcov.randomness import stream
@@ -79,7 +79,7 @@ def ridge(model: str, n: str, seed: int, replicate: int) -> list[Number]:
 
 def lasso_penalty(data: Dataset, seed: int, replicate: int) -> float:
     """Five-fold cross-validated lambda (unit-ball units), every entry penalised, over the path the package uses."""
-    top = empties(clipped_moment(data, joint=0))
+    top = lambda_max(clipped_moment(data, n_anchors=0))
     lambdas = np.geomspace(top, PATH_DEPTH * top, PATH_POINTS)
 
     def solve(s: np.ndarray) -> list:
@@ -92,14 +92,14 @@ def noisy_moment(data: Dataset, epsilon: str, seed: int, replicate: int) -> np.n
     """Algorithm 2, step 3, in unit-ball units; one unit draw for every epsilon of a replicate."""
     scale = accounting.classical_gaussian_scale(float(epsilon), 1 / data.n, math.sqrt(2)) / data.n
     rng = stream(seed, "published", 2, "noise", data.name, data.n, replicate)
-    return clipped_moment(data, joint=0) + NoiseLaw("upper-triangle", scale, data.d).draw(rng)
+    return clipped_moment(data, n_anchors=0) + NoiseDistribution("upper-triangle", scale, data.d).draw(rng)
 
 
 def lasso(model: str, n: str, seed: int, replicate: int) -> list[Number]:
     """Table 2, one replicate of a model and a size: the printed loop, stopped, with and without noise."""
     data = draw(model, n, seed, replicate)
     lam = lasso_penalty(data, seed, replicate)
-    base = published_admm(clipped_moment(data, joint=0), lam, rho=RHO, iterations=STOP).precision
+    base = published_admm(clipped_moment(data, n_anchors=0), lam, rho=RHO, iterations=STOP).precision
     found = []
     for epsilon in EPSILONS:
         loop = published_admm(noisy_moment(data, epsilon, seed, replicate), lam, rho=RHO, iterations=STOP)
@@ -111,7 +111,7 @@ def stopping(seed: int, replicate: int) -> list[Number]:
     """One cell of Table 2 (Model 2, n = 100, epsilon = 0.1) at several stopping points of the same loop."""
     data = draw("2", "100", seed, replicate)
     lam = lasso_penalty(data, seed, replicate)
-    pair = clipped_moment(data, joint=0), noisy_moment(data, "0.1", seed, replicate)
+    pair = clipped_moment(data, n_anchors=0), noisy_moment(data, "0.1", seed, replicate)
     found = []
     for stop in STOPS:
         base, noisy = (published_admm(s, lam, rho=RHO, iterations=stop).precision for s in pair)
