@@ -56,6 +56,8 @@ _HOMES = {
     "PrivateCovariance": "privcov.sklearn_api",
 }
 
+__version__ = "1.0.0"
+
 __all__ = ["methods", "source", "sources", *_HOMES]
 
 

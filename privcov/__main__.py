@@ -1,13 +1,18 @@
-"""``python -m privcov``: the shell."""
+"""The shell: ``privcov``, or ``python -m privcov``."""
 
 import sys
 
 from privcov.cli import edges
 
-if __name__ == "__main__":
+
+def start() -> int:
+    """Run the command that was typed, and return its exit code."""
     edges.begin()  # before the other imports, which take time: an interruption meets it
 
-from privcov.cli.entry import main
+    from privcov.cli.entry import main
+
+    return main()
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(start())

@@ -1,10 +1,53 @@
-"""Where files live that are not part of the project: finished cells, and data sets that are brought or downloaded."""
+"""Where files are: those that come with the project, and those of the user.
+
+In a checkout the project's files lie beside the package: `data/`, `app.py`, `pages/`. In a wheel they are inside it, as
+`_data/` and `_app/`.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+_DATA, _APP = _PACKAGE / "_data", _PACKAGE / "_app" / "app.py"
+
+
+def shipped() -> Path:
+    """Return the folder of the data files that come with the project. Nothing is written there when it is installed."""
+    return _DATA if _DATA.is_dir() else _PACKAGE.parent / "data"
+
+
+def app_file() -> Path:
+    """Return the script that `streamlit run` starts; its pages and its configuration lie beside it."""
+    return _APP if _APP.is_file() else _PACKAGE.parent / "app.py"
+
+
+def results(name: str) -> Path:
+    """Return the folder of stored results: "reproduced" (the papers' tables) or "advice" (its evidence).
+
+    In a checkout it is part of the project. An installed package has a copy, which `own_results` carries over to the
+    user's data folder before anything is added to it.
+    """
+    own = data_folder() / name
+    return own if _DATA.is_dir() and own.is_dir() else shipped() / name
+
+
+def own_results(name: str) -> Path:
+    """Return the folder of stored results to write to; it begins with those that were shipped."""
+    own = data_folder() / name
+    if not _DATA.is_dir() or own.is_dir():
+        return results(name)
+    own.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f"{name}-", dir=own.parent) as folder:
+        draft = shutil.copytree(shipped() / name, Path(folder) / name)
+        with contextlib.suppress(OSError):  # another process was first
+            draft.rename(own)
+    return own
 
 
 def cache_folder() -> Path:

@@ -6,14 +6,14 @@ import functools
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import streamlit as st
 
 from pages.shell import frame
+from privcov import places
 from privcov.estimators.base import METHODS
 
-FILE = Path(__file__).resolve().parents[2] / "data" / "glossary.json"
+FILE = places.shipped() / "glossary.json"
 ADDRESS = "Methods?word="  # relative, so it holds behind any prefix a server adds
 ALL = "all"
 

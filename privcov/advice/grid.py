@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from privcov import places
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS, Method
@@ -27,7 +28,7 @@ from privcov.sweeps.cells import cells
 from privcov.sweeps.plan import Plan
 from privcov.sweeps.store import Store, guarantee_part, key_of, method_part, place_part
 
-FOLDER = Path(__file__).resolve().parents[2] / "data" / "advice"
+FOLDER = places.results("advice")
 FORMAT = "advice-1"
 SEED, REPLICATES = 0, 6
 DELTA = 1e-6
@@ -242,7 +243,7 @@ def _exact_diagonal(structure: Structure, n: int, d: int) -> float:
 # --- the files ----------------------------------------------------------------------------------------------
 
 
-def write(target: str, found: pd.DataFrame, folder: Path = FOLDER) -> Path:
+def write(target: str, found: pd.DataFrame, folder: Path) -> Path:
     """One line per cell and two columns per answer, "method" and "method se": three significant digits."""
     wide = found.pivot(index=["structure", "n", "d", "kind", "level"], columns="method", values=["error", "se"])
     order = {s.key: i for i, s in enumerate(TARGETS[target].structures)}
@@ -272,7 +273,7 @@ def _length_ratio(structure: Structure) -> float:
     return float(f"{drawn.row_bound / np.sqrt((drawn.to_working() ** 2).sum(axis=1).mean()):.3g}")
 
 
-def write_about(folder: Path = FOLDER) -> None:
+def write_about(folder: Path) -> None:
     """Seed, replicates, sources and versions: all that is needed to compute the tables again."""
     about = {
         "format": FORMAT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from privcov import places
 from privcov.cli import edges
 from privcov.cli.options import add_guarantee, guarantee_of
 from privcov.cli.progress import counted
@@ -52,12 +53,13 @@ def _advice(options: argparse.Namespace) -> None:
 def _measure_again() -> None:
     from threadpoolctl import threadpool_limits
 
-    from privcov.advice.grid import FOLDER, TARGETS, measure, write, write_about
+    from privcov.advice.grid import TARGETS, measure, write, write_about
     from privcov.sweeps.store import Store
 
-    edges.check_folder(FOLDER)
+    edges.check_folder(places.results("advice"))
+    folder = places.own_results("advice")
     store = Store()
     with threadpool_limits(1, user_api="blas"):  # at these sizes a second thread only waits for the first
         for target in TARGETS:
-            print(write(target, measure(target, store, lambda done, total: counted(done, total, []))))
-        write_about()
+            print(write(target, measure(target, store, lambda done, total: counted(done, total, [])), folder))
+        write_about(folder)

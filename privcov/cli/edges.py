@@ -14,6 +14,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any, TextIO
 
+from privcov.extras import MissingExtra
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
@@ -121,7 +123,7 @@ def guarded(act: Callable[[], None]) -> int:
         return _said("What was given has too many levels of brackets.", FAILED)
     except OverflowError:
         return _said("A number that was given is too large or too small to compute with. Give another.", USAGE)
-    except RuntimeError as problem:
+    except (RuntimeError, MissingExtra) as problem:
         return _said(str(problem), FAILED)
     except Exception as problem:  # the text of a library's exception might repeat a cell
         return _said(f"This is a defect of PrivCov ({_place(problem)}). Please report it with the command.", FAILED)

@@ -9,13 +9,15 @@ import sys
 from pathlib import Path
 
 import privcov
-from privcov.cli import advice, check, edges, generate, ledger, release, verify
+from privcov import places
+from privcov.cli import advice, app, check, edges, generate, ledger, release, verify
 from privcov.cli.progress import counted
 
 
 def main(argv: list[str] | None = None) -> int:
     """Carry out a command line (``sys.argv`` where none is given) and return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m privcov", description=__doc__)
+    parser = argparse.ArgumentParser(prog="privcov", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"privcov {privcov.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("methods", help="list the methods with their guarantees and standing").set_defaults(
         act=_methods
@@ -41,6 +43,7 @@ def main(argv: list[str] | None = None) -> int:
     verify.add_verify(commands)
     generate.add_generate(commands)
     check.add_check(commands)
+    app.add_app(commands)
     return edges.guarded(functools.partial(_carry_out, parser, argv))
 
 
@@ -95,10 +98,10 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _reproduce(options: argparse.Namespace) -> None:
-    from privcov.papers.reproduce import REPRODUCED, Step, reproduce
+    from privcov.papers.reproduce import Step, reproduce
 
     _check_workers(options)
-    edges.check_folder(REPRODUCED)
+    edges.check_folder(places.results("reproduced"))
 
     def tell(done: int, total: int, step: Step, seconds: float) -> None:
         took = "its data set is not there; left as it was" if math.isnan(seconds) else f"{seconds:.1f} s"

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from privcov import checks
+from privcov import checks, extras
 from privcov.cli.edges import Failed, all_or_none
 from privcov.data_sources.base import SOURCES, Source, make_dataset
 from privcov.data_sources.private_file import Column, Declaration
@@ -52,6 +52,7 @@ def generate(
     kind = next((kind for kind in _KINDS if out.name.lower().endswith(kind)), None)
     if kind is None:
         raise ValueError(f"--out must end in one of {', '.join(_KINDS)}, got {out.name!r}.")
+    extras.require("pyarrow", "Files of simulated rows")
     made = _Rows(card.cls, key, parameters, checks.whole("seed", seed, 0))
     files = checks.whole("files", files, 1, min(made.n, 10_000), "Every file needs a row.")
     stem = out.name[: -len(kind)]

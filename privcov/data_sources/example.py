@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from privcov import places
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Bundled, Column
 
-FILE = Path(__file__).resolve().parents[2] / "data" / "example.csv"
+FILE = places.shipped() / "example.csv"
 
 
 @SOURCES.add(

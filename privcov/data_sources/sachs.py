@@ -7,18 +7,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from privcov import places
 from privcov.data_sources import tables
 from privcov.data_sources.base import SOURCES
 from privcov.data_sources.bundled import Column
 from privcov.data_sources.papers import GROUP, PaperData, Raw, facts
 from privcov.parameters import parameter
 
-NETWORKS = Path(__file__).resolve().parents[2] / "data" / "sachs_networks.csv"
+NETWORKS = places.shipped() / "sachs_networks.csv"
 # Our names, and those of other copies of the same table.
 SPELLINGS = {
     "raf": ("praf",),

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from privcov import places
 from privcov.dataset import Dataset, Truth
 from privcov.sweeps.plan import Plan
 
-DATA = Path(__file__).resolve().parents[2] / "data"
-PUBLISHED, REPRODUCED = DATA / "published", DATA / "reproduced"
+PUBLISHED, REPRODUCED = places.shipped() / "published", places.results("reproduced")
 # What names a cell, as text; "" where a table has no such thing.
 KEYS = ("model", "law", "data", "n", "d", "r", "epsilon", "delta", "method")
 LITERAL, SOUND = "as published", "sound"

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privcov import engine
+from privcov import engine, places
 from privcov.papers import catalogue
-from privcov.papers.base import COMPUTED, KEYS, LITERAL, REPRODUCED, Number, Point, Table
+from privcov.papers.base import COMPUTED, KEYS, LITERAL, Number, Point, Table
 from privcov.sweeps.cells import build_entry, rows_of
 
 SEED = 20_240
@@ -157,15 +157,17 @@ def reproduce(
     preset: str = "small",
     *,
     seed: int = SEED,
-    folder: Path = REPRODUCED,
+    folder: Path | None = None,
     progress: Callable[[int, int, Step, float], None] | None = None,
     workers: int | None = None,
 ) -> list[Path]:
     """Compute what is not stored yet and return the files. progress(done, total, step, seconds of computing).
 
     A step whose data set is not there (see data/README.md) is left as it is stored; progress gets NaN seconds for it.
-    workers: as for `privcov.run`; a task is one replicate of a step.
+    workers: as for `privcov.run`; a task is one replicate of a step. folder: of the tables;
+    `places.own_results` when left out.
     """
+    folder = places.own_results("reproduced") if folder is None else folder
     todo, done = steps(keys, preset), 0
 
     def tell(step: Step, seconds: float) -> None:

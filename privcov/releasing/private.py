@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from privcov import accounting, checks
+from privcov import accounting, checks, extras
 from privcov.engine import EngineError
 from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, NothingMeasured, OtherSteps, Request
 from privcov.ledger import Ledger
@@ -107,6 +107,7 @@ def release_private(
         return _entered(go.answer, ledger, private.name, go.token)
     known = go.token or ledger.token_of(private.name, go.request)
     if ledger.answer(known) is None:
+        extras.require("opendp", "Private releases")  # before anything is paid
         event = planned_event_of(chosen, given)
         n_anchors = anchored_rows(private.facts, given.centre)
         if useless := reason_useless(private.facts, event, n_anchors, *_rows_of(private, ledger, expected_rows)):

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
-from privcov import checks
+from privcov import checks, extras
 from privcov.table_files import columnar, csv_rows, csv_scan
 from privcov.table_files.blocks import Block, Said
 from privcov.table_files.facts import FileFacts, Part, TableFileError, TableFiles, quote, size_and_time
@@ -40,6 +40,7 @@ def describe(
     Raises TableFileError, one sentence, for a file that is not there or cannot be what its ending says, for one that
     lacks a wanted column, and for a column type that holds no numbers.
     """
+    extras.require("pyarrow", "Tables in files")
     files = [_plainly(path, None, _facts, path) for path in listed(paths)]
     label = label or ""
     named = columns is not None

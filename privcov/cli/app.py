@@ -1,0 +1,61 @@
+"""``privcov app``: the workbench in a browser, served on this machine alone."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import socket
+import sys
+
+from privcov import extras, places
+
+PORT = 8501
+
+
+def add_app(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("app", help="serve the workbench at http://127.0.0.1:8501")
+    parser.add_argument("--port", default=str(PORT), help=f"another port than {PORT}")
+    parser.set_defaults(act=_app)
+
+
+def trouble(port: str) -> str | None:
+    """Return why a text is no usable loopback port, with the remedy, or None when it is one.
+
+    Streamlit would say so too, but only after loading, and without a remedy.
+    """
+    if not (port.isascii() and port.isdigit() and 1 <= int(port) <= 65535):
+        return f"The port must be a whole number from 1 to 65535, got {port!r}. Try --port 8600 (make run PORT=8600)."
+    number = int(port)
+    other = 8600 if number != 8600 else 8700
+    remedy = f"choose another: --port {other} (make run PORT={other})."
+    busy = f"Port {number} is in use. Stop the program that uses it, or {remedy}"
+    # Asking for an answer comes first: macOS lets two programs listen on one port under different addresses.
+    with contextlib.closing(socket.socket()) as caller:
+        caller.settimeout(2)
+        if caller.connect_ex(("127.0.0.1", number)) == 0:
+            return busy
+    with contextlib.closing(socket.socket()) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port just closed is not a busy one
+        try:
+            listener.bind(("127.0.0.1", number))
+        except PermissionError:
+            return f"Port {number} is reserved for the system; {remedy}"
+        except OSError:
+            return busy
+    return None
+
+
+def _app(options: argparse.Namespace) -> None:
+    extras.require("streamlit", "The pages")
+    if problem := trouble(options.port):
+        raise ValueError(problem)
+    script = places.app_file()
+    # In front of everything else, as `streamlit run` does: another installed package may be called pages.
+    sys.path.insert(0, str(script.parent))
+    from streamlit.web import cli
+
+    from pages.shell import owner_token
+
+    owner_token.announce()
+    cli.main(["run", str(script), f"--server.port={options.port}"], prog_name="streamlit", standalone_mode=False)

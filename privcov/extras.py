@@ -1,0 +1,34 @@
+"""Packages that only some uses need, and the sentence that names the missing one."""
+
+from __future__ import annotations
+
+import importlib.util
+
+# Package: the extra of pyproject.toml that brings it.
+EXTRAS = {"opendp": "private", "pyarrow": "files", "streamlit": "app", "distributed": "cluster"}
+
+
+class MissingExtra(ImportError):
+    """A package that is not installed; the text is one sentence with the command that installs it."""
+
+
+def require(package: str, what: str) -> None:
+    """Raise `MissingExtra` where an optional package is not installed.
+
+    Parameters
+    ----------
+    package : str
+        A key of `EXTRAS`.
+    what : str
+        What needs it, as the subject of the sentence, in the plural.
+
+    Raises
+    ------
+    MissingExtra
+        Where the package cannot be found.
+    """
+    if importlib.util.find_spec(package) is None:
+        raise MissingExtra(
+            f'{what} need the package {package}. Install it with: pip install "privcov[{EXTRAS[package]}]"',
+            name=package,
+        )
