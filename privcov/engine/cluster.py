@@ -63,8 +63,8 @@ def _connect(address: str) -> Client:
         import distributed
     except ImportError:
         raise EngineError(
-            f'PRIVCOV_SCHEDULER is {address}, but dask.distributed is not installed. Install it with pip install "privcov[cluster]", '
-            "or unset PRIVCOV_SCHEDULER to compute on this machine."
+            f"PRIVCOV_SCHEDULER is {address}, but dask.distributed is not installed. Install it with: pip install "
+            '"privcov[cluster]"; or unset PRIVCOV_SCHEDULER to compute on this machine.'
         ) from None
     # It logs the traceback of what is said in one sentence here.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
