@@ -17,8 +17,7 @@ VENV_PYTHON := .venv/bin/python
 .PHONY: run test deep bench reproduce lock audit rebuild
 
 run: .venv/.stamp-run
-	@$(VENV_PYTHON) .ci/port.py "$(PORT)"
-	@$(VENV_PYTHON) -m streamlit run app.py --server.port="$(PORT)"
+	@$(VENV_PYTHON) -m privcov app --port="$(PORT)"
 
 # The finder explains itself when there is no browser; the tests then skip, or fail with REQUIRE_BROWSER=1.
 test: .venv/.stamp-dev

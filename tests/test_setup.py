@@ -81,7 +81,7 @@ def one_sentence(result: subprocess.CompletedProcess) -> str:
     assert result.returncode != 0
     assert result.stdout == ""
     [line] = result.stderr.splitlines()
-    assert line.startswith("PrivCov: ")
+    assert line.lower().startswith("privcov: ")
     return line
 
 
@@ -321,9 +321,19 @@ def test_no_other_target_and_no_check_runs_the_audit():
 # --- the port, the browser, CI ------------------------------------------------------------------------------
 
 
+# The command with a server that ends at once.
+PORT_ALONE = """
+import sys, types
+import streamlit.web
+streamlit.web.cli = sys.modules["streamlit.web.cli"] = types.SimpleNamespace(main=lambda *_, **__: None)
+from privcov.cli.entry import main
+sys.exit(main(["app", *sys.argv[1:]]))
+"""
+
+
 def port_check(port: object) -> subprocess.CompletedProcess:
-    command = [sys.executable, ROOT / ".ci" / "port.py", str(port)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=patient(30))
+    command = [sys.executable, "-c", PORT_ALONE, f"--port={port}"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=patient(30))
 
 
 def test_a_busy_port_is_named_with_the_way_out():
@@ -332,14 +342,14 @@ def test_a_busy_port_is_named_with_the_way_out():
         holder.listen()
         port = holder.getsockname()[1]
         sentence = one_sentence(port_check(port))
-    assert f"port {port} is in use" in sentence
+    assert f"Port {port} is in use" in sentence
     assert "make run PORT=8600" in sentence
     assert port_check(port).returncode == 0  # and free again at once
 
 
 @pytest.mark.parametrize("port", ["http", "0", "65536", "-1", ""])
 def test_a_port_that_is_none_is_refused(port):
-    assert f"got PORT={port}" in one_sentence(port_check(port))
+    assert f"got {port!r}" in one_sentence(port_check(port))
 
 
 def test_a_browser_that_does_not_start_is_no_browser():

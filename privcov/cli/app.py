@@ -6,6 +6,8 @@ import argparse
 import contextlib
 import socket
 import sys
+import threading
+import time
 
 from privcov import extras, places
 
@@ -55,7 +57,16 @@ def _app(options: argparse.Namespace) -> None:
     sys.path.insert(0, str(script.parent))
     from streamlit.web import cli
 
+    threading.Thread(target=_announce, daemon=True).start()
+    cli.main(["run", str(script), f"--server.port={options.port}"], prog_name="streamlit", standalone_mode=False)
+
+
+def _announce() -> None:
+    """Print the token as soon as the server runs, not at the first visit: only then are its settings read."""
+    from streamlit import runtime
+
+    while not runtime.exists():
+        time.sleep(0.05)
     from pages.shell import owner_token
 
     owner_token.announce()
-    cli.main(["run", str(script), f"--server.port={options.port}"], prog_name="streamlit", standalone_mode=False)

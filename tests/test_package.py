@@ -1,0 +1,215 @@
+"""The package: what the wheel holds, and that it works from another folder without the checkout."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import privcov
+from privcov.cli.simulated_files import generate
+from privcov.extras import EXTRAS
+from tests.installed import build, install
+from tests.patience import patient
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    return install(tmp_path_factory.mktemp("an installation"))
+
+
+def names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def tracked(folder: str) -> set[str]:
+    listed = subprocess.run(["git", "ls-files", folder], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(listed.stdout.split())
+
+
+def test_the_wheel_holds_the_package_its_pages_and_its_data(here):
+    there = names(here.wheel)
+    for folder, place in (("privcov", "privcov"), ("pages", "privcov/_app/pages"), ("data", "privcov/_data")):
+        for name in tracked(folder):
+            assert place + name.removeprefix(folder) in there, name
+    assert {"privcov/_app/app.py", "privcov/_app/.streamlit/config.toml", "privcov/py.typed"} <= there
+    assert not [name for name in there if name.startswith(("tests/", "docs/"))]
+    assert not [name for name in there if name.endswith((".pyc", ".png")) and not name.endswith("icon.png")]
+    assert here.wheel.stat().st_size < 3e6
+
+
+def test_the_source_archive_builds_the_same_wheel(here, tmp_path):
+    with tarfile.open(here.sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    [source] = tmp_path.iterdir()
+    assert not (source / "tests").exists()
+    again = build(tmp_path / "again", "wheel", source)
+    assert names(again) == names(here.wheel)
+
+
+def test_versions_and_licences_agree():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {privcov.__version__}\n" in citation
+    assert "\nlicense: MIT\n" in citation
+    assert PROJECT["license"] == "MIT"
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License\n\nCopyright (c) 2026 PrivCov")
+
+
+def test_the_pins_are_within_the_ranges():
+    """The lock that the tests run on is one of the installations that the package allows."""
+    from packaging.requirements import Requirement
+
+    pins = dict(
+        line.split("==")
+        for name in ("requirements.txt", "requirements-cluster.txt")
+        for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
+        if "==" in line and not line.startswith("#")
+    )
+    asked = [*PROJECT["dependencies"], *(line for extra in PROJECT["optional-dependencies"].values() for line in extra)]
+    for requirement in map(Requirement, asked):
+        if requirement.name != "privcov":
+            assert requirement.specifier.contains(pins.pop(requirement.name)), requirement
+    assert not pins, "pinned, and in no extra"
+
+
+def test_what_a_missing_package_names_is_an_extra_that_brings_it():
+    for package, extra in EXTRAS.items():
+        assert any(line.startswith(package) for line in PROJECT["optional-dependencies"][extra]), package
+
+
+def test_the_command_works_in_another_folder(here):
+    script = here.run(str(here.site / "bin" / "privcov"), "--version")
+    assert script.stdout == f"privcov {privcov.__version__}\n"
+    listed = here.run("-m", "privcov", "methods")
+    assert len(re.findall(r"^\S", listed.stdout, re.M)) == len(privcov.methods())
+    told = here.run("-m", "privcov", "advice", "--n", "5000", "--d", "40", "--epsilon", "1", "--delta", "1e-6")
+    assert told.returncode == 0, told.stderr
+    assert not list(here.elsewhere.glob("*.csv"))
+
+
+def test_python_finds_the_installed_package_and_its_data(here):
+    code = (
+        "import json, privcov; from privcov import places; from privcov.papers.base import stored;"
+        "print(json.dumps([privcov.__file__, str(places.app_file()), privcov.source('example').n,"
+        "len(stored('4-table-1'))]))"
+    )
+    done = here.run("-c", code)
+    assert done.returncode == 0, done.stderr
+    file, app, rows, cells = json.loads(done.stdout)
+    assert Path(file).is_relative_to(here.site)
+    assert Path(app) == here.site / "privcov" / "_app" / "app.py"
+    assert rows == privcov.source("example").n
+    assert cells > 100
+
+
+def test_results_are_added_to_a_copy_and_never_to_the_installation(here, tmp_path):
+    """The small table of one paper is extended by nothing; the copy holds what was shipped."""
+    code = "from privcov import places; print(places.results('reproduced')); print(places.own_results('reproduced'));"
+    code += "print(places.results('reproduced'))"
+    done = here.run("-c", code, PRIVCOV_DATA_DIR=str(tmp_path / "data"))
+    shipped, own, now = map(Path, done.stdout.splitlines())
+    assert shipped == here.site / "privcov" / "_data" / "reproduced"
+    assert own == now == tmp_path / "data" / "reproduced"
+    assert {p.name: p.read_bytes() for p in own.iterdir()} == {p.name: p.read_bytes() for p in shipped.iterdir()}
+
+
+HIDDEN = """
+import importlib.abc, sys
+class Hide(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {package!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+import importlib.util
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == {package!r} else found(name, *more)
+sys.meta_path.insert(0, Hide())
+from privcov.cli.entry import main
+"""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A folder with a private table of simulated rows, its declaration, and a ledger that allows a release."""
+    folder = tmp_path_factory.mktemp("table")
+    generate("ar1-covariance", folder / "rows.csv", declaration=folder / "d.json", n=500, d=3)
+    name = json.loads((folder / "d.json").read_text(encoding="utf-8"))["name"]
+    privcov.Ledger(folder / "ledger.sqlite").limit(name, privcov.ZCDP(1.0))
+    return folder, name
+
+
+RELEASE = 'main(["release", "rows.csv", "--declaration", "d.json", "--rho", "0.1", "--out", "r.json"])'
+
+
+@pytest.mark.parametrize(
+    ("package", "command"),
+    [
+        ("opendp", RELEASE),
+        ("pyarrow", RELEASE),
+        ("pyarrow", 'main(["generate", "ar1-covariance", "--out", "more.csv"])'),
+        ("streamlit", 'main(["app"])'),
+    ],
+    ids=["release", "read", "generate", "app"],
+)
+def test_a_missing_optional_package_is_one_sentence_and_nothing_is_paid(table, package, command):
+    folder, name = table
+    ledger = folder / "ledger.sqlite"
+    done = subprocess.run(
+        [sys.executable, "-c", HIDDEN.format(package=package) + f"sys.exit({command})"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PRIVCOV_LEDGER": str(ledger)},
+        capture_output=True,
+        text=True,
+        timeout=patient(60),
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    line = done.stderr.splitlines()[-1]
+    assert line.startswith("privcov: ")
+    assert line.endswith(f'need the package {package}. Install it with: pip install "privcov[{EXTRAS[package]}]"')
+    assert not privcov.Ledger(ledger).entries(name)
+    assert not (folder / "r.json").exists()
+
+
+@pytest.mark.deep
+def test_an_empty_environment(tmp_path):
+    """The wheel alone, from the package index: the core is small, says what is missing, and the extras bring it."""
+    wheel = build(tmp_path / "wheel", "wheel")
+    elsewhere, venv = tmp_path / "my folder", tmp_path / "an environment"
+    elsewhere.mkdir()
+    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
+    python, script = venv / "bin" / "python", venv / "bin" / "privcov"
+    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PRIVCOV_DATA_DIR")}
+    clean |= {"PRIVCOV_LEDGER": str(tmp_path / "ledger.sqlite"), "PRIVCOV_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(*command: object, code: int = 0) -> str:
+        done = subprocess.run(
+            [*map(str, command)], cwd=elsewhere, env=clean, capture_output=True, text=True, timeout=patient(600)
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def megabytes() -> float:
+        return sum(f.stat().st_size for f in venv.rglob("*") if f.is_file() and not f.is_symlink()) / 1e6
+
+    bare = megabytes()
+    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel)
+    core = megabytes() - bare
+    run(python, "-c", BLOCKS[0])
+    assert 'pip install "privcov[app]"' in run(script, "app", code=1)
+    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", f"{wheel}[app]")
+    whole = megabytes() - bare
+    print(f"core {core:.0f} MB, with the extra app {whole:.0f} MB")
+    assert core < 600, "half of the 1.2 GB that it was"
+    for block in BLOCKS:
+        run(python, "-c", block)
