@@ -1,8 +1,11 @@
 # make run    the workbench on this machine, at http://127.0.0.1:8501 (PORT=8600 for another port)
 # make test   every test; ARGS="-k ledger" is handed to pytest
+# make check  a contributor's minute: style, types, the quick tests, and every page once; no browser
 # make deep   the exhaustive tests that make test leaves out: every leaf and byte of a bundle, long searches and audits
 # make bench  one table of ratios; ARGS="speed --store" measures a section and keeps it
 # make reproduce  the papers' tables again (minutes; ARGS="--preset full" overnight); it goes on where it was stopped
+# make stress the tests that wait for servers and workers, at ten times the load
+# make durations  every test, and which of them make check leaves out from now on (tests/durations.json)
 # make lock   the locks again, after a change of the requirements files; ARGS=--upgrade for newer versions of what they
 #             pull in
 # make audit  what is publicly known to be vulnerable among the packages; it informs and never fails
@@ -14,7 +17,7 @@ ARGS ?=
 
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: run test deep bench reproduce lock audit rebuild
+.PHONY: run check test deep stress durations bench reproduce lock audit rebuild
 
 run: .venv/.stamp-run
 	@$(VENV_PYTHON) -m privcov app --port="$(PORT)"
@@ -24,8 +27,17 @@ test: .venv/.stamp-dev
 	@$(VENV_PYTHON) .ci/chromium.py --install >/dev/null || true
 	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile $(ARGS)
 
+check: .venv/.stamp-dev
+	@$(VENV_PYTHON) -m pytest -q -n 2 --dist worksteal -m "not deep and not slow" $(ARGS)
+
 deep: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m pytest -n 2 -m deep $(ARGS)
+
+stress: .venv/.stamp-dev
+	@$(VENV_PYTHON) -m tests.stress $(ARGS)
+
+durations: .venv/.stamp-dev
+	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile --store-durations
 
 bench: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m tests.bench $(ARGS)

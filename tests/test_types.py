@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]
 
 
+@pytest.mark.quick
 @pytest.mark.skipif(
     importlib.util.find_spec("mypy") is None, reason="mypy is not installed: requirements-dev.txt has it"
 )

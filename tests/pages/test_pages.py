@@ -73,6 +73,7 @@ def test_every_page_file_is_in_the_menu_and_back():
 
 
 @pytest.mark.parametrize("file", PAGES)
+@pytest.mark.quick
 def test_every_page_runs_alone_at_its_defaults(file):
     at = open_page(file)
     assert not at.error
