@@ -7,7 +7,6 @@ data owner's page; tests/pages/test_owner_token.py and tests/browser/test_token.
 import json
 import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
