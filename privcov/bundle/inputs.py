@@ -1,4 +1,4 @@
-"""The four inputs of a bundle: every field checked, alone and against the others; the guarantee worked out again."""
+"""Read the four inputs of a bundle: check every field, alone and against the others, and derive the guarantee again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ _CLOSE = Fraction(1, 10**9)  # how near a number must come that was found numeri
 
 
 def parsed(name: str, raw: bytes) -> Any:
-    """JSON in the one form in which bundles are written, so that a changed byte never reads as the same file."""
+    """Return the value of JSON in the one form in which bundles are written.
+
+    So a changed byte never reads as the same file. Raises `Wrong` for any other form.
+    """
     try:
         value = json.loads(raw.decode("ascii"), parse_constant=_no_number)
         same = json_bytes(value) == raw
@@ -52,7 +55,7 @@ def _no_number(word: str) -> float:
 
 
 def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
-    """The inputs, each checked alone and against the others, and a sentence on the guarantee."""
+    """Return the inputs, each checked alone and against the others, and a sentence on the guarantee."""
     read = {name: parsed(name, files[name]) for name in INPUTS}
     name = ""
     try:
@@ -76,7 +79,10 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
 
 
 def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
-    """The guarantee that was asked for. The record must be of this measurement, and its cost that of the guarantee."""
+    """Return the requested guarantee.
+
+    The record must be of this measurement, and its cost that of the guarantee.
+    """
     must(isinstance(entry, dict) and set(entry) == set(ENTRY), f"the entry must hold {', '.join(ENTRY)}")
     request = entry["request"]
     must(isinstance(request, dict) and set(request) == set(REQUEST), f"the request must hold {', '.join(REQUEST)}")
@@ -117,7 +123,10 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
 
 
 def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
-    """A sentence on what facts and noise give. The event must be the one that the library would plan from the facts."""
+    """Return a sentence on what facts and noise give.
+
+    The event must be the one that the library would plan from the facts.
+    """
     total, event, given = what.total, what.total.event, what.given
     must(event.law != OLD_SAMPLER, OLD_NOISE)
     # The scale follows exactly, but for the last digit where the share itself is rounded to a decimal.
@@ -152,7 +161,10 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
 
 
 def least_epsilon(rho: float, delta: float) -> float:
-    """The epsilon that rho-zCDP gives at delta, over many orders: never below the true one, and within 1e-12 of it."""
+    """Return the epsilon that rho-zCDP gives at delta, over many orders.
+
+    It is never below the true one, and within 1e-12 of it.
+    """
     low, high = accounting.orders(rho, delta)
     for _ in range(6):  # every round has the best order between the neighbours of the best point of its grid
         grid = [low + (high - low) * k / 60 for k in range(61)]
@@ -163,7 +175,7 @@ def least_epsilon(rho: float, delta: float) -> float:
 
 
 def _check_declaration(what: Inputs) -> None:
-    """The declaration is that of the release: the same facts follow from it."""
+    """Check that the declaration is that of the release: the same facts follow from it."""
     said, facts = what.declaration, what.total.facts
     must(isinstance(said, dict), "the declaration must be names with values")
     if set(said) == {"facts", "neighbours"}:
@@ -177,7 +189,10 @@ def _check_declaration(what: Inputs) -> None:
 
 
 def facts_of(said: dict, n: int | None) -> PublicFacts:
-    """The public facts that follow from an owner's declaration, for a table of n rows. ValueError for another form."""
+    """Return the public facts that follow from an owner's declaration, for a table of n rows.
+
+    Raises ValueError or `Wrong` for another form.
+    """
     must(
         isinstance(said, dict) and set(said) == set(_DECLARATION),
         f"the declaration must hold {', '.join(_DECLARATION)}",

@@ -1,4 +1,4 @@
-"""A bundle as it lies somewhere, a folder or a zip, read into memory with nothing followed, run or trusted."""
+"""Read a bundle, a folder or a zip, into memory; nothing in it is followed, run or trusted."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ class Wrong(Exception):
 
 
 def must(holds: bool, sentence: str) -> None:
-    """Raises `Wrong` with the sentence where it does not hold."""
+    """Raise `Wrong` with the sentence where it does not hold."""
     if not holds:
         raise Wrong(sentence)
 
 
 def read_place(place: Path) -> dict[str, bytes]:
-    """Path inside the bundle -> bytes. Raises `Wrong` for links, strange names and sizes; nothing is unpacked."""
+    """Return bytes by path inside the bundle. Nothing is unpacked.
+
+    Raises `Wrong` for links, strange names and sizes.
+    """
     must(os.path.lexists(place), f"there is no bundle at {str(place)!a}")
     return _folder(place) if place.is_dir() else _zip(place)
 
@@ -70,7 +73,10 @@ def _zip(place: Path) -> dict[str, bytes]:
 
 
 def _members(archive: zipfile.ZipFile, whole: bytes) -> dict[str, bytes]:
-    """The files of a zip. No gap, comment or second entry of a name in which another reader would find another file."""
+    """Return the files of a zip.
+
+    Refuses gaps, comments and second entries of a name, in which another reader would find another file.
+    """
     infos, left = archive.infolist(), MOST_BYTES
     found: dict[str, bytes] = {}
     must(len(infos) <= MOST_FILES and not archive.comment, "it has more files than any bundle, or a comment")
@@ -98,7 +104,7 @@ def _members(archive: zipfile.ZipFile, whole: bytes) -> dict[str, bytes]:
 
 
 def _content(info: zipfile.ZipInfo, member: bytes, most: int) -> bytes:
-    """One file. A reader that follows the header before it, and not the list at the end, finds the same."""
+    """Return one file. A reader that follows the header before it, and not the list at the end, finds the same."""
     sign, _, flags, method, _, _, *sizes, extra = struct.unpack_from("<4s5H3L2H", member)
     listed = [info.CRC, info.compress_size, info.file_size, len(info.filename)]
     must(

@@ -1,8 +1,10 @@
-"""Reports of simulated and public work as one HTML file: figures are drawn in it, nothing is fetched, no script runs.
+"""Write reports of simulated and public work as one HTML file, with figures drawn in it; nothing is fetched or run.
 
-from privcov.bundle import report
+For example::
 
-html = report.of_study(plans, studies.run(plans))
+    from privcov.bundle import report
+
+    html = report.of_study(plans, studies.run(plans))
 """
 
 from __future__ import annotations
@@ -41,13 +43,16 @@ NOISE = "The seeded, floating-point noise of this report is for study: a private
 
 
 def figure(picture: Picture, caption: str, width: int = 640) -> str:
-    """A figure as it stands in a report: SVG with a caption. width: in pixels."""
+    """Return a figure as it appears in a report: SVG, ``width`` pixels wide, with a caption."""
     return f"<figure>{svg(picture, width=width)}<figcaption>{text(caption)}</figcaption></figure>"
 
 
 def build(title: str, provenance: str, subject: str, *parts: str, script: str = "", address: str = "") -> str:
-    """A report around ``parts``. provenance: Simulated or Public. script: its Python twin; address: path and query of
-    the page that shows the same, or ""."""
+    """Return a report around ``parts``.
+
+    ``provenance`` is Simulated or Public; ``script`` the Python script that computes the same; ``address`` the path and
+    query of the page that shows the same, or "".
+    """
     again = ""
     if address:
         again += f"<p>The page with these settings: <code>{escape(address)}</code></p>"
@@ -66,9 +71,10 @@ def build(title: str, provenance: str, subject: str, *parts: str, script: str = 
 def of_release(
     rel: Release, data: Dataset, *, script: str = "", address: str = "", more: Sequence[str] = (), title: str = ""
 ) -> str:
-    """One release beside what it is compared with: matrices, errors, the answers to beat, the attacker, the statement.
+    """Return the report of one release: matrices, errors, trivial answers to compare with, the attacker, the statement.
 
-    data: the rows it was made from, simulated or public. more: further sections, see `section` and `figure`.
+    ``data`` holds the rows it was made from, simulated or public; ``more`` further sections, see `section` and
+    `figure`.
     """
     card, against = METHODS.get(rel.method), "sample" if data.truth is None else "truth"
     parts = [
@@ -174,9 +180,10 @@ def of_curves(
     script: str = "",
     address: str = "",
 ) -> str:
-    """Curves with their table. pictures: (picture, what its lines and bands are). words: what the curves say.
+    """Return a report of curves with their table.
 
-    declared: the rows come from a table that somebody declared public.
+    ``pictures`` holds (picture, what its lines and bands are) and ``words`` what the curves show. ``declared`` says
+    that the rows come from a table that was declared public.
     """
     notes = [NOISE, *([DECLARED] if declared else [])]
     return build(
@@ -193,7 +200,7 @@ def of_curves(
 
 
 def frame(table: pd.DataFrame) -> str:
-    """A table as HTML, numbers with four digits; the first `MOST_LINES` lines."""
+    """Return a table as HTML, numbers with four digits; the first `MOST_LINES` lines."""
 
     def shown(value: object) -> str:
         if isinstance(value, (float, np.floating)):
@@ -206,7 +213,10 @@ def frame(table: pd.DataFrame) -> str:
 
 
 def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
-    """The report of `python -m privcov run`: what was run, and the mean of every point with its replicate quantiles."""
+    """Return the report of a study: what was run, and the mean of every point with its replicate quantiles.
+
+    The command ``python -m privcov run`` writes it.
+    """
     summary = studies.summary(plans, table)
     sources = list(dict.fromkeys(plan.source for plan in plans))
     groups = {SOURCES.get(key).group for key in sources}
@@ -232,7 +242,7 @@ def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
 
 
 def _study_curves(summary: pd.DataFrame) -> list[tuple[str, Picture]]:
-    """One picture per metric, where exactly one number varies from point to point; none elsewhere."""
+    """Return one picture per metric, where exactly one number varies from point to point; none elsewhere."""
     found = []
     for metric, part in summary.groupby("metric", sort=False):
         told = part.drop(columns=["metric", *_MEASURED])
@@ -258,13 +268,16 @@ def _study_curves(summary: pd.DataFrame) -> list[tuple[str, Picture]]:
 
 
 def _label(entry: str) -> str:
-    """A method as a table names it, its key and perhaps its settings, for people."""
+    """Return the label of a method that a table names by its key, perhaps with settings."""
     key, _, settings = entry.partition(" ")
     return METHODS.get(key).label + (f", {settings}" if settings else "")
 
 
 def _for_people(summary: pd.DataFrame) -> pd.DataFrame:
-    """Methods by their labels, and without what is the same in every line and said in the study below."""
+    """Return the summary with the labels of methods, without what is the same in every line.
+
+    The study below the table has what is left out.
+    """
     told = summary.assign(method=[_label(entry) for entry in summary["method"]])
     same = [name for name in ("guarantee", "delta", "metric", "failed") if name in told and told[name].nunique() == 1]
     return told.drop(columns=[name for name in same if name != "failed" or not told[name].any()])

@@ -1,8 +1,9 @@
-"""The check of a bundle: every file is derived again from the measurement and compared; nothing of it is run.
+"""Check a bundle: derive every file again from the measurement and compare; nothing of the bundle is run.
 
 A bundle has four inputs, measurement.json, guarantee.json, ledger_entry.json and declaration.json. Each is read with
-every field checked, they are held against each other, the guarantee is worked out again from facts and noise, and every
-other file must be, byte for byte, what follows from them. What cannot be worked out again is listed, never passed over.
+every field checked, they are compared with each other, the guarantee is worked out again from facts and noise, and
+every other file must be, byte for byte, what follows from them. What cannot be worked out again is listed, never
+passed over.
 """
 
 from __future__ import annotations
@@ -27,7 +28,25 @@ UNCHECKED = (
 
 
 def check(files: Mapping[str, bytes], library: Library) -> list[str]:
-    """What holds and what cannot be checked, in lines. Raises `Wrong` with the first thing that does not hold."""
+    """Return what holds and what cannot be checked, as lines for the screen.
+
+    Parameters
+    ----------
+    files : mapping of str to bytes
+        Content of every file by its path inside the bundle, as `privcov.bundle.place.read_place` returns it.
+    library : Library
+        What this version of privcov writes into every bundle.
+
+    Returns
+    -------
+    list of str
+        One sentence per line; the last one says that everything that can be checked holds.
+
+    Raises
+    ------
+    Wrong
+        With the first thing that does not hold, in one sentence.
+    """
     _check_manifest(files)
     extras = sorted(name for name in files if name in EXTRAS)
     for name in INPUTS:
@@ -93,7 +112,20 @@ def _check_manifest(files: Mapping[str, bytes]) -> None:
 
 
 def verify(place: Path, library: Library) -> int:
-    """Check the bundle at this place and say so; 0 when everything that can be checked holds, else 1."""
+    """Check the bundle at a place and print the result.
+
+    Parameters
+    ----------
+    place : Path
+        A folder or a zip.
+    library : Library
+        What this version of privcov writes into every bundle.
+
+    Returns
+    -------
+    int
+        0 when everything that can be checked holds, else 1.
+    """
     try:
         lines = check(read_place(place), library)
     except Wrong as found:
@@ -107,7 +139,20 @@ def verify(place: Path, library: Library) -> int:
 
 
 def main(library: Library, here: Path) -> int:
-    """The command of verify.py; here: its own folder, which is checked where no other is named."""
+    """Run the command of verify.py on the bundle that its arguments name.
+
+    Parameters
+    ----------
+    library : Library
+        What the version of privcov that made verify.py writes into every bundle.
+    here : Path
+        The folder of verify.py, which is checked where no other place is named.
+
+    Returns
+    -------
+    int
+        The exit code: 0 when everything that can be checked holds, else 1.
+    """
     parser = argparse.ArgumentParser(prog="verify.py", description="Check a bundle of PrivCov without the data.")
     parser.add_argument("bundle", nargs="?", type=Path, default=here, help="folder or zip; this script's own folder")
     place = parser.parse_args().bundle

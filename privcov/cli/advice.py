@@ -1,4 +1,4 @@
-"""``advice``: which method for n, d and a guarantee, from measured cells."""
+"""The command ``advice``: which method for n, d and a guarantee, from measured cells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from privcov.cli.progress import counted
 
 
 def add_advice(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Enter ``advice`` into the parser."""
+    """Add ``advice`` to the commands of the parser."""
     advice = commands.add_parser("advice", help="which method for my n, d and guarantee? From measured cells, no rows")
     advice.add_argument("--n", type=int, help="number of rows; where it is not public, a guess")
     advice.add_argument("--d", type=int, help="number of columns")

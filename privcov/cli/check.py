@@ -1,4 +1,4 @@
-"""``check``: the owner's view of a private table, and the stop where a release would spend for nothing."""
+"""The command ``check``: the owner's view of a private table, and the stop where a release would spend for nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """The command, for a parser made by `argparse.ArgumentParser.add_subparsers`."""
+    """Add ``check`` to the commands of the parser."""
     check = commands.add_parser(
         "check", help="owner's view: which cells of a private table can be used? Spends nothing"
     )
@@ -37,7 +37,7 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def read_declaration(path: Path) -> Declaration:
-    """The declaration in a file. ValueError, or OSError, in one sentence."""
+    """Return the declaration in a file. Raises ValueError, or OSError, in one sentence."""
     from privcov.data_sources.private_file import Declaration
 
     try:
@@ -49,7 +49,7 @@ def read_declaration(path: Path) -> Declaration:
 
 
 def looked_at(declaration: Declaration, data: Sequence[str]) -> OwnerCheck:
-    """The owner's check of declared files, with progress, which shows no number of rows."""
+    """Return the owner's check of declared files, with progress that shows no number of rows."""
     from privcov.owner.check import check_files
 
     bar = Bar(sys.stderr, show_rows=False, what="check ")
@@ -60,7 +60,7 @@ def looked_at(declaration: Declaration, data: Sequence[str]) -> OwnerCheck:
 
 
 def stop_if_unreadable(declaration: Declaration, data: Sequence[str], accepted: Sequence[str]) -> None:
-    """ValueError, for the owner's eyes, where a column that was not accepted has no readable number."""
+    """Raise ValueError, for the owner's eyes, where a column that was not accepted has no readable number."""
     from privcov.owner.check import MARK
 
     names = [c.name for c in declaration.columns]
@@ -78,7 +78,7 @@ def stop_if_unreadable(declaration: Declaration, data: Sequence[str], accepted: 
 
 
 def report(found: OwnerCheck) -> list[str]:
-    """Lines for the owner's screen."""
+    """Return lines for the owner's screen."""
     from privcov.owner.check import CHOICE, MARK, advice
 
     wide = max(6, *(len(c.name) for c in found.columns))

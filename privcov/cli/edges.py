@@ -1,7 +1,8 @@
-"""Where the shell meets the system: exit codes, closed or full streams, interruptions, and files written whole.
+"""The command line and the system: exit codes, closed or full streams, interruptions, and files written whole.
 
-0: done, also for a reader that has had enough (``| head``). 1: it failed while running. 2: what was typed cannot be
-carried out. 130: interrupted. Every failure is one sentence on standard error and leaves no half file.
+Exit codes: 0 for success, also where the reader of the output stops early (``| head``); 1 for a failure while running;
+2 where what was typed cannot be carried out; 130 for an interruption. Every failure is one sentence on standard error
+and leaves no half file.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
 class OutputError(OSError):
-    """Standard output does not take the answer."""
+    """Standard output cannot be written."""
 
 
 class Failed(ValueError):
@@ -32,7 +33,7 @@ class Failed(ValueError):
 
 
 class _Answers(io.FileIO):
-    """Standard output, whose failures can be told from those of other files."""
+    """Standard output, whose failures can be distinguished from those of other files."""
 
     def write(self, some: ReadableBuffer) -> int:
         try:
@@ -42,7 +43,7 @@ class _Answers(io.FileIO):
 
 
 class _Remarks(io.FileIO):
-    """Standard error: a remark that nobody can read must not end the work that it is about."""
+    """Standard error: a remark that cannot be written must not end the work that it is about."""
 
     def write(self, some: ReadableBuffer) -> int:
         try:
@@ -52,14 +53,14 @@ class _Remarks(io.FileIO):
 
 
 class _Closed(io.TextIOBase):
-    """In place of a standard output that is closed, which Python would let answers vanish into."""
+    """A stand-in for a closed standard output, in which Python would silently lose answers."""
 
     def write(self, text: str) -> int:
         raise OutputError(errno.EBADF, "it is closed")
 
 
 def begin() -> None:
-    """Before anything that takes time to import: interruptions, and both streams, are met from here on."""
+    """Prepare interruptions and both output streams, before anything that takes time to import."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not one that a shell has switched off
         signal.signal(signal.SIGINT, _leave)
     for place in (0, 1, 2):  # a closed one would be given to the next file that is opened, such as a ledger
@@ -76,7 +77,7 @@ def begin() -> None:
 
 
 def _over(raw: type[io.FileIO], stream: TextIO) -> TextIO:
-    """The stream with ``raw`` below it."""
+    """Return the stream with ``raw`` below it."""
     how: dict[str, Any] = {"errors": "backslashreplace", "line_buffering": stream.line_buffering}
     if os.name == "nt" and stream.isatty():  # written there by another way than by a file
         assert isinstance(stream, io.TextIOWrapper), "a terminal is written by no other"
@@ -87,13 +88,13 @@ def _over(raw: type[io.FileIO], stream: TextIO) -> TextIO:
 
 
 def _leave(*_: object) -> None:
-    """An interruption while Python imports, when there is nothing to tidy up and a library might swallow it."""
+    """End at an interruption while Python imports, when there is nothing to tidy up and a library might ignore it."""
     print("privcov: Interrupted.", file=sys.stderr, flush=True)
     os._exit(INTERRUPTED)
 
 
 def guarded(act: Callable[[], None]) -> int:
-    """Carry out ``act``; the exit code, with one sentence for whatever goes wrong."""
+    """Carry out ``act`` and return the exit code, with one sentence for whatever goes wrong."""
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -134,7 +135,7 @@ def _said(sentence: str, code: int) -> int:
 
 
 def _of_running(problem: Exception) -> bool:
-    """Whether a ValueError is about files, the ledger or the network rather than about what was typed."""
+    """Return whether a ValueError is about files, the ledger or the network rather than about what was typed."""
     from privcov.data_sources.papers import MissingData
     from privcov.data_sources.private_file import PrivateFileError
     from privcov.ledger import LedgerError
@@ -154,7 +155,7 @@ def _place(problem: BaseException) -> str:
 
 
 def _give_up_output() -> None:
-    """What is still in the buffer would fail again when Python ends."""
+    """Discard standard output: what is still in the buffer would fail again when Python ends."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -163,7 +164,7 @@ def _give_up_output() -> None:
 
 
 def check_place(out: Path | None, option: str = "--out") -> None:
-    """ValueError, or OutputError, before anything is computed or spent where the answer could not be written."""
+    """Raise ValueError or OutputError where the answer could not be written, before anything is computed or spent."""
     if out is None:
         if isinstance(sys.stdout, _Closed):
             raise OutputError(errno.EBADF, f"it is closed; give {option}")
@@ -178,9 +179,9 @@ def check_place(out: Path | None, option: str = "--out") -> None:
 
 
 def check_apart(places: Mapping[str, Path | None], needed: Iterable[Path]) -> None:
-    """ValueError where an answer would replace another answer, or a file that the command needs.
+    """Raise ValueError where an answer would replace another answer, or a file that the command needs.
 
-    places: option and place of each answer. Links and other names of the same file count as the file.
+    ``places`` holds option and place of each answer. Links and other names of the same file count as the file.
     """
     given = [(option, place) for option, place in places.items() if place is not None]
     for at, (option, place) in enumerate(given):
@@ -200,7 +201,10 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def check_folder(folder: Path) -> None:
-    """`Failed` before anything is computed where no file could be put into a folder, which need not exist yet."""
+    """Raise `Failed`, before anything is computed, where no file could be put into a folder.
+
+    The folder need not exist yet.
+    """
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -209,7 +213,10 @@ def check_folder(folder: Path) -> None:
 
 
 def answer(text: str, out: Path | None, otherwise: str = "") -> None:
-    """The answer to its place, whole or not at all. otherwise: what to say, and do, where that fails."""
+    """Write the answer to its place, whole or not at all.
+
+    Where that fails, ``otherwise`` is added to the message, and a reader that stops early counts as a failure too.
+    """
     try:
         if out is None:
             _print_data(text)
@@ -242,7 +249,7 @@ def _print_data(text: str) -> None:
 
 @contextlib.contextmanager
 def all_or_none() -> Iterator[Callable[[Path], Path]]:
-    """begin(path) gives the temporary name to write to; all are renamed at the end, or none is left.
+    """Yield begin(path), which returns the temporary name to write to; all are renamed at the end, or none is left.
 
     The names begin with a dot, so that no reader of the folder takes a half file for a table. A device or a pipe is
     written in its place. Raises ValueError where there is no folder to write to.

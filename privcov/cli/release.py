@@ -1,4 +1,4 @@
-"""``release``: a private table in files becomes a release on record."""
+"""The command ``release``: one release of a private table in files, recorded in the ledger."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Enter ``release`` into the parser."""
+    """Add ``release`` to the commands of the parser."""
     release = commands.add_parser("release", help="release once from a private table, on the record of the ledger")
     release.add_argument("data", nargs="+", help="CSV (plain or gz), Parquet or Arrow; files, folders or patterns")
     release.add_argument("--declaration", type=Path, required=True, help="declaration JSON: columns, bounds, persons")
@@ -115,7 +115,7 @@ def _release(options: argparse.Namespace) -> None:
 
 
 def _needed(options: argparse.Namespace) -> list[Path]:
-    """Every file that a release reads or keeps its record in."""
+    """Return every file that a release reads or keeps its record in."""
     from privcov.ledger import default_path
     from privcov.ledger.access import NAMES
     from privcov.table_files.reading import listed
@@ -126,7 +126,7 @@ def _needed(options: argparse.Namespace) -> list[Path]:
 
 
 def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: Guarantee) -> None:
-    """A seeded release from rows that need no protection: the same bits wherever the sums are made."""
+    """Make a seeded release from rows that need no protection: the same bits wherever the sums are computed."""
     only_private = (
         options.different_from,
         options.ledger,

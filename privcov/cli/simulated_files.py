@@ -1,4 +1,4 @@
-"""A simulated table in files as large as wanted, written block by block.
+"""Write a simulated table of any size to files, block by block.
 
 Rows are independent draws from one truth, so a large table is repeats of a small one: block k is the source's repeat k.
 The files depend on the source, its parameters and the seed, and not on how many files the rows are spread over.
@@ -41,10 +41,11 @@ def generate(
 ) -> tuple[Path, ...]:
     """Write rows of a simulated source and return the paths, all of them or, after an error, none.
 
-    out: its ending decides the format. Several files are called stem-1-of-4 and so on. declaration: where to put the
-    public facts, for a rehearsal of a private release. progress(rows, total, seconds) is called after each block.
-    Memory: a few blocks of at most ``BLOCK_CELLS`` numbers, except for sources without a truth that is fixed by the
-    seed (one draw, as large as the source allows). Raises ValueError with one sentence, also where the disk is full.
+    The ending of ``out`` decides the format. Several files are called stem-1-of-4 and so on. ``declaration`` is where
+    to put the public facts, for a rehearsal of a private release. progress(rows, total, seconds) is called after each
+    block. Memory: a few blocks of at most ``BLOCK_CELLS`` numbers, except for sources without a truth that is fixed by
+    the seed (one draw, as large as the source allows). Raises ValueError with one sentence, also where the disk is
+    full.
     """
     card = SOURCES.get(key)
     if card.group != "Simulated":
@@ -76,7 +77,7 @@ def generate(
 
 
 class _Rows:
-    """The blocks of one table: ``n`` rows, the columns' names and the public facts are known before the first."""
+    """The blocks of one table: ``n`` rows; the columns' names and the public facts are known before the first."""
 
     def __init__(self, cls: type[Source], key: str, parameters: dict, seed: int) -> None:
         self.key, self.seed = key, seed
@@ -97,7 +98,7 @@ class _Rows:
         self.columns = self.facts.columns
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """Arrays of b x d rows, n rows in all."""
+        """Yield arrays of b x d rows, n rows in all."""
         if not self._repeats:
             yield np.asarray(self.facts.rows)
             return
@@ -135,7 +136,10 @@ def _declared(made: _Rows, name: str) -> Declaration:
 
 
 def _write(made: _Rows, places: dict[Path, Path], kind: str, progress: Progress | None) -> None:
-    """The rows in order, the same number in each file or one more. places: final name -> name to write to."""
+    """Write the rows in order, the same number in each file or one more.
+
+    ``places`` gives the name to write to by the final name.
+    """
     began, total, blocks, rest = time.monotonic(), 0, made.blocks(), np.empty((0, len(made.columns)))
     for at, (path, place) in enumerate(places.items()):
         left = made.n * (at + 1) // len(places) - made.n * at // len(places)
@@ -152,7 +156,10 @@ def _write(made: _Rows, places: dict[Path, Path], kind: str, progress: Progress 
 
 @contextlib.contextmanager
 def _writer(place: Path, kind: str, columns: tuple[str, ...]) -> Iterator[Callable[[np.ndarray], None]]:
-    """write(rows) for one open file of float64 columns; what is written so far is complete when the block ends."""
+    """Yield write(rows) for one open file of float64 columns.
+
+    What is written so far is complete when the block ends.
+    """
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
     import pyarrow.parquet as pq
@@ -177,7 +184,7 @@ def _writer(place: Path, kind: str, columns: tuple[str, ...]) -> Iterator[Callab
 
 @contextlib.contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """What the system says against a file, in one sentence."""
+    """Turn what the system says against a file into one sentence."""
     try:
         yield
     except OSError as problem:

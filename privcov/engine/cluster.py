@@ -1,4 +1,4 @@
-"""The same tasks on a cluster of dask.distributed, whose scheduler PRIVCOV_SCHEDULER names.
+"""Run the same tasks on a cluster of dask.distributed, whose scheduler PRIVCOV_SCHEDULER names.
 
 The scheduler gives the tasks of a worker that died to another one. What it cannot mend becomes an EngineError within
 seconds: no scheduler, no worker, another version of the project on a worker.
@@ -29,7 +29,7 @@ _HERE = "or unset PRIVCOV_SCHEDULER to compute on this machine. What is finished
 
 
 def run(work: Callable, tasks: list, address: str, stop: Event | None, confidential: bool) -> Results:
-    """As `privcov.engine.each`, on the workers of the scheduler at ``address``."""
+    """Run the tasks as `privcov.engine.each` does, on the workers of the scheduler at ``address``."""
     if not tasks:
         return
     if confidential:
@@ -43,7 +43,7 @@ def run(work: Callable, tasks: list, address: str, stop: Event | None, confident
 
 
 def check_closed(who: str, address: str) -> None:
-    """EngineError unless the address is of this machine or its links are encrypted."""
+    """Raise EngineError unless the address is of this machine or its links are encrypted."""
     if address.startswith("tls://"):
         return
     host = address.partition("://")[2].rpartition(":")[0].strip("[]")
@@ -151,7 +151,7 @@ class _Session:
             self.lost(problem)
 
     def look(self) -> None:
-        """From time to time: is the scheduler there, and does it have workers?"""
+        """Check from time to time that the scheduler is there and has workers."""
         now = time.monotonic()
         if now - self.looked < _STATUS_SECONDS:
             return

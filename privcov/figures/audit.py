@@ -1,5 +1,8 @@
-"""Pictures of the privacy audit: two output distributions, the impossible region, what an attacker may conclude, and
-the test of whole-number noise."""
+"""Draw the privacy audit.
+
+The pictures show two output distributions, the impossible region, what an attacker may conclude, and the test of
+whole-number noise.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def _bars(found: Histogram, palette: Palette) -> list[go.Scatter]:
 
 
 def _share_axis(found: Histogram) -> dict:
-    """Room at the top for the name of the shaded set."""
+    """Return the axis of shares, with room at the top for the name of the shaded set."""
     top = 1.25 * max(found.first.max(), found.second.max()) / max(int(found.first.sum()), 1)
     return {"title": "share of draws (%)", "tickformat": ".1~%", "range": [0, top]}
 
@@ -39,7 +42,7 @@ def _zone(low: float, high: float, text: str, palette: Palette, *, right: bool) 
 
 
 def outputs(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
-    """The statistic that tells the tables apart best, over the test draws of both, and the set that is tested."""
+    """Draw the statistic that separates the two tables best, over the test draws of both, and the tested set."""
     found = audit.histogram
     low, high = float(found.edges[0]), float(found.edges[-1])
     cut = found.cut
@@ -63,7 +66,7 @@ def outputs(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
 
 
 def support(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
-    """Answers that only one table can give: below zero the other one has none."""
+    """Draw the answers that only one table can give: below zero the other table has none."""
     found, counts = audit.support, audit.impossible
     assert found is not None  # drawn for additive Wishart noise alone, which has both
     assert counts is not None
@@ -88,7 +91,7 @@ def support(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
 
 
 def beliefs(claim: disclosure.Claim, chances: tuple[float, ...], prior: float, palette: Palette) -> Picture:
-    """Belief after the release against belief before, in the worst case that has at most each of these chances."""
+    """Draw belief after the release against belief before, in the worst case that has at most each of these chances."""
     x = np.linspace(0, 1, _FINE)
     traces = [dotted(x, x, palette, 1.5, name="nothing learned")]
     for i, chance in enumerate(chances):
@@ -121,7 +124,7 @@ def beliefs(claim: disclosure.Claim, chances: tuple[float, ...], prior: float, p
 
 
 def accusations(claim: disclosure.Claim, palette: Palette) -> Picture:
-    """The best attacker's ROC curve: true against false accusations."""
+    """Draw the best attacker's ROC curve: true against false accusations."""
     x = np.unique(np.concatenate([np.linspace(0, 1, _FINE), np.logspace(-5, 0, 60)]))
     y = disclosure.power(claim, x)
     traces = [
@@ -146,7 +149,7 @@ def accusations(claim: disclosure.Claim, palette: Palette) -> Picture:
 
 
 def _two_shares(traces: list, palette: Palette, across: str, up: str) -> go.Figure:
-    """A square of two shares, each from 0 to 100 %."""
+    """Return a figure of two shares, each from 0 to 100 %."""
     axis = {"range": [-0.01, 1.01], "tickformat": ".0%"}
     return draw(traces, palette, height=430, x={**axis, "title": across}, y={**axis, "title": up})
 
@@ -155,7 +158,7 @@ def _two_shares(traces: list, palette: Palette, across: str, up: str) -> go.Figu
 
 
 def peaks(found: Evenness) -> dict[float, tuple[float, float]]:
-    """(largest statistic, its limit) of all groups of numbers, by log2 of the period 1 / theta, rising."""
+    """Return (largest statistic, its limit) over all groups of numbers, by log2 of the period 1 / theta, rising."""
     most: dict[float, tuple[float, float]] = {}
     for look in found.looks:
         period = look.power if look.lattice == "2^k" else math.log2(found.scale) - look.power
@@ -165,7 +168,7 @@ def peaks(found: Evenness) -> dict[float, tuple[float, float]]:
 
 
 def evenness(trial: Trial, palette: Palette, *, height: int = 400) -> Picture:
-    """The statistic over the period, for the old and the exact sampler, with the limit that even noise stays below."""
+    """Draw the statistic over the period, for the old and the exact sampler, with the limit for even noise."""
     traces = []
     colours = palette.bad, palette.good
     for i, (name, (found, _)) in enumerate(zip(_SAMPLERS, (trial.old, trial.exact), strict=True)):

@@ -1,4 +1,4 @@
-"""Pictures of the demonstrations: what the attacker sees of either table, and how often the guess is right."""
+"""Draw the demonstrations: what the attacker sees of either table, and how often the guess is right."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DONE, REPAIRED, PERMITTED, CHARGED = "as done", "repaired", "permitted", "if cha
 
 
 def outlines(x: np.ndarray, shares: Sequence, shape: str, percent: str, palette: Palette) -> list[go.Scatter]:
-    """The histograms of both tables, as steps over their shaded areas."""
+    """Return the histograms of both tables, as steps over their shaded areas."""
     return [
         go.Scatter(
             x=x,
@@ -35,7 +35,7 @@ def outlines(x: np.ndarray, shares: Sequence, shape: str, percent: str, palette:
 
 
 def seen(side: Side, title: str, palette: Palette) -> Picture:
-    """Shares of the simulated answers of either table, and the cut by which the attacker guesses."""
+    """Draw the shares of the simulated answers of either table, and the cut by which the attacker guesses."""
     return _alone(side, title, palette) if side.seen.second is None else _both(side, title, palette)
 
 
@@ -86,7 +86,7 @@ def _alone(side: Side, title: str, palette: Palette) -> Picture:
 
 
 def over_lever(found: Curve, demonstration: Demonstration, value: float, palette: Palette) -> Picture:
-    """How often the best attacker is right at every position of the lever, and the line that the claim draws."""
+    """Draw how often the best attacker is right at every position of the control, and what the claim permits."""
     control = demonstration.control
     steps = [control.words(v) for v in found.values]
     here = list(found.values).index(value)

@@ -1,9 +1,9 @@
-"""A figure outside the workbench: in a paper, as a page that needs no server, or in a report as SVG.
+"""Export a figure: for a paper, as a page that needs no server, or as the SVG of a report.
 
 In a paper it has dark ink on white, a colour bar beside a matrix and fonts every reader has; the browser draws it. The
-SVG of a report is made here, without a browser. It holds what the report's figures are made of: lines with bands, marks
-with words, heatmaps, lines and notes across. Anything else is refused, so that nothing is left out of a printed figure
-unseen.
+SVG of a report is made here, without a browser. It supports what the figures of reports consist of: lines with bands,
+marks with words, heatmaps, and lines and notes across. Anything else is refused, so that nothing is silently missing
+from a printed figure.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _CORNERS = {
 
 
 def for_paper(figure: go.Figure) -> dict:
-    """The figure as plotly's JSON ({"data", "layout"}), with width and height, whatever palette it was drawn in.
+    """Return the figure as plotly's JSON ({"data", "layout"}), with width and height, whatever palette it was drawn in.
 
     Colours of both palettes become those of the light one; the ground becomes white, the ink black. A matrix, which
     on the page shares one colour bar with its neighbours, gets its own.
@@ -93,7 +93,7 @@ def _recoloured(part: Any) -> Any:
 
 
 def standalone(picture: Picture, title: str) -> str:
-    """A whole HTML page of the figure; it reads plotly from the file beside it, and nothing from the network."""
+    """Return a whole HTML page of the figure; it reads plotly from the file beside it, and nothing from the network."""
     body = picture.figure.to_html(
         full_html=False, include_plotlyjs=False, div_id="figure", config={"displaylogo": False, "responsive": True}
     )
@@ -110,7 +110,7 @@ def standalone(picture: Picture, title: str) -> str:
 
 @dataclass(frozen=True)
 class _Axis:
-    """One direction: from data to places on the paper. ticks: (value, word)."""
+    """One direction, from data to places on the paper. ``ticks`` holds (value, label)."""
 
     low: float
     high: float
@@ -128,9 +128,10 @@ class _Axis:
 
 
 def svg(picture: Picture, *, width: int = 640, height: int | None = None) -> str:
-    """The figure as one <svg> element with its text alternative. Raises TypeError for a kind of trace it cannot draw.
+    """Return the figure as one <svg> element with its text alternative.
 
-    width, height: in CSS pixels; the height is the figure's own unless given, a heatmap is square.
+    Width and height are in CSS pixels; the height is the figure's own unless given, and a heatmap is square. Raises
+    TypeError for a kind of trace that it cannot draw.
     """
     figure = picture.figure
     for trace in figure.data:
@@ -185,7 +186,7 @@ def _axes(figure: go.Figure, width: float, height: float, top: float) -> tuple[_
 
 
 def _limits(axis: go.layout.XAxis | go.layout.YAxis, values: list, pad: float = 0.05) -> tuple[float, float]:
-    """Ends in axis units (log10 on a log axis), as the figure says or around what is drawn."""
+    """Return the ends in axis units (log10 on a log axis), as the figure gives them or around what is drawn."""
     if axis.range is not None:
         return float(axis.range[0]), float(axis.range[1])
     flat = np.concatenate([np.asarray(v, dtype=np.float64).ravel() for v in values if v is not None and len(v)])
@@ -216,7 +217,7 @@ def _ticks(axis: go.layout.XAxis | go.layout.YAxis, low: float, high: float) -> 
 
 
 def _step(width: float) -> float:
-    """A round step that gives about six ticks."""
+    """Return a round step that gives about six ticks."""
     rough = width / 6
     unit = 10.0 ** math.floor(math.log10(rough))
     return next(m * unit for m in (1, 2, 5, 10) if m * unit >= rough)
@@ -271,7 +272,7 @@ def _trace(trace: go.Scatter, across: _Axis, up: _Axis) -> str:
 
 
 def _path(points: list, colour: str, dash: str | None, width: float) -> str:
-    """A line, broken where a point is missing."""
+    """Return a line, broken where a point is missing."""
     steps, pen = [], "M"
     for x, y in points:
         there = math.isfinite(x) and math.isfinite(y)
@@ -300,7 +301,10 @@ def _marks(trace: go.Scatter, points: list) -> list[str]:
 
 
 def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str | None, width: float | None) -> str:
-    """One mark as SVG. A symbol ending in -open is drawn as its outline. Raises KeyError for an unknown symbol."""
+    """Return one mark as SVG.
+
+    A symbol ending in -open is drawn as its outline. Raises KeyError for an unknown symbol.
+    """
     hollow = symbol.endswith("-open")
     corners = _CORNERS[symbol.removesuffix("-open")]
     half = size / 2
@@ -338,7 +342,7 @@ def _note(note: go.layout.Annotation, across: _Axis, up: _Axis) -> str:
 
 
 def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
-    """(markup, height): entries side by side, in as many lines as they need."""
+    """Return (markup, height) of the legend: entries side by side, in as many lines as they need."""
     if figure.layout.showlegend is False:
         return "", 0.0
     found, x, y = [], 62.0, 14.0
@@ -372,7 +376,7 @@ def _text(x: float, y: float, words: Any, anchor: str, size: float, colour: str 
 
 
 def _heatmap(trace: go.Heatmap, side: float) -> str:
-    """The cells as a PNG of one pixel each, which the browser enlarges without smoothing."""
+    """Return the cells as a PNG of one pixel each, which the browser enlarges without smoothing."""
     pixels = colours_of(np.asarray(trace.z, dtype=np.float64), trace.zmin, trace.zmax, trace.colorscale)
     return (
         f'<image width="{side:g}" height="{side:g}" preserveAspectRatio="none" style="image-rendering: pixelated" '

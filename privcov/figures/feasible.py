@@ -1,4 +1,4 @@
-"""Which lambdas have an answer: the line of lambdas, and the objective that falls without end."""
+"""Draw which lambdas have a solution: the line of lambdas, and the objective that falls without end."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from privcov.figures.words import plain
 def lambda_line(
     lambdas: Sequence[float], usable: Sequence[bool], below: float, smallest: float, palette: Palette
 ) -> Picture:
-    """The path on a log axis: no solution up to ``below`` (certified), a solution above ``smallest``.
+    """Draw the lambda path on a log axis: no solution up to ``below`` (certified), a solution above ``smallest``.
 
-    lambdas, usable: the path and whether each has a graph. below: 0 where nothing is ruled out; smallest: inf where no
-    lambda has a solution.
+    The path is given by ``lambdas`` and, for each, whether it has a graph (``usable``). ``below`` is 0 where nothing is
+    ruled out, and ``smallest`` is inf where no lambda has a solution.
     """
     lam, good = np.asarray(lambdas, dtype=float), np.asarray(usable, dtype=bool)
     known = [v for v in (*lam, below, smallest) if 0 < v < math.inf]
@@ -76,9 +76,10 @@ def lambda_line(
 
 
 def objective(s: np.ndarray, direction: np.ndarray, lams: Sequence[float], free: bool) -> tuple[np.ndarray, list]:
-    """(t, [values at each lambda]) of -log det T + <S, T> + lam |T|_1 at T = I + t D, from t = 0 in 240 steps.
+    """Return (t, [values at each lambda]) of -log det T + <S, T> + lam |T|_1 at T = I + t D, from t = 0 in 240 steps.
 
-    direction: D positive semi-definite. free: the diagonal is penalised too. Values are less that at t = 0.
+    The direction D is positive semi-definite. With ``free`` the diagonal is penalised too. The value at t = 0 is
+    subtracted.
     """
     d = len(s)
     spectrum = np.maximum(np.linalg.eigvalsh(direction), 0.0)
@@ -93,7 +94,7 @@ def objective(s: np.ndarray, direction: np.ndarray, lams: Sequence[float], free:
 
 
 def falling(t: np.ndarray, series: Sequence[tuple[str, np.ndarray, bool]], palette: Palette) -> Picture:
-    """The objective along the certificate. series: (name, values, whether it falls without end)."""
+    """Draw the objective along the certificate. The series hold (name, values, whether it falls without end)."""
     traces = [
         go.Scatter(
             x=t,

@@ -1,4 +1,4 @@
-"""The recovered network: edges told apart by colour, dash and count, and nodes that stay put.
+"""Draw the recovered network: edges differ in colour, dash and count, and nodes keep their places.
 
 Places are computed once, from a reference graph, so that nothing moves with lambda.
 """
@@ -27,12 +27,34 @@ _BEND = 0.6  # distances to this power: a long chain folds up and fills the pict
 
 
 def against_reference(found: np.ndarray, true: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """(name, d x d bool) of the edges a known graph sorts: missed, false, found."""
+    """Return the edges of a recovered graph, sorted by whether a known graph has them.
+
+    Parameters
+    ----------
+    estimated, true : ndarray of shape (d, d)
+        Recovered and known graph, as booleans.
+
+    Returns
+    -------
+    list of (str, ndarray)
+        "Missed", "False" and "Found", each with a d x d array of booleans.
+    """
     return [("Missed", true & ~found), ("False", found & ~true), ("Found", found & true)]
 
 
 def by_state(states: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """(name, d x d bool) without a known graph; states as of `privcov.postprocess.edges` at its `LEVEL`."""
+    """Return edges sorted by how often redraws of the noise link them, where no graph is known.
+
+    Parameters
+    ----------
+    states : ndarray of shape (d, d)
+        States as `privcov.postprocess.edges.edge_states` gives them at its ``LEVEL``.
+
+    Returns
+    -------
+    list of (str, ndarray)
+        "Undecided" and `LINKED`, each with a d x d array of booleans.
+    """
     return [("Undecided", states == UNDECIDED), (LINKED, states == EDGE)]
 
 
@@ -46,11 +68,30 @@ def network(
     rest: str = "",
     height: int | None = None,
 ) -> Picture:
-    """Nodes at ``place`` (d x 2, see `positions`) and the edges of each kind.
+    """Return a network: nodes at fixed places, and the edges of each kind.
 
-    kinds: of `against_reference` or `by_state`, or [("Drawn", graph)]; later ones lie on top. strength: d x d partial
-    correlations, told to the pointer. rest: one more sentence for the alternative, for example how many pairs have no
-    edge.
+    Parameters
+    ----------
+    kinds : list of (str, ndarray)
+        Name and d x d booleans of each kind of edges, from `against_reference` or `by_state`, or [("Drawn", graph)].
+        Later kinds lie on top.
+    place : ndarray of shape (d, 2)
+        Places of the nodes, as `positions` returns them.
+    columns : tuple of str
+        Names of the d nodes.
+    palette : Palette
+        Colours of the theme.
+    strength : ndarray of shape (d, d) or None, optional
+        Partial correlations, shown when the pointer is on an edge.
+    rest : str, optional
+        One more sentence for the text alternative, for example how many pairs have no edge.
+    height : int or None, optional
+        Height in pixels; None leaves it to the page.
+
+    Returns
+    -------
+    Picture
+        The figure and its text alternative.
     """
     d = len(place)
     styles = {
@@ -113,7 +154,7 @@ def network(
 def _hover(
     told: list[tuple[str, int, int]], place: np.ndarray, columns: tuple[str, ...], strength: np.ndarray | None
 ) -> go.Scatter:
-    """Nothing to see, but the middle of each edge answers to the pointer."""
+    """Return invisible marks in the middle of the edges, which answer to the pointer."""
     middle = np.array([(place[i] + place[j]) / 2 for _, i, j in told]).reshape(-1, 2)
     words = [
         f"{safe(columns[i])} and {safe(columns[j])}: {name}"
@@ -155,7 +196,10 @@ def _nodes(kinds: list, place: np.ndarray, columns: tuple[str, ...], palette: Pa
 
 
 def _hubs(degree: np.ndarray) -> np.ndarray:
-    """Which nodes bear a name in a large network: the `_HUBS` with the most edges, at least two; ties by column."""
+    """Return which nodes of a large network are named: of the `_HUBS` with the most edges, those with at least two.
+
+    Ties are broken by column.
+    """
     order = np.argsort(-degree, kind="stable")[:_HUBS]
     found = np.zeros(len(degree), dtype=bool)
     found[order] = degree[order] >= 2
@@ -163,7 +207,7 @@ def _hubs(degree: np.ndarray) -> np.ndarray:
 
 
 def _outwards(place: np.ndarray) -> list[str]:
-    """Names stand outside the circle, away from the edges."""
+    """Return where names stand: outside the circle, away from the edges."""
     across = np.where(place[:, 0] > 0.15, "right", np.where(place[:, 0] < -0.15, "left", "center"))
     along = np.where(np.abs(place[:, 0]) > 0.6, "middle", np.where(place[:, 1] > 0, "top", "bottom"))
     return [f"{a} {b}" for a, b in zip(along, across, strict=True)]
@@ -173,11 +217,26 @@ def _outwards(place: np.ndarray) -> list[str]:
 
 
 def positions(reference: np.ndarray | None, d: int) -> np.ndarray:
-    """d x 2 in the unit square [-1, 1]^2, the same for the same graph.
+    """Return places of the nodes in the square [-1, 1]^2, the same for the same graph.
 
-    reference: d x d bool. Small graphs with edges stand where the distances in the picture are like the numbers of
-    steps between nodes (stress majorisation, Gansner, Koren and North 2004, from a circle); others on a circle,
-    clockwise from the top in column order.
+    Small graphs with edges are placed so that distances in the picture resemble the numbers of steps between nodes
+    (stress majorisation, from a circle). Other graphs are placed on a circle, clockwise from the top in column order.
+
+    Parameters
+    ----------
+    reference : ndarray of shape (d, d) or None
+        Graph as booleans that the places follow; None for a circle.
+    d : int
+        Number of nodes.
+
+    Returns
+    -------
+    ndarray of shape (d, 2)
+        Places, read-only.
+
+    Reference
+    ---------
+    Gansner, Koren & North 2004 (stress majorisation). Here without random numbers.
     """
     if reference is None:
         return _placed(b"", d)
@@ -186,7 +245,7 @@ def positions(reference: np.ndarray | None, d: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _placed(graph: bytes, d: int) -> np.ndarray:
-    """`positions` of a graph given as bytes, b"" for none: kept, because the slider asks for it at every step."""
+    """Return `positions` of a graph given as bytes, b"" for none; cached, because the slider needs it at every step."""
     found = _place(np.frombuffer(graph, dtype=bool).reshape(d, d) if graph else None, d)
     found.flags.writeable = False
     return found
@@ -216,7 +275,10 @@ def _place(reference: np.ndarray | None, d: int) -> np.ndarray:
 
 
 def _settle(start: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Stress majorisation with weights 1 / wanted^2: every step lowers the stress, and no random number is used."""
+    """Return places after stress majorisation with weights 1 / wanted^2.
+
+    Every step lowers the stress, and no random number is used.
+    """
     d = len(start)
     off = ~np.eye(d, dtype=bool)
     weight = np.zeros((d, d))

@@ -1,4 +1,4 @@
-"""Printed against computed, a point per cell; and the computed curves of a figure."""
+"""Draw printed against computed numbers, a point per cell, and the computed curves of a figure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ SYMBOLS = {"within error": "circle", "same order": "diamond-open", "different": 
 
 
 def colours(palette: Palette) -> dict[str, str]:
-    """One colour per agreement."""
+    """Return one colour per agreement."""
     return {"within error": palette.good, "same order": palette.lines[4], "different": palette.bad}
 
 
 def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
-    """cells: rows of `privcov.papers.base.beside`. names: of the cells, for the pointer."""
+    """Draw printed against computed numbers, on log axes.
+
+    The cells are rows of `privcov.papers.base.beside`; ``names`` are their names, shown under the pointer.
+    """
     both = cells.assign(name=names).dropna(subset=["value", "ours"])
     both = both[(both["value"] > 0) & (both["ours"] > 0)]
     traces = []
@@ -73,11 +76,12 @@ def panel(
     methods: bool = True,
     height: int = 430,
 ) -> Picture:
-    """The curves of one panel of a figure, as published dashed with open marks and sound solid, with standard errors.
+    """Draw the curves of one panel of a figure, with standard errors.
 
-    found: columns line, method, x, variant, value, se, one row per point; x is NaN for an answer that has no place
-    along the axis, drawn as a level. x, y: titles of the axes. log, log_x: whether they are logarithmic.
-    methods: whether "method" holds keys of methods, each a line with a pen of its own.
+    Curves as published are dashed with open marks, sound ones solid. The points have the columns line, method, x,
+    variant, value and se, one row per point; x is NaN for an answer that has no place along the axis, drawn as a level.
+    ``x`` and ``y`` are titles of the axes; ``log`` and ``log_x`` say whether the axes are logarithmic; ``methods`` says
+    whether "method" holds keys of methods, each a line with its own pen.
     """
     found = found[np.isfinite(found["value"]) & ((found["value"] > 0) | (not log))]
     names = list(dict.fromkeys(found["line"]))

@@ -1,4 +1,4 @@
-"""Eigenvalues of truth, sample, noisy and repaired matrix, with the band the noise alone would fill."""
+"""Draw the eigenvalues of the true, sample, noisy and repaired matrix, and the band that the noise alone would fill."""
 
 from __future__ import annotations
 
@@ -24,10 +24,30 @@ def spectrum(
     unit: str,
     height: int | None = 460,
 ) -> Picture:
-    """Eigenvalues in descending order, on a linear or asinh axis.
+    """Return eigenvalues in descending order, on a linear or an asinh axis.
 
-    series: (name, eigenvalues). edge: where the spectrum of the noise alone ends (0: no noise). Eigenvalues of the
-    noisy matrix inside the band are drawn hollow: not separately recoverable. scale: "linear" or "asinh".
+    Eigenvalues of the noisy matrix inside the band are drawn hollow: they cannot be recovered separately.
+
+    Parameters
+    ----------
+    series : list of (str, ndarray)
+        Name and eigenvalues of each matrix, in any order. "Truth", "Sample", "Noisy" and "Post-processed" have pens of
+        their own.
+    edge : float
+        Where the spectrum of the noise alone ends, in the unit of the eigenvalues; 0 for no noise.
+    palette : Palette
+        Colours of the theme.
+    scale : {"linear", "asinh"}
+        Scale of the vertical axis; "asinh" is linear within the band and logarithmic far outside it.
+    unit : str
+        Unit of the eigenvalues, for the title of the axis.
+    height : int or None, optional
+        Height in pixels; None leaves it to the page.
+
+    Returns
+    -------
+    Picture
+        The figure and its text alternative.
     """
     bend = max(edge, 1e-12) if scale == "asinh" else 1.0
 

@@ -1,4 +1,4 @@
-"""Who wins where: a map of cells in the colours of the best methods, every cell also named in words."""
+"""Draw which method wins where: a map of cells in the colours of the best methods, every cell also named in words."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ def winner_map(
     trivial: tuple[str, ...] = (),
     height: int = 0,
 ) -> Picture:
-    """A cell per row of ``found`` (columns x, y, winner, error, runner_up, second, ratio, clear, rivals).
+    """Draw a cell per row of ``table``, in the colour of the best method.
 
-    order: methods in the order of the legend; ``trivial`` ones are grey. The colour deepens with the margin. A cell
-    without a clear winner is hatched and names those who share it. story: the map in words, for the text alternative.
+    The table has the columns x, y, winner, error, runner_up, second, ratio, clear, rivals and absent. ``order`` holds
+    the methods in the order of the legend; ``trivial`` ones are grey. The colour deepens with the margin. A cell
+    without a clear winner is hatched and names the methods that share it. ``story`` is the map in words, for the text
+    alternative.
     """
     xs, ys = sorted(found[x].unique()), sorted(found[y].unique())
     column, line = {v: i for i, v in enumerate(xs)}, {v: i for i, v in enumerate(ys)}
@@ -97,7 +99,7 @@ def _wrap(method: str, labels: dict[str, str], width: int) -> list[str]:
 
 
 def _times(ratio: float) -> str:
-    """The margin; empty where nobody else gave a matrix."""
+    """Return the margin as text; empty where no other method gave a matrix."""
     if math.isnan(ratio):
         return ""
     if not math.isfinite(ratio):
@@ -121,7 +123,7 @@ def _hover(row: dict, labels: dict[str, str], x: str, y: str) -> str:
 
 
 def _paint(i: int, j: int, colour: str | None, strength: float, palette: Palette) -> list[dict]:
-    """The ground of one cell: a wash of the winner's colour, or hatching where nobody clearly wins."""
+    """Return the ground of one cell: a wash of the winner's colour, or hatching where no method clearly wins."""
     edge = {"color": palette.ground, "width": 3}
     fill = CLEAR if colour is None else wash(colour, strength)
     box = band(fill, x=(i - 0.5, i + 0.5), y=(j - 0.5, j + 0.5), line=edge)

@@ -1,4 +1,4 @@
-"""The rows of a CSV file: quickly by pyarrow, and by the csv module wherever pyarrow refuses, with equal numbers."""
+"""Read the rows of a CSV file: quickly by pyarrow, and by the csv module where pyarrow refuses, with equal numbers."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _ANNOTATED_NAN = re.compile(rb"nan\(", re.IGNORECASE)  # C's nan(...), a number 
 
 
 def blocks(part: Part, columns: Sequence[str], label: str, rows: int, private: bool) -> Iterator[Block]:
-    """One piece of the file is held at a time."""
+    """Yield the rows of a part in blocks. One piece of the file is held at a time."""
     reader = _Reader(part.file, columns, label, private)
     for piece, data in _with_bytes(part, private):
         yield from blocks_from(reader.table(piece, data), columns, label, rows)
 
 
 def said(part: Part, columns: Sequence[str], label: str) -> Generator[tuple[dict[str, Said], float]]:
-    """What the cells of one piece at a time say, for its owner alone, and the share of the part that is read."""
+    """Yield what the cells of one piece at a time say, for its owner alone, and the share of the part that is read."""
     reader = _Reader(part.file, columns, label, True, texts=True)
     length = sum(piece.stop - piece.start for piece in part.pieces) or part.file.size
     done = 0
@@ -39,7 +39,7 @@ def said(part: Part, columns: Sequence[str], label: str) -> Generator[tuple[dict
 
 
 def numbers_or_text(part: Part, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, np.ndarray | Text]]]:
-    """Of one piece of a public file at a time: its rows, and its columns up to the first text of each."""
+    """Yield, for one piece of a public file at a time, its rows and its columns up to the first text of each."""
     reader, left = _Reader(part.file, columns, "", False, texts=True), list(columns)
     for piece, data in _with_bytes(part, False):
         table = reader.cells(piece, data)
@@ -70,9 +70,9 @@ class Text:
 
 
 class _Reader:
-    """Pieces of one file become pyarrow tables, first of what pyarrow takes for numbers, then of numbers alone.
+    """A reader that turns pieces of one file into pyarrow tables: as pyarrow reads them, then of numbers alone.
 
-    texts: a cell that is no number, and a label that is no text, are no errors.
+    With ``texts`` a cell that is no number, and a label that is no text, are no errors.
     """
 
     def __init__(self, file: FileFacts, columns: Sequence[str], label: str, private: bool, texts: bool = False) -> None:
@@ -84,7 +84,7 @@ class _Reader:
         self.worded: set[str] = set()  # columns that held text when they were last looked at
 
     def cells(self, piece: Piece, data: bytes) -> pa.Table:
-        """A column of float64 where pyarrow takes every cell for a number, else texts, and so for the label: binary."""
+        """Return float64 columns where pyarrow reads every cell as a number, else texts (binary), as for the label."""
         import pyarrow as pa
 
         annotated = b"(" in data and _ANNOTATED_NAN.search(data)
@@ -99,7 +99,7 @@ class _Reader:
         return self._slowly(piece, data)
 
     def table(self, piece: Piece, data: bytes) -> pa.Table:
-        """Columns of float64 and a text column for the label."""
+        """Return columns of float64 and a text column for the label."""
         import pyarrow as pa
 
         found = self.cells(piece, data)
@@ -118,7 +118,7 @@ class _Reader:
         return found
 
     def said(self, piece: Piece, data: bytes) -> dict[str, Said]:
-        """Numbers, or the distinct texts of a column with others; the same cells are numbers as in `table`."""
+        """Return numbers, or the distinct texts of a column with others; the same cells are numbers as in `table`."""
         found = self.cells(piece, data)
         made = {name: said_of(found.column(name)) for name in self.names}
         words = {name: cells.texts for name, cells in made.items() if isinstance(cells, Words) and name in self.columns}
@@ -126,7 +126,7 @@ class _Reader:
         return made
 
     def numbers_or_text(self, piece: Piece, data: bytes, table: pa.Table, name: str) -> np.ndarray | Text:
-        """A column of `cells` as numbers, or the first of its cells that is none."""
+        """Return a column of `cells` as numbers, or the first of its cells that is no number."""
         values, text = self._numbers(table.column(name), name)
         if text is None:
             return values.to_numpy()
@@ -135,7 +135,7 @@ class _Reader:
         return Text(text, line_at(self.file, piece.start) + line)
 
     def _numbers(self, column: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, str | None]:
-        """(a column of float64, the first text that is no number or None); each distinct text is looked at once."""
+        """Return (a column of float64, the first text that is no number or None); each distinct text is parsed once."""
         import pyarrow as pa
 
         if column.type == pa.float64():
@@ -149,7 +149,7 @@ class _Reader:
         return pa.chunked_array([values]), text
 
     def _read(self, data: bytes, worded: set[str]) -> pa.Table:
-        """worded: columns whose texts are wanted."""
+        """Read a piece by pyarrow; the columns in ``worded`` become texts."""
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
@@ -172,7 +172,7 @@ class _Reader:
         return found.rename_columns(self.names)
 
     def _slowly(self, piece: Piece, data: bytes) -> pa.Table:
-        """Record by record; says where the first thing is that cannot be read."""
+        """Read a piece record by record; an error says where the first thing is that cannot be read."""
         import pyarrow as pa
 
         kept: dict[str, list] = {name: [] for name in self.names}
@@ -183,7 +183,7 @@ class _Reader:
         return pa.table({name: pa.array(texts, pa.binary()) for name, texts in kept.items()})
 
     def _check(self, piece: Piece, line: int, cells: list[str]) -> None:
-        """TableFileError for a record that cannot be read."""
+        """Raise TableFileError for a record that cannot be read."""
         if len(cells) != self.width:
             raise TableFileError(
                 f"{self._line(piece, line)} has {len(cells):,} cell{'s' * (len(cells) != 1)} and the header has "
@@ -203,7 +203,7 @@ class _Reader:
             )
 
     def _records(self, piece: Piece, data: bytes) -> Iterator[tuple[int, list[str]]]:
-        """(lines before it in this piece, cells) of every row; bytes that are not UTF-8 stay as surrogates."""
+        """Yield (lines before it in this piece, cells) of every row; bytes that are not UTF-8 stay as surrogates."""
         lines = (line.decode("utf-8", "surrogateescape") for line in data.splitlines(keepends=True))
         reader, line, large = csv.reader(lines, strict=True), 0, False
         while not large:

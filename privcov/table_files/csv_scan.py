@@ -1,4 +1,4 @@
-"""Where the records of a CSV file end: its header, and pieces of whole records with their number of rows."""
+"""Find where the records of a CSV file end: its header, and pieces of whole records with their number of rows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ class _Wrong:
 
 @dataclass
 class _Seen:
-    """Bytes of the file so far, of rows and of lines that are none. spare: how many more of these may be there."""
+    """Bytes of the file so far, of rows and of blank lines.
+
+    ``spare`` is how many more bytes of blank lines there may be than of rows.
+    """
 
     spare: int
     rows: int = 0
@@ -43,14 +46,17 @@ class _Seen:
 
 
 def opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.FileIO:
-    """The bytes of the file as a stream, uncompressed."""
+    """Return the bytes of the file as a stream, uncompressed."""
     if file.raw is not None:
         return io.BytesIO(file.raw)
     return gzip.open(file.path, "rb") if file.format == "csv.gz" else open(file.path, "rb", buffering=0)
 
 
 def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
-    """(column names, byte at which the rows begin). Messages never repeat the line: without a header it is a row."""
+    """Return (column names, byte at which the rows begin).
+
+    Messages never repeat the line: in a file without a header it is a row.
+    """
     path = file.path
     with opened(file) as stream:
         raw = stream.read(MOST_HEADER_BYTES)
@@ -80,7 +86,7 @@ def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
 
 
 def _first_record(lines: list[bytes], used: list[int]) -> tuple[list[str], bool]:
-    """(cells, whether they are unreadable); the lengths of the lines they take are added to ``used``."""
+    """Return (cells, whether they are unreadable); the lengths of the lines they take are added to ``used``."""
 
     def fed() -> Iterator[str]:
         for line in lines:
@@ -94,9 +100,9 @@ def _first_record(lines: list[bytes], used: list[int]) -> tuple[list[str], bool]
 
 
 def pieces(file: FileFacts, private: bool) -> Iterator[tuple[Piece, memoryview]]:
-    """Every record once, in pieces of about ``READ_BYTES``, each with its bytes, which last until the next piece.
+    """Yield every record once, in pieces of about ``READ_BYTES``, each with its bytes, which last until the next piece.
 
-    Blank lines belong to no row, as in any reader of CSV. Raises TableFileError where records cannot be told apart.
+    Blank lines belong to no row, as in any reader of CSV. Raises TableFileError where records cannot be separated.
     One array is used again and again: to make one per piece costs more than all that is done to it.
     """
     _, offset = header(file)
@@ -137,7 +143,7 @@ def _cut_or_refuse(
 
 
 def line_at(file: FileFacts, offset: int) -> int:
-    """Number of the line that begins at this byte, from 1."""
+    """Return the number of the line that begins at this byte, from 1."""
     lines, left, before = 1, offset, b""
     with opened(file) as stream:
         while left and (some := stream.read(min(left, READ_BYTES))):
@@ -150,9 +156,9 @@ def line_at(file: FileFacts, offset: int) -> int:
 
 
 def _cut(data: bytearray, last: bool, width: int, seen: _Seen) -> tuple[int, int, bool] | _Wrong:
-    """(bytes of whole records, their rows, whether they are plain), or what is wrong.
+    """Return (bytes of whole records, their rows, whether they are plain), or what is wrong.
 
-    The quick look is right for text as RFC 4180 has it without blank lines; everything else goes record by record.
+    The quick way is right for text as RFC 4180 has it without blank lines; everything else goes record by record.
     A table of one column goes record by record too: there a blank line and a missing cell look alike.
     """
     tidy = data.count(b"\r") == data.count(b"\r\n") if b"\r" in data else True
@@ -204,12 +210,12 @@ def _cut_quoted(data: bytearray, last: bool) -> tuple[int, int] | None:
 
 
 def _odd(first: np.ndarray) -> np.ndarray:
-    """Whether a line that begins with this byte might be blank: control characters, blanks, and all beyond ASCII."""
+    """Return whether a line that begins with this byte might be blank: control characters, blanks, or beyond ASCII."""
     return (first - np.uint8(33)) > 94  # unsigned: 0..32 wrap around to the top
 
 
 def _cut_slowly(data: bytearray, last: bool, seen: _Seen) -> tuple[int, int, bool] | _Wrong:
-    """As `_cut`, by the csv module."""
+    """Do the same as `_cut`, by the csv module."""
     lines = data.splitlines(keepends=True)
     used = [0, 0]  # lines, bytes
 
@@ -245,5 +251,5 @@ def _cut_slowly(data: bytearray, last: bool, seen: _Seen) -> tuple[int, int, boo
 
 
 def is_row(cells: list[str]) -> bool:
-    """Whether a record is a row: a line of blanks is none."""
+    """Return whether a record is a row: a line of blanks is none."""
     return len(cells) > 1 or bool(cells and cells[0].strip())

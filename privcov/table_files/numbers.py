@@ -1,4 +1,4 @@
-"""What a cell of a CSV file says, the same for every way of reading it."""
+"""Parse a cell of a CSV file, the same for every way of reading it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ SPELLINGS = sorted(
 
 
 def number_of(cell: str) -> float | None:
-    """A float with a decimal point, NaN for a missing cell, None for what is neither; blanks around it do not count."""
+    """Return a float with a decimal point, NaN for a missing cell, None for any other text.
+
+    Blanks around the text are ignored.
+    """
     cell = cell.strip()
     if cell.lower() in _MISSING:
         return math.nan

@@ -1,4 +1,4 @@
-"""The way in: list and describe files, count rows, cut into parts, read a part in blocks."""
+"""The public functions: list and describe files, count rows, cut into parts, read a part in blocks."""
 
 from __future__ import annotations
 
@@ -29,16 +29,30 @@ Paths = str | os.PathLike | Sequence[str | os.PathLike]
 def describe(
     paths: Paths, columns: Sequence[str] | None = None, label: str | None = None, *, any_type: bool = False
 ) -> TableFiles:
-    """What headers and metadata say; no row is read.
+    """Return what headers and metadata say; no row is read.
 
-    paths:   a file, a folder (its files with known endings; no subfolders), a glob pattern, or a list of these.
-             Known endings: .csv, .csv.gz, .parquet, .arrow, .feather. Formats may mix.
-    columns: names of the columns to read, in any order; None: all of the first file but the label's.
-    label:   the column of class names, text or whole numbers, or None.
-    any_type: take columns that hold no numbers too, for `said_of_part`.
+    Parameters
+    ----------
+    paths : str, path-like or a sequence of these
+        A file, a folder (its files with known endings; no subfolders), a glob pattern, or a list of these. Known
+        endings: .csv, .csv.gz, .parquet, .arrow, .feather. Formats may mix.
+    columns : sequence of str or None, optional
+        Names of the columns to read, in any order; None for all of the first file but the label's.
+    label : str or None, optional
+        The column of class names, text or whole numbers.
+    any_type : bool, optional
+        Whether to take columns that hold no numbers too, for `said_of_part`.
 
-    Raises TableFileError, one sentence, for a file that is not there or cannot be what its ending says, for one that
-    lacks a wanted column, and for a column type that holds no numbers.
+    Returns
+    -------
+    TableFiles
+        The files with their columns; the number of rows where the metadata have it.
+
+    Raises
+    ------
+    TableFileError
+        In one sentence, for a file that is not there or cannot be what its ending says, for one that lacks a wanted
+        column, and for a column type that holds no numbers.
     """
     files = [_plainly(path, None, _facts, path) for path in listed(paths)]
     label = label or ""
@@ -59,7 +73,10 @@ def describe(
 
 
 def count_rows(table: TableFiles, *, private: bool = True) -> TableFiles:
-    """The same with n known: a scan of the CSV files for the ends of records, which also finds where to cut them."""
+    """Return the same with n known.
+
+    A scan of the CSV files for the ends of records, which also finds where to cut them.
+    """
     counted = [
         file if file.rows is not None else _plainly(file.path, file, _counted, file, private) for file in table.files
     ]
@@ -67,7 +84,7 @@ def count_rows(table: TableFiles, *, private: bool = True) -> TableFiles:
 
 
 def parts_of(table: TableFiles, cells: int = _PART_CELLS) -> tuple[Part, ...]:
-    """Independent pieces of about ``cells`` numbers each: whole row groups or record batches, or whole records.
+    """Return independent pieces of about ``cells`` numbers each: whole row groups or record batches, or whole records.
 
     A CSV file that is not counted, and every compressed one, is one part.
     """
@@ -81,9 +98,9 @@ def parts_of(table: TableFiles, cells: int = _PART_CELLS) -> tuple[Part, ...]:
 def blocks_of(
     part: Part, columns: Sequence[str], label: str = "", rows: int = 8192, *, private: bool
 ) -> Generator[Block]:
-    """The part's rows in their order, at most ``rows`` in a block; memory is bounded by a row group or CSV piece.
+    """Yield the part's rows in their order, at most ``rows`` in a block; memory is bounded by a row group or CSV piece.
 
-    private: a CSV cell that is no number is a missing cell. Otherwise (public rows) it is a TableFileError.
+    With ``private``, a CSV cell that is no number is a missing cell. Otherwise (public rows) it is a TableFileError.
     Raises TableFileError also when the file is damaged, changed since `describe`, or changes while it is read.
     """
     checks.whole("rows", rows, 1)
@@ -110,10 +127,10 @@ def _checked_blocks(part: Part, columns: tuple[str, ...], label: str, rows: int,
 
 
 def said_of_part(part: Part, columns: Sequence[str], label: str = "") -> Generator[tuple[dict[str, Said], float]]:
-    """What the cells say, column by column and some rows at a time, and the share of the part that is read so far.
+    """Yield what the cells say, column by column and some rows at a time, and the share of the part that is read.
 
-    For the owner's eyes: texts come back as they stand. The same cells are numbers as in `blocks_of` with ``private``;
-    memory is bounded as there, and errors are the same.
+    It is for the owner's eyes: texts are returned as they are. The same cells are numbers as in `blocks_of` with
+    ``private``; memory is bounded as there, and errors are the same.
     """
     part.file.check()
     if part.file.format in ("csv", "csv.gz"):
@@ -127,7 +144,7 @@ def said_of_part(part: Part, columns: Sequence[str], label: str = "") -> Generat
 
 
 def _plainly(path: str, file: FileFacts | None, act: Callable[..., T], *args: object) -> T:
-    """``act(*args)``, where what any library says of a failure stays behind: it might repeat a cell.
+    """Return ``act(*args)``, without the text of a library's error: it might repeat a cell.
 
     The new exception is raised outside ``except``, so that it carries no context either.
     """
@@ -155,7 +172,10 @@ def _plainly(path: str, file: FileFacts | None, act: Callable[..., T], *args: ob
 
 
 def listed(paths: Paths) -> list[str]:
-    """Every file that ``paths`` names, in order. `TableFileError` for one that is not there or is named twice."""
+    """Return every file that ``paths`` names, in order.
+
+    Raises `TableFileError` for one that is not there or is named twice.
+    """
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:
         raise TableFileError("No file is named: name at least one.")
@@ -216,8 +236,10 @@ def _endings() -> str:
 def _check_columns(
     file: FileFacts, first: FileFacts, asked: tuple, columns: tuple[str, ...], label: str, any_type: bool
 ) -> None:
-    """Every wanted column once, and of a type that can be read. Names are repeated only where they were asked for:
-    those of a file without a header would be somebody's row."""
+    """Check that every wanted column is there once, and of a type that can be read.
+
+    Names are repeated only where they were asked for: those of a file without a header would be cells of a row.
+    """
     for name in (*columns, label) if label else columns:
         times = file.names.count(name)
         if times == 1 and name:
