@@ -210,10 +210,10 @@ def _report(
 
 def _matrices(moment: np.ndarray, answers: Answers, columns: tuple[str, ...]) -> dict[str, bytes]:
     """Return matrices.npz, and one CSV per matrix for spreadsheets, with the same doubles."""
-    found = {name: getattr(answers, name) for name in MATRICES if getattr(answers, name) is not None}
-    files = {"matrices.npz": _npz({"moment": moment, **found})}
+    arrays = {name: getattr(answers, name) for name in MATRICES if getattr(answers, name) is not None}
+    files = {"matrices.npz": _npz({"moment": moment, **arrays})}
     axes = tuple(f"axis {k + 1}" for k in range(len(columns)))
-    for name, matrix in found.items():
+    for name, matrix in arrays.items():
         across = axes if name in ("eigenvalues", "loadings") else columns
         rows = (name,) if matrix.ndim == 1 else columns
         files[f"matrices/{name}.csv"] = table(matrix, across, rows, corner=name).encode()

@@ -70,12 +70,12 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
         given = from_dict(read[name])
         must(not isinstance(given, NoPrivacy), "guarantee.json states none")
         what = Inputs(total, given, entry, read["declaration.json"])
-        told = _check_guarantee(what, asked)
+        sentence = _check_guarantee(what, asked)
         name = "declaration.json"
         _check_declaration(what)
     except (ValueError, TypeError, KeyError, ArithmeticError) as problem:
         raise Wrong(f"{name}: {str(problem).rstrip('.')!s}".encode("ascii", "backslashreplace").decode()) from None
-    return what, told
+    return what, sentence
 
 
 def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
@@ -168,58 +168,72 @@ def least_epsilon(rho: float, delta: float) -> float:
     low, high = accounting.orders(rho, delta)
     for _ in range(6):  # every round has the best order between the neighbours of the best point of its grid
         grid = [low + (high - low) * k / 60 for k in range(61)]
-        found = [accounting.epsilon_at_order(t, rho, delta) for t in grid]
-        best = found.index(min(found))
+        epsilons = [accounting.epsilon_at_order(t, rho, delta) for t in grid]
+        best = epsilons.index(min(epsilons))
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, 60)]
-    return max(min(found[best], accounting.zcdp_to_approx(rho, delta, tight=False)), 1e-300)
+    return max(min(epsilons[best], accounting.zcdp_to_approx(rho, delta, tight=False)), 1e-300)
 
 
 def _check_declaration(what: Inputs) -> None:
     """Check that the declaration is that of the release: the same facts follow from it."""
-    said, facts = what.declaration, what.total.facts
-    must(isinstance(said, dict), "the declaration must be names with values")
-    if set(said) == {"facts", "neighbours"}:
+    declaration, facts = what.declaration, what.total.facts
+    must(isinstance(declaration, dict), "the declaration must be names with values")
+    if set(declaration) == {"facts", "neighbours"}:
         must(
-            json_bytes(said) == json_bytes(declared_facts(what.total)), "the declaration is not that of the measurement"
+            json_bytes(declaration) == json_bytes(declared_facts(what.total)),
+            "the declaration is not that of the measurement",
         )
         return
-    found = facts_of(said, facts.n)
-    must(json_bytes(found.to_dict()) == json_bytes(facts.to_dict()), "the declaration is not that of the measurement")
-    must(said["name"].strip() == what.entry["name"], "the declaration is of another table than the ledger's entry")
+    implied = facts_of(declaration, facts.n)
+    must(json_bytes(implied.to_dict()) == json_bytes(facts.to_dict()), "the declaration is not that of the measurement")
+    must(
+        declaration["name"].strip() == what.entry["name"], "the declaration is of another table than the ledger's entry"
+    )
 
 
-def facts_of(said: dict, n: int | None) -> PublicFacts:
+def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     """Return the public facts that follow from an owner's declaration, for a table of n rows.
 
     Raises ValueError or `Wrong` for another form.
     """
     must(
-        isinstance(said, dict) and set(said) == set(_DECLARATION),
+        isinstance(declaration, dict) and set(declaration) == set(_DECLARATION),
         f"the declaration must hold {', '.join(_DECLARATION)}",
     )
-    must(said["format"] == "privcov-declaration-1", "the declaration is of another format")
+    must(declaration["format"] == "privcov-declaration-1", "the declaration is of another format")
     for name in ("name", "row_stands_for"):
-        _words(name, said[name])
-    columns, bounded = said["columns"], said["row_bound"] is None
+        _words(name, declaration[name])
+    columns, bounded = declaration["columns"], declaration["row_bound"] is None
     must(isinstance(columns, list) and len(columns) > 0, "the declaration must list columns")
     for column in columns:
         must(isinstance(column, dict) and set(column) == set(_COLUMN), f"a column must hold {', '.join(_COLUMN)}")
         must(isinstance(column["name"], str) and isinstance(column["reason"], str), "names and reasons must be text")
-    must(isinstance(said["label"], str) and isinstance(said["n_public"], bool), "label is text, n_public true or false")
-    must(isinstance(said["classes"], list), "classes must be a list")
-    must(bool(said["classes"]) == bool(said["label"]), "a label has classes, and classes have a label")
-    must((n is not None) == said["n_public"], "the declaration and the measurement differ on whether n is public")
+    must(
+        isinstance(declaration["label"], str) and isinstance(declaration["n_public"], bool),
+        "label is text, n_public true or false",
+    )
+    must(isinstance(declaration["classes"], list), "classes must be a list")
+    must(bool(declaration["classes"]) == bool(declaration["label"]), "a label has classes, and classes have a label")
+    must(
+        (n is not None) == declaration["n_public"], "the declaration and the measurement differ on whether n is public"
+    )
     places = [c[k] for c in columns for k in ("low", "high", "typical")]
     must(bounded or not any(v is not None for v in places), "a declaration has bounds or a row_bound, not both")
     units = working_units(
         tuple(c["name"] for c in columns),
-        said["row_bound"],
+        declaration["row_bound"],
         [(c["low"], c["high"]) for c in columns] if bounded else None,
         [c["typical"] for c in columns] if bounded else None,
     )
-    classes = tuple(said["classes"]) if said["label"] else ()
+    classes = tuple(declaration["classes"]) if declaration["label"] else ()
     return declared(
-        tuple(c["name"] for c in columns), units, classes, n, said["n_public"], said["rows_per_person"], said["missing"]
+        tuple(c["name"] for c in columns),
+        units,
+        classes,
+        n,
+        declaration["n_public"],
+        declaration["rows_per_person"],
+        declaration["missing"],
     )
 
 

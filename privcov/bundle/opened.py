@@ -170,10 +170,10 @@ def bundle_of(
 
 def _of_release(declaration: dict, total: NoisySum, name: str) -> bool:
     try:
-        found = facts_of(declaration, total.facts.n)
+        implied = facts_of(declaration, total.facts.n)
     except (ValueError, Wrong):
         return False
-    return found.to_dict() == total.facts.to_dict() and declaration["name"].strip() == name
+    return implied.to_dict() == total.facts.to_dict() and declaration["name"].strip() == name
 
 
 def save(release: Release, path: Path | str, declaration: dict | None = None) -> None:

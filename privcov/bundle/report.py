@@ -58,13 +58,13 @@ def build(title: str, provenance: str, subject: str, *parts: str, script: str = 
         again += f"<p>The page with these settings: <code>{escape(address)}</code></p>"
     if script:
         again += f"<pre>{escape(script)}</pre>"
-    made = f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pd.__version__}"
+    versions = f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pd.__version__}"
     return page(
         title,
         f'<p><span class="tag">{escape(provenance)}</span>{text(subject)}</p>',
         *parts,
         section("The same again", again) if again else "",
-        f"<p>Made with PrivCov on {escape(made)}.</p>",
+        f"<p>Made with PrivCov on {escape(versions)}.</p>",
     )
 
 
@@ -104,11 +104,11 @@ def _errors(rel: Release, data: Dataset, against: str) -> str:
         )
         for norm in ("frobenius", "spectral")
     ]
-    beat = "" if rel.target == "precision" else _beat(rel, data)
+    beat = "" if rel.target == "precision" else _answers_to_beat(rel, data)
     return grid(("Measure", "Value"), lines) + beat
 
 
-def _beat(rel: Release, data: Dataset) -> str:
+def _answers_to_beat(rel: Release, data: Dataset) -> str:
     lines = [(name, _percent(level)) for name, level in answers_to_beat(data, rel.target)]
     return "<p>Relative Frobenius errors to compare with:</p>" + grid(("Answer", "Error"), lines)
 
@@ -150,9 +150,13 @@ def _attacker(rel: Release) -> str:
 
 
 def _settings(rel: Release, data: Dataset) -> list[tuple[str, str]]:
-    found = [("Method", METHODS.get(rel.method).label), ("Data", data.name), ("Row bound R", f"{data.row_bound:.9g}")]
+    settings = [
+        ("Method", METHODS.get(rel.method).label),
+        ("Data", data.name),
+        ("Row bound R", f"{data.row_bound:.9g}"),
+    ]
     return (
-        found
+        settings
         + [(k, str(v)) for k, v in rel.parameters.items()]
         + [(f"Note {i}", n) for i, n in enumerate(rel.notes, 1)]
     )
@@ -236,17 +240,17 @@ def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
         "Simulated" if groups == {"Simulated"} else "Public",
         f"{len(plans)} plan{'s' if len(plans) > 1 else ''}, {sum(p.steps for p in plans):,} runs of a method",
         section("Results", listed(words) + "".join(figure(drawn, f"{name}: {what}") for name, drawn in pictures)),
-        section("Table", frame(_for_people(summary))),
+        section("Table", frame(_labelled(summary))),
         section("The study", f"<pre>{escape(studies.write(plans))}</pre>"),
     )
 
 
 def _study_curves(summary: pd.DataFrame) -> list[tuple[str, Picture]]:
     """Return one picture per metric, where exactly one number varies from point to point; none elsewhere."""
-    found = []
+    pictures = []
     for metric, part in summary.groupby("metric", sort=False):
-        told = part.drop(columns=["metric", *_MEASURED])
-        varied = [name for name in told if name != "method" and told[name].nunique(dropna=False) > 1]
+        settings = part.drop(columns=["metric", *_MEASURED])
+        varied = [name for name in settings if name != "method" and settings[name].nunique(dropna=False) > 1]
         if len(varied) != 1 or not pd.api.types.is_numeric_dtype(part[varied[0]]) or not (part["mean"] > 0).any():
             continue
         x = varied[0]
@@ -263,8 +267,8 @@ def _study_curves(summary: pd.DataFrame) -> list[tuple[str, Picture]]:
             log=bool((part[x] > 0).all()),
             log_error=metric not in CLASSIFICATION,
         )
-        found.append((metric_name(metric), drawn))
-    return found
+        pictures.append((metric_name(metric), drawn))
+    return pictures
 
 
 def _label(entry: str) -> str:
@@ -273,11 +277,11 @@ def _label(entry: str) -> str:
     return METHODS.get(key).label + (f", {settings}" if settings else "")
 
 
-def _for_people(summary: pd.DataFrame) -> pd.DataFrame:
+def _labelled(summary: pd.DataFrame) -> pd.DataFrame:
     """Return the summary with the labels of methods, without what is the same in every line.
 
     The study below the table has what is left out.
     """
-    told = summary.assign(method=[_label(entry) for entry in summary["method"]])
-    same = [name for name in ("guarantee", "delta", "metric", "failed") if name in told and told[name].nunique() == 1]
-    return told.drop(columns=[name for name in same if name != "failed" or not told[name].any()])
+    shown = summary.assign(method=[_label(entry) for entry in summary["method"]])
+    same = [name for name in ("guarantee", "delta", "metric", "failed") if name in shown and shown[name].nunique() == 1]
+    return shown.drop(columns=[name for name in same if name != "failed" or not shown[name].any()])

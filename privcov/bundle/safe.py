@@ -27,14 +27,14 @@ def cell(text: object) -> str:
 
 def cells(names: Iterable[object]) -> list[str]:
     """Return `cell` of every name; names that differ only in invisible letters get a number behind them."""
-    found: list[str] = []
+    distinct: list[str] = []
     for name in map(cell, names):
         number, fresh = 1, name
-        while fresh in found:
+        while fresh in distinct:
             number += 1
             fresh = f"{name} ({number})"
-        found.append(fresh)
-    return found
+        distinct.append(fresh)
+    return distinct
 
 
 def table(matrix: np.ndarray, columns: tuple[str, ...], rows: tuple[str, ...], corner: str = "") -> str:

@@ -126,26 +126,26 @@ def _cards() -> dict[str, tuple[tuple[str, str], ...]]:
 def _noise() -> dict[str, tuple[str, ...]]:
     """Return the mechanisms that each method plans, for one, few and many columns, with n public and hidden."""
     examples: tuple[Guarantee, ...] = (PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(1.0))
-    found: dict[str, set[str]] = {}
+    mechanisms: dict[str, set[str]] = {}
     for card, guarantee, d, n_public in itertools.product(private_methods(), examples, _COLUMNS, (True, False)):
         names = tuple(f"x{j}" for j in range(d))
         facts = declared(names, working_units(names, 1.0, None, None), (), 1, n_public, 1, "typical")
         if type(guarantee) not in card.guarantees or facts.relation not in card.relations:
             continue
         event = planned_event_of(*prepared(card.key, facts, guarantee))
-        found.setdefault(noise_key(card.key, guarantee.kind, d), set()).add(event.mechanism)
-    return {key: tuple(sorted(drawn)) for key, drawn in found.items()}
+        mechanisms.setdefault(noise_key(card.key, guarantee.kind, d), set()).add(event.mechanism)
+    return {key: tuple(sorted(drawn)) for key, drawn in mechanisms.items()}
 
 
 def _needed(first: str) -> list[str]:
     """Return the module and all that it imports when it is loaded, in the order of a first reading."""
-    found, waiting = [], [first]
+    modules, waiting = [], [first]
     while waiting:
         name = waiting.pop(0)
-        if name not in found:
-            found.append(name)
+        if name not in modules:
+            modules.append(name)
             waiting += _imports(_path(name).read_text(encoding="utf-8"))
-    return found
+    return modules
 
 
 def _imports(source: str) -> list[str]:

@@ -51,7 +51,7 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
     extras = sorted(name for name in files if name in EXTRAS)
     for name in INPUTS:
         must(name in files, f"{name} is missing")
-    what, told = read_inputs(files)
+    what, sentence = read_inputs(files)
     must(what.entry["request"]["method"] in library.cards, "the method is none that private rows are offered")
     event, drawn = what.total.event, noise_key(what.entry["request"]["method"], what.asked.kind, what.total.facts.d)
     must(event.mechanism in library.noise.get(drawn, ()), f"the method draws no {event.mechanism} noise ({drawn})")
@@ -69,7 +69,7 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
     )
     return [
         f"Files: {len(files)}, each as listed, none unlisted.",
-        f"Guarantee: {told}",
+        f"Guarantee: {sentence}",
         f"Derived again from the measurement, equal byte for byte: {len(expected) - len(INPUTS)} files, "
         f"{sum(name.endswith('.csv') for name in expected)} matrices among them.",
         *(f"Computed by privcov, not checked: {name} ({EXTRAS[name]})." for name in extras),
@@ -128,11 +128,11 @@ def verify(place: Path, library: Library) -> int:
     """
     try:
         lines = check(read_place(place), library)
-    except Wrong as found:
-        print(f"NOT AS WRITTEN: {found}.")
+    except Wrong as problem:
+        print(f"NOT AS WRITTEN: {problem}.")
         return 1
-    except Exception as found:  # whatever a hostile file makes of this check, it does not pass
-        print(f"NOT AS WRITTEN: the check failed with {type(found).__name__}.")
+    except Exception as problem:  # whatever a hostile file makes of this check, it does not pass
+        print(f"NOT AS WRITTEN: the check failed with {type(problem).__name__}.")
         return 1
     print(*lines, sep="\n")
     return 0

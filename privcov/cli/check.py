@@ -30,10 +30,10 @@ def _check(options: argparse.Namespace) -> None:
     from privcov.owner.needs import needs
 
     declaration = read_declaration(options.declaration)
-    found = looked_at(declaration, options.data)
+    result = looked_at(declaration, options.data)
     d, classes = len(declaration.columns), len(declaration.classes)
-    needed = needs(found.rows, d, classes, found.seconds, in_files=True, ledger=options.ledger)
-    print(*report(found), "", needed.sentence, sep="\n")
+    needed = needs(result.rows, d, classes, result.seconds, in_files=True, ledger=options.ledger)
+    print(*report(result), "", needed.sentence, sep="\n")
 
 
 def read_declaration(path: Path) -> Declaration:
@@ -66,32 +66,32 @@ def stop_if_unreadable(declaration: Declaration, data: Sequence[str], accepted: 
     names = [c.name for c in declaration.columns]
     if strange := [name for name in accepted if name not in names]:
         raise ValueError(f"--accept-unreadable names {strange[0]!r}, which is no declared column. Correct it.")
-    found = looked_at(declaration, data)
-    lacking = [c for c in found.columns if c.wasted and c.name not in accepted]
+    result = looked_at(declaration, data)
+    lacking = [c for c in result.columns if c.wasted and c.name not in accepted]
     if lacking:
-        told = "; ".join(f"{c.name!r} ({next(iter(c.looks), 'all cells missing')})" for c in lacking)
+        named = "; ".join(f"{c.name!r} ({next(iter(c.looks), 'all cells missing')})" for c in lacking)
         raise ValueError(
-            f"Nothing was spent. There is hardly a readable number, or none, in {told}. Correct the file, "
+            f"Nothing was spent. There is hardly a readable number, or none, in {named}. Correct the file, "
             f"declare the table without such columns, or give --accept-unreadable and their names. "
             f"Owner's view, {MARK}."
         )
 
 
-def report(found: OwnerCheck) -> list[str]:
+def report(result: OwnerCheck) -> list[str]:
     """Return lines for the owner's screen."""
     from privcov.owner.check import CHOICE, MARK, advice
 
-    wide = max(6, *(len(c.name) for c in found.columns))
-    lines = [f"Owner's view, {MARK}.", f"{found.name}: {found.rows:,} rows", found.verdict, ""]
+    wide = max(6, *(len(c.name) for c in result.columns))
+    lines = [f"Owner's view, {MARK}.", f"{result.name}: {result.rows:,} rows", result.verdict, ""]
     lines.append(
         f"{'column':<{wide}} {'numbers':>12} {'missing':>8} {'unreadable':>10} {'outside':>8}  looks like; codes"
     )
-    for c in found.columns:
-        shares = (f"{c.share(count):.1%}" for count in (c.missing + c.infinite, c.unreadable, c.outside))
-        missing, unreadable, outside = shares
+    for c in result.columns:
+        fractions = (f"{c.share(count):.1%}" for count in (c.missing + c.infinite, c.unreadable, c.outside))
+        missing, unreadable, outside = fractions
         words = "; ".join(filter(None, (_looks(c), _codes(c))))
         lines.append(f"{c.name:<{wide}} {c.numbers:>12,} {missing:>8} {unreadable:>10} {outside:>8}  {words}".rstrip())
-    return [*lines, *(f"  {line}" for line in advice(found)), "", CHOICE]
+    return [*lines, *(f"  {line}" for line in advice(result)), "", CHOICE]
 
 
 def _looks(column: ColumnCheck) -> str:

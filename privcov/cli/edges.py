@@ -105,31 +105,31 @@ def guarded(act: Callable[[], None]) -> int:
     except SystemExit as ended:  # argparse has said why
         return ended.code if isinstance(ended.code, int) else FAILED
     except KeyboardInterrupt as interruption:
-        return _said(str(interruption) or "Interrupted.", INTERRUPTED)
+        return _report(str(interruption) or "Interrupted.", INTERRUPTED)
     except OutputError as problem:
         _give_up_output()
         if problem.errno == errno.EPIPE:
             return 0
-        return _said(f"Standard output could not be written ({problem.strerror}).", FAILED)
+        return _report(f"Standard output could not be written ({problem.strerror}).", FAILED)
     except MemoryError:
-        return _said("The memory did not suffice. Ask for less at once, or use fewer workers.", FAILED)
+        return _report("The memory did not suffice. Ask for less at once, or use fewer workers.", FAILED)
     except OSError as problem:
         where = f"{problem.filename} cannot be used" if problem.filename else "The system refused"
-        return _said(f"{where} ({problem.strerror})." if problem.strerror else str(problem), FAILED)
+        return _report(f"{where} ({problem.strerror})." if problem.strerror else str(problem), FAILED)
     except (ValueError, TypeError) as problem:
-        return _said(str(problem), FAILED if _of_running(problem) else USAGE)
+        return _report(str(problem), FAILED if _of_running(problem) else USAGE)
     except RecursionError:
-        return _said("What was given has too many levels of brackets.", FAILED)
+        return _report("What was given has too many levels of brackets.", FAILED)
     except OverflowError:
-        return _said("A number that was given is too large or too small to compute with. Give another.", USAGE)
+        return _report("A number that was given is too large or too small to compute with. Give another.", USAGE)
     except RuntimeError as problem:
-        return _said(str(problem), FAILED)
+        return _report(str(problem), FAILED)
     except Exception as problem:  # the text of a library's exception might repeat a cell
-        return _said(f"This is a defect of PrivCov ({_place(problem)}). Please report it with the command.", FAILED)
+        return _report(f"This is a defect of PrivCov ({_place(problem)}). Please report it with the command.", FAILED)
     return 0
 
 
-def _said(sentence: str, code: int) -> int:
+def _report(sentence: str, code: int) -> int:
     print(f"privcov: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
     return code
 

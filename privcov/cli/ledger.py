@@ -58,8 +58,10 @@ def _begin_anew(options: argparse.Namespace) -> None:
             "count, although they still reveal what they did. The old files are kept under another name. Give --yes if "
             "that is meant."
         )
-    made = privcov.Ledger.begin_anew(options.ledger)
-    print(f"A new ledger begins at {made.path}; the old files are beside it, with until- and the time in their names.")
+    ledger = privcov.Ledger.begin_anew(options.ledger)
+    print(
+        f"A new ledger begins at {ledger.path}; the old files are beside it, with until- and the time in their names."
+    )
 
 
 def _marked(name: str, count: int) -> str:

@@ -39,7 +39,7 @@ _TAKEN += ("files", "declaration", "progress", "again", "expected_rows")
 
 def parameters_of(options: argparse.Namespace) -> dict:
     """Return the NAME=VALUE pairs as a dict; a value is a number where it reads as one."""
-    found = {}
+    parameters = {}
     for pair in options.set:
         name, equals, value = pair.partition("=")
         if not equals:
@@ -48,8 +48,8 @@ def parameters_of(options: argparse.Namespace) -> dict:
             raise ValueError(f"--set takes a parameter of the method or source, and {name!r} is none. Leave it out.")
         for read in (int, float, str):
             try:
-                found[name] = read(value)
+                parameters[name] = read(value)
                 break
             except ValueError:
                 continue
-    return found
+    return parameters

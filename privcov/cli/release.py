@@ -84,12 +84,12 @@ def _release(options: argparse.Namespace) -> None:
     ledger = privcov.Ledger(options.ledger)
     with (
         progress(show_rows=declaration.n_public) as bar,
-        _told_when_interrupted(ledger, declaration.name.strip()),
+        _explain_interruption(ledger, declaration.name.strip()),
     ):
         if ledger.account(declaration.name.strip()).affords(guarantee):  # else nothing can be spent, and it is said
             check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
         try:
-            made = privcov.release_private(
+            release = privcov.release_private(
                 options.method,
                 declaration.on_files(options.data, bar),
                 guarantee,
@@ -100,17 +100,17 @@ def _release(options: argparse.Namespace) -> None:
                 expected_rows=options.expected_rows,
                 **parameters_of(options),
             )
-        except VersionChanged as asked:
-            raise asked.instead("--stored", "--pay-again") from None
+        except VersionChanged as problem:
+            raise problem.instead("--stored", "--pay-again") from None
     edges.answer(
-        made.to_json() + "\n",
+        release.to_json() + "\n",
         options.out,
         "The release is stored in the ledger: the same command with a place that can be written returns it, and "
         "nothing is paid again.",
     )
     if options.bundle:
-        _save_bundle(made, options.bundle, declaration)
-    print(made.statement, file=sys.stderr)
+        _save_bundle(release, options.bundle, declaration)
+    print(release.statement, file=sys.stderr)
     print(ledger.account(declaration.name.strip()).sentence, file=sys.stderr)
 
 
@@ -140,7 +140,7 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
             "--accept-unreadable and --expected-rows out."
         )
     with progress(show_rows=True) as bar:
-        made = privcov.release(
+        release = privcov.release(
             options.method,
             declaration.on_public_files(options.data, bar),
             guarantee,
@@ -150,13 +150,13 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
             **parameters_of(options),
         )
     edges.answer(
-        made.to_json() + "\n", options.out, "Nothing was spent: choose another place and give the command again."
+        release.to_json() + "\n", options.out, "Nothing was spent: choose another place and give the command again."
     )
-    print(made.statement, file=sys.stderr)
+    print(release.statement, file=sys.stderr)
 
 
 @contextlib.contextmanager
-def _told_when_interrupted(ledger: privcov.Ledger, name: str) -> Iterator[None]:
+def _explain_interruption(ledger: privcov.Ledger, name: str) -> Iterator[None]:
     before = len(ledger.entries(name))
     try:
         yield
@@ -171,9 +171,9 @@ def _told_when_interrupted(ledger: privcov.Ledger, name: str) -> Iterator[None]:
         ) from None
 
 
-def _save_bundle(made: privcov.Release, place: Path, declaration: Declaration) -> None:
+def _save_bundle(release: privcov.Release, place: Path, declaration: Declaration) -> None:
     try:
-        made.save_bundle(place, json.loads(declaration.to_json()))
+        release.save_bundle(place, json.loads(declaration.to_json()))
     except OSError as problem:
         raise ValueError(
             f"{place} could not be written ({problem.strerror}). The release is stored in the ledger: the same command "

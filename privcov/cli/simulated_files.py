@@ -53,8 +53,8 @@ def generate(
     kind = next((kind for kind in _KINDS if out.name.lower().endswith(kind)), None)
     if kind is None:
         raise ValueError(f"--out must end in one of {', '.join(_KINDS)}, got {out.name!r}.")
-    made = _Rows(card.cls, key, parameters, checks.whole("seed", seed, 0))
-    files = checks.whole("files", files, 1, min(made.n, 10_000), "Every file needs a row.")
+    table = _Rows(card.cls, key, parameters, checks.whole("seed", seed, 0))
+    files = checks.whole("files", files, 1, min(table.n, 10_000), "Every file needs a row.")
     stem = out.name[: -len(kind)]
     names = (
         [out.name] if files == 1 else [f"{stem}-{at}-of-{files}{out.name[len(stem) :]}" for at in range(1, files + 1)]
@@ -62,13 +62,13 @@ def generate(
     paths = tuple(out.with_name(name) for name in names)
     if declaration and declaration.resolve() in [path.resolve() for path in paths]:
         raise ValueError(f"The rows and their declaration cannot both be {declaration}. Choose another name for one.")
-    with _told(out), all_or_none() as begin:
+    with _plain_errors(out), all_or_none() as begin:
         places = {path: begin(path) for path in paths}
         declared = begin(declaration) if declaration else None
-        _write(made, places, kind, progress)
+        _write(table, places, kind, progress)
         if declared:
-            text = _declared(made, f"{stem} (simulated)").to_json() + "\n"
-            with _told(declared):
+            text = _declared(table, f"{stem} (simulated)").to_json() + "\n"
+            with _plain_errors(declared):
                 declared.write_text(text, encoding="utf-8")
     return paths
 
@@ -108,17 +108,17 @@ class _Rows:
             yield np.asarray(self._drawn(dataclasses.replace(self.source, n=rows), repeat).rows)
 
     def _drawn(self, source: Source, repeat: int) -> Dataset:
-        found = make_dataset(source, seed=self.seed, repeat=repeat)
+        dataset = make_dataset(source, seed=self.seed, repeat=repeat)
         truth = self.facts.truth
-        assert found.truth is not None, "only a source with a truth is drawn again"
+        assert dataset.truth is not None, "only a source with a truth is drawn again"
         assert truth is not None
-        if not np.array_equal(found.truth.covariance, truth.covariance):
+        if not np.array_equal(dataset.truth.covariance, truth.covariance):
             raise RuntimeError(f"The truth of source {self.key!r} differs between draws, so they are not one table.")
-        return found
+        return dataset
 
 
-def _declared(made: _Rows, name: str) -> Declaration:
-    facts = made.facts
+def _declared(table: _Rows, name: str) -> Declaration:
+    facts = table.facts
     columns = [Column(column) for column in facts.columns]
     if facts.bounds is not None:
         reason = "public limits of the simulated source"
@@ -126,7 +126,7 @@ def _declared(made: _Rows, name: str) -> Declaration:
         columns = [Column(column, low, high, typical, reason) for column, (low, high), typical in rows]
     return Declaration(
         name=name,
-        row_stands_for=f"one simulated row of {made.key} (seed {made.seed}), no person",
+        row_stands_for=f"one simulated row of {table.key} (seed {table.seed}), no person",
         columns=tuple(columns),
         row_bound=facts.row_bound if facts.bounds is None else None,
     )
@@ -135,15 +135,15 @@ def _declared(made: _Rows, name: str) -> Declaration:
 # --- files --------------------------------------------------------------------------------------------------
 
 
-def _write(made: _Rows, places: dict[Path, Path], kind: str, progress: Progress | None) -> None:
+def _write(table: _Rows, places: dict[Path, Path], kind: str, progress: Progress | None) -> None:
     """Write the rows in order, the same number in each file or one more.
 
     ``places`` gives the name to write to by the final name.
     """
-    began, total, blocks, rest = time.monotonic(), 0, made.blocks(), np.empty((0, len(made.columns)))
+    began, total, blocks, rest = time.monotonic(), 0, table.blocks(), np.empty((0, len(table.columns)))
     for at, (path, place) in enumerate(places.items()):
-        left = made.n * (at + 1) // len(places) - made.n * at // len(places)
-        with _told(path), _writer(place, kind, made.columns) as write:
+        left = table.n * (at + 1) // len(places) - table.n * at // len(places)
+        with _plain_errors(path), _writer(place, kind, table.columns) as write:
             while left:
                 rest = rest if len(rest) else next(blocks)
                 now, rest = rest[:left], rest[left:]
@@ -151,7 +151,7 @@ def _write(made: _Rows, places: dict[Path, Path], kind: str, progress: Progress 
                 left -= len(now)
                 total += len(now)
                 if progress:
-                    progress(total, made.n, time.monotonic() - began)
+                    progress(total, table.n, time.monotonic() - began)
 
 
 @contextlib.contextmanager
@@ -183,7 +183,7 @@ def _writer(place: Path, kind: str, columns: tuple[str, ...]) -> Iterator[Callab
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _plain_errors(path: Path) -> Iterator[None]:
     """Turn what the system says against a file into one sentence."""
     try:
         yield

@@ -42,7 +42,7 @@ def run(work: Callable, tasks: list, address: str, stop: Event | None, confident
         session.close()
 
 
-def check_closed(who: str, address: str) -> None:
+def check_closed(peer: str, address: str) -> None:
     """Raise EngineError unless the address is of this machine or its links are encrypted."""
     if address.startswith("tls://"):
         return
@@ -53,7 +53,7 @@ def check_closed(who: str, address: str) -> None:
         here = False
     if not here:
         raise EngineError(
-            f"{who} {address} would get sums of private rows without noise over a network that others may read. Use a "
+            f"{peer} {address} would get sums of private rows without noise over a network that others may read. Use a "
             "tls:// address or one of this machine, or unset PRIVCOV_SCHEDULER."
         )
 
@@ -110,15 +110,15 @@ class _Session:
             except queue.Empty:
                 continue
             future = self.running.pop(key)
-            seconds, found, problem = self.answer(future)
+            seconds, results, problem = self.answer(future)
             future.release()
             if isinstance(problem, OtherCode):
                 raise EngineError(
                     f"A worker of {self.address} runs another version of privcov, from {problem}. Start the workers in "
                     f"this project's folder (or with it in PYTHONPATH), {_HERE}"
                 )
-            self.pace.add(seconds, len(found))
-            yield from found
+            self.pace.add(seconds, len(results))
+            yield from results
             if problem is not None:
                 raise problem
 
@@ -178,7 +178,7 @@ class _Session:
 
     def lost(self, problem: Exception | None) -> NoReturn:
         raise EngineError(
-            f"The scheduler at {self.address} was lost in the middle of the work ({_words(problem)}). Start it again, "
+            f"The scheduler at {self.address} was lost in the middle of the work ({_reason(problem)}). Start it again, "
             f"{_HERE}"
         ) from problem
 
@@ -200,5 +200,5 @@ def _missing_module(problem: BaseException | None) -> str:
     return ""
 
 
-def _words(problem: Exception | None) -> str:
+def _reason(problem: Exception | None) -> str:
     return "connection closed" if problem is None else f"{type(problem).__name__}: {str(problem).partition(chr(10))[0]}"

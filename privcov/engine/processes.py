@@ -73,11 +73,11 @@ def _in_processes(work: Callable, waiting: deque, pace: Pace, count: int, stop: 
                     yield _one_here(work, waiting, pace)
                     continue
                 for future in wait(running, LOOK_SECONDS, FIRST_COMPLETED).done:
-                    seconds, found, problem = future.result()
+                    seconds, results, problem = future.result()
                     del running[future]
                     warm = True
-                    pace.add(seconds, len(found))
-                    yield from found
+                    pace.add(seconds, len(results))
+                    yield from results
                     if problem is not None:
                         raise problem
             except BrokenProcessPool as problem:

@@ -85,15 +85,15 @@ def batch(work: Callable, items: list[tuple[int, object]], code: str = "") -> tu
     """
     if code and code != code_hash():
         return 0.0, [], OtherCode(str(Path(__file__).parents[1]))
-    begun, found = time.perf_counter(), []
+    begun, results = time.perf_counter(), []
     with working():
         for position, task in items:
             try:
-                found.append((position, work(task)))
+                results.append((position, work(task)))
             except Exception as problem:
                 problem.add_note("In a worker:\n" + traceback.format_exc())
-                return time.perf_counter() - begun, found, problem
-    return time.perf_counter() - begun, found, None
+                return time.perf_counter() - begun, results, problem
+    return time.perf_counter() - begun, results, None
 
 
 class OtherCode(Exception):

@@ -68,20 +68,20 @@ def for_paper(figure: go.Figure) -> dict:
     Colours of both palettes become those of the light one; the ground becomes white, the ink black. A matrix, which
     on the page shares one colour bar with its neighbours, gets its own.
     """
-    found = _recoloured(json.loads(figure.to_json()))
-    layout = found["layout"]
+    plot = _recoloured(json.loads(figure.to_json()))
+    layout = plot["layout"]
     layout |= {"paper_bgcolor": WHITE, "plot_bgcolor": WHITE, "width": WIDTH}
     layout["font"] = {**layout.get("font", {}), "family": FONT}
     layout["height"] = layout.get("height") or HEIGHT
     layout["margin"] = {"l": 20, "r": 20, "t": 40, "b": 20}
-    for trace in found["data"]:
+    for trace in plot["data"]:
         if trace.get("type") == "heatmap" and "zmin" in trace:
             layout["height"] = WIDTH - 100  # square, beside its colour bar
             trace |= {"showscale": True, "colorbar": {"thickness": 14, "outlinewidth": 0, "tickfont": {"size": 12}}}
             for axis in ("xaxis", "yaxis"):  # cells of zero are as white as the paper: a frame says where they end
                 frame = {"showline": True, "mirror": True, "linewidth": 1, "linecolor": LIGHT.quiet}
                 layout[axis] |= frame | {"tickfont": {"size": 12, "color": BLACK}}
-    return {"data": found["data"], "layout": layout}
+    return {"data": plot["data"], "layout": layout}
 
 
 def _recoloured(part: Any) -> Any:
@@ -212,8 +212,8 @@ def _ticks(axis: go.layout.XAxis | go.layout.YAxis, low: float, high: float) -> 
     step = float(axis.dtick) if isinstance(axis.dtick, (int, float)) else _step(high - low)
     first = math.ceil(low / step - 1e-9)
     values = [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
-    share = (axis.tickformat or "").endswith("%")
-    return tuple((v, f"{v:.3g}" if not share else f"{v:.0%}") for v in (float(f"{v:.10g}") for v in values))
+    percent = (axis.tickformat or "").endswith("%")
+    return tuple((v, f"{v:.3g}" if not percent else f"{v:.0%}") for v in (float(f"{v:.10g}") for v in values))
 
 
 def _step(width: float) -> float:
@@ -226,21 +226,21 @@ def _step(width: float) -> float:
 def _grid(across: _Axis, up: _Axis) -> str:
     if not across.visible:
         return ""
-    found = []
+    parts = []
     for value, words in across.ticks:
         x = across.at(value)
         if across.start - 0.5 <= x <= across.end + 0.5:
-            found.append(_line(x, up.start, x, up.end, LIGHT.grid, 1))
-            found.append(_text(x, up.start + 15, words, "middle", 11.5, LIGHT.quiet))
+            parts.append(_line(x, up.start, x, up.end, LIGHT.grid, 1))
+            parts.append(_text(x, up.start + 15, words, "middle", 11.5, LIGHT.quiet))
     for value, words in up.ticks:
         y = up.at(value)
         if up.end - 0.5 <= y <= up.start + 0.5:
-            found.append(_line(across.start, y, across.end, y, LIGHT.grid, 1))
-            found.append(_text(across.start - 6, y + 4, words, "end", 11.5, LIGHT.quiet))
-    found.append(_text((across.start + across.end) / 2, up.start + 37, across.title, "middle", 12.5))
+            parts.append(_line(across.start, y, across.end, y, LIGHT.grid, 1))
+            parts.append(_text(across.start - 6, y + 4, words, "end", 11.5, LIGHT.quiet))
+    parts.append(_text((across.start + across.end) / 2, up.start + 37, across.title, "middle", 12.5))
     middle = (up.start + up.end) / 2
-    found.append(f'<g transform="rotate(-90 13 {middle:.1f})">{_text(13, middle + 4, up.title, "middle", 12.5)}</g>')
-    return "".join(found)
+    parts.append(f'<g transform="rotate(-90 13 {middle:.1f})">{_text(13, middle + 4, up.title, "middle", 12.5)}</g>')
+    return "".join(parts)
 
 
 # --- what is drawn --------------------------------------------------------------------------------------------------
@@ -253,22 +253,22 @@ def _trace(trace: go.Scatter, across: _Axis, up: _Axis) -> str:
         (across.at(float(x)), up.at(float(y))) if x is not None and y is not None else (math.nan, math.nan)
         for x, y in zip(trace.x, trace.y, strict=True)
     ]
-    mode, found = trace.mode or "lines", ""
+    mode, markup = trace.mode or "lines", ""
     if trace.fill == "toself":
         ends = " ".join(f"{x:.1f},{y:.1f}" for x, y in points if math.isfinite(x) and math.isfinite(y))
-        found += f'<polygon points="{ends}" fill="{trace.fillcolor}"/>'
+        markup += f'<polygon points="{ends}" fill="{trace.fillcolor}"/>'
     elif trace.fill:
         raise TypeError(f"a static figure fills closed lines only, not {trace.fill}.")
     if "lines" in mode and trace.line.width != 0:
-        found += _path(points, trace.line.color, trace.line.dash, trace.line.width or 2)
+        markup += _path(points, trace.line.color, trace.line.dash, trace.line.width or 2)
     if "markers" in mode and trace.marker.opacity != 0:
-        found += "".join(_marks(trace, points))
+        markup += "".join(_marks(trace, points))
     if "text" in mode and trace.text is not None:
         above = str(trace.textposition or "").startswith("top")
         size, colour = trace.textfont.size or 11, trace.textfont.color or LIGHT.ink
         for (x, y), words in zip(points, trace.text, strict=True):
-            found += _text(x, y - 9 if above else y + 4, words, "middle", size * 0.95, colour)
-    return found
+            markup += _text(x, y - 9 if above else y + 4, words, "middle", size * 0.95, colour)
+    return markup
 
 
 def _path(points: list, colour: str, dash: str | None, width: float) -> str:
@@ -345,7 +345,7 @@ def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
     """Return (markup, height) of the legend: entries side by side, in as many lines as they need."""
     if figure.layout.showlegend is False:
         return "", 0.0
-    found, x, y = [], 62.0, 14.0
+    entries, x, y = [], 62.0, 14.0
     for trace in figure.data:
         if trace.showlegend is False or not trace.name:
             continue
@@ -354,16 +354,16 @@ def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
         if x + wide > width and x > 62:
             x, y = 62.0, y + 17
         if "lines" in (trace.mode or "lines"):
-            found.append(_line(x, y - 4, x + 26, y - 4, trace.line.color, trace.line.width or 2, trace.line.dash))
+            entries.append(_line(x, y - 4, x + 26, y - 4, trace.line.color, trace.line.width or 2, trace.line.dash))
         if "markers" in (trace.mode or ""):
             symbol, line = trace.marker.symbol, trace.marker.line
             symbol = symbol[0] if isinstance(symbol, (list, tuple, np.ndarray)) else symbol
-            found.append(
+            entries.append(
                 _mark(str(symbol or "circle"), x + 13, y - 4, 7, str(trace.marker.color), line.color, line.width)
             )
-        found.append(_text(x + 31, y, words, "start", 11.5))
+        entries.append(_text(x + 31, y, words, "start", 11.5))
         x += wide
-    return "".join(found), y + 6 if found else 0.0
+    return "".join(entries), y + 6 if entries else 0.0
 
 
 def _line(x0: float, y0: float, x1: float, y1: float, colour: str, width: float, dash: str | None = None) -> str:

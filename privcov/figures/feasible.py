@@ -26,11 +26,11 @@ def lambda_line(
     low, high = min(known) / 1.4, max(known) * 1.4
     left, right = math.log10(low), math.log10(high)
 
-    def share(at: float) -> float:
+    def fraction(at: float) -> float:
         return (at - left) / (right - left)
 
     def zone(start: float, end: float, colour: str) -> dict:
-        return band(wash(colour, 0.18), x=(share(start), share(end)), xref="paper")
+        return band(wash(colour, 0.18), x=(fraction(start), fraction(end)), xref="paper")
 
     cut = right if math.isinf(below) else math.log10(max(below, low))
     start = right if math.isinf(smallest) else math.log10(max(smallest, low))
@@ -41,7 +41,7 @@ def lambda_line(
     if start < right:
         words.append((start + right, "one solution", palette.good))
     notes = [
-        note(text, colour, share(middle / 2), 0.88, xref="paper", xanchor="center", yref="paper")
+        note(text, colour, fraction(middle / 2), 0.88, xref="paper", xanchor="center", yref="paper")
         for middle, text, colour in words
     ]
     marks = [m * 10.0**e for e in range(math.floor(left), math.ceil(right)) for m in (1, 2, 5)]
@@ -118,5 +118,5 @@ def falling(t: np.ndarray, series: Sequence[tuple[str, np.ndarray, bool]], palet
         x={"title": "Step t from the identity"},
         y={"title": "Objective, less its start", "range": [-1.08 * reach, 0.5 * reach]},
     )
-    told = "; ".join(f"{name} {'falls without end' if endless else 'turns up'}" for name, _, endless in series)
-    return Picture(figure, f"Objective along the certificate: {told}.")
+    endings = "; ".join(f"{name} {'falls without end' if endless else 'turns up'}" for name, _, endless in series)
+    return Picture(figure, f"Objective along the certificate: {endings}.")

@@ -26,7 +26,7 @@ _STRETCH = 1.4  # how much the flatter direction may be drawn out to fill the sq
 _BEND = 0.6  # distances to this power: a long chain folds up and fills the picture
 
 
-def against_reference(found: np.ndarray, true: np.ndarray) -> list[tuple[str, np.ndarray]]:
+def against_reference(estimated: np.ndarray, true: np.ndarray) -> list[tuple[str, np.ndarray]]:
     """Return the edges of a recovered graph, sorted by whether a known graph has them.
 
     Parameters
@@ -39,7 +39,7 @@ def against_reference(found: np.ndarray, true: np.ndarray) -> list[tuple[str, np
     list of (str, ndarray)
         "Missed", "False" and "Found", each with a d x d array of booleans.
     """
-    return [("Missed", true & ~found), ("False", found & ~true), ("Found", found & true)]
+    return [("Missed", true & ~estimated), ("False", estimated & ~true), ("Found", estimated & true)]
 
 
 def by_state(states: np.ndarray) -> list[tuple[str, np.ndarray]]:
@@ -102,7 +102,7 @@ def network(
         "Drawn": (palette.good, "solid", 2.4),
         "Undecided": (wash(palette.quiet, 0.6), "dash", 1.1),
     }
-    traces, counts, told = [], [], []
+    traces, counts, edges = [], [], []
     for name, mask in kinds:
         pairs = np.argwhere(np.triu(mask, 1))
         colour, dash, width = styles[name]
@@ -122,9 +122,9 @@ def network(
             )
         )
         counts.append(f"{len(pairs)} {name.lower()}")
-        told += [(name.lower(), i, j) for i, j in pairs.tolist()]
-    if len(told) <= _HOVERED:
-        traces.append(_hover(told, place, columns, strength))
+        edges += [(name.lower(), i, j) for i, j in pairs.tolist()]
+    if len(edges) <= _HOVERED:
+        traces.append(_hover(edges, place, columns, strength))
     traces.append(_nodes(kinds, place, columns, palette))
     wide, high = np.abs(place).max(axis=0) if d > 1 else (1.0, 1.0)
     if d > _NAMED:  # room for the names of the hubs outside the circle
@@ -147,19 +147,19 @@ def network(
             "itemwidth": 40,
         },
     )
-    told_all = f"Recovered network of {d} variables, by pairs: " + ", ".join(counts) + "."
-    return Picture(figure, told_all + (f" {rest}" if rest else ""))
+    alt = f"Recovered network of {d} variables, by pairs: " + ", ".join(counts) + "."
+    return Picture(figure, alt + (f" {rest}" if rest else ""))
 
 
 def _hover(
-    told: list[tuple[str, int, int]], place: np.ndarray, columns: tuple[str, ...], strength: np.ndarray | None
+    edges: list[tuple[str, int, int]], place: np.ndarray, columns: tuple[str, ...], strength: np.ndarray | None
 ) -> go.Scatter:
     """Return invisible marks in the middle of the edges, which answer to the pointer."""
-    middle = np.array([(place[i] + place[j]) / 2 for _, i, j in told]).reshape(-1, 2)
+    middle = np.array([(place[i] + place[j]) / 2 for _, i, j in edges]).reshape(-1, 2)
     words = [
         f"{safe(columns[i])} and {safe(columns[j])}: {name}"
         + ("" if strength is None else f", partial correlation {plain(float(strength[i, j]))}")
-        for name, i, j in told
+        for name, i, j in edges
     ]
     return go.Scatter(
         x=middle[:, 0],
@@ -201,9 +201,9 @@ def _hubs(degree: np.ndarray) -> np.ndarray:
     Ties are broken by column.
     """
     order = np.argsort(-degree, kind="stable")[:_HUBS]
-    found = np.zeros(len(degree), dtype=bool)
-    found[order] = degree[order] >= 2
-    return found
+    named = np.zeros(len(degree), dtype=bool)
+    named[order] = degree[order] >= 2
+    return named
 
 
 def _outwards(place: np.ndarray) -> list[str]:
@@ -246,9 +246,9 @@ def positions(reference: np.ndarray | None, d: int) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _placed(graph: bytes, d: int) -> np.ndarray:
     """Return `positions` of a graph given as bytes, b"" for none; cached, because the slider needs it at every step."""
-    found = _place(np.frombuffer(graph, dtype=bool).reshape(d, d) if graph else None, d)
-    found.flags.writeable = False
-    return found
+    places = _place(np.frombuffer(graph, dtype=bool).reshape(d, d) if graph else None, d)
+    places.flags.writeable = False
+    return places
 
 
 def _place(reference: np.ndarray | None, d: int) -> np.ndarray:

@@ -20,7 +20,7 @@ _FEW = 5  # columns of a matrix whose cells have room for their numbers
 
 
 def panels(
-    found: Sequence[tuple[str, np.ndarray]],
+    matrices: Sequence[tuple[str, np.ndarray]],
     limit: float,
     palette: Palette,
     *,
@@ -32,18 +32,18 @@ def panels(
     frame. Cells of small matrices show their number. The picture has no height of its own: the page sets it by its
     width.
     """
-    count = len(found)
+    count = len(matrices)
     wide = (1 - _GAP * (count - 1)) / count
     traces, notes, shapes, axes, words = [], [], [], {}, []
-    for i, (title, matrix) in enumerate(found):
+    for i, (title, matrix) in enumerate(matrices):
         rows, d = matrix.shape
         names, mark = tuple(f"x{j + 1}" for j in range(d)), str(i + 1) if i else ""  # plotly's first axis has no number
         table = rows != d
         if table:
-            trace, told = _table(matrix, names, limit, palette), f"Table of {title}, {rows} rows and {d} columns."
+            trace, alt = _table(matrix, names, limit, palette), f"Table of {title}, {rows} rows and {d} columns."
         else:
             square = heatmap(matrix, names, limit, palette, what=title)
-            trace, told = square.figure.data[0], square.alt
+            trace, alt = square.figure.data[0], square.alt
         if d <= _FEW:
             trace.texttemplate = "%{z:.2f}"
         mine = {"anchor": f"y{mark}", "domain": [i * (wide + _GAP), i * (wide + _GAP) + wide]}
@@ -83,7 +83,7 @@ def panels(
                 }
             )
         traces.append(trace)
-        words.append(told)
+        words.append(alt)
     shared: dict[str, Any] = {"margin": {"l": 0, "r": 0, "t": 28, "b": 4}, "annotations": notes, "shapes": shapes}
     figure = draw(traces, palette, height=None, **shared)
     figure.update_layout(axes)

@@ -101,12 +101,12 @@ def pen_of(method: str, palette: Palette, line: int = 0) -> Pen:
 def pens_of(methods: Iterable[str], palette: Palette) -> list[Pen]:
     """Return `pen_of` for the lines of one chart in order: the second line of a method is its line 1, and so on."""
     seen: Counter[str] = Counter()
-    found = []
+    pens = []
     for method in methods:
         key = method.split(" ", maxsplit=1)[0]
-        found.append(pen_of(key, palette, seen[key]))
+        pens.append(pen_of(key, palette, seen[key]))
         seen[key] += 1
-    return found
+    return pens
 
 
 def hline(y: float, colour: str, dash: str, width: float) -> dict[str, Any]:

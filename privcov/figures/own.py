@@ -81,7 +81,7 @@ def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palett
         hovermode="x unified",
     )
     half = len(x) // 2
-    told = "; ".join(f"{name}: {plain(float(y[half]))} at {plain(float(x[half]))}" for name, y in series)
+    examples = "; ".join(f"{name}: {plain(float(y[half]))} at {plain(float(x[half]))}" for name, y in series)
     return Picture(
-        figure, f"Chance that the thresholded answer keeps a pair, by the strength of its correlation. {told}."
+        figure, f"Chance that the thresholded answer keeps a pair, by the strength of its correlation. {examples}."
     )

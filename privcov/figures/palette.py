@@ -159,10 +159,10 @@ def _written(parts: tuple[int, ...]) -> str:
     return "#" + "".join(f"{part:02X}" for part in parts)
 
 
-def mixed(colour: str, other: str, share: float) -> str:
-    """Return #RRGGBB: (1 - share) of ``colour`` and ``share`` of ``other``."""
+def mixed(colour: str, other: str, fraction: float) -> str:
+    """Return #RRGGBB: (1 - fraction) of ``colour`` and ``fraction`` of ``other``."""
     pairs = zip(channels(colour), channels(other), strict=True)
-    return _written(tuple(round(a + share * (b - a)) for a, b in pairs))
+    return _written(tuple(round(a + fraction * (b - a)) for a, b in pairs))
 
 
 def wash(colour: str, opacity: float | str) -> str:
@@ -172,7 +172,7 @@ def wash(colour: str, opacity: float | str) -> str:
 
 def shades(colour: int, palette: Palette) -> list[str]:
     """Return one of the colours of lines as it is, and two nearer to the ink, with more contrast to the ground."""
-    return [mixed(palette.lines[colour], palette.ink, share) for share in (0.0, 0.45, 0.75)]
+    return [mixed(palette.lines[colour], palette.ink, fraction) for fraction in (0.0, 0.45, 0.75)]
 
 
 def on_paper(text: str) -> str:
@@ -180,10 +180,10 @@ def on_paper(text: str) -> str:
 
     Other texts stay as they are.
     """
-    found = _RGBA.fullmatch(text)
-    if found:
-        plain = _ON_PAPER.get(_written(tuple(map(int, found.groups()[:3]))))
-        return text if plain is None else wash(plain, found[4])
+    match = _RGBA.fullmatch(text)
+    if match:
+        plain = _ON_PAPER.get(_written(tuple(map(int, match.groups()[:3]))))
+        return text if plain is None else wash(plain, match[4])
     return _ON_PAPER.get(text.upper(), text) if text.startswith("#") else text
 
 
@@ -198,11 +198,11 @@ def _colours(palette: Palette, ink: str, ground: str, zero: str) -> list[str]:
 
 def _table() -> dict[str, str]:
     wanted = _colours(LIGHT, BLACK, WHITE, zero=WHITE)
-    found: dict[str, str] = {}
+    table: dict[str, str] = {}
     for palette in (LIGHT, DARK):
         own = _colours(palette, palette.ink, palette.ground, zero=dict(palette.diverging)[0.5])
-        found |= zip(own, wanted, strict=True)
-    return found
+        table |= zip(own, wanted, strict=True)
+    return table
 
 
 _ON_PAPER = _table()

@@ -31,10 +31,10 @@ def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
         low = float(min(both["value"].min(), both["ours"].min())) * 0.8
         high = float(max(both["value"].max(), both["ours"].max())) * 1.25
         traces.append(dotted([low, high], [low, high], palette, 1, showlegend=False, hoverinfo="skip"))
-    told = []
+    counts = []
     for agreement, colour in colours(palette).items():
         group = both[both["agreement"] == agreement]
-        told.append(f"{len(group)} {agreement}")
+        counts.append(f"{len(group)} {agreement}")
         if group.empty:
             continue
         text = [
@@ -57,7 +57,7 @@ def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
         y={"title": "as published, ours", "type": "log"},
     )  # fmt: skip
     ratio = np.median(both["ours"] / both["value"]) if len(both) else float("nan")
-    alt = f"Printed against ours, one point per cell: {', '.join(told)}; median ratio {ratio:.2f}."
+    alt = f"Printed against ours, one point per cell: {', '.join(counts)}; median ratio {ratio:.2f}."
     return Picture(figure, alt)
 
 
@@ -66,7 +66,7 @@ VERSION_DASHES = {"as published": "dash", "sound": "solid"}
 
 
 def panel(
-    found: pd.DataFrame,
+    points: pd.DataFrame,
     palette: Palette,
     *,
     x: str,
@@ -83,16 +83,16 @@ def panel(
     ``x`` and ``y`` are titles of the axes; ``log`` and ``log_x`` say whether the axes are logarithmic; ``methods`` says
     whether "method" holds keys of methods, each a line with its own pen.
     """
-    found = found[np.isfinite(found["value"]) & ((found["value"] > 0) | (not log))]
-    names = list(dict.fromkeys(found["line"]))
-    keys = [str(found.loc[found["line"] == name, "method"].iloc[0]) for name in names]
+    points = points[np.isfinite(points["value"]) & ((points["value"] > 0) | (not log))]
+    names = list(dict.fromkeys(points["line"]))
+    keys = [str(points.loc[points["line"] == name, "method"].iloc[0]) for name in names]
     styles = pens_of(keys, palette) if methods else [pen(i, palette) for i in range(len(names))]
     traces, story = [], []
-    ends, places = (found["x"].min(), found["x"].max()), sorted(set(found["x"].dropna()))
+    ends, places = (points["x"].min(), points["x"].max()), sorted(set(points["x"].dropna()))
     for name, style in zip(names, styles, strict=True):
         known = False
         for version, dash in VERSION_DASHES.items():
-            part = found[(found["line"] == name) & (found["variant"] == version)].sort_values("x")
+            part = points[(points["line"] == name) & (points["variant"] == version)].sort_values("x")
             if part.empty:
                 continue
             level = not np.isfinite(part["x"]).any()

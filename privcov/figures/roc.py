@@ -41,7 +41,7 @@ def roc(curves: Sequence[Curve], palette: Palette, *, height: int | None = 400) 
     traces, story = [guessing], []
     for curve, style in zip(curves, pens(curves, palette), strict=True):
         traces += _line(curve.name, GRID, (curve.tpr, curve.low, curve.high), curve.reach, style, "found", legend=True)
-        story.append(f"{curve.name} finds {_told(curve)}")
+        story.append(f"{curve.name} finds {_summary(curve)}")
     for curve, style in zip(curves, pens(curves, palette), strict=True):
         traces += _marks(curve, style, lambda m: (m[0], m[1]), legend=False, palette=palette)
     traces.append(_here(palette, legend=True))
@@ -83,8 +83,8 @@ def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int |
         values = (curve.precision, curve.precision_low, curve.precision_high)
         traces += _line(curve.name, GRID, values, curve.recall, style, "true", legend=False)
         half = int(np.searchsorted(GRID, 0.5))
-        told = f"{curve.precision[half]:.2f}" if np.isfinite(curve.precision[half]) else "not reached"
-        story.append(f"{curve.name} {told}")
+        at_half = f"{curve.precision[half]:.2f}" if np.isfinite(curve.precision[half]) else "not reached"
+        story.append(f"{curve.name} {at_half}")
     shown: set[str] = set()
     for curve, style in zip(curves, pens(curves, palette), strict=True):
         traces += _marks(curve, style, lambda m: (m[1], m[2]), legend=True, palette=palette, shown=shown)
@@ -131,15 +131,15 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
     middle, low, high = values
     there = np.isfinite(middle)
     x, mean = grid[there], middle[there]
-    found: list = []
+    traces: list = []
     if len(x) == 0:
-        return found
+        return traces
     if (high[there] > low[there]).any():
-        found.append(ribbon(x, low[there], high[there], style.colour, 0.14, name=f"{name} band"))
+        traces.append(ribbon(x, low[there], high[there], style.colour, 0.14, name=f"{name} band"))
     whole = x <= full + 1e-9
     parts = [(whole, 2.4)] + ([(x >= full - 1e-9, 1.1)] if not whole.all() else [])
     for part, width in parts:
-        found.append(
+        traces.append(
             go.Scatter(
                 x=x[part],
                 y=mean[part],
@@ -151,7 +151,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
             )
         )
     if x[-1] < 0.995:
-        found.append(
+        traces.append(
             go.Scatter(
                 x=x[-1:],
                 y=mean[-1:],
@@ -161,7 +161,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
                 hovertemplate=f"{name}: the path ends here, at %{{x:.2f}}<extra></extra>",
             )
         )
-    return found
+    return traces
 
 
 def _marks(
@@ -174,13 +174,13 @@ def _marks(
     shown: set[str] | None = None,
 ) -> list:
     """Return the points that the automatic rules choose on this curve, and one entry per rule in the legend, in ink."""
-    found = []
+    traces = []
     for rule, mark in curve.marks.items():
         x, y = at(mark)
         if not np.isfinite([x, y]).all():
             continue
         symbol = RULES.get(rule, "hexagon")
-        found.append(
+        traces.append(
             go.Scatter(
                 x=[x],
                 y=[y],
@@ -197,8 +197,8 @@ def _marks(
         )
         if legend and shown is not None and rule not in shown:
             shown.add(rule)
-            found.append(entry(rule, {"symbol": symbol, "size": 10, "color": palette.ink}))
-    return found
+            traces.append(entry(rule, {"symbol": symbol, "size": 10, "color": palette.ink}))
+    return traces
 
 
 def point_at(picture: Picture, point: tuple[float, float] | None) -> Picture:
@@ -230,7 +230,7 @@ def _here(palette: Palette, *, legend: bool) -> go.Scatter:
     )
 
 
-def _told(curve: Curve) -> str:
+def _summary(curve: Curve) -> str:
     at = int(np.searchsorted(GRID, 0.1))
     if np.isfinite(curve.tpr[at]):
         words = f"{curve.tpr[at]:.2f} at false positive rate 0.10"

@@ -19,7 +19,7 @@ HATCHES = 5
 
 
 def winner_map(
-    found: pd.DataFrame,
+    table: pd.DataFrame,
     palette: Palette,
     *,
     x: str,
@@ -39,13 +39,13 @@ def winner_map(
     without a clear winner is hatched and names the methods that share it. ``story`` is the map in words, for the text
     alternative.
     """
-    xs, ys = sorted(found[x].unique()), sorted(found[y].unique())
+    xs, ys = sorted(table[x].unique()), sorted(table[y].unique())
     column, line = {v: i for i, v in enumerate(xs)}, {v: i for i, v in enumerate(ys)}
     texts = np.full((len(ys), len(xs)), "", dtype=object)
     hover = texts.copy()
     shapes = []
     width = max(9, 96 // len(xs))
-    for row in found.to_dict("records"):
+    for row in table.to_dict("records"):
         i, j = column[row[x]], line[row[y]]
         texts[j, i] = _cell(row, labels, width)
         hover[j, i] = _hover(row, labels, x, y)
@@ -63,7 +63,7 @@ def winner_map(
         showscale=False,
         hovertemplate="%{customdata}<extra></extra>",
     )
-    shown = set(found.loc[found["clear"], "winner"])
+    shown = set(table.loc[table["clear"], "winner"])
     legend = [_key(m, labels, trivial, palette) for m in [*order, *trivial] if m in shown]
     figure = draw(
         [cells, *legend],

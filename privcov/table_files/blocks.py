@@ -59,8 +59,8 @@ def said_of(column: pa.ChunkedArray | pa.Array, typed: str = "") -> Said:
     texts = counted.field("values")
     texts = (texts.dictionary_decode() if t.is_dictionary(texts.type) else texts).cast(pa.binary()).to_pylist()
     names = [text.decode("utf-8", "surrogateescape") for text in texts]
-    found = dict(zip(names, counted.field("counts").to_pylist(), strict=True))
-    return Words(found, holes + found.pop("", 0), typed)
+    counts = dict(zip(names, counted.field("counts").to_pylist(), strict=True))
+    return Words(counts, holes + counts.pop("", 0), typed)
 
 
 def blocks_from(table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str, rows: int) -> Iterator[Block]:
@@ -95,8 +95,8 @@ def _labels(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], np.nda
     texts = compute.fill_null(compute.cast(column, pa.string()), "")
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
-    found = texts.dictionary_encode()
-    return _coded(found.dictionary.to_pylist(), found.indices.to_numpy())
+    encoded = texts.dictionary_encode()
+    return _coded(encoded.dictionary.to_pylist(), encoded.indices.to_numpy())
 
 
 def _coded(texts: list[str], codes: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:

@@ -78,8 +78,8 @@ def said(part: Part, columns: Sequence[str], label: str, rows: int) -> Generator
             done += batch.num_rows
             for start in range(0, batch.num_rows, rows):
                 some = batch.slice(start, rows)
-                found = {name: said_of(some.column(name), typed[name]) for name in names}
-                yield found, min(1.0, done / max(1, part.rows or done))
+                cells = {name: said_of(some.column(name), typed[name]) for name in names}
+                yield cells, min(1.0, done / max(1, part.rows or done))
 
 
 class _Opened:
@@ -108,8 +108,8 @@ class _Opened:
     @property
     def rows_of_groups(self) -> list[int]:
         if self.kind == "parquet":
-            found = self._parquet.metadata
-            return [found.row_group(group).num_rows for group in range(found.num_row_groups)]
+            metadata = self._parquet.metadata
+            return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
         some = self._some_columns(self.schema.names[:1])
         return [some.get_batch(batch).num_rows for batch in range(some.num_record_batches)]
 

@@ -43,9 +43,9 @@ def numbers_or_text(part: Part, columns: Sequence[str]) -> Iterator[tuple[int, d
     reader, left = _Reader(part.file, columns, "", False, texts=True), list(columns)
     for piece, data in _with_bytes(part, False):
         table = reader.cells(piece, data)
-        found = {name: reader.numbers_or_text(piece, data, table, name) for name in left}
-        left = [name for name in left if not isinstance(found[name], Text)]
-        yield table.num_rows, found
+        values = {name: reader.numbers_or_text(piece, data, table, name) for name in left}
+        left = [name for name in left if not isinstance(values[name], Text)]
+        yield table.num_rows, values
 
 
 def _with_bytes(part: Part, private: bool) -> Iterator[tuple[Piece, bytes]]:
@@ -91,39 +91,41 @@ class _Reader:
         for worded in (self.worded, set(self.columns)):
             if piece.plain and not (annotated and worded != set(self.columns)):
                 try:
-                    found = self._read(data, worded)
+                    table = self._read(data, worded)
                 except (pa.ArrowInvalid, ValueError):
                     continue
-                if found.num_rows == piece.rows:
-                    return found
+                if table.num_rows == piece.rows:
+                    return table
         return self._slowly(piece, data)
 
     def table(self, piece: Piece, data: bytes) -> pa.Table:
         """Return columns of float64 and a text column for the label."""
         import pyarrow as pa
 
-        found = self.cells(piece, data)
+        result = self.cells(piece, data)
         for at, name in enumerate(self.columns):
-            values, text = self._numbers(found.column(name), name)
+            values, text = self._numbers(result.column(name), name)
             if text is not None and not self.private:
                 self._slowly(piece, data)  # raises, and says where
-            found = found.set_column(at, name, values)
+            result = result.set_column(at, name, values)
         if self.label:
             try:
-                label = found.column(self.label).cast(pa.string())
+                label = result.column(self.label).cast(pa.string())
             except pa.ArrowInvalid:
                 self._slowly(piece, data)
                 raise
-            found = found.set_column(len(self.columns), self.label, label)
-        return found
+            result = result.set_column(len(self.columns), self.label, label)
+        return result
 
     def said(self, piece: Piece, data: bytes) -> dict[str, Said]:
         """Return numbers, or the distinct texts of a column with others; the same cells are numbers as in `table`."""
-        found = self.cells(piece, data)
-        made = {name: said_of(found.column(name)) for name in self.names}
-        words = {name: cells.texts for name, cells in made.items() if isinstance(cells, Words) and name in self.columns}
+        table = self.cells(piece, data)
+        values = {name: said_of(table.column(name)) for name in self.names}
+        words = {
+            name: cells.texts for name, cells in values.items() if isinstance(cells, Words) and name in self.columns
+        }
         self.worded = {name for name, texts in words.items() if any(number_of(text) is None for text in texts)}
-        return made
+        return values
 
     def numbers_or_text(self, piece: Piece, data: bytes, table: pa.Table, name: str) -> np.ndarray | Text:
         """Return a column of `cells` as numbers, or the first of its cells that is no number."""
@@ -157,7 +159,7 @@ class _Reader:
             name: pa.float64() if name in self.columns and name not in worded else pa.binary() for name in self.names
         }
         at = {name: str(place) for name, place in self.places.items()}
-        found = arrow_csv.read_csv(
+        table = arrow_csv.read_csv(
             pa.BufferReader(data),
             arrow_csv.ReadOptions(
                 use_threads=False, block_size=len(data) + 1, column_names=[str(j) for j in range(self.width)]
@@ -169,7 +171,7 @@ class _Reader:
                 null_values=SPELLINGS,
             ),
         )
-        return found.rename_columns(self.names)
+        return table.rename_columns(self.names)
 
     def _slowly(self, piece: Piece, data: bytes) -> pa.Table:
         """Read a piece record by record; an error says where the first thing is that cannot be read."""

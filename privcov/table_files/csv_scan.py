@@ -113,8 +113,8 @@ def pieces(file: FileFacts, private: bool) -> Iterator[tuple[Piece, memoryview]]
         while not last:
             if kept == len(space):  # a record longer than the array
                 space = space + bytes(kept)
-            got = stream.readinto(memoryview(space)[kept:])
-            last, kept = not got, kept + got
+            count = stream.readinto(memoryview(space)[kept:])
+            last, kept = not count, kept + count
             if not kept:
                 return
             data = space if kept == len(space) else space[:kept]
@@ -130,16 +130,16 @@ def _cut_or_refuse(
 ) -> tuple[int, int, bool]:
     if b"\0" in data:
         raise TableFileError(f"The file {file.path} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
-    found = _cut(data, last, len(file.names), seen)
-    if isinstance(found, _Wrong):
+    cut = _cut(data, last, len(file.names), seen)
+    if isinstance(cut, _Wrong):
         where = "" if private else f" (on line {line_at(file, offset):,} or later)"
-        raise TableFileError(f"The file {file.path} {found.what}{where}: {found.remedy}.")
-    if not found[0] and len(data) > MOST_RECORD_BYTES:
+        raise TableFileError(f"The file {file.path} {cut.what}{where}: {cut.remedy}.")
+    if not cut[0] and len(data) > MOST_RECORD_BYTES:
         raise TableFileError(
             f"The file {file.path} holds a record beyond {MOST_RECORD_BYTES:,} bytes, the limit: "
             "look for a quotation mark that is never closed."
         )
-    return found
+    return cut
 
 
 def line_at(file: FileFacts, offset: int) -> int:
@@ -162,13 +162,13 @@ def _cut(data: bytearray, last: bool, width: int, seen: _Seen) -> tuple[int, int
     A table of one column goes record by record too: there a blank line and a missing cell look alike.
     """
     tidy = data.count(b"\r") == data.count(b"\r\n") if b"\r" in data else True
-    found = None
+    cut = None
     if width > 1 and tidy:
-        found = _cut_quoted(data, last) if b'"' in data else _cut_unquoted(data, last)
-    if found is None:
+        cut = _cut_quoted(data, last) if b'"' in data else _cut_unquoted(data, last)
+    if cut is None:
         return _cut_slowly(data, last, seen)
-    seen.rows += found[0]
-    return *found, True
+    seen.rows += cut[0]
+    return *cut, True
 
 
 def _cut_unquoted(data: bytearray, last: bool) -> tuple[int, int] | None:
@@ -238,11 +238,11 @@ def _cut_slowly(data: bytearray, last: bool, seen: _Seen) -> tuple[int, int, boo
         whole = last or used[0] < len(lines) or data.endswith(b"\n")  # b"\r" may be the first half of a line end
         if cells is None or not whole:
             return stop, rows, False
-        took, stop = used[1] - stop, used[1]
+        length, stop = used[1] - stop, used[1]
         if is_row(cells):
-            rows, seen.rows = rows + 1, seen.rows + took
+            rows, seen.rows = rows + 1, seen.rows + length
             continue
-        seen.blank += took
+        seen.blank += length
         if seen.blank > seen.spare + seen.rows:
             return _Wrong(
                 f"has more bytes of blank lines than of rows, and more than {MOST_BLANK_BYTES:,}, the limit",

@@ -87,12 +87,12 @@ class Part:
 def size_and_time(path: str) -> tuple[int, int]:
     """Return (bytes, modification time in ns). Raises TableFileError when there is no such file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
-        found = None
-    if found is None:
+        status = None
+    if status is None:
         raise TableFileError(f"There is no file {path}: check its name, or bring it back and begin again.")
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 def quote(text: str) -> str:

@@ -89,10 +89,10 @@ def parts_of(table: TableFiles, cells: int = _PART_CELLS) -> tuple[Part, ...]:
     A CSV file that is not counted, and every compressed one, is one part.
     """
     rows = max(1, checks.whole("cells", cells, 1) // len(table.columns))
-    found: list[Part] = []
+    parts: list[Part] = []
     for file in table.files:
-        found += _plainly(file.path, file, _parts, file, rows)
-    return tuple(found)
+        parts += _plainly(file.path, file, _parts, file, rows)
+    return tuple(parts)
 
 
 def blocks_of(
@@ -104,8 +104,8 @@ def blocks_of(
     Raises TableFileError also when the file is damaged, changed since `describe`, or changes while it is read.
     """
     checks.whole("rows", rows, 1)
-    with closing(_checked_blocks(part, tuple(columns), label, rows, private)) as found:
-        while (block := _plainly(part.file.path, part.file, next, found, None)) is not None:
+    with closing(_checked_blocks(part, tuple(columns), label, rows, private)) as blocks:
+        while (block := _plainly(part.file.path, part.file, next, blocks, None)) is not None:
             yield block
 
 
@@ -113,10 +113,10 @@ def _checked_blocks(part: Part, columns: tuple[str, ...], label: str, rows: int,
     part.file.check()
     seen = 0
     if part.file.format in ("csv", "csv.gz"):
-        found = csv_rows.blocks(part, columns, label, rows, private)
+        blocks = csv_rows.blocks(part, columns, label, rows, private)
     else:
-        found = columnar.blocks(part, columns, label, rows)
-    for block in found:
+        blocks = columnar.blocks(part, columns, label, rows)
+    for block in blocks:
         seen += block.cells.shape[1]
         yield block
     part.file.check()
@@ -134,11 +134,11 @@ def said_of_part(part: Part, columns: Sequence[str], label: str = "") -> Generat
     """
     part.file.check()
     if part.file.format in ("csv", "csv.gz"):
-        found = csv_rows.said(part, columns, label)
+        batches = csv_rows.said(part, columns, label)
     else:
-        found = columnar.said(part, columns, label, 8192)
-    with closing(found):
-        while (some := _plainly(part.file.path, part.file, next, found, None)) is not None:
+        batches = columnar.said(part, columns, label, 8192)
+    with closing(batches):
+        while (some := _plainly(part.file.path, part.file, next, batches, None)) is not None:
             yield some
     part.file.check()
 
@@ -179,28 +179,28 @@ def listed(paths: Paths) -> list[str]:
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:
         raise TableFileError("No file is named: name at least one.")
-    found = sorted(name for path in given for name in _expanded(os.fspath(path)))
+    names = sorted(name for path in given for name in _expanded(os.fspath(path)))
     seen: dict[tuple[int, int], str] = {}
-    for name in found:
+    for name in names:
         size_and_time(name)
         stat = os.stat(name)
         if (same := (stat.st_dev, stat.st_ino)) in seen:
             raise TableFileError(f"The file {name} is named twice (also as {seen[same]}): name every file once.")
         seen[same] = name
-    return found
+    return names
 
 
 def _expanded(path: str) -> list[str]:
     if os.path.isdir(path):
         inside = (entry for entry in Path(path).iterdir() if entry.is_file() and not entry.name.startswith((".", "_")))
-        found = [str(entry) for entry in inside if _named_kind(entry.name)]
+        names = [str(entry) for entry in inside if _named_kind(entry.name)]
     elif glob.has_magic(path) and not os.path.exists(path):
-        found = [name for name in glob.glob(path) if os.path.isfile(name)]
+        names = [name for name in glob.glob(path) if os.path.isfile(name)]
     else:
         return [path]
-    if not found:
+    if not names:
         raise TableFileError(f"There is no table file in {path}: its name must end in {_endings()}.")
-    return found
+    return names
 
 
 def _facts(path: str) -> FileFacts:
@@ -212,10 +212,10 @@ def _facts(path: str) -> FileFacts:
         raise TableFileError(f"The file {path} is empty: it needs column names and at least one row.")
     with open(path, "rb") as stream:
         start = stream.read(8)
-    found = next((found for mark, found in _STARTS.items() if start.startswith(mark)), "csv")
-    if found != kind:
+    start_kind = next((start_kind for mark, start_kind in _STARTS.items() if start.startswith(mark)), "csv")
+    if start_kind != kind:
         raise TableFileError(
-            f"The file {path} is named as {_KINDS[kind]} and begins as {_FOUND[found]}: "
+            f"The file {path} is named as {_KINDS[kind]} and begins as {_FOUND[start_kind]}: "
             f"give it the right name, or write it again as {_KINDS[kind]}."
         )
     if kind in ("csv", "csv.gz"):
@@ -283,12 +283,12 @@ def _parts(file: FileFacts, rows: int) -> list[Part]:
         return list(columnar.parts(bare, rows))
     if not file.pieces:
         return [Part(bare, file.rows)]
-    found, some = [], []
+    groups, some = [], []
     for piece in file.pieces:
         some.append(piece)
         if sum(one.rows for one in some) >= rows:
-            found.append(some)
+            groups.append(some)
             some = []
     if some:
-        found.append(some)
-    return [Part(bare, sum(one.rows for one in some), pieces=tuple(some)) for some in found]
+        groups.append(some)
+    return [Part(bare, sum(one.rows for one in some), pieces=tuple(some)) for some in groups]
