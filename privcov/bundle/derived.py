@@ -43,7 +43,7 @@ MATRICES = (
     "precision",
     "partial",
 )
-# What may lie beside them: made from the same numbers with plotly or with random draws, so not worked out again.
+# Further files: made from the same numbers with plotly or random draws, so they cannot be derived again.
 EXTRAS = {
     "extras/correlation.html": "picture of the correlations",
     "extras/covariance.html": "picture of the covariance",

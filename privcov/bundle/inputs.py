@@ -27,13 +27,13 @@ REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "cen
 _COLUMN = ("name", "low", "high", "typical", "reason")
 _DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
 _DECLARATION += ("classes", "missing")
-# How the noise of an earlier version calls itself: it was drawn in floating point, and may show the rows.
+# The noise distribution of an earlier version: it was drawn in floating point, and may disclose the rows.
 OLD_SAMPLER = "rounded to whole numbers, floating-point sampler"
 OLD_NOISE = (
     "its noise was drawn in floating point by an earlier version of privcov, and may show the rows. Do not pass it on; "
     "SECURITY.md says what to do"
 )
-_CLOSE = Fraction(1, 10**9)  # how near a number must come that was found numerically
+_CLOSE = Fraction(1, 10**9)  # relative tolerance for a number that was computed numerically
 
 
 def parsed(name: str, raw: bytes) -> Any:
@@ -110,7 +110,7 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     )
     asked = from_dict(request["guarantee"])
     must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
-    if isinstance(asked, ApproxDP):  # its cost was found numerically, as the largest rho that implies the pair
+    if isinstance(asked, ApproxDP):  # its cost was computed numerically, as the largest rho that implies the pair
         amount = Fraction(_words("amount", entry["amount"]))
         must(entry["kind"] == "zcdp" and str(amount) == entry["amount"] and amount > 0, "the cost is none of a pair")
         must(amount == Fraction(float(amount)), "the cost is no number that the ledger writes")
@@ -129,7 +129,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     """
     total, event, given = what.total, what.total.event, what.given
     must(event.law != OLD_SAMPLER, OLD_NOISE)
-    # The scale follows exactly, but for the last digit where the share itself is rounded to a decimal.
+    # The scale follows exactly, except for the last digit where the share itself is a rounded decimal.
     slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
     share = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
     planned = planned_event(total.facts, share, centre=derived.centre_of(total), shape=total.shape)
@@ -148,7 +148,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
         least = Fraction(least_epsilon(float(rho), asked.delta))
         must(isinstance(given, ApproxDP) and given.delta == asked.delta, "the delta is not the one asked for")
         near = {derived.as_stated(ApproxDP(float(least * (1 + s * _CLOSE)), asked.delta)) for s in (-1, 1)}
-        if abs(least / Fraction(asked.epsilon) - 1) <= _CLOSE:  # then it is what was asked for that is stated
+        if abs(least / Fraction(asked.epsilon) - 1) <= _CLOSE:  # then the requested guarantee itself is stated
             near = {derived.as_stated(asked)}
         must(given in near, "the noise does not give the stated epsilon and delta")
     else:
@@ -166,7 +166,7 @@ def least_epsilon(rho: float, delta: float) -> float:
     It is never below the true one, and within 1e-12 of it.
     """
     low, high = accounting.orders(rho, delta)
-    for _ in range(6):  # every round has the best order between the neighbours of the best point of its grid
+    for _ in range(6):  # in every round the best order lies between the neighbours of the best grid point
         grid = [low + (high - low) * k / 60 for k in range(61)]
         epsilons = [accounting.epsilon_at_order(t, rho, delta) for t in grid]
         best = epsilons.index(min(epsilons))

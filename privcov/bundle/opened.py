@@ -57,7 +57,7 @@ class Opened:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns, as declared."""
+        """The names of the columns, as declared."""
         return self.total.facts.columns
 
 
@@ -161,7 +161,7 @@ def bundle_of(
     if declaration is None or not _of_release(declaration, opened.total, entry["name"]):
         declaration = declared_facts(opened.total)
     given = release.given
-    assert given is not None  # a stored sum was measured
+    assert given is not None  # a stored sum has a guarantee
     what = Inputs(opened.total, as_stated(given), recorded(entry), declaration)
     if statement_of(what, opened.measured).lines != release.statement.lines:
         raise RuntimeError("The bundle would state something else than the release: a defect, and no bundle was made.")
@@ -196,7 +196,7 @@ def save(release: Release, path: Path | str, declaration: dict | None = None) ->
         Where the file cannot be written.
     """
     place = Path(path)
-    assert release.entry is not None  # `Release.save_bundle` asks for it
+    assert release.entry is not None  # checked by `Release.save_bundle`
     raw = bundle_of(_opened(release), dict(release.entry), declaration, {})
     beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     try:

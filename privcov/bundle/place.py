@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 
 MOST_FILES = 200
-MOST_BYTES = 2**28  # of all files together; the largest bundle has some 40 MB
+MOST_BYTES = 2**28  # of all files together; the largest bundle has about 40 MB
 
 
 class Wrong(Exception):

@@ -131,7 +131,7 @@ def verify(place: Path, library: Library) -> int:
     except Wrong as problem:
         print(f"NOT AS WRITTEN: {problem}.")
         return 1
-    except Exception as problem:  # whatever a hostile file makes of this check, it does not pass
+    except Exception as problem:  # a hostile file that breaks the check does not pass
         print(f"NOT AS WRITTEN: the check failed with {type(problem).__name__}.")
         return 1
     print(*lines, sep="\n")

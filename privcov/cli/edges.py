@@ -61,14 +61,14 @@ class _Closed(io.TextIOBase):
 
 def begin() -> None:
     """Prepare interruptions and both output streams, before anything that takes time to import."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not one that a shell has switched off
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # unless a shell has switched it off
         signal.signal(signal.SIGINT, _leave)
     for place in (0, 1, 2):  # a closed one would be given to the next file that is opened, such as a ledger
         try:
             os.fstat(place)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-    # What is read by people is shown in any encoding; `answer` refuses to change data.
+    # Text for people is shown in any encoding; `answer` refuses to change data.
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
     else:
@@ -79,7 +79,7 @@ def begin() -> None:
 def _over(raw: type[io.FileIO], stream: TextIO) -> TextIO:
     """Return the stream with ``raw`` below it."""
     how: dict[str, Any] = {"errors": "backslashreplace", "line_buffering": stream.line_buffering}
-    if os.name == "nt" and stream.isatty():  # written there by another way than by a file
+    if os.name == "nt" and stream.isatty():  # such a terminal is not written as a file
         assert isinstance(stream, io.TextIOWrapper), "a terminal is written by no other"
         stream.reconfigure(**how)
         return stream
@@ -102,7 +102,7 @@ def guarded(act: Callable[[], None]) -> int:
             act()
         finally:
             sys.stdout.flush()
-    except SystemExit as ended:  # argparse has said why
+    except SystemExit as ended:  # argparse has printed the reason
         return ended.code if isinstance(ended.code, int) else FAILED
     except KeyboardInterrupt as interruption:
         return _report(str(interruption) or "Interrupted.", INTERRUPTED)
@@ -173,7 +173,7 @@ def check_place(out: Path | None, option: str = "--out") -> None:
         raise ValueError(
             f"{option} must name a file in a folder that exists, got {out}. Make the folder, or choose another."
         )
-    beside = out.exists() and not out.is_file()  # a device or a pipe is written where it is
+    beside = out.exists() and not out.is_file()  # a device or a pipe is written in place
     if not os.access(out if out.exists() else out.parent, os.W_OK) or not (beside or os.access(out.parent, os.W_OK)):
         raise ValueError(f"{option} {out} cannot be written. Choose another place.")
 

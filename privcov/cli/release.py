@@ -86,7 +86,9 @@ def _release(options: argparse.Namespace) -> None:
         progress(show_rows=declaration.n_public) as bar,
         _explain_interruption(ledger, declaration.name.strip()),
     ):
-        if ledger.account(declaration.name.strip()).affords(guarantee):  # else nothing can be spent, and it is said
+        if ledger.account(declaration.name.strip()).affords(
+            guarantee
+        ):  # else nothing can be spent, and release_private says so
             check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
         try:
             release = privcov.release_private(

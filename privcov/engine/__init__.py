@@ -134,7 +134,7 @@ def each(
     """
     tasks = list(tasks)
     count = _default_workers() if workers is None else checks.whole("workers", workers, 1, 1024)
-    if inside():  # a task that has tasks of its own: its neighbours already use the other cores
+    if inside():  # a task with tasks of its own: the other cores are already in use
         return _here(work, tasks, stop)
     if address := remote():
         from privcov.engine import cluster

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 CONNECT_SECONDS = 5
-# A worker that died and is started again by its nanny is back within this time.
+# A worker that died and is started again by dask's nanny process is back within this time.
 NO_WORKER_SECONDS = 30
 _STATUS_SECONDS = 2
 _HERE = "or unset PRIVCOV_SCHEDULER to compute on this machine. What is finished is kept."
@@ -66,7 +66,7 @@ def _connect(address: str) -> Client:
             f"PRIVCOV_SCHEDULER is {address}, but dask.distributed is not installed. Install requirements-cluster.txt, "
             "or unset PRIVCOV_SCHEDULER to compute on this machine."
         ) from None
-    # It logs the traceback of what is said in one sentence here.
+    # It would log the traceback of an error that is one sentence here.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -96,7 +96,7 @@ class _Session:
         self.finished: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.pace, self.submitted = Pace(), 0
         self.threads, self.looked = 0, 0.0
-        self.lonely_since: float | None = None
+        self.no_worker_since: float | None = None
 
     def results(self, work: Callable, tasks: list, stop: Event | None) -> Results:
         waiting = deque(enumerate(tasks))
@@ -123,7 +123,7 @@ class _Session:
                 raise problem
 
     def submit(self, work: Callable, taken: list) -> None:
-        # A key of its own for every batch: the scheduler would take equal keys for the same, already finished, task.
+        # Every batch has its own key: the scheduler would take equal keys for the same, already finished, task.
         key = f"privcov-{self.name}-{self.submitted}"
         self.submitted += 1
         future = self.client.submit(batch, work, taken, code_hash(), key=key, pure=False)
@@ -141,7 +141,7 @@ class _Session:
                 f"them more memory, {_HERE}"
             ) from problem
         except Exception as problem:
-            # The batch returns exceptions of the work; what is raised here is the machinery's.
+            # The batch returns exceptions of the work; what is raised here comes from dask.
             missing = _missing_module(problem)
             if missing:
                 raise EngineError(
@@ -167,10 +167,10 @@ class _Session:
             check_closed("The worker", worker)
         self.threads = sum(threads.values())
         if self.threads:
-            self.lonely_since = None
+            self.no_worker_since = None
             return
-        self.lonely_since = self.lonely_since or now
-        if now - self.lonely_since > NO_WORKER_SECONDS:
+        self.no_worker_since = self.no_worker_since or now
+        if now - self.no_worker_since > NO_WORKER_SECONDS:
             raise EngineError(
                 f"The scheduler at {self.address} has had no worker for {NO_WORKER_SECONDS} s. Start one (python -m "
                 f"dask worker {self.address}), {_HERE}"

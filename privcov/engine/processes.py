@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from joblib.externals.loky import ProcessPoolExecutor
 
 PATIENCE, WARM_PATIENCE = 1.5, 0.2
-_IDLE_SECONDS = 20  # then a worker without work ends; the next sweep within that time starts at once
+_IDLE_SECONDS = 20  # an idle worker ends after this time; a sweep that comes earlier starts at once
 _ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
@@ -60,7 +60,7 @@ def _in_processes(work: Callable, waiting: deque, pace: Pace, count: int, stop: 
     try:
         while (waiting or running) and not asked(stop):
             try:
-                # Twice as many as workers: the next batch lies ready when one is done.
+                # Twice as many as workers, so that the next batch is ready when one is done.
                 while waiting and len(running) < 2 * count:
                     taken = [waiting.popleft() for _ in range(pace.size(len(waiting), count))]
                     try:
@@ -87,7 +87,7 @@ def _in_processes(work: Callable, waiting: deque, pace: Pace, count: int, stop: 
                         f"Worker processes ended {deaths} times before their work was done (killed, or out of memory): "
                         f"{_first_line(problem)} Use fewer workers (PRIVCOV_WORKERS=1) or smaller tables."
                     ) from problem
-                # Whatever was yielded is no longer in ``running``, so nothing is computed for a second answer.
+                # What was yielded is no longer in ``running``, so no task is answered twice.
                 for taken in running.values():
                     waiting.extendleft(reversed(taken))
                 running.clear()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Results = Generator[tuple[int, Result], None, None]  # (position, result); closing it drops what has not begun
 
-BATCH_SECONDS = 0.2  # short tasks are handed out together, so that handing them out costs nothing beside them
+BATCH_SECONDS = 0.2  # short tasks are sent together, so that the cost of sending them is negligible
 MOST_DEATHS = 3
 LOOK_SECONDS = 0.2  # how long a request to stop may go unnoticed
 

@@ -68,7 +68,7 @@ def outputs(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
 def support(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
     """Draw the answers that only one table can give: below zero the other table has none."""
     histogram, counts = audit.support, audit.impossible
-    assert histogram is not None  # drawn for additive Wishart noise alone, which has both
+    assert histogram is not None  # only drawn for additive Wishart noise, which has both
     assert counts is not None
     low = float(histogram.edges[0])
     most = max(counts)

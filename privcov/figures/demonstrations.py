@@ -42,7 +42,7 @@ def seen(side: Side, title: str, palette: Palette) -> Picture:
 def _both(side: Side, title: str, palette: Palette) -> Picture:
     histogram = side.seen
     second, cut = histogram.second, histogram.cut
-    assert second is not None  # `seen` has looked, and where there are two tables there is a cut
+    assert second is not None  # checked in `seen`, and with two tables there is a cut
     assert cut is not None
     fractions = [[*table, 0.0] for table in (histogram.first, second)]
     word = note("guess: first", palette.quiet, cut, 1, yref="paper", yanchor="top", xanchor="left", xshift=4)

@@ -137,7 +137,7 @@ def curves(
     for name, style in zip(drawn, pens_of([keys[name] for name in drawn], palette), strict=True):
         part = table[table["method"] == name].sort_values(x)
         xs, label = part[x].to_numpy(), labels.get(name, name)
-        # A mode of its own: few points would get markers.
+        # Sets the mode, because plotly would add markers to few points.
         traces.append(ribbon(xs, part["low"], part["high"], style.colour, 0.16, mode="lines", name=f"{label} band"))
         traces.append(
             go.Scatter(
@@ -153,7 +153,7 @@ def curves(
         story.append(f"{label} from {plain(part['mean'].iloc[0])} to {plain(part['mean'].iloc[-1])}")
     for index, (name, level) in enumerate(references):
         shapes.append(hline(level, palette.quiet, ("dot", "dash", "dashdot")[index % 3], 1.3))
-        # Classification errors fall onto the lowest line, which must not write over them.
+        # Classification errors fall to the lowest line, so its name stands below it, clear of them.
         above = log_error or level > min(level for _, level in references)
         notes.append(_named(name, palette.quiet, np.log10(level) if log_error else level, "bottom" if above else "top"))
         story.append(f"{name} at {plain(level)}")
@@ -189,7 +189,7 @@ def _places(values: pd.Series) -> list[float]:
     if len(distinct) <= 6:
         return distinct
     low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
-    # A few decades bear ticks at 1 and 3, many only at 1.
+    # A few decades have room for ticks at 1 and 3, many only at 1.
     steps = (1,) if high - low > 9 else (1, 3)
     return [
         m * 10.0**e
@@ -268,7 +268,7 @@ def solution(
     if level is not None:
         shapes.append(vline(level, palette.ink, "solid", 1.2))
         shapes += [vline(end, palette.quiet, "dot", 1.2) for end in interval if end is not None]
-    # The axis alone would not make room for the lines.
+    # The range of plotly's axis does not take shapes into account.
     ys = np.array([*part["high"], *low, *(at for _, at, _, _ in lines)], dtype=float)
     reach = [np.log10(ys.min()) - 0.06, np.log10(ys.max()) + 0.12]
     figure = draw(

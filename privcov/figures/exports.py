@@ -29,10 +29,10 @@ from privcov.figures.words import plain
 
 WIDTH, HEIGHT = 720, 480  # pixels at 96 an inch: 190 mm wide
 PNG_SCALE = 3  # 288 pixels an inch
-SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"  # what draws it, from the installed package
+SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"  # plotly's script, from the installed package
 FONT = "Arial, Helvetica, sans-serif"
 _SVG_FONT = "Helvetica, Arial, sans-serif"
-_LETTER = 0.58  # width of a letter in units of the font's size, about
+_LETTER = 0.58  # approximate width of a letter in units of the font's size
 
 # Dashes and marks by the names that plotly gives them.
 _DASH = {
@@ -78,7 +78,7 @@ def for_paper(figure: go.Figure) -> dict:
         if trace.get("type") == "heatmap" and "zmin" in trace:
             layout["height"] = WIDTH - 100  # square, beside its colour bar
             trace |= {"showscale": True, "colorbar": {"thickness": 14, "outlinewidth": 0, "tickfont": {"size": 12}}}
-            for axis in ("xaxis", "yaxis"):  # cells of zero are as white as the paper: a frame says where they end
+            for axis in ("xaxis", "yaxis"):  # cells of zero are as white as the paper, so they need a frame
                 frame = {"showline": True, "mirror": True, "linewidth": 1, "linecolor": LIGHT.quiet}
                 layout[axis] |= frame | {"tickfont": {"size": 12, "color": BLACK}}
     return {"data": plot["data"], "layout": layout}
@@ -174,7 +174,7 @@ def _axes(figure: go.Figure, width: float, height: float, top: float) -> tuple[_
     low_x, high_x = _limits(x, [t.x for t in figure.data], pad=0.02)
     left, bottom = (62.0, 48.0) if visible else (0.0, 0.0)
     box = [left, width - 12.0, height - bottom, top]
-    if y.scaleanchor:  # one unit is as long in both directions
+    if y.scaleanchor:  # one unit has the same length in both directions
         unit = min((box[1] - box[0]) / (high_x - low_x), (box[2] - box[3]) / (high_y - low_y))
         middle, half_x, half_y = (box[0] + box[1]) / 2, unit * (high_x - low_x) / 2, unit * (high_y - low_y) / 2
         centre = (box[2] + box[3]) / 2

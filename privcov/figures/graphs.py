@@ -19,10 +19,10 @@ LINKED = f"Linked in at least {LEVEL:.0%} of redraws".replace("%", " %")
 _NAMED = 40  # nodes; beyond this names would lie on top of each other
 _HUBS = 12  # nodes named where not all can be: those with the most edges
 _SHORT = 5  # letters of a name that fits into its node
-_HOVERED = 1_500  # edges that answer to the pointer
-MOST = 40  # nodes; beyond this a circle is easier to read than a tangle
+_HOVERED = 1_500  # edges that respond to the pointer
+MOST = 40  # nodes; beyond this a circle is easier to read
 _STEPS = 300
-_STRETCH = 1.4  # how much the flatter direction may be drawn out to fill the square
+_STRETCH = 1.4  # how much the shorter direction may be stretched to fill the square
 _BEND = 0.6  # distances to this power: a long chain folds up and fills the picture
 
 

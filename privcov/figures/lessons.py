@@ -15,7 +15,7 @@ from privcov.figures.matrices import heatmap
 from privcov.figures.palette import Palette
 from privcov.figures.words import safe
 
-_GAP = 0.04  # between two panels, as a share of the picture
+_GAP = 0.04  # between two panels, as a fraction of the picture
 _FEW = 5  # columns of a matrix whose cells have room for their numbers
 
 

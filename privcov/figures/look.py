@@ -23,10 +23,10 @@ class Picture(NamedTuple):
 
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-# By how much a round moves on dash and symbol: chosen so that no two methods have both in common.
+# Shift of (dash, symbol) in each round of colours, chosen so that no two methods share both.
 _TURNS = ((0, 0), (1, 2), (2, 6), (3, 1), (4, 5), (5, 3))
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
-FONT = '"Source Sans", "Source Sans Pro", sans-serif'  # the one Streamlit carries with it
+FONT = '"Source Sans", "Source Sans Pro", sans-serif'  # comes with Streamlit
 
 
 @dataclass(frozen=True)

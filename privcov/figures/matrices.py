@@ -15,7 +15,7 @@ from privcov.figures.palette import Palette, channels
 from privcov.figures.words import cut, plain, safe
 
 MOST_NAMES = 30  # columns; beyond this the axes count columns instead of naming them
-LETTERS = 12  # of a name on an axis; the pointer tells the whole of it
+LETTERS = 12  # of a name on an axis; the pointer shows all of it
 MOST_CELLS = 200  # per side; beyond this the screen has fewer pixels than the matrix has cells
 
 
@@ -242,7 +242,7 @@ def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> 
     axis: dict[str, Any] = {
         "type": "category",
         "constrain": "domain",
-        "constraintoward": "top" if upright else "right",  # no gap between the cells and what stands beside them
+        "constraintoward": "top" if upright else "right",  # no gap between the cells and the labels
         "showgrid": False,
         "showline": False,
         "zeroline": False,

@@ -55,7 +55,7 @@ LIGHT = Palette(
         (1, "#084846"),
     ),
     # Hues near those of Okabe and Ito, the first the accent; their lightness is spread so that every pair stays apart
-    # in each kind of colour blindness (tests/figures/test_contrast.py holds them to that).
+    # in each kind of colour blindness (tested by tests/figures/test_contrast.py).
     lines=("#00716A", "#E56B18", "#788DD2", "#C871A2", "#755914", "#13353D", "#10A55F", "#51271B"),
     bad="#C2500A",
 )

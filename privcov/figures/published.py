@@ -10,7 +10,7 @@ from privcov.figures.look import Picture, dotted, draw, pen, pens_of, ticks
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain, safe
 
-# Agreement -> symbol on the chart; in the table beside it the same by name.
+# Agreement -> symbol on the chart; the table beside it names the agreement.
 SYMBOLS = {"within error": "circle", "same order": "diamond-open", "different": "x"}
 
 
@@ -61,7 +61,7 @@ def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
     return Picture(figure, alt)
 
 
-# A version keeps its dash; colour and symbol are the line's own.
+# The dash shows the version, colour and symbol the line.
 VERSION_DASHES = {"as published": "dash", "sound": "solid"}
 
 

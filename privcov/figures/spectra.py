@@ -12,7 +12,7 @@ from privcov.figures.look import Picture, band, draw, note, pen
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain
 
-_PLACES = ("Truth", "Sample", "Noisy", "Post-processed")  # each keeps its pen where another is absent
+_PLACES = ("Truth", "Sample", "Noisy", "Post-processed")  # a series keeps its pen where another is absent
 
 
 def spectrum(
@@ -57,7 +57,7 @@ def spectrum(
     traces, shapes, notes, story, inside = [], [], [], [], 0
     if edge > 0:
         shapes.append(band(palette.quiet, y=(float(bent(-edge)), float(bent(edge))), opacity=0.16))
-        # At the lower left, where a falling spectrum never is and the band always.
+        # At the lower left, where the band always is and a falling spectrum never.
         corner: dict[str, Any] = {"xref": "paper", "xanchor": "left", "yref": "paper", "yanchor": "bottom"}
         notes.append(note("what the noise alone would fill", palette.quiet, 0.01, 0.01, **corner))
     for index, (name, values) in enumerate(series):

@@ -53,7 +53,7 @@ def winner_map(
         if row["clear"]:
             colour = palette.quiet if row["winner"] in trivial else pen_of(row["winner"], palette).colour
         shapes += _paint(i, j, colour, _strength(row["ratio"]), palette)
-    cells = go.Heatmap(  # itself unseen: it carries the words and the hover
+    cells = go.Heatmap(  # invisible: it holds the words and the hover text
         z=np.zeros(texts.shape),
         text=texts,
         customdata=hover,

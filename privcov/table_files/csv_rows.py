@@ -18,7 +18,7 @@ from privcov.table_files.numbers import SPELLINGS, number_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ANNOTATED_NAN = re.compile(rb"nan\(", re.IGNORECASE)  # C's nan(...), a number for pyarrow and text for us
+_ANNOTATED_NAN = re.compile(rb"nan\(", re.IGNORECASE)  # C's nan(...), a number for pyarrow and text here
 
 
 def blocks(part: Part, columns: Sequence[str], label: str, rows: int, private: bool) -> Iterator[Block]:
@@ -106,7 +106,7 @@ class _Reader:
         for at, name in enumerate(self.columns):
             values, text = self._numbers(result.column(name), name)
             if text is not None and not self.private:
-                self._slowly(piece, data)  # raises, and says where
+                self._slowly(piece, data)  # raises, with the line
             result = result.set_column(at, name, values)
         if self.label:
             try:
@@ -211,7 +211,7 @@ class _Reader:
         while not large:
             try:
                 cells = next(reader, None)
-            except csv.Error:  # quotation marks are in order in a piece, so a cell is too long
+            except csv.Error:  # quotation marks are balanced in a piece, so a cell is too long
                 large, cells = True, []
             if cells is None:
                 return

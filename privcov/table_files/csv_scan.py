@@ -16,11 +16,11 @@ from privcov.table_files.numbers import number_of
 READ_BYTES = 4_000_000
 MOST_RECORD_BYTES = 16_000_000
 MOST_HEADER_BYTES = 65_536
-# Beyond as many bytes as the rows have. Blank lines are looked at one by one, and a few kilobytes of gzip can hold a
-# thousand million of them.
+# In excess of the bytes of the rows. Blank lines are read one by one, and a few kilobytes of gzip can hold a thousand
+# million of them.
 MOST_BLANK_BYTES = 1_000_000
 
-_WINDOW = 1 << 18  # bytes looked at together: temporaries stay in the cache of one core
+_WINDOW = 1 << 18  # bytes scanned together, so that temporaries stay in the cache of one core
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 SAVE_AGAIN = "save it again as CSV UTF-8, separated by commas, with decimal points"
 _CLOSE = "close or double its quotation marks"

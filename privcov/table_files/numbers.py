@@ -6,7 +6,7 @@ import itertools
 import math
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null"))
-# the same in every mixture of cases, for a reader that compares letter by letter
+# in every mixture of upper and lower case, for a reader that compares exactly
 SPELLINGS = sorted(
     "".join(letters) for word in _MISSING for letters in itertools.product(*({c, c.upper()} for c in word))
 )

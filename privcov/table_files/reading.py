@@ -120,7 +120,7 @@ def _checked_blocks(part: Part, columns: tuple[str, ...], label: str, rows: int,
         seen += block.cells.shape[1]
         yield block
     part.file.check()
-    if part.rows not in (None, seen):  # which numbers is not said: they may be private
+    if part.rows not in (None, seen):  # without the numbers, which may be private
         raise TableFileError(
             f"The file {part.file.path} gave another number of rows than it announced: write it again."
         )
@@ -164,7 +164,7 @@ def _plainly(path: str, file: FileFacts | None, act: Callable[..., T], *args: ob
             else f"The file {path} is damaged or cut short: copy or write it again."
         )
     if file is not None:
-        file.check()  # a file that changed is the better explanation
+        file.check()  # raises where the file changed, which explains more
     raise TableFileError(problem)
 
 
