@@ -1,1 +1,1 @@
-"""What the data owner takes home: one zip with everything released, and a script that checks it without the data."""
+"""The bundle of a private release: one zip with everything released, and a script that checks it without the data."""

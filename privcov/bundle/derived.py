@@ -1,7 +1,7 @@
-"""Every file of a bundle that follows from its four inputs: whoever writes or checks a bundle calls the same function.
+"""Derive every file of a bundle from its four inputs, with the same function for writing and for checking a bundle.
 
 The inputs are measurement.json, guarantee.json, ledger_entry.json and declaration.json. Imports nothing but numpy, so
-that the bundle's own script can carry it.
+that the bundle's own script can contain it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MATRICES = (
     "precision",
     "partial",
 )
-# What may lie beside them: made from the same numbers with plotly or with random draws, so not worked out again.
+# Further files: made from the same numbers with plotly or random draws, so they cannot be derived again.
 EXTRAS = {
     "extras/correlation.html": "picture of the correlations",
     "extras/covariance.html": "picture of the covariance",
@@ -58,7 +58,10 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a bundle is made from. given: the guarantee as stated. entry, declaration: plain values."""
+    """What a bundle is made from: the measurement, the guarantee as stated, the ledger's entry and the declaration.
+
+    ``entry`` and ``declaration`` are plain values, as JSON has them.
+    """
 
     total: NoisySum
     given: Guarantee
@@ -67,15 +70,15 @@ class Inputs:
 
     @property
     def asked(self) -> Guarantee:
-        """The guarantee that was asked for, and paid."""
+        """The guarantee that was requested, and paid."""
         return from_dict(self.entry["request"]["guarantee"])
 
 
 @dataclass(frozen=True)
 class Library:
-    """What a version of privcov knows of its methods: the cards by key, as lines, their noise, and verify.py.
+    """What a version of privcov says about its methods: the cards by key, as lines, their noise, and verify.py.
 
-    noise: `noise_key` -> mechanisms that the method measures with.
+    ``noise`` holds the mechanisms that a method measures with, by `noise_key`.
     """
 
     cards: Mapping[str, tuple[tuple[str, str], ...]]
@@ -84,17 +87,20 @@ class Library:
 
 
 def noise_key(method: str, kind: str, d: int) -> str:
-    """What the noise of a method depends on: the kind of guarantee that is asked for, and one column or several."""
+    """Return what the noise of a method depends on: the kind of the requested guarantee, and one column or several."""
     return f"{method}, {kind}, {'one column' if d == 1 else 'several columns'}"
 
 
 def centre_of(total: NoisySum) -> str:
-    """What is read off a stored sum: the mean wherever it was measured."""
+    """Return what is read from a stored sum: the mean wherever it was measured."""
     return "joint" if total.n_anchors else "none"
 
 
 def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
-    """(the moment as it was measured, the same with its public facts). The same sum gives the same doubles."""
+    """Return the moment as it was measured, and the same with its public facts. The same sum gives the same doubles.
+
+    Spends nothing and keeps the guarantee of the measurement: it is post-processing of the stored sum.
+    """
     measured = read_sum(total, centre_of(total))
     facts, distribution = total.facts, measured.distribution
     return measured, Noisy(
@@ -111,12 +117,15 @@ def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
 
 
 def as_stated(given: Guarantee) -> Guarantee:
-    """The guarantee as the statement prints it: an epsilon that was found numerically is rounded up to six digits."""
+    """Return the guarantee as the statement prints it.
+
+    An epsilon that was computed numerically is rounded up to six digits.
+    """
     return ApproxDP(float(shown(given.epsilon, 6)), given.delta) if isinstance(given, ApproxDP) else given
 
 
 def statement_of(what: Inputs, measured: Measured) -> Statement:
-    """The statement of the release, from the event alone."""
+    """Return the statement of the release, from the event alone."""
     facts = what.total.facts
     return state(
         SimpleNamespace(
@@ -139,12 +148,12 @@ def statement_of(what: Inputs, measured: Measured) -> Statement:
 
 
 def declared_facts(total: NoisySum) -> dict:
-    """What a release itself says about the declaration, where the declaration is not at hand."""
+    """Return what a release itself says about the declaration, where the declaration is not available."""
     return {"facts": total.facts.to_dict(), "neighbours": dataclasses.asdict(total.facts.neighbours)}
 
 
 def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
-    """Path in the bundle -> bytes, of everything but the extras and the manifest."""
+    """Return bytes by path in the bundle, of everything but the extras and the manifest."""
     measured, noisy = noisy_of(what.total)
     answers, lines = derive(noisy), statement_of(what, measured).lines
     inputs = {
@@ -165,12 +174,12 @@ def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
 
 
 def manifest_of(files: Mapping[str, bytes]) -> bytes:
-    """manifest.json for these files."""
+    """Return manifest.json for these files."""
     return json_bytes({"format": FORMAT, "files": {k: hashlib.sha256(v).hexdigest() for k, v in files.items()}})
 
 
 def strongest(correlation: np.ndarray, count: int) -> list[tuple[int, int]]:
-    """The pairs of largest absolute correlation."""
+    """Return the ``count`` pairs of largest absolute correlation."""
     i, j = np.triu_indices(len(correlation), 1)
     order = np.argsort(-np.abs(correlation[i, j]), kind="stable")[:count]
     return [(int(i[k]), int(j[k])) for k in order]
@@ -200,11 +209,11 @@ def _report(
 
 
 def _matrices(moment: np.ndarray, answers: Answers, columns: tuple[str, ...]) -> dict[str, bytes]:
-    """matrices.npz, and one CSV per matrix: what a spreadsheet opens, with the same doubles."""
-    found = {name: getattr(answers, name) for name in MATRICES if getattr(answers, name) is not None}
-    files = {"matrices.npz": _npz({"moment": moment, **found})}
+    """Return matrices.npz, and one CSV per matrix for spreadsheets, with the same doubles."""
+    arrays = {name: getattr(answers, name) for name in MATRICES if getattr(answers, name) is not None}
+    files = {"matrices.npz": _npz({"moment": moment, **arrays})}
     axes = tuple(f"axis {k + 1}" for k in range(len(columns)))
-    for name, matrix in found.items():
+    for name, matrix in arrays.items():
         across = axes if name in ("eigenvalues", "loadings") else columns
         rows = (name,) if matrix.ndim == 1 else columns
         files[f"matrices/{name}.csv"] = table(matrix, across, rows, corner=name).encode()
@@ -212,7 +221,7 @@ def _matrices(moment: np.ndarray, answers: Answers, columns: tuple[str, ...]) ->
 
 
 def _npz(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """As `numpy.load` reads it, in bytes that no version of numpy and no machine writes differently."""
+    """Return a file for `numpy.load`, with the same bytes for every version of numpy and every machine."""
     files = {}
     for name, array in arrays.items():
         shape = ", ".join(map(str, array.shape)) + ("," if array.ndim == 1 else "")
@@ -224,7 +233,7 @@ def _npz(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def zipped(files: Mapping[str, bytes], method: int) -> bytes:
-    """A zip in which the same files have the same headers on every machine."""
+    """Return a zip in which the same files have the same headers on every machine."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, raw in files.items():

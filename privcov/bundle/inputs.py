@@ -1,4 +1,4 @@
-"""The four inputs of a bundle: every field checked, alone and against the others; the guarantee worked out again."""
+"""Read the four inputs of a bundle: check every field, alone and against the others, and derive the guarantee again."""
 
 from __future__ import annotations
 
@@ -27,17 +27,20 @@ REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "cen
 _COLUMN = ("name", "low", "high", "typical", "reason")
 _DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
 _DECLARATION += ("classes", "missing")
-# How the noise of an earlier version calls itself: it was drawn in floating point, and may show the rows.
+# The noise distribution of an earlier version: it was drawn in floating point, and may disclose the rows.
 OLD_SAMPLER = "rounded to whole numbers, floating-point sampler"
 OLD_NOISE = (
     "its noise was drawn in floating point by an earlier version of privcov, and may show the rows. Do not pass it on; "
     "SECURITY.md says what to do"
 )
-_CLOSE = Fraction(1, 10**9)  # how near a number must come that was found numerically
+_CLOSE = Fraction(1, 10**9)  # relative tolerance for a number that was computed numerically
 
 
 def parsed(name: str, raw: bytes) -> Any:
-    """JSON in the one form in which bundles are written, so that a changed byte never reads as the same file."""
+    """Return the value of JSON in the one form in which bundles are written.
+
+    So a changed byte never reads as the same file. Raises `Wrong` for any other form.
+    """
     try:
         value = json.loads(raw.decode("ascii"), parse_constant=_no_number)
         same = json_bytes(value) == raw
@@ -52,7 +55,7 @@ def _no_number(word: str) -> float:
 
 
 def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
-    """The inputs, each checked alone and against the others, and a sentence on the guarantee."""
+    """Return the inputs, each checked alone and against the others, and a sentence on the guarantee."""
     read = {name: parsed(name, files[name]) for name in INPUTS}
     name = ""
     try:
@@ -67,16 +70,19 @@ def read_inputs(files: Mapping[str, bytes]) -> tuple[Inputs, str]:
         given = from_dict(read[name])
         must(not isinstance(given, NoPrivacy), "guarantee.json states none")
         what = Inputs(total, given, entry, read["declaration.json"])
-        told = _check_guarantee(what, asked)
+        sentence = _check_guarantee(what, asked)
         name = "declaration.json"
         _check_declaration(what)
     except (ValueError, TypeError, KeyError, ArithmeticError) as problem:
         raise Wrong(f"{name}: {str(problem).rstrip('.')!s}".encode("ascii", "backslashreplace").decode()) from None
-    return what, told
+    return what, sentence
 
 
 def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
-    """The guarantee that was asked for. The record must be of this measurement, and its cost that of the guarantee."""
+    """Return the requested guarantee.
+
+    The record must be of this measurement, and its cost that of the guarantee.
+    """
     must(isinstance(entry, dict) and set(entry) == set(ENTRY), f"the entry must hold {', '.join(ENTRY)}")
     request = entry["request"]
     must(isinstance(request, dict) and set(request) == set(REQUEST), f"the request must hold {', '.join(REQUEST)}")
@@ -104,7 +110,7 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     )
     asked = from_dict(request["guarantee"])
     must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
-    if isinstance(asked, ApproxDP):  # its cost was found numerically, as the largest rho that implies the pair
+    if isinstance(asked, ApproxDP):  # its cost was computed numerically, as the largest rho that implies the pair
         amount = Fraction(_words("amount", entry["amount"]))
         must(entry["kind"] == "zcdp" and str(amount) == entry["amount"] and amount > 0, "the cost is none of a pair")
         must(amount == Fraction(float(amount)), "the cost is no number that the ledger writes")
@@ -117,10 +123,13 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
 
 
 def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
-    """A sentence on what facts and noise give. The event must be the one that the library would plan from the facts."""
+    """Return a sentence on what facts and noise give.
+
+    The event must be the one that the library would plan from the facts.
+    """
     total, event, given = what.total, what.total.event, what.given
     must(event.law != OLD_SAMPLER, OLD_NOISE)
-    # The scale follows exactly, but for the last digit where the share itself is rounded to a decimal.
+    # The scale follows exactly, except for the last digit where the share itself is a rounded decimal.
     slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
     share = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
     planned = planned_event(total.facts, share, centre=derived.centre_of(total), shape=total.shape)
@@ -139,7 +148,7 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
         least = Fraction(least_epsilon(float(rho), asked.delta))
         must(isinstance(given, ApproxDP) and given.delta == asked.delta, "the delta is not the one asked for")
         near = {derived.as_stated(ApproxDP(float(least * (1 + s * _CLOSE)), asked.delta)) for s in (-1, 1)}
-        if abs(least / Fraction(asked.epsilon) - 1) <= _CLOSE:  # then it is what was asked for that is stated
+        if abs(least / Fraction(asked.epsilon) - 1) <= _CLOSE:  # then the requested guarantee itself is stated
             near = {derived.as_stated(asked)}
         must(given in near, "the noise does not give the stated epsilon and delta")
     else:
@@ -152,59 +161,79 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
 
 
 def least_epsilon(rho: float, delta: float) -> float:
-    """The epsilon that rho-zCDP gives at delta, over many orders: never below the true one, and within 1e-12 of it."""
+    """Return the epsilon that rho-zCDP gives at delta, over many orders.
+
+    It is never below the true one, and within 1e-12 of it.
+    """
     low, high = accounting.orders(rho, delta)
-    for _ in range(6):  # every round has the best order between the neighbours of the best point of its grid
+    for _ in range(6):  # in every round the best order lies between the neighbours of the best grid point
         grid = [low + (high - low) * k / 60 for k in range(61)]
-        found = [accounting.epsilon_at_order(t, rho, delta) for t in grid]
-        best = found.index(min(found))
+        epsilons = [accounting.epsilon_at_order(t, rho, delta) for t in grid]
+        best = epsilons.index(min(epsilons))
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, 60)]
-    return max(min(found[best], accounting.zcdp_to_approx(rho, delta, tight=False)), 1e-300)
+    return max(min(epsilons[best], accounting.zcdp_to_approx(rho, delta, tight=False)), 1e-300)
 
 
 def _check_declaration(what: Inputs) -> None:
-    """The declaration is that of the release: the same facts follow from it."""
-    said, facts = what.declaration, what.total.facts
-    must(isinstance(said, dict), "the declaration must be names with values")
-    if set(said) == {"facts", "neighbours"}:
+    """Check that the declaration is that of the release: the same facts follow from it."""
+    declaration, facts = what.declaration, what.total.facts
+    must(isinstance(declaration, dict), "the declaration must be names with values")
+    if set(declaration) == {"facts", "neighbours"}:
         must(
-            json_bytes(said) == json_bytes(declared_facts(what.total)), "the declaration is not that of the measurement"
+            json_bytes(declaration) == json_bytes(declared_facts(what.total)),
+            "the declaration is not that of the measurement",
         )
         return
-    found = facts_of(said, facts.n)
-    must(json_bytes(found.to_dict()) == json_bytes(facts.to_dict()), "the declaration is not that of the measurement")
-    must(said["name"].strip() == what.entry["name"], "the declaration is of another table than the ledger's entry")
-
-
-def facts_of(said: dict, n: int | None) -> PublicFacts:
-    """The public facts that follow from an owner's declaration, for a table of n rows. ValueError for another form."""
+    implied = facts_of(declaration, facts.n)
+    must(json_bytes(implied.to_dict()) == json_bytes(facts.to_dict()), "the declaration is not that of the measurement")
     must(
-        isinstance(said, dict) and set(said) == set(_DECLARATION),
+        declaration["name"].strip() == what.entry["name"], "the declaration is of another table than the ledger's entry"
+    )
+
+
+def facts_of(declaration: dict, n: int | None) -> PublicFacts:
+    """Return the public facts that follow from an owner's declaration, for a table of n rows.
+
+    Raises ValueError or `Wrong` for another form.
+    """
+    must(
+        isinstance(declaration, dict) and set(declaration) == set(_DECLARATION),
         f"the declaration must hold {', '.join(_DECLARATION)}",
     )
-    must(said["format"] == "privcov-declaration-1", "the declaration is of another format")
+    must(declaration["format"] == "privcov-declaration-1", "the declaration is of another format")
     for name in ("name", "row_stands_for"):
-        _words(name, said[name])
-    columns, bounded = said["columns"], said["row_bound"] is None
+        _words(name, declaration[name])
+    columns, bounded = declaration["columns"], declaration["row_bound"] is None
     must(isinstance(columns, list) and len(columns) > 0, "the declaration must list columns")
     for column in columns:
         must(isinstance(column, dict) and set(column) == set(_COLUMN), f"a column must hold {', '.join(_COLUMN)}")
         must(isinstance(column["name"], str) and isinstance(column["reason"], str), "names and reasons must be text")
-    must(isinstance(said["label"], str) and isinstance(said["n_public"], bool), "label is text, n_public true or false")
-    must(isinstance(said["classes"], list), "classes must be a list")
-    must(bool(said["classes"]) == bool(said["label"]), "a label has classes, and classes have a label")
-    must((n is not None) == said["n_public"], "the declaration and the measurement differ on whether n is public")
+    must(
+        isinstance(declaration["label"], str) and isinstance(declaration["n_public"], bool),
+        "label is text, n_public true or false",
+    )
+    must(isinstance(declaration["classes"], list), "classes must be a list")
+    must(bool(declaration["classes"]) == bool(declaration["label"]), "a label has classes, and classes have a label")
+    must(
+        (n is not None) == declaration["n_public"], "the declaration and the measurement differ on whether n is public"
+    )
     places = [c[k] for c in columns for k in ("low", "high", "typical")]
     must(bounded or not any(v is not None for v in places), "a declaration has bounds or a row_bound, not both")
     units = working_units(
         tuple(c["name"] for c in columns),
-        said["row_bound"],
+        declaration["row_bound"],
         [(c["low"], c["high"]) for c in columns] if bounded else None,
         [c["typical"] for c in columns] if bounded else None,
     )
-    classes = tuple(said["classes"]) if said["label"] else ()
+    classes = tuple(declaration["classes"]) if declaration["label"] else ()
     return declared(
-        tuple(c["name"] for c in columns), units, classes, n, said["n_public"], said["rows_per_person"], said["missing"]
+        tuple(c["name"] for c in columns),
+        units,
+        classes,
+        n,
+        declaration["n_public"],
+        declaration["rows_per_person"],
+        declaration["missing"],
     )
 
 

@@ -1,6 +1,6 @@
-"""The bundle: one zip that holds everything released, and a script that checks it without the data.
+"""Make the bundle: one zip that holds everything released, and a script that checks it without the data.
 
-Nothing in it was read off the rows except the noisy measurement: no hash of the file, no number of rows that is not
+Nothing in it comes from the rows except the noisy measurement: no hash of the file, no number of rows that is not
 public, no seed (there was none).
 """
 
@@ -26,26 +26,29 @@ _LISTED = 66  # pairs in intervals.csv: all of 12 columns
 
 
 def make_bundle(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> bytes:
-    """The zip. The same inputs give the same bytes. pictures: stem of a file in `EXTRAS` -> (title, figure)."""
+    """Return the zip. The same inputs give the same bytes.
+
+    ``pictures`` holds (title, figure) by the stem of a file in `EXTRAS`.
+    """
     files = {**derived_files(what, library()), **_extras(what, pictures)}
     files["manifest.json"] = manifest_of(files)
     return zipped(dict(sorted(files.items())), zipfile.ZIP_DEFLATED)
 
 
 def recorded(entry: dict) -> dict:
-    """What a bundle says of a ledger's entry: the record of the spend, and nothing else that a ledger may keep."""
+    """Return what a bundle says of a ledger's entry: the record of the spend, and nothing else that a ledger holds."""
     return {**{k: entry[k] for k in ENTRY}, "request": {k: entry["request"][k] for k in REQUEST}}
 
 
 def intervals_of(
     noisy: Noisy, distribution: NoiseDistribution, rng: np.random.Generator, draws: int = 200
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high), d x d each: privacy-noise interval of every correlation."""
+    """Return (low, high), d x d each: the privacy-noise interval of every correlation."""
     return privacy_noise(noisy, distribution.draw, plain_correlation, rng, draws=draws, within=(-1.0, 1.0))
 
 
 def _extras(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> dict[str, bytes]:
-    """What nobody can work out again to the last byte: intervals from random draws, and pictures."""
+    """Return what cannot be derived again to the last byte: intervals from random draws, and pictures."""
     files = {}
     measured, noisy = noisy_of(what.total)
     if noisy.d > 1:

@@ -1,4 +1,7 @@
-"""A stored release, opened again: from the ledger's answer to the measurement, the matrices and the zip. Free."""
+"""Read a stored release again, from the ledger's answer to the measurement, the matrices and the zip.
+
+This spends nothing.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,20 @@ __all__ = ["Opened", "bundle_of", "correlations", "declared_facts", "open_answer
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """What a ledger's answer holds, and the matrices that follow from it.
+    """A stored release, and the matrices that follow from it.
 
-    release: as the method made it, with its statement. total: the noisy whole numbers. measured: the noisy moment.
+    Attributes
+    ----------
+    release : Release
+        The release as the method made it, with its statement.
+    total : NoisySum
+        The noisy whole numbers: the only thing that was made from the rows.
+    measured : Measured
+        The noisy moment that they give.
+    noisy : Noisy
+        The noisy moment with its public facts, as post-processing takes it.
+    answers : Answers
+        The matrices that follow from it, in the data's units.
     """
 
     release: Release
@@ -43,12 +57,40 @@ class Opened:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names, as declared."""
+        """The names of the columns, as declared."""
         return self.total.facts.columns
 
 
 def open_answer(answer: str) -> Opened:
-    """From the bytes in the ledger. The same bytes give the same doubles."""
+    """Return a stored release, read from the text in the ledger. The same text gives the same doubles.
+
+    Parameters
+    ----------
+    answer : str
+        The answer as `privcov.Ledger.answer` returns it.
+
+    Returns
+    -------
+    Opened
+        The release and the matrices that follow from it.
+
+    Raises
+    ------
+    ValueError
+        Where the post-processing of the stored release failed.
+
+    Guarantee
+    ---------
+    That of the stored release, as its statement gives it. Everything here is post-processing of the stored measurement.
+
+    Spends
+    ------
+    Nothing: it sees only the ledger's answer.
+
+    Reference
+    ---------
+    Dwork & Roth 2014, The Algorithmic Foundations of Differential Privacy, Proposition 2.1 (post-processing).
+    """
     return _opened(read_release(answer))
 
 
@@ -60,17 +102,58 @@ def _opened(release: Release) -> Opened:
 
 
 def correlations(opened: Opened, rng: np.random.Generator, draws: int = 200) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high), d x d each: privacy-noise interval of every correlation."""
+    """Return the 95 % privacy-noise interval of every correlation.
+
+    Parameters
+    ----------
+    opened : Opened
+        The stored release.
+    rng : Generator
+        Source of the simulated noise; it has no influence on the release.
+    draws : int, optional
+        Number of simulated draws of the noise, at least 20.
+
+    Returns
+    -------
+    low, high : ndarray of shape (d, d)
+        Ends of the intervals, from -1 to 1.
+
+    Raises
+    ------
+    ValueError
+        For fewer than 20 draws.
+    """
     return intervals_of(opened.noisy, opened.measured.distribution, rng, draws)
 
 
 def bundle_of(
     opened: Opened, entry: dict, declaration: dict | None, pictures: Mapping[str, tuple[str, Picture]]
 ) -> bytes:
-    """The zip of a stored release. Raises ValueError for one whose guarantee is not established: none is handed on.
+    """Return the zip of a stored release.
 
-    entry: as `privcov.ledger.Entry.to_dict` gives it. declaration: the owner's, as JSON values; None where it is not at
-    hand, and then, or where it is another one than that of the release, the release's own public facts stand for it.
+    Parameters
+    ----------
+    opened : Opened
+        The stored release.
+    entry : dict
+        The ledger's entry, as `privcov.ledger.Entry.to_dict` returns it.
+    declaration : dict or None
+        The owner's declaration as JSON values. Where it is None, or is not the declaration of this release, the public
+        facts of the release take its place.
+    pictures : mapping of str to (str, Picture)
+        Title and figure by the stem of a file in `privcov.bundle.derived.EXTRAS`.
+
+    Returns
+    -------
+    bytes
+        The zip file.
+
+    Raises
+    ------
+    ValueError
+        For a release whose guarantee is not established: no bundle is made of it.
+    RuntimeError
+        Where the bundle would state something else than the release, which is a defect.
     """
     release = opened.release
     if release.exposed:
@@ -78,7 +161,7 @@ def bundle_of(
     if declaration is None or not _of_release(declaration, opened.total, entry["name"]):
         declaration = declared_facts(opened.total)
     given = release.given
-    assert given is not None  # a stored sum was measured
+    assert given is not None  # a stored sum has a guarantee
     what = Inputs(opened.total, as_stated(given), recorded(entry), declaration)
     if statement_of(what, opened.measured).lines != release.statement.lines:
         raise RuntimeError("The bundle would state something else than the release: a defect, and no bundle was made.")
@@ -87,16 +170,33 @@ def bundle_of(
 
 def _of_release(declaration: dict, total: NoisySum, name: str) -> bool:
     try:
-        found = facts_of(declaration, total.facts.n)
+        implied = facts_of(declaration, total.facts.n)
     except (ValueError, Wrong):
         return False
-    return found.to_dict() == total.facts.to_dict() and declaration["name"].strip() == name
+    return implied.to_dict() == total.facts.to_dict() and declaration["name"].strip() == name
 
 
 def save(release: Release, path: Path | str, declaration: dict | None = None) -> None:
-    """Write the bundle of a release made by `release_private`; see `Release.save_bundle`."""
+    """Write the bundle of a release made by `release_private`, whole or not at all; see `Release.save_bundle`.
+
+    Parameters
+    ----------
+    release : Release
+        A release with its measurement and its entry in the ledger.
+    path : Path or str
+        Where to write the zip; a file there is replaced.
+    declaration : dict or None, optional
+        The owner's declaration as JSON values; see `bundle_of`.
+
+    Raises
+    ------
+    ValueError
+        For a release whose guarantee is not established.
+    OSError
+        Where the file cannot be written.
+    """
     place = Path(path)
-    assert release.entry is not None  # `Release.save_bundle` asks for it
+    assert release.entry is not None  # checked by `Release.save_bundle`
     raw = bundle_of(_opened(release), dict(release.entry), declaration, {})
     beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}")
     try:

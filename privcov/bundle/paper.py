@@ -1,4 +1,4 @@
-"""Two pages of paper: the record for the data protection officer, and the report of a release. HTML, no script."""
+"""Write two pages of HTML without scripts: the record for the data protection officer, and the report of a release."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NOT_COVERED = (
 
 
 def page(title: str, *parts: str) -> str:
-    """A whole HTML page; the parts are HTML already, the title is escaped."""
+    """Return a whole HTML page; the parts are HTML already, the title is escaped."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f"<style>{_STYLE}</style></head><body><h1>{text(title)}</h1>{''.join(parts)}</body></html>\n"
@@ -48,22 +48,22 @@ def page(title: str, *parts: str) -> str:
 
 
 def text(words: Any) -> str:
-    """Words as words: no markup, and a right-to-left name turns nothing but itself."""
+    """Return text without markup, in which a right-to-left name affects nothing but itself."""
     return f"<bdi>{escape(str(words))}</bdi>"
 
 
 def section(title: str, body: str) -> str:
-    """A heading and what is under it; body: HTML."""
+    """Return a heading and the HTML below it."""
     return f"<h2>{escape(title)}</h2>{body}"
 
 
 def listed(items: Sequence[str]) -> str:
-    """A list of plain texts."""
+    """Return a list of plain texts."""
     return "<ul>" + "".join(f"<li>{text(i)}</li>" for i in items) + "</ul>"
 
 
 def grid(header: Sequence[str], lines: Sequence[Sequence[Any]], kind: str = "") -> str:
-    """A table of plain texts. kind: its class in the style sheet."""
+    """Return a table of plain texts. ``kind`` is its class in the style sheet."""
     head = "".join(f"<th>{escape(h)}</th>" for h in header)
     body = "".join("<tr>" + "".join(f"<td>{text(c)}</td>" for c in line) + "</tr>" for line in lines)
     named = f' class="{kind}"' if kind else ""
@@ -78,11 +78,11 @@ def officer_record(
     twin: str,
     chosen: str,
 ) -> str:
-    """The record to sign before a release.
+    """Return the record to sign before a release.
 
-    declared: sentences. bounds: (column, low, high, typical, reason). candidates: (guarantee, attacker's chance,
-    odds, expected error, noise on a correlation, smallest visible correlation) per candidate. chosen: what the chosen
-    one means, in words.
+    ``declared`` holds sentences; ``bounds`` (column, low, high, typical, reason) per column; ``candidates`` (guarantee,
+    attacker's chance, odds, expected error, noise on a correlation, smallest visible correlation) per candidate.
+    ``twin`` is a sentence on the simulated table, and ``chosen`` says what the chosen guarantee means, in words.
     """
     shown = [(c, *(plain(x) if isinstance(x, float) else _short(x) for x in rest)) for c, *rest in bounds]
     most = 14  # lines; more would not fit on the page, and the declaration file has them
@@ -128,7 +128,10 @@ def release_report(
     pairs: Sequence[Sequence[Any]],
     inputs: Sequence[Sequence[str]],
 ) -> str:
-    """The report of a release. pairs: (column, column, correlation, its noise). inputs: (file, hash)."""
+    """Return the report of a release.
+
+    ``pairs`` holds (column, column, correlation, its noise), and ``inputs`` (file, hash).
+    """
     return page(
         f"Release: {name}",
         section("What was released", listed(facts)),

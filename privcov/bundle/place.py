@@ -1,4 +1,4 @@
-"""A bundle as it lies somewhere, a folder or a zip, read into memory with nothing followed, run or trusted."""
+"""Read a bundle, a folder or a zip, into memory; nothing in it is followed, run or trusted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 
 MOST_FILES = 200
-MOST_BYTES = 2**28  # of all files together; the largest bundle has some 40 MB
+MOST_BYTES = 2**28  # of all files together; the largest bundle has about 40 MB
 
 
 class Wrong(Exception):
@@ -19,19 +19,22 @@ class Wrong(Exception):
 
 
 def must(holds: bool, sentence: str) -> None:
-    """Raises `Wrong` with the sentence where it does not hold."""
+    """Raise `Wrong` with the sentence where it does not hold."""
     if not holds:
         raise Wrong(sentence)
 
 
 def read_place(place: Path) -> dict[str, bytes]:
-    """Path inside the bundle -> bytes. Raises `Wrong` for links, strange names and sizes; nothing is unpacked."""
+    """Return bytes by path inside the bundle. Nothing is unpacked.
+
+    Raises `Wrong` for links, strange names and sizes.
+    """
     must(os.path.lexists(place), f"there is no bundle at {str(place)!a}")
     return _folder(place) if place.is_dir() else _zip(place)
 
 
 def _folder(place: Path) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     left, waiting = MOST_BYTES, [(place, "")]
     while waiting:
         here, prefix = waiting.pop()
@@ -45,9 +48,9 @@ def _folder(place: Path) -> dict[str, bytes]:
             with open(entry.path, "rb") as file:
                 raw = file.read(left + 1)
             left -= len(raw)
-            must(left >= 0 and len(found) < MOST_FILES, "it has more files or bytes than any bundle")
-            found[name] = raw
-    return found
+            must(left >= 0 and len(files) < MOST_FILES, "it has more files or bytes than any bundle")
+            files[name] = raw
+    return files
 
 
 def _zip(place: Path) -> dict[str, bytes]:
@@ -70,9 +73,12 @@ def _zip(place: Path) -> dict[str, bytes]:
 
 
 def _members(archive: zipfile.ZipFile, whole: bytes) -> dict[str, bytes]:
-    """The files of a zip. No gap, comment or second entry of a name in which another reader would find another file."""
+    """Return the files of a zip.
+
+    Refuses gaps, comments and second entries of a name, in which another reader would find another file.
+    """
     infos, left = archive.infolist(), MOST_BYTES
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     must(len(infos) <= MOST_FILES and not archive.comment, "it has more files than any bundle, or a comment")
     end = 0
     for info in sorted(infos, key=lambda i: i.header_offset):
@@ -82,23 +88,23 @@ def _members(archive: zipfile.ZipFile, whole: bytes) -> dict[str, bytes]:
             name.isascii() and name == info.orig_filename and "\\" not in name and ":" not in name, f"odd name {name!a}"
         )
         must(not {"", ".", ".."} & set(parts), f"{name!a} leads out of the folder, or is none of a file")
-        must(name.lower() not in {other.lower() for other in found}, f"{name!a} is there twice")
+        must(name.lower() not in {other.lower() for other in files}, f"{name!a} is there twice")
         must(stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG), f"{name!a} is a link, and no file")
         must(not info.flag_bits & 0x9 and info.compress_type in (0, 8) and not info.extra, f"{name!a} is packed oddly")
         must(info.header_offset == end, f"something unlisted lies before {name!a}")
         end = info.header_offset + 30 + len(name) + info.compress_size
         raw = _content(info, whole[info.header_offset : end], left)
         left -= len(raw)
-        found[name] = raw
+        files[name] = raw
     must(archive.start_dir == end, "something unlisted lies behind the last file")
     directory = sum(46 + len(i.filename) for i in infos)
     last = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, len(infos), len(infos), directory, end, 0)
     must(whole[end + directory :] == last, "something unlisted lies in or behind the list of files")
-    return found
+    return files
 
 
 def _content(info: zipfile.ZipInfo, member: bytes, most: int) -> bytes:
-    """One file. A reader that follows the header before it, and not the list at the end, finds the same."""
+    """Return one file. A reader that follows the header before it, and not the list at the end, finds the same."""
     sign, _, flags, method, _, _, *sizes, extra = struct.unpack_from("<4s5H3L2H", member)
     listed = [info.CRC, info.compress_size, info.file_size, len(info.filename)]
     must(

@@ -1,8 +1,10 @@
-"""Reports of simulated and public work as one HTML file: figures are drawn in it, nothing is fetched, no script runs.
+"""Write reports of simulated and public work as one HTML file, with figures drawn in it; nothing is fetched or run.
 
-from privcov.bundle import report
+For example::
 
-html = report.of_study(plans, studies.run(plans))
+    from privcov.bundle import report
+
+    html = report.of_study(plans, studies.run(plans))
 """
 
 from __future__ import annotations
@@ -41,34 +43,38 @@ NOISE = "The seeded, floating-point noise of this report is for study: a private
 
 
 def figure(picture: Picture, caption: str, width: int = 640) -> str:
-    """A figure as it stands in a report: SVG with a caption. width: in pixels."""
+    """Return a figure as it appears in a report: SVG, ``width`` pixels wide, with a caption."""
     return f"<figure>{svg(picture, width=width)}<figcaption>{text(caption)}</figcaption></figure>"
 
 
 def build(title: str, provenance: str, subject: str, *parts: str, script: str = "", address: str = "") -> str:
-    """A report around ``parts``. provenance: Simulated or Public. script: its Python twin; address: path and query of
-    the page that shows the same, or ""."""
+    """Return a report around ``parts``.
+
+    ``provenance`` is Simulated or Public; ``script`` the Python script that computes the same; ``address`` the path and
+    query of the page that shows the same, or "".
+    """
     again = ""
     if address:
         again += f"<p>The page with these settings: <code>{escape(address)}</code></p>"
     if script:
         again += f"<pre>{escape(script)}</pre>"
-    made = f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pd.__version__}"
+    versions = f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pd.__version__}"
     return page(
         title,
         f'<p><span class="tag">{escape(provenance)}</span>{text(subject)}</p>',
         *parts,
         section("The same again", again) if again else "",
-        f"<p>Made with PrivCov on {escape(made)}.</p>",
+        f"<p>Made with PrivCov on {escape(versions)}.</p>",
     )
 
 
 def of_release(
     rel: Release, data: Dataset, *, script: str = "", address: str = "", more: Sequence[str] = (), title: str = ""
 ) -> str:
-    """One release beside what it is compared with: matrices, errors, the answers to beat, the attacker, the statement.
+    """Return the report of one release: matrices, errors, trivial answers to compare with, the attacker, the statement.
 
-    data: the rows it was made from, simulated or public. more: further sections, see `section` and `figure`.
+    ``data`` holds the rows it was made from, simulated or public; ``more`` further sections, see `section` and
+    `figure`.
     """
     card, against = METHODS.get(rel.method), "sample" if data.truth is None else "truth"
     parts = [
@@ -98,11 +104,11 @@ def _errors(rel: Release, data: Dataset, against: str) -> str:
         )
         for norm in ("frobenius", "spectral")
     ]
-    beat = "" if rel.target == "precision" else _beat(rel, data)
+    beat = "" if rel.target == "precision" else _answers_to_beat(rel, data)
     return grid(("Measure", "Value"), lines) + beat
 
 
-def _beat(rel: Release, data: Dataset) -> str:
+def _answers_to_beat(rel: Release, data: Dataset) -> str:
     lines = [(name, _percent(level)) for name, level in answers_to_beat(data, rel.target)]
     return "<p>Relative Frobenius errors to compare with:</p>" + grid(("Answer", "Error"), lines)
 
@@ -144,9 +150,13 @@ def _attacker(rel: Release) -> str:
 
 
 def _settings(rel: Release, data: Dataset) -> list[tuple[str, str]]:
-    found = [("Method", METHODS.get(rel.method).label), ("Data", data.name), ("Row bound R", f"{data.row_bound:.9g}")]
+    settings = [
+        ("Method", METHODS.get(rel.method).label),
+        ("Data", data.name),
+        ("Row bound R", f"{data.row_bound:.9g}"),
+    ]
     return (
-        found
+        settings
         + [(k, str(v)) for k, v in rel.parameters.items()]
         + [(f"Note {i}", n) for i, n in enumerate(rel.notes, 1)]
     )
@@ -174,9 +184,10 @@ def of_curves(
     script: str = "",
     address: str = "",
 ) -> str:
-    """Curves with their table. pictures: (picture, what its lines and bands are). words: what the curves say.
+    """Return a report of curves with their table.
 
-    declared: the rows come from a table that somebody declared public.
+    ``pictures`` holds (picture, what its lines and bands are) and ``words`` what the curves show. ``declared`` says
+    that the rows come from a table that was declared public.
     """
     notes = [NOISE, *([DECLARED] if declared else [])]
     return build(
@@ -193,7 +204,7 @@ def of_curves(
 
 
 def frame(table: pd.DataFrame) -> str:
-    """A table as HTML, numbers with four digits; the first `MOST_LINES` lines."""
+    """Return a table as HTML, numbers with four digits; the first `MOST_LINES` lines."""
 
     def shown(value: object) -> str:
         if isinstance(value, (float, np.floating)):
@@ -206,7 +217,10 @@ def frame(table: pd.DataFrame) -> str:
 
 
 def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
-    """The report of `python -m privcov run`: what was run, and the mean of every point with its replicate quantiles."""
+    """Return the report of a study: what was run, and the mean of every point with its replicate quantiles.
+
+    The command ``python -m privcov run`` writes it.
+    """
     summary = studies.summary(plans, table)
     sources = list(dict.fromkeys(plan.source for plan in plans))
     groups = {SOURCES.get(key).group for key in sources}
@@ -226,17 +240,17 @@ def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
         "Simulated" if groups == {"Simulated"} else "Public",
         f"{len(plans)} plan{'s' if len(plans) > 1 else ''}, {sum(p.steps for p in plans):,} runs of a method",
         section("Results", listed(words) + "".join(figure(drawn, f"{name}: {what}") for name, drawn in pictures)),
-        section("Table", frame(_for_people(summary))),
+        section("Table", frame(_labelled(summary))),
         section("The study", f"<pre>{escape(studies.write(plans))}</pre>"),
     )
 
 
 def _study_curves(summary: pd.DataFrame) -> list[tuple[str, Picture]]:
-    """One picture per metric, where exactly one number varies from point to point; none elsewhere."""
-    found = []
+    """Return one picture per metric, where exactly one number varies from point to point; none elsewhere."""
+    pictures = []
     for metric, part in summary.groupby("metric", sort=False):
-        told = part.drop(columns=["metric", *_MEASURED])
-        varied = [name for name in told if name != "method" and told[name].nunique(dropna=False) > 1]
+        settings = part.drop(columns=["metric", *_MEASURED])
+        varied = [name for name in settings if name != "method" and settings[name].nunique(dropna=False) > 1]
         if len(varied) != 1 or not pd.api.types.is_numeric_dtype(part[varied[0]]) or not (part["mean"] > 0).any():
             continue
         x = varied[0]
@@ -253,18 +267,21 @@ def _study_curves(summary: pd.DataFrame) -> list[tuple[str, Picture]]:
             log=bool((part[x] > 0).all()),
             log_error=metric not in CLASSIFICATION,
         )
-        found.append((metric_name(metric), drawn))
-    return found
+        pictures.append((metric_name(metric), drawn))
+    return pictures
 
 
 def _label(entry: str) -> str:
-    """A method as a table names it, its key and perhaps its settings, for people."""
+    """Return the label of a method that a table names by its key, perhaps with settings."""
     key, _, settings = entry.partition(" ")
     return METHODS.get(key).label + (f", {settings}" if settings else "")
 
 
-def _for_people(summary: pd.DataFrame) -> pd.DataFrame:
-    """Methods by their labels, and without what is the same in every line and said in the study below."""
-    told = summary.assign(method=[_label(entry) for entry in summary["method"]])
-    same = [name for name in ("guarantee", "delta", "metric", "failed") if name in told and told[name].nunique() == 1]
-    return told.drop(columns=[name for name in same if name != "failed" or not told[name].any()])
+def _labelled(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the summary with the labels of methods, without what is the same in every line.
+
+    The study below the table has what is left out.
+    """
+    shown = summary.assign(method=[_label(entry) for entry in summary["method"]])
+    same = [name for name in ("guarantee", "delta", "metric", "failed") if name in shown and shown[name].nunique() == 1]
+    return shown.drop(columns=[name for name in same if name != "failed" or not shown[name].any()])

@@ -1,4 +1,4 @@
-"""Text that leaves the app: names that a spreadsheet must not run and a browser must not read as markup."""
+"""Write text that leaves the app: names that a spreadsheet must not run and a browser must not read as markup."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "\uff1d", "\uff0b", 
 
 
 def cell(text: object) -> str:
-    """A text cell or header that no spreadsheet takes for a formula: an apostrophe in front where it would.
+    """Return a text cell or header that no spreadsheet takes for a formula: an apostrophe in front where it would.
 
     Numbers are not text: a column of them may begin with a minus sign.
     """
@@ -26,19 +26,19 @@ def cell(text: object) -> str:
 
 
 def cells(names: Iterable[object]) -> list[str]:
-    """`cell` of every name; names that only invisible letters told apart get a number behind them."""
-    found: list[str] = []
+    """Return `cell` of every name; names that differ only in invisible letters get a number behind them."""
+    distinct: list[str] = []
     for name in map(cell, names):
         number, fresh = 1, name
-        while fresh in found:
+        while fresh in distinct:
             number += 1
             fresh = f"{name} ({number})"
-        found.append(fresh)
-    return found
+        distinct.append(fresh)
+    return distinct
 
 
 def table(matrix: np.ndarray, columns: tuple[str, ...], rows: tuple[str, ...], corner: str = "") -> str:
-    """CSV with names on top and in front; every number is written so that it reads back as the same double."""
+    """Return CSV with names on top and in front; every number is written so that it reads back as the same double."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([corner, *cells(columns)])
@@ -48,5 +48,5 @@ def table(matrix: np.ndarray, columns: tuple[str, ...], rows: tuple[str, ...], c
 
 
 def json_bytes(value: object) -> bytes:
-    """JSON in one fixed form: sorted, ASCII, so that a changed byte never reads as the same file."""
+    """Return JSON in one fixed form: sorted and ASCII, so that a changed byte never reads as the same file."""
     return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True, default=json_default) + "\n").encode()

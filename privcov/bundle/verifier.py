@@ -1,4 +1,4 @@
-"""verify.py, generated from the library's own modules: the check on top, below it every module that the check uses.
+"""Generate verify.py from the library's own modules: the check on top, below it every module that the check uses.
 
 There is no second copy of a formula: a bundle's script computes with the text of the files that made the bundle.
 """
@@ -97,7 +97,7 @@ if __name__ == "__main__":
 
 @cache
 def verifier_source() -> str:
-    """The text of verify.py, the same for the same library."""
+    """Return the text of verify.py, the same for the same library."""
     parts = [_HEAD, "MODULES = {}\n"]
     for name in _needed(_FIRST):
         text = _path(name).read_text(encoding="utf-8")
@@ -113,7 +113,7 @@ def verifier_source() -> str:
 
 
 def library() -> Library:
-    """What this version of privcov writes into every bundle."""
+    """Return what this version of privcov writes into every bundle."""
     return Library(_cards(), _noise(), verifier_source().encode())
 
 
@@ -124,32 +124,35 @@ def _cards() -> dict[str, tuple[tuple[str, str], ...]]:
 
 @cache
 def _noise() -> dict[str, tuple[str, ...]]:
-    """What each method plans for one, few and many columns, with a public and a hidden number of rows."""
+    """Return the mechanisms that each method plans, for one, few and many columns, with n public and hidden."""
     examples: tuple[Guarantee, ...] = (PureDP(1.0), ApproxDP(1.0, 1e-6), ZCDP(1.0))
-    found: dict[str, set[str]] = {}
+    mechanisms: dict[str, set[str]] = {}
     for card, guarantee, d, n_public in itertools.product(private_methods(), examples, _COLUMNS, (True, False)):
         names = tuple(f"x{j}" for j in range(d))
         facts = declared(names, working_units(names, 1.0, None, None), (), 1, n_public, 1, "typical")
         if type(guarantee) not in card.guarantees or facts.relation not in card.relations:
             continue
         event = planned_event_of(*prepared(card.key, facts, guarantee))
-        found.setdefault(noise_key(card.key, guarantee.kind, d), set()).add(event.mechanism)
-    return {key: tuple(sorted(drawn)) for key, drawn in found.items()}
+        mechanisms.setdefault(noise_key(card.key, guarantee.kind, d), set()).add(event.mechanism)
+    return {key: tuple(sorted(drawn)) for key, drawn in mechanisms.items()}
 
 
 def _needed(first: str) -> list[str]:
-    """The module and all that it imports when it is loaded, in the order of a first reading."""
-    found, waiting = [], [first]
+    """Return the module and all that it imports when it is loaded, in the order of a first reading."""
+    modules, waiting = [], [first]
     while waiting:
         name = waiting.pop(0)
-        if name not in found:
-            found.append(name)
+        if name not in modules:
+            modules.append(name)
             waiting += _imports(_path(name).read_text(encoding="utf-8"))
-    return found
+    return modules
 
 
 def _imports(source: str) -> list[str]:
-    """Modules of privcov in the import lines outside functions; what a function imports is not needed for a check."""
+    """Return the modules of privcov in the import lines outside functions.
+
+    What a function imports is not needed for a check.
+    """
     names = []
     for node in ast.parse(source).body:
         if isinstance(node, ast.Import):

@@ -1,8 +1,9 @@
-"""The check of a bundle: every file is derived again from the measurement and compared; nothing of it is run.
+"""Check a bundle: derive every file again from the measurement and compare; nothing of the bundle is run.
 
 A bundle has four inputs, measurement.json, guarantee.json, ledger_entry.json and declaration.json. Each is read with
-every field checked, they are held against each other, the guarantee is worked out again from facts and noise, and every
-other file must be, byte for byte, what follows from them. What cannot be worked out again is listed, never passed over.
+every field checked, they are compared with each other, the guarantee is worked out again from facts and noise, and
+every other file must be, byte for byte, what follows from them. What cannot be worked out again is listed, never
+passed over.
 """
 
 from __future__ import annotations
@@ -27,12 +28,30 @@ UNCHECKED = (
 
 
 def check(files: Mapping[str, bytes], library: Library) -> list[str]:
-    """What holds and what cannot be checked, in lines. Raises `Wrong` with the first thing that does not hold."""
+    """Return what holds and what cannot be checked, as lines for the screen.
+
+    Parameters
+    ----------
+    files : mapping of str to bytes
+        Content of every file by its path inside the bundle, as `privcov.bundle.place.read_place` returns it.
+    library : Library
+        What this version of privcov writes into every bundle.
+
+    Returns
+    -------
+    list of str
+        One sentence per line; the last one says that everything that can be checked holds.
+
+    Raises
+    ------
+    Wrong
+        With the first thing that does not hold, in one sentence.
+    """
     _check_manifest(files)
     extras = sorted(name for name in files if name in EXTRAS)
     for name in INPUTS:
         must(name in files, f"{name} is missing")
-    what, told = read_inputs(files)
+    what, sentence = read_inputs(files)
     must(what.entry["request"]["method"] in library.cards, "the method is none that private rows are offered")
     event, drawn = what.total.event, noise_key(what.entry["request"]["method"], what.asked.kind, what.total.facts.d)
     must(event.mechanism in library.noise.get(drawn, ()), f"the method draws no {event.mechanism} noise ({drawn})")
@@ -50,7 +69,7 @@ def check(files: Mapping[str, bytes], library: Library) -> list[str]:
     )
     return [
         f"Files: {len(files)}, each as listed, none unlisted.",
-        f"Guarantee: {told}",
+        f"Guarantee: {sentence}",
         f"Derived again from the measurement, equal byte for byte: {len(expected) - len(INPUTS)} files, "
         f"{sum(name.endswith('.csv') for name in expected)} matrices among them.",
         *(f"Computed by privcov, not checked: {name} ({EXTRAS[name]})." for name in extras),
@@ -93,21 +112,47 @@ def _check_manifest(files: Mapping[str, bytes]) -> None:
 
 
 def verify(place: Path, library: Library) -> int:
-    """Check the bundle at this place and say so; 0 when everything that can be checked holds, else 1."""
+    """Check the bundle at a place and print the result.
+
+    Parameters
+    ----------
+    place : Path
+        A folder or a zip.
+    library : Library
+        What this version of privcov writes into every bundle.
+
+    Returns
+    -------
+    int
+        0 when everything that can be checked holds, else 1.
+    """
     try:
         lines = check(read_place(place), library)
-    except Wrong as found:
-        print(f"NOT AS WRITTEN: {found}.")
+    except Wrong as problem:
+        print(f"NOT AS WRITTEN: {problem}.")
         return 1
-    except Exception as found:  # whatever a hostile file makes of this check, it does not pass
-        print(f"NOT AS WRITTEN: the check failed with {type(found).__name__}.")
+    except Exception as problem:  # a hostile file that breaks the check does not pass
+        print(f"NOT AS WRITTEN: the check failed with {type(problem).__name__}.")
         return 1
     print(*lines, sep="\n")
     return 0
 
 
 def main(library: Library, here: Path) -> int:
-    """The command of verify.py; here: its own folder, which is checked where no other is named."""
+    """Run the command of verify.py on the bundle that its arguments name.
+
+    Parameters
+    ----------
+    library : Library
+        What the version of privcov that made verify.py writes into every bundle.
+    here : Path
+        The folder of verify.py, which is checked where no other place is named.
+
+    Returns
+    -------
+    int
+        The exit code: 0 when everything that can be checked holds, else 1.
+    """
     parser = argparse.ArgumentParser(prog="verify.py", description="Check a bundle of PrivCov without the data.")
     parser.add_argument("bundle", nargs="?", type=Path, default=here, help="folder or zip; this script's own folder")
     place = parser.parse_args().bundle

@@ -1,1 +1,1 @@
-"""The shell: one module per command, and what they share."""
+"""The command line: one module per command, and what they share."""

@@ -1,4 +1,4 @@
-"""``advice``: which method for n, d and a guarantee, from measured cells."""
+"""The command ``advice``: which method for n, d and a guarantee, from measured cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privcov.cli.progress import counted
 
 
 def add_advice(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Enter ``advice`` into the parser."""
+    """Add ``advice`` to the commands of the parser."""
     advice = commands.add_parser("advice", help="which method for my n, d and guarantee? From measured cells, no rows")
     advice.add_argument("--n", type=int, help="number of rows; where it is not public, a guess")
     advice.add_argument("--d", type=int, help="number of columns")
@@ -41,13 +41,13 @@ def _advice(options: argparse.Namespace) -> None:
     if options.n is None or options.d is None:
         raise ValueError("advice needs --n and --d, the numbers of rows and columns.")
     names = ("mean_known", "add_remove", "private", "length_ratio", "rows_per_person")
-    told = {name: getattr(options, name) for name in names}
-    found = advise(options.n, options.d, guarantee_of(options), options.target, options.structure, **told)
-    print(*found.verdict, sep="\n")
-    print("", *table(found), sep="\n")
-    if known := if_known(found):
+    given = {name: getattr(options, name) for name in names}
+    result = advise(options.n, options.d, guarantee_of(options), options.target, options.structure, **given)
+    print(*result.verdict, sep="\n")
+    print("", *table(result), sep="\n")
+    if known := if_known(result):
         print("\nIf you knew the structure:", *known, sep="\n  ")
-    print("\nWhat would change it:", *(found.what_would_change or ["nothing that was measured"]), sep="\n  ")
+    print("\nWhat would change it:", *(result.what_would_change or ["nothing that was measured"]), sep="\n  ")
 
 
 def _measure_again() -> None:

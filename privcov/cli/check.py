@@ -1,4 +1,4 @@
-"""``check``: the owner's view of a private table, and the stop where a release would spend for nothing."""
+"""The command ``check``: the owner's view of a private table, and the stop where a release would spend for nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """The command, for a parser made by `argparse.ArgumentParser.add_subparsers`."""
+    """Add ``check`` to the commands of the parser."""
     check = commands.add_parser(
         "check", help="owner's view: which cells of a private table can be used? Spends nothing"
     )
@@ -30,14 +30,14 @@ def _check(options: argparse.Namespace) -> None:
     from privcov.owner.needs import needs
 
     declaration = read_declaration(options.declaration)
-    found = looked_at(declaration, options.data)
+    result = looked_at(declaration, options.data)
     d, classes = len(declaration.columns), len(declaration.classes)
-    needed = needs(found.rows, d, classes, found.seconds, in_files=True, ledger=options.ledger)
-    print(*report(found), "", needed.sentence, sep="\n")
+    needed = needs(result.rows, d, classes, result.seconds, in_files=True, ledger=options.ledger)
+    print(*report(result), "", needed.sentence, sep="\n")
 
 
 def read_declaration(path: Path) -> Declaration:
-    """The declaration in a file. ValueError, or OSError, in one sentence."""
+    """Return the declaration in a file. Raises ValueError, or OSError, in one sentence."""
     from privcov.data_sources.private_file import Declaration
 
     try:
@@ -49,7 +49,7 @@ def read_declaration(path: Path) -> Declaration:
 
 
 def looked_at(declaration: Declaration, data: Sequence[str]) -> OwnerCheck:
-    """The owner's check of declared files, with progress, which shows no number of rows."""
+    """Return the owner's check of declared files, with progress that shows no number of rows."""
     from privcov.owner.check import check_files
 
     bar = Bar(sys.stderr, show_rows=False, what="check ")
@@ -60,38 +60,38 @@ def looked_at(declaration: Declaration, data: Sequence[str]) -> OwnerCheck:
 
 
 def stop_if_unreadable(declaration: Declaration, data: Sequence[str], accepted: Sequence[str]) -> None:
-    """ValueError, for the owner's eyes, where a column that was not accepted has no readable number."""
+    """Raise ValueError, for the owner's eyes, where a column that was not accepted has no readable number."""
     from privcov.owner.check import MARK
 
     names = [c.name for c in declaration.columns]
     if strange := [name for name in accepted if name not in names]:
         raise ValueError(f"--accept-unreadable names {strange[0]!r}, which is no declared column. Correct it.")
-    found = looked_at(declaration, data)
-    lacking = [c for c in found.columns if c.wasted and c.name not in accepted]
+    result = looked_at(declaration, data)
+    lacking = [c for c in result.columns if c.wasted and c.name not in accepted]
     if lacking:
-        told = "; ".join(f"{c.name!r} ({next(iter(c.looks), 'all cells missing')})" for c in lacking)
+        named = "; ".join(f"{c.name!r} ({next(iter(c.looks), 'all cells missing')})" for c in lacking)
         raise ValueError(
-            f"Nothing was spent. There is hardly a readable number, or none, in {told}. Correct the file, "
+            f"Nothing was spent. There is hardly a readable number, or none, in {named}. Correct the file, "
             f"declare the table without such columns, or give --accept-unreadable and their names. "
             f"Owner's view, {MARK}."
         )
 
 
-def report(found: OwnerCheck) -> list[str]:
-    """Lines for the owner's screen."""
+def report(result: OwnerCheck) -> list[str]:
+    """Return lines for the owner's screen."""
     from privcov.owner.check import CHOICE, MARK, advice
 
-    wide = max(6, *(len(c.name) for c in found.columns))
-    lines = [f"Owner's view, {MARK}.", f"{found.name}: {found.rows:,} rows", found.verdict, ""]
+    wide = max(6, *(len(c.name) for c in result.columns))
+    lines = [f"Owner's view, {MARK}.", f"{result.name}: {result.rows:,} rows", result.verdict, ""]
     lines.append(
         f"{'column':<{wide}} {'numbers':>12} {'missing':>8} {'unreadable':>10} {'outside':>8}  looks like; codes"
     )
-    for c in found.columns:
-        shares = (f"{c.share(count):.1%}" for count in (c.missing + c.infinite, c.unreadable, c.outside))
-        missing, unreadable, outside = shares
+    for c in result.columns:
+        fractions = (f"{c.share(count):.1%}" for count in (c.missing + c.infinite, c.unreadable, c.outside))
+        missing, unreadable, outside = fractions
         words = "; ".join(filter(None, (_looks(c), _codes(c))))
         lines.append(f"{c.name:<{wide}} {c.numbers:>12,} {missing:>8} {unreadable:>10} {outside:>8}  {words}".rstrip())
-    return [*lines, *(f"  {line}" for line in advice(found)), "", CHOICE]
+    return [*lines, *(f"  {line}" for line in advice(result)), "", CHOICE]
 
 
 def _looks(column: ColumnCheck) -> str:

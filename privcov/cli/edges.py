@@ -1,7 +1,8 @@
-"""Where the shell meets the system: exit codes, closed or full streams, interruptions, and files written whole.
+"""The command line and the system: exit codes, closed or full streams, interruptions, and files written whole.
 
-0: done, also for a reader that has had enough (``| head``). 1: it failed while running. 2: what was typed cannot be
-carried out. 130: interrupted. Every failure is one sentence on standard error and leaves no half file.
+Exit codes: 0 for success, also where the reader of the output stops early (``| head``); 1 for a failure while running;
+2 where what was typed cannot be carried out; 130 for an interruption. Every failure is one sentence on standard error
+and leaves no half file.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
 class OutputError(OSError):
-    """Standard output does not take the answer."""
+    """Standard output cannot be written."""
 
 
 class Failed(ValueError):
@@ -34,7 +35,7 @@ class Failed(ValueError):
 
 
 class _Answers(io.FileIO):
-    """Standard output, whose failures can be told from those of other files."""
+    """Standard output, whose failures can be distinguished from those of other files."""
 
     def write(self, some: ReadableBuffer) -> int:
         try:
@@ -44,7 +45,7 @@ class _Answers(io.FileIO):
 
 
 class _Remarks(io.FileIO):
-    """Standard error: a remark that nobody can read must not end the work that it is about."""
+    """Standard error: a remark that cannot be written must not end the work that it is about."""
 
     def write(self, some: ReadableBuffer) -> int:
         try:
@@ -54,22 +55,22 @@ class _Remarks(io.FileIO):
 
 
 class _Closed(io.TextIOBase):
-    """In place of a standard output that is closed, which Python would let answers vanish into."""
+    """A stand-in for a closed standard output, in which Python would silently lose answers."""
 
     def write(self, text: str) -> int:
         raise OutputError(errno.EBADF, "it is closed")
 
 
 def begin() -> None:
-    """Before anything that takes time to import: interruptions, and both streams, are met from here on."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not one that a shell has switched off
+    """Prepare interruptions and both output streams, before anything that takes time to import."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # unless a shell has switched it off
         signal.signal(signal.SIGINT, _leave)
     for place in (0, 1, 2):  # a closed one would be given to the next file that is opened, such as a ledger
         try:
             os.fstat(place)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
-    # What is read by people is shown in any encoding; `answer` refuses to change data.
+    # Text for people is shown in any encoding; `answer` refuses to change data.
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
     else:
@@ -78,9 +79,9 @@ def begin() -> None:
 
 
 def _over(raw: type[io.FileIO], stream: TextIO) -> TextIO:
-    """The stream with ``raw`` below it."""
+    """Return the stream with ``raw`` below it."""
     how: dict[str, Any] = {"errors": "backslashreplace", "line_buffering": stream.line_buffering}
-    if os.name == "nt" and stream.isatty():  # written there by another way than by a file
+    if os.name == "nt" and stream.isatty():  # such a terminal is not written as a file
         assert isinstance(stream, io.TextIOWrapper), "a terminal is written by no other"
         stream.reconfigure(**how)
         return stream
@@ -89,13 +90,13 @@ def _over(raw: type[io.FileIO], stream: TextIO) -> TextIO:
 
 
 def _leave(*_: object) -> None:
-    """An interruption while Python imports, when there is nothing to tidy up and a library might swallow it."""
+    """End at an interruption while Python imports, when there is nothing to tidy up and a library might ignore it."""
     print("privcov: Interrupted.", file=sys.stderr, flush=True)
     os._exit(INTERRUPTED)
 
 
 def guarded(act: Callable[[], None]) -> int:
-    """Carry out ``act``; the exit code, with one sentence for whatever goes wrong."""
+    """Carry out ``act`` and return the exit code, with one sentence for whatever goes wrong."""
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -103,40 +104,46 @@ def guarded(act: Callable[[], None]) -> int:
             act()
         finally:
             sys.stdout.flush()
-    except SystemExit as ended:  # argparse has said why
+    except SystemExit as ended:  # argparse has printed the reason
         return ended.code if isinstance(ended.code, int) else FAILED
     except KeyboardInterrupt as interruption:
-        return _said(str(interruption) or "Interrupted.", INTERRUPTED)
+        return _report(str(interruption) or "Interrupted.", INTERRUPTED)
     except OutputError as problem:
         _give_up_output()
         if problem.errno == errno.EPIPE:
             return 0
-        return _said(f"Standard output could not be written ({problem.strerror}).", FAILED)
+        return _report(f"Standard output could not be written ({problem.strerror}).", FAILED)
     except MemoryError:
-        return _said("The memory did not suffice. Ask for less at once, or use fewer workers.", FAILED)
+        return _report("The memory did not suffice. Ask for less at once, or use fewer workers.", FAILED)
     except OSError as problem:
         where = f"{problem.filename} cannot be used" if problem.filename else "The system refused"
-        return _said(f"{where} ({problem.strerror})." if problem.strerror else str(problem), FAILED)
+        return _report(f"{where} ({problem.strerror})." if problem.strerror else str(problem), FAILED)
     except (ValueError, TypeError) as problem:
-        return _said(str(problem), FAILED if _of_running(problem) else USAGE)
+        return _report(str(problem), FAILED if _of_running(problem) else USAGE)
     except RecursionError:
-        return _said("What was given has too many levels of brackets.", FAILED)
+        return _report("What was given has too many levels of brackets.", FAILED)
     except OverflowError:
+<<<<<<< HEAD
         return _said("A number that was given is too large or too small to compute with. Give another.", USAGE)
     except (RuntimeError, MissingExtra) as problem:
         return _said(str(problem), FAILED)
+=======
+        return _report("A number that was given is too large or too small to compute with. Give another.", USAGE)
+    except RuntimeError as problem:
+        return _report(str(problem), FAILED)
+>>>>>>> w5
     except Exception as problem:  # the text of a library's exception might repeat a cell
-        return _said(f"This is a defect of PrivCov ({_place(problem)}). Please report it with the command.", FAILED)
+        return _report(f"This is a defect of PrivCov ({_place(problem)}). Please report it with the command.", FAILED)
     return 0
 
 
-def _said(sentence: str, code: int) -> int:
+def _report(sentence: str, code: int) -> int:
     print(f"privcov: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
     return code
 
 
 def _of_running(problem: Exception) -> bool:
-    """Whether a ValueError is about files, the ledger or the network rather than about what was typed."""
+    """Return whether a ValueError is about files, the ledger or the network rather than about what was typed."""
     from privcov.data_sources.papers import MissingData
     from privcov.data_sources.private_file import PrivateFileError
     from privcov.ledger import LedgerError
@@ -156,7 +163,7 @@ def _place(problem: BaseException) -> str:
 
 
 def _give_up_output() -> None:
-    """What is still in the buffer would fail again when Python ends."""
+    """Discard standard output: what is still in the buffer would fail again when Python ends."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -165,7 +172,7 @@ def _give_up_output() -> None:
 
 
 def check_place(out: Path | None, option: str = "--out") -> None:
-    """ValueError, or OutputError, before anything is computed or spent where the answer could not be written."""
+    """Raise ValueError or OutputError where the answer could not be written, before anything is computed or spent."""
     if out is None:
         if isinstance(sys.stdout, _Closed):
             raise OutputError(errno.EBADF, f"it is closed; give {option}")
@@ -174,15 +181,15 @@ def check_place(out: Path | None, option: str = "--out") -> None:
         raise ValueError(
             f"{option} must name a file in a folder that exists, got {out}. Make the folder, or choose another."
         )
-    beside = out.exists() and not out.is_file()  # a device or a pipe is written where it is
+    beside = out.exists() and not out.is_file()  # a device or a pipe is written in place
     if not os.access(out if out.exists() else out.parent, os.W_OK) or not (beside or os.access(out.parent, os.W_OK)):
         raise ValueError(f"{option} {out} cannot be written. Choose another place.")
 
 
 def check_apart(places: Mapping[str, Path | None], needed: Iterable[Path]) -> None:
-    """ValueError where an answer would replace another answer, or a file that the command needs.
+    """Raise ValueError where an answer would replace another answer, or a file that the command needs.
 
-    places: option and place of each answer. Links and other names of the same file count as the file.
+    ``places`` holds option and place of each answer. Links and other names of the same file count as the file.
     """
     given = [(option, place) for option, place in places.items() if place is not None]
     for at, (option, place) in enumerate(given):
@@ -202,7 +209,10 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def check_folder(folder: Path) -> None:
-    """`Failed` before anything is computed where no file could be put into a folder, which need not exist yet."""
+    """Raise `Failed`, before anything is computed, where no file could be put into a folder.
+
+    The folder need not exist yet.
+    """
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -211,7 +221,10 @@ def check_folder(folder: Path) -> None:
 
 
 def answer(text: str, out: Path | None, otherwise: str = "") -> None:
-    """The answer to its place, whole or not at all. otherwise: what to say, and do, where that fails."""
+    """Write the answer to its place, whole or not at all.
+
+    Where that fails, ``otherwise`` is added to the message, and a reader that stops early counts as a failure too.
+    """
     try:
         if out is None:
             _print_data(text)
@@ -244,7 +257,7 @@ def _print_data(text: str) -> None:
 
 @contextlib.contextmanager
 def all_or_none() -> Iterator[Callable[[Path], Path]]:
-    """begin(path) gives the temporary name to write to; all are renamed at the end, or none is left.
+    """Yield begin(path), which returns the temporary name to write to; all are renamed at the end, or none is left.
 
     The names begin with a dot, so that no reader of the folder takes a half file for a table. A device or a pipe is
     written in its place. Raises ValueError where there is no folder to write to.

@@ -1,4 +1,4 @@
-"""``generate``: a simulated table in files, of any length."""
+"""The command ``generate``: a simulated table in files, of any length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privcov.cli.progress import Bar
 
 
 def add_generate(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """The command, for a parser made by `argparse.ArgumentParser.add_subparsers`."""
+    """Add ``generate`` to the commands of the parser."""
     generate = commands.add_parser("generate", help="write a simulated table as CSV, Parquet or Arrow, of any length")
     generate.add_argument("source", help="key of a simulated source, such as ar1-covariance")
     generate.add_argument(

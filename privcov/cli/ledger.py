@@ -1,4 +1,4 @@
-"""``ledger``: what has been spent on private tables, and their limits."""
+"""The command ``ledger``: what has been spent on private tables, and their limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privcov.cli.options import add_guarantee, guarantee_of
 
 
 def add_ledger(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Enter ``ledger`` into the parser."""
+    """Add ``ledger`` to the commands of the parser."""
     ledger = commands.add_parser("ledger", help="what has been spent on private tables, and their limits")
     ledger.add_argument("what", nargs="?", choices=("list", "show", "limit", "begin-anew"), default="list")
     ledger.add_argument("name", nargs="?", help="the declared name of a table")
@@ -58,12 +58,14 @@ def _begin_anew(options: argparse.Namespace) -> None:
             "count, although they still reveal what they did. The old files are kept under another name. Give --yes if "
             "that is meant."
         )
-    made = privcov.Ledger.begin_anew(options.ledger)
-    print(f"A new ledger begins at {made.path}; the old files are beside it, with until- and the time in their names.")
+    ledger = privcov.Ledger.begin_anew(options.ledger)
+    print(
+        f"A new ledger begins at {ledger.path}; the old files are beside it, with until- and the time in their names."
+    )
 
 
 def _marked(name: str, count: int) -> str:
-    """What the list says of releases whose guarantee is not established."""
+    """Return what the list says of releases whose guarantee is not established."""
     if not count:
         return ""
     releases = "1 release has" if count == 1 else f"{count} releases have"

@@ -1,4 +1,4 @@
-"""What several commands take: a guarantee, and parameters of a method or source."""
+"""What several commands accept: a guarantee, and parameters of a method or source."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _LEVELS = {"rho": (1e-15, 1e9), "epsilon": (1e-9, 1e6), "delta": (1e-100, 1 - 1e
 
 
 def add_guarantee(parser: argparse.ArgumentParser) -> None:
-    """Enter the options that name a guarantee."""
+    """Add the options that name a guarantee."""
     parser.add_argument("--epsilon", type=float)
     parser.add_argument("--delta", type=float)
     parser.add_argument("--rho", type=float)
 
 
 def guarantee_of(options: argparse.Namespace) -> privcov.PureDP | privcov.ApproxDP | privcov.ZCDP:
-    """The guarantee that the options name. Raises ValueError for none or several."""
+    """Return the guarantee that the options name. Raises ValueError for none or several."""
     from privcov import checks
 
     given = (options.epsilon is not None, options.delta is not None, options.rho is not None)
@@ -38,8 +38,8 @@ _TAKEN += ("files", "declaration", "progress", "again", "expected_rows")
 
 
 def parameters_of(options: argparse.Namespace) -> dict:
-    """NAME=VALUE pairs; a value is a number where it reads as one."""
-    found = {}
+    """Return the NAME=VALUE pairs as a dict; a value is a number where it reads as one."""
+    parameters = {}
     for pair in options.set:
         name, equals, value = pair.partition("=")
         if not equals:
@@ -48,8 +48,8 @@ def parameters_of(options: argparse.Namespace) -> dict:
             raise ValueError(f"--set takes a parameter of the method or source, and {name!r} is none. Leave it out.")
         for read in (int, float, str):
             try:
-                found[name] = read(value)
+                parameters[name] = read(value)
                 break
             except ValueError:
                 continue
-    return found
+    return parameters

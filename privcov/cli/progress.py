@@ -14,7 +14,7 @@ _REDRAW_SECONDS = 0.1
 
 @contextlib.contextmanager
 def progress(show_rows: bool) -> Iterator[Bar]:
-    """What `from_files` calls while it reads; the line on a terminal is ended whatever happens."""
+    """Yield what `from_files` calls while it reads; the line on a terminal is ended whatever happens."""
     shown = Bar(sys.stderr, show_rows)
     try:
         yield shown
@@ -25,9 +25,9 @@ def progress(show_rows: bool) -> Iterator[Bar]:
 class Bar:
     """Progress of a pass on a stream: one line that is drawn again on a terminal, else a line per tenth.
 
-    show_rows: False where the number of rows is not public; then times alone are shown, and a log gets the last one:
-    the share that is done after a block, whose size is known, would tell how many rows there are.
-    what: said first.
+    ``show_rows`` is False where the number of rows is not public. Then only times are shown, and a log gets only the
+    last one: the size of a block is known, so the share that is done after it would reveal the number of rows. ``what``
+    is printed first.
     """
 
     def __init__(self, stream: TextIO, show_rows: bool, what: str = "") -> None:
@@ -35,6 +35,7 @@ class Bar:
         self.tenth, self.drawn, self.width = 0, 0.0, 0
 
     def __call__(self, rows: int, total: int, seconds: float) -> None:
+        """Show that ``rows`` of ``total`` rows were read after so many seconds."""
         words = self.what + line(rows, total, seconds, self.show_rows)
         if self.terminal:
             if rows < total and time.monotonic() - self.drawn < _REDRAW_SECONDS:
@@ -48,13 +49,13 @@ class Bar:
             print(words, file=self.stream, flush=True)
 
     def end(self) -> None:
-        """Leave the line of the progress bar."""
+        """End the line of the progress bar."""
         if self.width:
             print(file=self.stream, flush=True)
 
 
 def line(rows: int, total: int, seconds: float, show_rows: bool) -> str:
-    """Share, rows, rows per second and time left, at the pace so far; without ``show_rows`` the time alone."""
+    """Return share, rows, rows per second and time left, at the pace so far; without ``show_rows`` the time alone."""
     done = rows >= total
     if not show_rows:
         return "done in " + clock(seconds) if done else clock(seconds) + " so far"
@@ -63,7 +64,7 @@ def line(rows: int, total: int, seconds: float, show_rows: bool) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Whole seconds, minutes and hours as people read them."""
+    """Return whole seconds, minutes and hours as people read them."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -72,7 +73,7 @@ def clock(seconds: float) -> str:
 
 
 def counted(done: int, total: int, rows: list[dict]) -> None:
-    """Cells that are done, of all: one line on a terminal, else a line per tenth."""
+    """Print how many cells are done, of all: one line on a terminal, else a line per tenth."""
     if sys.stderr.isatty():
         print(f"\r{done}/{total}", end="\n" if done == total else "", file=sys.stderr)
     elif done == total or done * 10 // total > (done - 1) * 10 // total:  # a log file gets a line per tenth

@@ -1,4 +1,4 @@
-"""``release``: a private table in files becomes a release on record."""
+"""The command ``release``: one release of a private table in files, recorded in the ledger."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Enter ``release`` into the parser."""
+    """Add ``release`` to the commands of the parser."""
     release = commands.add_parser("release", help="release once from a private table, on the record of the ledger")
     release.add_argument("data", nargs="+", help="CSV (plain or gz), Parquet or Arrow; files, folders or patterns")
     release.add_argument("--declaration", type=Path, required=True, help="declaration JSON: columns, bounds, persons")
@@ -84,12 +84,14 @@ def _release(options: argparse.Namespace) -> None:
     ledger = privcov.Ledger(options.ledger)
     with (
         progress(show_rows=declaration.n_public) as bar,
-        _told_when_interrupted(ledger, declaration.name.strip()),
+        _explain_interruption(ledger, declaration.name.strip()),
     ):
-        if ledger.account(declaration.name.strip()).affords(guarantee):  # else nothing can be spent, and it is said
+        if ledger.account(declaration.name.strip()).affords(
+            guarantee
+        ):  # else nothing can be spent, and release_private says so
             check.stop_if_unreadable(declaration, options.data, options.accept_unreadable)
         try:
-            made = privcov.release_private(
+            release = privcov.release_private(
                 options.method,
                 declaration.on_files(options.data, bar),
                 guarantee,
@@ -100,22 +102,22 @@ def _release(options: argparse.Namespace) -> None:
                 expected_rows=options.expected_rows,
                 **parameters_of(options),
             )
-        except VersionChanged as asked:
-            raise asked.instead("--stored", "--pay-again") from None
+        except VersionChanged as problem:
+            raise problem.instead("--stored", "--pay-again") from None
     edges.answer(
-        made.to_json() + "\n",
+        release.to_json() + "\n",
         options.out,
         "The release is stored in the ledger: the same command with a place that can be written returns it, and "
         "nothing is paid again.",
     )
     if options.bundle:
-        _save_bundle(made, options.bundle, declaration)
-    print(made.statement, file=sys.stderr)
+        _save_bundle(release, options.bundle, declaration)
+    print(release.statement, file=sys.stderr)
     print(ledger.account(declaration.name.strip()).sentence, file=sys.stderr)
 
 
 def _needed(options: argparse.Namespace) -> list[Path]:
-    """Every file that a release reads or keeps its record in."""
+    """Return every file that a release reads or keeps its record in."""
     from privcov.ledger import default_path
     from privcov.ledger.access import NAMES
     from privcov.table_files.reading import listed
@@ -126,7 +128,7 @@ def _needed(options: argparse.Namespace) -> list[Path]:
 
 
 def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: Guarantee) -> None:
-    """A seeded release from rows that need no protection: the same bits wherever the sums are made."""
+    """Make a seeded release from rows that need no protection: the same bits wherever the sums are computed."""
     only_private = (
         options.different_from,
         options.ledger,
@@ -140,7 +142,7 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
             "--accept-unreadable and --expected-rows out."
         )
     with progress(show_rows=True) as bar:
-        made = privcov.release(
+        release = privcov.release(
             options.method,
             declaration.on_public_files(options.data, bar),
             guarantee,
@@ -150,13 +152,13 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
             **parameters_of(options),
         )
     edges.answer(
-        made.to_json() + "\n", options.out, "Nothing was spent: choose another place and give the command again."
+        release.to_json() + "\n", options.out, "Nothing was spent: choose another place and give the command again."
     )
-    print(made.statement, file=sys.stderr)
+    print(release.statement, file=sys.stderr)
 
 
 @contextlib.contextmanager
-def _told_when_interrupted(ledger: privcov.Ledger, name: str) -> Iterator[None]:
+def _explain_interruption(ledger: privcov.Ledger, name: str) -> Iterator[None]:
     before = len(ledger.entries(name))
     try:
         yield
@@ -171,9 +173,9 @@ def _told_when_interrupted(ledger: privcov.Ledger, name: str) -> Iterator[None]:
         ) from None
 
 
-def _save_bundle(made: privcov.Release, place: Path, declaration: Declaration) -> None:
+def _save_bundle(release: privcov.Release, place: Path, declaration: Declaration) -> None:
     try:
-        made.save_bundle(place, json.loads(declaration.to_json()))
+        release.save_bundle(place, json.loads(declaration.to_json()))
     except OSError as problem:
         raise ValueError(
             f"{place} could not be written ({problem.strerror}). The release is stored in the ledger: the same command "

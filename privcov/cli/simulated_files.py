@@ -1,4 +1,4 @@
-"""A simulated table in files as large as wanted, written block by block.
+"""Write a simulated table of any size to files, block by block.
 
 Rows are independent draws from one truth, so a large table is repeats of a small one: block k is the source's repeat k.
 The files depend on the source, its parameters and the seed, and not on how many files the rows are spread over.
@@ -41,10 +41,11 @@ def generate(
 ) -> tuple[Path, ...]:
     """Write rows of a simulated source and return the paths, all of them or, after an error, none.
 
-    out: its ending decides the format. Several files are called stem-1-of-4 and so on. declaration: where to put the
-    public facts, for a rehearsal of a private release. progress(rows, total, seconds) is called after each block.
-    Memory: a few blocks of at most ``BLOCK_CELLS`` numbers, except for sources without a truth that is fixed by the
-    seed (one draw, as large as the source allows). Raises ValueError with one sentence, also where the disk is full.
+    The ending of ``out`` decides the format. Several files are called stem-1-of-4 and so on. ``declaration`` is where
+    to put the public facts, for a rehearsal of a private release. progress(rows, total, seconds) is called after each
+    block. Memory: a few blocks of at most ``BLOCK_CELLS`` numbers, except for sources without a truth that is fixed by
+    the seed (one draw, as large as the source allows). Raises ValueError with one sentence, also where the disk is
+    full.
     """
     card = SOURCES.get(key)
     if card.group != "Simulated":
@@ -53,8 +54,8 @@ def generate(
     if kind is None:
         raise ValueError(f"--out must end in one of {', '.join(_KINDS)}, got {out.name!r}.")
     extras.require("pyarrow", "Files of simulated rows")
-    made = _Rows(card.cls, key, parameters, checks.whole("seed", seed, 0))
-    files = checks.whole("files", files, 1, min(made.n, 10_000), "Every file needs a row.")
+    table = _Rows(card.cls, key, parameters, checks.whole("seed", seed, 0))
+    files = checks.whole("files", files, 1, min(table.n, 10_000), "Every file needs a row.")
     stem = out.name[: -len(kind)]
     names = (
         [out.name] if files == 1 else [f"{stem}-{at}-of-{files}{out.name[len(stem) :]}" for at in range(1, files + 1)]
@@ -62,13 +63,13 @@ def generate(
     paths = tuple(out.with_name(name) for name in names)
     if declaration and declaration.resolve() in [path.resolve() for path in paths]:
         raise ValueError(f"The rows and their declaration cannot both be {declaration}. Choose another name for one.")
-    with _told(out), all_or_none() as begin:
+    with _plain_errors(out), all_or_none() as begin:
         places = {path: begin(path) for path in paths}
         declared = begin(declaration) if declaration else None
-        _write(made, places, kind, progress)
+        _write(table, places, kind, progress)
         if declared:
-            text = _declared(made, f"{stem} (simulated)").to_json() + "\n"
-            with _told(declared):
+            text = _declared(table, f"{stem} (simulated)").to_json() + "\n"
+            with _plain_errors(declared):
                 declared.write_text(text, encoding="utf-8")
     return paths
 
@@ -77,7 +78,7 @@ def generate(
 
 
 class _Rows:
-    """The blocks of one table: ``n`` rows, the columns' names and the public facts are known before the first."""
+    """The blocks of one table: ``n`` rows; the columns' names and the public facts are known before the first."""
 
     def __init__(self, cls: type[Source], key: str, parameters: dict, seed: int) -> None:
         self.key, self.seed = key, seed
@@ -98,7 +99,7 @@ class _Rows:
         self.columns = self.facts.columns
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """Arrays of b x d rows, n rows in all."""
+        """Yield arrays of b x d rows, n rows in all."""
         if not self._repeats:
             yield np.asarray(self.facts.rows)
             return
@@ -108,17 +109,17 @@ class _Rows:
             yield np.asarray(self._drawn(dataclasses.replace(self.source, n=rows), repeat).rows)
 
     def _drawn(self, source: Source, repeat: int) -> Dataset:
-        found = make_dataset(source, seed=self.seed, repeat=repeat)
+        dataset = make_dataset(source, seed=self.seed, repeat=repeat)
         truth = self.facts.truth
-        assert found.truth is not None, "only a source with a truth is drawn again"
+        assert dataset.truth is not None, "only a source with a truth is drawn again"
         assert truth is not None
-        if not np.array_equal(found.truth.covariance, truth.covariance):
+        if not np.array_equal(dataset.truth.covariance, truth.covariance):
             raise RuntimeError(f"The truth of source {self.key!r} differs between draws, so they are not one table.")
-        return found
+        return dataset
 
 
-def _declared(made: _Rows, name: str) -> Declaration:
-    facts = made.facts
+def _declared(table: _Rows, name: str) -> Declaration:
+    facts = table.facts
     columns = [Column(column) for column in facts.columns]
     if facts.bounds is not None:
         reason = "public limits of the simulated source"
@@ -126,7 +127,7 @@ def _declared(made: _Rows, name: str) -> Declaration:
         columns = [Column(column, low, high, typical, reason) for column, (low, high), typical in rows]
     return Declaration(
         name=name,
-        row_stands_for=f"one simulated row of {made.key} (seed {made.seed}), no person",
+        row_stands_for=f"one simulated row of {table.key} (seed {table.seed}), no person",
         columns=tuple(columns),
         row_bound=facts.row_bound if facts.bounds is None else None,
     )
@@ -135,12 +136,15 @@ def _declared(made: _Rows, name: str) -> Declaration:
 # --- files --------------------------------------------------------------------------------------------------
 
 
-def _write(made: _Rows, places: dict[Path, Path], kind: str, progress: Progress | None) -> None:
-    """The rows in order, the same number in each file or one more. places: final name -> name to write to."""
-    began, total, blocks, rest = time.monotonic(), 0, made.blocks(), np.empty((0, len(made.columns)))
+def _write(table: _Rows, places: dict[Path, Path], kind: str, progress: Progress | None) -> None:
+    """Write the rows in order, the same number in each file or one more.
+
+    ``places`` gives the name to write to by the final name.
+    """
+    began, total, blocks, rest = time.monotonic(), 0, table.blocks(), np.empty((0, len(table.columns)))
     for at, (path, place) in enumerate(places.items()):
-        left = made.n * (at + 1) // len(places) - made.n * at // len(places)
-        with _told(path), _writer(place, kind, made.columns) as write:
+        left = table.n * (at + 1) // len(places) - table.n * at // len(places)
+        with _plain_errors(path), _writer(place, kind, table.columns) as write:
             while left:
                 rest = rest if len(rest) else next(blocks)
                 now, rest = rest[:left], rest[left:]
@@ -148,12 +152,15 @@ def _write(made: _Rows, places: dict[Path, Path], kind: str, progress: Progress 
                 left -= len(now)
                 total += len(now)
                 if progress:
-                    progress(total, made.n, time.monotonic() - began)
+                    progress(total, table.n, time.monotonic() - began)
 
 
 @contextlib.contextmanager
 def _writer(place: Path, kind: str, columns: tuple[str, ...]) -> Iterator[Callable[[np.ndarray], None]]:
-    """write(rows) for one open file of float64 columns; what is written so far is complete when the block ends."""
+    """Yield write(rows) for one open file of float64 columns.
+
+    What is written so far is complete when the block ends.
+    """
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
     import pyarrow.parquet as pq
@@ -177,8 +184,8 @@ def _writer(place: Path, kind: str, columns: tuple[str, ...]) -> Iterator[Callab
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """What the system says against a file, in one sentence."""
+def _plain_errors(path: Path) -> Iterator[None]:
+    """Turn what the system says against a file into one sentence."""
     try:
         yield
     except OSError as problem:

@@ -1,4 +1,4 @@
-"""``verify``: a bundle is checked without the data."""
+"""The command ``verify``: a bundle is checked without the data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def add_verify(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Enter ``verify`` into the parser."""
+    """Add ``verify`` to the commands of the parser."""
     verify = commands.add_parser("verify", help="check a bundle without the data; nothing of the bundle is run")
     verify.add_argument("bundle", type=Path, help="the zip, or the folder that it was unpacked to")
     verify.set_defaults(act=_verify)

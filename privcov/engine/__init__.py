@@ -1,7 +1,7 @@
 """Many cores, or a cluster: `each` runs one function on many tasks and yields the results as they finish.
 
 On this machine the tasks run in worker processes (or threads); with ``PRIVCOV_SCHEDULER=tcp://host:port`` the same
-calls run on a cluster of dask.distributed. Nothing about a result depends on where it was computed: a task says
+calls run on a cluster of dask.distributed. Nothing about a result depends on where it was computed: a task contains
 everything it needs, its random streams included, and linear algebra has one thread everywhere.
 
 PRIVCOV_WORKERS limits the number of processes or threads here; the default is the cores this process may use.
@@ -41,7 +41,10 @@ Task = TypeVar("Task")
 
 
 def remote() -> str:
-    """The address of the cluster's scheduler from PRIVCOV_SCHEDULER, or "". EngineError for what is no address."""
+    """Return the address of the cluster's scheduler from PRIVCOV_SCHEDULER, or "".
+
+    Raises EngineError for what is not an address.
+    """
     address = os.environ.get("PRIVCOV_SCHEDULER", "").strip()
     if address and not address.startswith(("tcp://", "tls://")):
         raise EngineError(
@@ -52,7 +55,7 @@ def remote() -> str:
 
 
 def workers() -> int:
-    """How many processes or threads `each` uses on this machine: PRIVCOV_WORKERS, or the cores of this process."""
+    """Return how many processes or threads `each` uses here: PRIVCOV_WORKERS, or the cores of this process."""
     given = os.environ.get("PRIVCOV_WORKERS", "").strip()
     if given:
         if not given.isascii() or not given.isdigit() or not 1 <= int(given) <= 1024:
@@ -67,14 +70,17 @@ def workers() -> int:
 
 
 def patience() -> float:
-    """Seconds of work worth doing here before processes are used: about what starting them takes, if they must be."""
+    """Return the seconds of work worth doing here before processes are used: about what it takes to start them.
+
+    It is short where they already run.
+    """
     from privcov.engine import processes
 
     return processes.patience()
 
 
 def give_way() -> None:
-    """Worker processes that start from now on let this process go first: it is a server that has to answer."""
+    """Give worker processes that start from now on a lower priority than this process, a server that has to answer."""
     from privcov.engine import processes
 
     processes.give_way()
@@ -90,25 +96,45 @@ def each(
     stop: Event | None = None,
     confidential: bool = False,
 ) -> Results[Result]:
-    """(position, work(task)) of every task, each exactly once, in the order in which they finish.
+    """Yield (position, work(task)) of every task, each exactly once, in the order in which they finish.
 
-    work:     a function that other processes can import. tasks, results: picklable.
-    threads:  threads of this process instead of processes, for work that releases Python's lock.
-    workers:  whole number >= 1, default `workers`; with 1 everything runs here. A cluster has the workers it has.
-    patience: seconds of work done here, one task after the other, before processes are used; and only if about as
-              much is left. Default `patience`. Threads and a cluster are used at once.
-    stop:     when it is set the iterator ends, within a fraction of a second unless a task is computed right here.
-    confidential: tasks and results stay on this machine or on encrypted links. EngineError where a cluster would send
-              them over a network that others may read; its workers are looked at every two seconds.
-
-    Closing the iterator drops what has not begun, and ends worker processes that nobody else uses. An exception of
+    Closing the iterator drops what has not begun, and ends worker processes that nothing else uses. An exception of
     ``work`` is raised here and does the same. A worker that dies (killed, out of memory) costs nothing but time: its
-    tasks are computed again, at most three times. EngineError for what the caller cannot be blamed for: workers that
-    keep dying, a scheduler that is not there or is lost. What was yielded before is complete.
+    tasks are computed again, at most three times. What was yielded before an error is complete.
+
+    Parameters
+    ----------
+    work : callable
+        A function that other processes can import.
+    tasks : iterable
+        Arguments of ``work``. Tasks and results must be picklable.
+    threads : bool, optional
+        Whether to use threads of this process instead of processes, for work that releases Python's lock.
+    workers : int or None, optional
+        Whole number >= 1, default `workers`; with 1 everything runs here. A cluster has the workers it has.
+    patience : float or None, optional
+        Seconds of work done here, one task after the other, before processes are used; and only if about as much is
+        left. Default `patience`. Threads and a cluster are used at once.
+    stop : Event or None, optional
+        When it is set the iterator ends, within a fraction of a second unless a task is computed in this process.
+    confidential : bool, optional
+        Whether tasks and results must stay on this machine or on encrypted links. The workers of a cluster are checked
+        every two seconds.
+
+    Returns
+    -------
+    generator of (int, object)
+        Position of the task and its result.
+
+    Raises
+    ------
+    EngineError
+        For failures that are not the caller's: workers that keep dying, a scheduler that is not there or is lost, and a
+        cluster that would send confidential data over a network that others may read.
     """
     tasks = list(tasks)
     count = _default_workers() if workers is None else checks.whole("workers", workers, 1, 1024)
-    if inside():  # a task that has tasks of its own: its neighbours already use the other cores
+    if inside():  # a task with tasks of its own: the other cores are already in use
         return _here(work, tasks, stop)
     if address := remote():
         from privcov.engine import cluster
@@ -135,7 +161,10 @@ def _here(work: Callable, tasks: list, stop: Event | None) -> Results:
 
 
 def _threads(work: Callable, tasks: list, count: int, stop: Event | None) -> Results:
-    """One task more than threads is under way, so that results nobody has taken yet do not pile up."""
+    """Run the tasks in threads.
+
+    One task more than threads is under way, so that results that have not been taken yet do not pile up.
+    """
     todo = iter(enumerate(tasks))
     running: dict[Future, int] = {}
     pool = ThreadPoolExecutor(count, thread_name_prefix="privcov")

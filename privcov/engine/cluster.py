@@ -1,4 +1,4 @@
-"""The same tasks on a cluster of dask.distributed, whose scheduler PRIVCOV_SCHEDULER names.
+"""Run the same tasks on a cluster of dask.distributed, whose scheduler PRIVCOV_SCHEDULER names.
 
 The scheduler gives the tasks of a worker that died to another one. What it cannot mend becomes an EngineError within
 seconds: no scheduler, no worker, another version of the project on a worker.
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 CONNECT_SECONDS = 5
-# A worker that died and is started again by its nanny is back within this time.
+# A worker that died and is started again by dask's nanny process is back within this time.
 NO_WORKER_SECONDS = 30
 _STATUS_SECONDS = 2
 _HERE = "or unset PRIVCOV_SCHEDULER to compute on this machine. What is finished is kept."
 
 
 def run(work: Callable, tasks: list, address: str, stop: Event | None, confidential: bool) -> Results:
-    """As `privcov.engine.each`, on the workers of the scheduler at ``address``."""
+    """Run the tasks as `privcov.engine.each` does, on the workers of the scheduler at ``address``."""
     if not tasks:
         return
     if confidential:
@@ -42,8 +42,8 @@ def run(work: Callable, tasks: list, address: str, stop: Event | None, confident
         session.close()
 
 
-def check_closed(who: str, address: str) -> None:
-    """EngineError unless the address is of this machine or its links are encrypted."""
+def check_closed(peer: str, address: str) -> None:
+    """Raise EngineError unless the address is of this machine or its links are encrypted."""
     if address.startswith("tls://"):
         return
     host = address.partition("://")[2].rpartition(":")[0].strip("[]")
@@ -53,7 +53,7 @@ def check_closed(who: str, address: str) -> None:
         here = False
     if not here:
         raise EngineError(
-            f"{who} {address} would get sums of private rows without noise over a network that others may read. Use a "
+            f"{peer} {address} would get sums of private rows without noise over a network that others may read. Use a "
             "tls:// address or one of this machine, or unset PRIVCOV_SCHEDULER."
         )
 
@@ -66,7 +66,7 @@ def _connect(address: str) -> Client:
             f"PRIVCOV_SCHEDULER is {address}, but dask.distributed is not installed. Install it with: pip install "
             '"privcov[cluster]"; or unset PRIVCOV_SCHEDULER to compute on this machine.'
         ) from None
-    # It logs the traceback of what is said in one sentence here.
+    # It would log the traceback of an error that is one sentence here.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -96,7 +96,7 @@ class _Session:
         self.finished: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.pace, self.submitted = Pace(), 0
         self.threads, self.looked = 0, 0.0
-        self.lonely_since: float | None = None
+        self.no_worker_since: float | None = None
 
     def results(self, work: Callable, tasks: list, stop: Event | None) -> Results:
         waiting = deque(enumerate(tasks))
@@ -110,20 +110,20 @@ class _Session:
             except queue.Empty:
                 continue
             future = self.running.pop(key)
-            seconds, found, problem = self.answer(future)
+            seconds, results, problem = self.answer(future)
             future.release()
             if isinstance(problem, OtherCode):
                 raise EngineError(
                     f"A worker of {self.address} runs another version of privcov, from {problem}. Start the workers in "
                     f"this project's folder (or with it in PYTHONPATH), {_HERE}"
                 )
-            self.pace.add(seconds, len(found))
-            yield from found
+            self.pace.add(seconds, len(results))
+            yield from results
             if problem is not None:
                 raise problem
 
     def submit(self, work: Callable, taken: list) -> None:
-        # A key of its own for every batch: the scheduler would take equal keys for the same, already finished, task.
+        # Every batch has its own key: the scheduler would take equal keys for the same, already finished, task.
         key = f"privcov-{self.name}-{self.submitted}"
         self.submitted += 1
         future = self.client.submit(batch, work, taken, code_hash(), key=key, pure=False)
@@ -141,7 +141,7 @@ class _Session:
                 f"them more memory, {_HERE}"
             ) from problem
         except Exception as problem:
-            # The batch returns exceptions of the work; what is raised here is the machinery's.
+            # The batch returns exceptions of the work; what is raised here comes from dask.
             missing = _missing_module(problem)
             if missing:
                 raise EngineError(
@@ -151,7 +151,7 @@ class _Session:
             self.lost(problem)
 
     def look(self) -> None:
-        """From time to time: is the scheduler there, and does it have workers?"""
+        """Check from time to time that the scheduler is there and has workers."""
         now = time.monotonic()
         if now - self.looked < _STATUS_SECONDS:
             return
@@ -167,10 +167,10 @@ class _Session:
             check_closed("The worker", worker)
         self.threads = sum(threads.values())
         if self.threads:
-            self.lonely_since = None
+            self.no_worker_since = None
             return
-        self.lonely_since = self.lonely_since or now
-        if now - self.lonely_since > NO_WORKER_SECONDS:
+        self.no_worker_since = self.no_worker_since or now
+        if now - self.no_worker_since > NO_WORKER_SECONDS:
             raise EngineError(
                 f"The scheduler at {self.address} has had no worker for {NO_WORKER_SECONDS} s. Start one (python -m "
                 f"dask worker {self.address}), {_HERE}"
@@ -178,7 +178,7 @@ class _Session:
 
     def lost(self, problem: Exception | None) -> NoReturn:
         raise EngineError(
-            f"The scheduler at {self.address} was lost in the middle of the work ({_words(problem)}). Start it again, "
+            f"The scheduler at {self.address} was lost in the middle of the work ({_reason(problem)}). Start it again, "
             f"{_HERE}"
         ) from problem
 
@@ -200,5 +200,5 @@ def _missing_module(problem: BaseException | None) -> str:
     return ""
 
 
-def _words(problem: Exception | None) -> str:
+def _reason(problem: Exception | None) -> str:
     return "connection closed" if problem is None else f"{type(problem).__name__}: {str(problem).partition(chr(10))[0]}"

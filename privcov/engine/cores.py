@@ -12,8 +12,9 @@ _ALL: set[int] = set()  # of a process that is tied; empty in any other
 def tie() -> None:
     """Keep every thread of this process, also later ones, on one core; worker processes get all of them back.
 
-    For a server of pages: its threads hand Python's lock to each other a hundred times a run, which across two cores
-    costs several times as much as the work itself. Only where the system can do it (Linux); elsewhere nothing happens.
+    This is for a server of pages: its threads pass Python's lock to each other a hundred times a run, which across two
+    cores costs several times as much as the work itself. Only where the system can do it (Linux); elsewhere nothing
+    happens.
     """
     if _ALL or not hasattr(os, "sched_setaffinity"):
         return
@@ -25,12 +26,12 @@ def tie() -> None:
 
 
 def untied() -> set[int]:
-    """The cores of a process that is tied; empty in any other."""
+    """Return the cores of a process that is tied; empty in any other."""
     return set(_ALL)
 
 
 def number() -> int:
-    """How many cores this process may use: its affinity before it was tied, and the limits of a container."""
+    """Return how many cores this process may use: its affinity before it was tied, and the limits of a container."""
     from joblib import cpu_count
 
     if not _ALL:

@@ -1,4 +1,4 @@
-"""Worker processes on this machine: started when it is worth it, shared by everything that runs at the same time.
+"""Worker processes on this machine: started when it pays, shared by everything that runs at the same time.
 
 loky starts them, because it does not import the user's script again: a script without a main guard works as it is.
 """
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from joblib.externals.loky import ProcessPoolExecutor
 
 PATIENCE, WARM_PATIENCE = 1.5, 0.2
-_IDLE_SECONDS = 20  # then a worker without work ends; the next sweep within that time starts at once
+_IDLE_SECONDS = 20  # an idle worker ends after this time; a sweep that comes earlier starts at once
 _ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
 
 
 def patience() -> float:
-    """Seconds of work done here before processes are used: what starting them costs, or next to nothing."""
+    """Return the seconds of work done here before processes are used: what starting them costs, or next to nothing."""
     return WARM_PATIENCE if _POOL.warm else PATIENCE
 
 
 def run(work: Callable, tasks: list, count: int, patience: float, stop: threading.Event | None) -> Results:
-    """As `privcov.engine.each`, with ``count`` processes."""
+    """Run the tasks as `privcov.engine.each` does, with ``count`` processes."""
     waiting, pace = deque(enumerate(tasks)), Pace()
     while waiting and not pace.worth_workers(len(waiting), patience):
         if asked(stop):
@@ -60,7 +60,7 @@ def _in_processes(work: Callable, waiting: deque, pace: Pace, count: int, stop: 
     try:
         while (waiting or running) and not asked(stop):
             try:
-                # Twice as many as workers: the next batch lies ready when one is done.
+                # Twice as many as workers, so that the next batch is ready when one is done.
                 while waiting and len(running) < 2 * count:
                     taken = [waiting.popleft() for _ in range(pace.size(len(waiting), count))]
                     try:
@@ -73,11 +73,11 @@ def _in_processes(work: Callable, waiting: deque, pace: Pace, count: int, stop: 
                     yield _one_here(work, waiting, pace)
                     continue
                 for future in wait(running, LOOK_SECONDS, FIRST_COMPLETED).done:
-                    seconds, found, problem = future.result()
+                    seconds, results, problem = future.result()
                     del running[future]
                     warm = True
-                    pace.add(seconds, len(found))
-                    yield from found
+                    pace.add(seconds, len(results))
+                    yield from results
                     if problem is not None:
                         raise problem
             except BrokenProcessPool as problem:
@@ -87,7 +87,7 @@ def _in_processes(work: Callable, waiting: deque, pace: Pace, count: int, stop: 
                         f"Worker processes ended {deaths} times before their work was done (killed, or out of memory): "
                         f"{_first_line(problem)} Use fewer workers (PRIVCOV_WORKERS=1) or smaller tables."
                     ) from problem
-                # Whatever was yielded is no longer in ``running``, so nothing is computed for a second answer.
+                # What was yielded is no longer in ``running``, so no task is answered twice.
                 for taken in running.values():
                     waiting.extendleft(reversed(taken))
                 running.clear()
@@ -123,7 +123,7 @@ class _Pool:
 
     @property
     def warm(self) -> bool:
-        """Whether the processes run: somebody uses them, or did a moment ago."""
+        """Whether the processes run: they are in use, or were a moment ago."""
         with self._lock:
             recent = time.monotonic() - self._left < _IDLE_SECONDS / 2
             return self._executor is not None and (self._users > 0 or recent)
@@ -134,7 +134,7 @@ class _Pool:
             return self._executor.submit(work, *given)
 
     def renew(self) -> None:
-        """New processes where the present ones are broken; who shares them finds the new ones."""
+        """Start new processes where the present ones are broken; other users of the pool get the new ones."""
         with self._lock:
             assert self._executor is not None, "enter started it"
             try:
@@ -145,7 +145,10 @@ class _Pool:
                 self._start(size)
 
     def leave(self, *, busy: bool) -> None:
-        """busy: tasks of the leaving user still run. They end with the processes, unless somebody shares these."""
+        """End one use of the processes.
+
+        With ``busy``, tasks of this use still run. They end with the processes, unless these have other users.
+        """
         with self._lock:
             self._users -= 1
             self._left = time.monotonic()
@@ -181,12 +184,12 @@ def _end_with_main(executor: ProcessPoolExecutor) -> None:
 
 
 def give_way() -> None:
-    """As `privcov.engine.give_way`."""
+    """Lower the priority of later processes, as `privcov.engine.give_way` says."""
     _POOL.niceness = 10
 
 
 def _begin(parent: int, niceness: int, every_core: set[int]) -> None:
-    """In a worker, first of all: Ctrl-C is the parent's business, and without a parent there is nothing to do."""
+    """Prepare a worker: Ctrl-C is left to the parent, and a worker without a parent ends."""
     if niceness and hasattr(os, "nice"):
         os.nice(niceness)
     if every_core:  # the parent is tied to one, and a new process inherits that

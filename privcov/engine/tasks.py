@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Results = Generator[tuple[int, Result], None, None]  # (position, result); closing it drops what has not begun
 
-BATCH_SECONDS = 0.2  # short tasks are handed out together, so that handing them out costs nothing beside them
+BATCH_SECONDS = 0.2  # short tasks are sent together, so that the cost of sending them is negligible
 MOST_DEATHS = 3
 LOOK_SECONDS = 0.2  # how long a request to stop may go unnoticed
 
 
 class EngineError(RuntimeError):
-    """The workers could not do their work: where, what was found, and the remedy, in one sentence or two."""
+    """The workers could not do their work; the message says where, what happened and the remedy."""
 
 
 class _OneBlasThread:
-    """One BLAS thread while tasks run: workers would fight for the cores, and small matrices gain nothing by more.
+    """One BLAS thread while tasks run: workers would compete for the cores, and small matrices gain nothing by more.
 
     It also keeps every bit the same wherever a task runs. The setting belongs to the whole process, so the first user
-    makes it and the last takes it back.
+    makes it and the last one undoes it.
     """
 
     def __init__(self) -> None:
@@ -58,18 +58,18 @@ _HERE = threading.local()
 
 
 def asked(stop: threading.Event | None) -> bool:
-    """Whether the caller was asked to stop."""
+    """Return whether the caller was asked to stop."""
     return stop is not None and stop.is_set()
 
 
 def inside() -> bool:
-    """Whether the caller is a task of `each` in a worker."""
+    """Return whether the caller is a task of `each` in a worker."""
     return getattr(_HERE, "working", False)
 
 
 @contextlib.contextmanager
 def working() -> Iterator[None]:
-    """While a task runs that others run beside: `inside` is true, and BLAS has one thread."""
+    """Mark a task that may run beside others: `inside` is true meanwhile, and BLAS has one thread."""
     before, _HERE.working = inside(), True
     try:
         with ONE_BLAS_THREAD:
@@ -79,21 +79,21 @@ def working() -> Iterator[None]:
 
 
 def batch(work: Callable, items: list[tuple[int, object]], code: str = "") -> tuple[float, list, Exception | None]:
-    """In a worker: (seconds, [(position, result)], the exception that ended it early or None).
+    """Compute a batch in a worker: (seconds, [(position, result)], the exception that ended it early or None).
 
-    code: `code_hash` of the caller where the worker may have another version of the project.
+    ``code`` is the `code_hash` of the caller where the worker may have another version of the project.
     """
     if code and code != code_hash():
         return 0.0, [], OtherCode(str(Path(__file__).parents[1]))
-    begun, found = time.perf_counter(), []
+    begun, results = time.perf_counter(), []
     with working():
         for position, task in items:
             try:
-                found.append((position, work(task)))
+                results.append((position, work(task)))
             except Exception as problem:
                 problem.add_note("In a worker:\n" + traceback.format_exc())
-                return time.perf_counter() - begun, found, problem
-    return time.perf_counter() - begun, found, None
+                return time.perf_counter() - begun, results, problem
+    return time.perf_counter() - begun, results, None
 
 
 class OtherCode(Exception):
@@ -102,7 +102,7 @@ class OtherCode(Exception):
 
 @cache
 def code_hash() -> str:
-    """A hash of the project's code: numbers of two versions must not end up in one table."""
+    """Return a hash of the project's code: numbers of two versions must not end up in one table."""
     import hashlib
 
     digest = hashlib.blake2b(digest_size=8)
@@ -119,19 +119,22 @@ class Pace:
         self.seconds, self.tasks = 0.0, 0
 
     def add(self, seconds: float, tasks: int) -> None:
-        """One more finished task."""
+        """Count more finished tasks."""
         self.seconds += seconds
         self.tasks += tasks
 
     def size(self, left: int, workers: int) -> int:
-        """Tasks for the next batch: 1 until something is known; towards the end few, so that all end together."""
+        """Return the number of tasks for the next batch.
+
+        It is 1 until something is known, and small towards the end, so that all workers end together.
+        """
         if not self.tasks or not self.seconds:
             return 1
         fitting = int(BATCH_SECONDS * self.tasks / self.seconds)
         return max(1, min(fitting, left // (4 * workers)))
 
     def worth_workers(self, left: int, patience: float) -> bool:
-        """Whether so much was done here, and so much is left, that starting processes for it pays."""
+        """Return whether so much was done here, and so much is left, that starting processes for it pays."""
         if left < 2 or self.seconds < patience:
             return False
         return not self.tasks or self.seconds / self.tasks * left > patience

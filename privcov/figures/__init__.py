@@ -1,4 +1,4 @@
-"""Table or matrix to plotly figure: pure functions. The only room that imports plotly.
+"""Draw tables and matrices as plotly figures, by pure functions. No other package of privcov imports plotly.
 
 Every function returns a `Picture`: the figure and a text alternative that contains the plotted finding.
 """

@@ -1,5 +1,8 @@
-"""Pictures of the privacy audit: two output distributions, the impossible region, what an attacker may conclude, and
-the test of whole-number noise."""
+"""Draw the privacy audit.
+
+The pictures show two output distributions, the impossible region, what an attacker may conclude, and the test of
+whole-number noise.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,15 @@ _SAMPLERS = ("old sampler, floating point", "exact sampler")
 _FINE = 201
 
 
-def _bars(found: Histogram, palette: Palette) -> list[go.Scatter]:
-    total = max(int(found.first.sum()), 1)
-    middle = (found.edges[1:] + found.edges[:-1]) / 2
-    return outlines(middle, (found.first / total, found.second / total), "hvh", ".2%", palette)
+def _bars(histogram: Histogram, palette: Palette) -> list[go.Scatter]:
+    total = max(int(histogram.first.sum()), 1)
+    middle = (histogram.edges[1:] + histogram.edges[:-1]) / 2
+    return outlines(middle, (histogram.first / total, histogram.second / total), "hvh", ".2%", palette)
 
 
-def _share_axis(found: Histogram) -> dict:
-    """Room at the top for the name of the shaded set."""
-    top = 1.25 * max(found.first.max(), found.second.max()) / max(int(found.first.sum()), 1)
+def _fraction_axis(histogram: Histogram) -> dict:
+    """Return the axis of shares, with room at the top for the name of the shaded set."""
+    top = 1.25 * max(histogram.first.max(), histogram.second.max()) / max(int(histogram.first.sum()), 1)
     return {"title": "share of draws (%)", "tickformat": ".1~%", "range": [0, top]}
 
 
@@ -39,56 +42,56 @@ def _zone(low: float, high: float, text: str, palette: Palette, *, right: bool) 
 
 
 def outputs(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
-    """The statistic that tells the tables apart best, over the test draws of both, and the set that is tested."""
-    found = audit.histogram
-    low, high = float(found.edges[0]), float(found.edges[-1])
-    cut = found.cut
+    """Draw the statistic that separates the two tables best, over the test draws of both, and the tested set."""
+    histogram = audit.histogram
+    low, high = float(histogram.edges[0]), float(histogram.edges[-1])
+    cut = histogram.cut
     assert cut is not None  # the histogram of a tested set has one
-    start, end = (cut, high) if found.above else (low, cut)
-    shapes = [_zone(start, end, "tested set", palette, right=found.above)]
+    start, end = (cut, high) if histogram.above else (low, cut)
+    shapes = [_zone(start, end, "tested set", palette, right=histogram.above)]
     figure = draw(
-        _bars(found, palette),
+        _bars(histogram, palette),
         palette,
         height=height,
-        x={"title": found.label},
-        y=_share_axis(found),
+        x={"title": histogram.label},
+        y=_fraction_axis(histogram),
         shapes=shapes,
     )
     hits = audit.for_level.hits
     return Picture(
         figure,
-        f"Two histograms of {found.label}, {audit.draws:,} draws each. The tested set, {audit.for_level.words}, "
+        f"Two histograms of {histogram.label}, {audit.draws:,} draws each. The tested set, {audit.for_level.words}, "
         f"holds {hits[0]:,} draws of the first and {hits[1]:,} of the second table.",
     )
 
 
 def support(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
-    """Answers that only one table can give: below zero the other one has none."""
-    found, counts = audit.support, audit.impossible
-    assert found is not None  # drawn for additive Wishart noise alone, which has both
+    """Draw the answers that only one table can give: below zero the other table has none."""
+    histogram, counts = audit.support, audit.impossible
+    assert histogram is not None  # only drawn for additive Wishart noise, which has both
     assert counts is not None
-    low = float(found.edges[0])
+    low = float(histogram.edges[0])
     most = max(counts)
     alone = NAMES[0] if counts[0] >= counts[1] else NAMES[1]
     other = NAMES[1] if alone == NAMES[0] else NAMES[0]
     shapes = [_zone(low, 0.0, f"impossible with the {other}", palette, right=False)] if low < 0 else []
     figure = draw(
-        _bars(found, palette),
+        _bars(histogram, palette),
         palette,
         height=height,
-        x={"title": f"{found.label}"},
-        y=_share_axis(found),
+        x={"title": f"{histogram.label}"},
+        y=_fraction_axis(histogram),
         shapes=shapes,
     )
     return Picture(
         figure,
-        f"Histograms of the {found.label}. {most:,} of {audit.draws:,} answers of the {alone} lie below zero, "
+        f"Histograms of the {histogram.label}. {most:,} of {audit.draws:,} answers of the {alone} lie below zero, "
         f"which no answer of the {other} can.",
     )
 
 
 def beliefs(claim: disclosure.Claim, chances: tuple[float, ...], prior: float, palette: Palette) -> Picture:
-    """Belief after the release against belief before, in the worst case that has at most each of these chances."""
+    """Draw belief after the release against belief before, in the worst case that has at most each of these chances."""
     x = np.linspace(0, 1, _FINE)
     traces = [dotted(x, x, palette, 1.5, name="nothing learned")]
     for i, chance in enumerate(chances):
@@ -116,12 +119,12 @@ def beliefs(claim: disclosure.Claim, chances: tuple[float, ...], prior: float, p
         )
     )
     across, up = "belief before the release (probability, %)", "belief after it, at most (probability, %)"
-    figure = _two_shares(traces, palette, across, up)
+    figure = _unit_square(traces, palette, across, up)
     return Picture(figure, f"Under {claim} a belief of {prior:.1%} becomes at most {after:.1%}.")
 
 
 def accusations(claim: disclosure.Claim, palette: Palette) -> Picture:
-    """The best attacker's ROC curve: true against false accusations."""
+    """Draw the best attacker's ROC curve: true against false accusations."""
     x = np.unique(np.concatenate([np.linspace(0, 1, _FINE), np.logspace(-5, 0, 60)]))
     y = disclosure.power(claim, x)
     traces = [
@@ -138,15 +141,15 @@ def accusations(claim: disclosure.Claim, palette: Palette) -> Picture:
         ),
     ]
     across, up = "innocent people accused (false positives, %)", "guilty people found (true positives, %)"
-    figure = _two_shares(traces, palette, across, up)
+    figure = _unit_square(traces, palette, across, up)
     at = float(disclosure.power(claim, 0.01))
     return Picture(
         figure, f"Under {claim}, accusing 1 % of the innocent finds at most {plain(at * 100)} % of the guilty."
     )
 
 
-def _two_shares(traces: list, palette: Palette, across: str, up: str) -> go.Figure:
-    """A square of two shares, each from 0 to 100 %."""
+def _unit_square(traces: list, palette: Palette, across: str, up: str) -> go.Figure:
+    """Return a figure of two shares, each from 0 to 100 %."""
     axis = {"range": [-0.01, 1.01], "tickformat": ".0%"}
     return draw(traces, palette, height=430, x={**axis, "title": across}, y={**axis, "title": up})
 
@@ -154,22 +157,22 @@ def _two_shares(traces: list, palette: Palette, across: str, up: str) -> go.Figu
 # --- whole-number noise -----------------------------------------------------------------------------------------------
 
 
-def peaks(found: Evenness) -> dict[float, tuple[float, float]]:
-    """(largest statistic, its limit) of all groups of numbers, by log2 of the period 1 / theta, rising."""
+def peaks(result: Evenness) -> dict[float, tuple[float, float]]:
+    """Return (largest statistic, its limit) over all groups of numbers, by log2 of the period 1 / theta, rising."""
     most: dict[float, tuple[float, float]] = {}
-    for look in found.looks:
-        period = look.power if look.lattice == "2^k" else math.log2(found.scale) - look.power
+    for look in result.looks:
+        period = look.power if look.lattice == "2^k" else math.log2(result.scale) - look.power
         at = round(period - math.log2(look.multiple), 6)
         most[at] = max(most.get(at, (0.0, 1.0)), (look.statistic, look.limit), key=lambda pair: pair[0] / pair[1])
     return dict(sorted(most.items()))
 
 
 def evenness(trial: Trial, palette: Palette, *, height: int = 400) -> Picture:
-    """The statistic over the period, for the old and the exact sampler, with the limit that even noise stays below."""
+    """Draw the statistic over the period, for the old and the exact sampler, with the limit for even noise."""
     traces = []
     colours = palette.bad, palette.good
-    for i, (name, (found, _)) in enumerate(zip(_SAMPLERS, (trial.old, trial.exact), strict=True)):
-        most = peaks(found)
+    for i, (name, (result, _)) in enumerate(zip(_SAMPLERS, (trial.old, trial.exact), strict=True)):
+        most = peaks(result)
         traces.append(
             go.Scatter(
                 x=list(most),
@@ -198,7 +201,7 @@ def evenness(trial: Trial, palette: Palette, *, height: int = 400) -> Picture:
         x={"title": "period of the residues (steps of R² / 2^40, powers of two)", "tickprefix": "2^"},
         y={"title": "unevenness (no unit; 1 on average for even noise)", "type": "log"},
     )
-    old, exact = (max(size for size, _ in peaks(found).values()) for found, _ in (trial.old, trial.exact))
+    old, exact = (max(size for size, _ in peaks(result).values()) for result, _ in (trial.old, trial.exact))
     return Picture(
         figure,
         f"Unevenness of residues over their period. The old sampler reaches {plain(old)}, the exact one {plain(exact)};"

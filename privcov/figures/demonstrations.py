@@ -1,4 +1,4 @@
-"""Pictures of the demonstrations: what the attacker sees of either table, and how often the guess is right."""
+"""Draw the demonstrations: what the attacker sees of either table, and how often the guess is right."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ALONE = ("nobody's row", "one person's row")
 DONE, REPAIRED, PERMITTED, CHARGED = "as done", "repaired", "permitted", "if charged"
 
 
-def outlines(x: np.ndarray, shares: Sequence, shape: str, percent: str, palette: Palette) -> list[go.Scatter]:
-    """The histograms of both tables, as steps over their shaded areas."""
+def outlines(x: np.ndarray, fractions: Sequence, shape: str, percent: str, palette: Palette) -> list[go.Scatter]:
+    """Return the histograms of both tables, as steps over their shaded areas."""
     return [
         go.Scatter(
             x=x,
@@ -30,46 +30,50 @@ def outlines(x: np.ndarray, shares: Sequence, shape: str, percent: str, palette:
             name=name,
             hovertemplate=f"%{{x:.4g}}: %{{y:{percent}}}<extra>{name}</extra>",
         )
-        for i, (name, y) in enumerate(zip(NAMES, shares, strict=True))
+        for i, (name, y) in enumerate(zip(NAMES, fractions, strict=True))
     ]
 
 
 def seen(side: Side, title: str, palette: Palette) -> Picture:
-    """Shares of the simulated answers of either table, and the cut by which the attacker guesses."""
+    """Draw the shares of the simulated answers of either table, and the cut by which the attacker guesses."""
     return _alone(side, title, palette) if side.seen.second is None else _both(side, title, palette)
 
 
 def _both(side: Side, title: str, palette: Palette) -> Picture:
-    found = side.seen
-    second, cut = found.second, found.cut
-    assert second is not None  # `seen` has looked, and where there are two tables there is a cut
+    histogram = side.seen
+    second, cut = histogram.second, histogram.cut
+    assert second is not None  # checked in `seen`, and with two tables there is a cut
     assert cut is not None
-    shares = [[*table, 0.0] for table in (found.first, second)]
+    fractions = [[*table, 0.0] for table in (histogram.first, second)]
     word = note("guess: first", palette.quiet, cut, 1, yref="paper", yanchor="top", xanchor="left", xshift=4)
-    top = 1.2 * max(found.first.max(), second.max())
+    top = 1.2 * max(histogram.first.max(), second.max())
     figure = draw(
-        outlines(found.edges, shares, "hv", ".1%", palette),
+        outlines(histogram.edges, fractions, "hv", ".1%", palette),
         palette,
         height=None,
-        x={"title": found.label, "zeroline": False, "range": [float(found.edges[0]), float(found.edges[-1])]},
+        x={
+            "title": histogram.label,
+            "zeroline": False,
+            "range": [float(histogram.edges[0]), float(histogram.edges[-1])],
+        },
         y={"title": "share of answers (%)", "tickformat": ".1~%", "range": [0, top]},
         shapes=[vline(cut, palette.ink, "dot", 1.5)],
         annotations=[word],
     )
     return Picture(
         figure,
-        f"{title}: histograms of {found.label} for two neighbouring tables. Guessing the first table above "
+        f"{title}: histograms of {histogram.label} for two neighbouring tables. Guessing the first table above "
         f"{cut:.3g} is right in {side.hits:,} of {side.guesses:,} simulated attacks.",
     )
 
 
 def _alone(side: Side, title: str, palette: Palette) -> Picture:
-    shares = side.seen.first
+    fractions = side.seen.first
     bars = go.Bar(
         x=list(ALONE),
-        y=shares,
+        y=fractions,
         marker={"color": [palette.quiet, palette.bad]},
-        text=[f"{share:.1%}" for share in shares],
+        text=[f"{fraction:.1%}" for fraction in fractions],
         textposition="outside",
         hovertemplate="%{x}: %{y:.2%}<extra></extra>",
         width=0.5,
@@ -82,23 +86,23 @@ def _alone(side: Side, title: str, palette: Palette) -> Picture:
         y={"title": "share of releases (%)", "tickformat": ".0%", "range": [0, 1.15]},
         showlegend=False,
     )
-    return Picture(figure, f"{title}: {shares[1]:.1%} of the simulated releases print somebody's row in the clear.")
+    return Picture(figure, f"{title}: {fractions[1]:.1%} of the simulated releases print somebody's row in the clear.")
 
 
-def over_lever(found: Curve, demonstration: Demonstration, value: float, palette: Palette) -> Picture:
-    """How often the best attacker is right at every position of the lever, and the line that the claim draws."""
+def over_lever(curve: Curve, demonstration: Demonstration, value: float, palette: Palette) -> Picture:
+    """Draw how often the best attacker is right at every position of the control, and what the claim permits."""
     control = demonstration.control
-    steps = [control.words(v) for v in found.values]
-    here = list(found.values).index(value)
+    steps = [control.words(v) for v in curve.values]
+    here = list(curve.values).index(value)
     size = [13 if i == here else 6 for i in range(len(steps))]
     permitted = PERMITTED + (", if named beforehand" if demonstration.certain else "")
     lines = [
-        (DONE, found.done, palette.bad, "solid", "circle"),
-        (REPAIRED, found.repaired, palette.good, "dash", "square"),
-        (permitted, found.permitted, palette.ink, "dot", None),
+        (DONE, curve.done, palette.bad, "solid", "circle"),
+        (REPAIRED, curve.repaired, palette.good, "dash", "square"),
+        (permitted, curve.permitted, palette.ink, "dot", None),
     ]
-    if found.charged is not None:
-        lines.append((CHARGED, found.charged, palette.quiet, "dashdot", None))
+    if curve.charged is not None:
+        lines.append((CHARGED, curve.charged, palette.quiet, "dashdot", None))
     traces = [
         go.Scatter(
             x=steps,
@@ -121,7 +125,7 @@ def over_lever(found: Curve, demonstration: Demonstration, value: float, palette
     return Picture(
         figure,
         f"{demonstration.title}, over the lever: at {control.words(value)} the attacker is right "
-        f"{found.done[here]:.1%} of the time as it is done and {found.repaired[here]:.1%} as it should be; "
-        f"the claim permits {found.permitted[here]:.1%}"
+        f"{curve.done[here]:.1%} of the time as it is done and {curve.repaired[here]:.1%} as it should be; "
+        f"the claim permits {curve.permitted[here]:.1%}"
         + (" about a person named beforehand." if demonstration.certain else "."),
     )

@@ -1,4 +1,4 @@
-"""Where the error comes from (waterfall), how it falls with the guarantee (curves), and where it meets a target."""
+"""Draw where the error comes from (waterfall), how it falls with the guarantee (curves) and where it meets a target."""
 
 from __future__ import annotations
 
@@ -15,9 +15,25 @@ from privcov.figures.words import plain
 
 
 def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: str, height: int = 300) -> Picture:
-    """Steps from stage to stage (they may be negative) and the final error as a whole bar.
+    """Return the steps of the error from stage to stage, and the final error as a whole bar.
 
-    stages: (name, relative error after it), cumulative. reference: what the error is relative to.
+    A step may be negative.
+
+    Parameters
+    ----------
+    stages : list of (str, float)
+        Name of each stage and the relative Frobenius error after it, cumulative.
+    palette : Palette
+        Colours of the theme.
+    reference : str
+        What the error is relative to, for the title of the axis.
+    height : int, optional
+        Height in pixels.
+
+    Returns
+    -------
+    Picture
+        The figure and its text alternative.
     """
     names = [name for name, _ in stages]
     levels = np.array([level for _, level in stages])
@@ -68,12 +84,45 @@ def curves(
     log: bool = True,
     log_error: bool = True,
 ) -> Picture:
-    """Error curves with bands, the error on a log axis unless ``log_error`` is False (then from zero).
+    """Return error curves with bands.
 
-    table: columns method (or any name of a series), ``x``, mean, low, high, and key where the name of a series is not
-    the method's own; what has no place on a log axis is left out. order: all names in the order of drawing; several
-    lines of one method share its hue. references: (name, level) drawn as horizontal lines.
-    marked: the study's own x, drawn as a vertical line. log: whether x is logarithmic too.
+    The error has a logarithmic axis, or a linear one from zero where ``log_error`` is False.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns method (or any name of a series), ``x``, mean, low and high; and key where the name of a series is not
+        the method's own key. Rows that have no place on a logarithmic axis are left out.
+    palette : Palette
+        Colours of the theme.
+    x : str
+        Column of ``table`` with the places along the horizontal axis.
+    x_label, y_label : str
+        Titles of the axes.
+    order : list of str
+        All names of series in the order of drawing. Several lines of one method share its hue.
+    labels : dict of str to str
+        Label of a series by its name; the name itself where there is none.
+    references : list of (str, float)
+        Name and level of each horizontal line.
+    marked : float or None, optional
+        The study's own ``x``, drawn as a vertical line.
+    height : int or None, optional
+        Height in pixels; None leaves it to the page.
+    log : bool, optional
+        Whether the horizontal axis is logarithmic.
+    log_error : bool, optional
+        Whether the vertical axis is logarithmic.
+
+    Returns
+    -------
+    Picture
+        The figure and its text alternative.
+
+    Raises
+    ------
+    ValueError
+        Where no row has a place on the axes, so that nothing can be drawn.
     """
     traces, shapes, notes, story = [], [], [], []
     positive = (table["mean"] > 0) | (not log_error)
@@ -88,7 +137,7 @@ def curves(
     for name, style in zip(drawn, pens_of([keys[name] for name in drawn], palette), strict=True):
         part = table[table["method"] == name].sort_values(x)
         xs, label = part[x].to_numpy(), labels.get(name, name)
-        # A mode of its own: few points would get markers.
+        # Sets the mode, because plotly would add markers to few points.
         traces.append(ribbon(xs, part["low"], part["high"], style.colour, 0.16, mode="lines", name=f"{label} band"))
         traces.append(
             go.Scatter(
@@ -104,7 +153,7 @@ def curves(
         story.append(f"{label} from {plain(part['mean'].iloc[0])} to {plain(part['mean'].iloc[-1])}")
     for index, (name, level) in enumerate(references):
         shapes.append(hline(level, palette.quiet, ("dot", "dash", "dashdot")[index % 3], 1.3))
-        # Classification errors fall onto the lowest line, which must not write over them.
+        # Classification errors fall to the lowest line, so its name stands below it, clear of them.
         above = log_error or level > min(level for _, level in references)
         notes.append(_named(name, palette.quiet, np.log10(level) if log_error else level, "bottom" if above else "top"))
         story.append(f"{name} at {plain(level)}")
@@ -131,7 +180,7 @@ def curves(
 
 
 def _named(name: str, colour: str, y: float, anchor: str) -> dict[str, Any]:
-    """The name of a line across, at its right end."""
+    """Return the name of a horizontal line, as a note at its right end."""
     return note(name, colour, 1, y, xref="paper", xanchor="right", yanchor=anchor)
 
 
@@ -140,7 +189,7 @@ def _places(values: pd.Series) -> list[float]:
     if len(distinct) <= 6:
         return distinct
     low, high = np.floor(np.log10(values.min())), np.ceil(np.log10(values.max()))
-    # A few decades bear ticks at 1 and 3, many only at 1.
+    # A few decades have room for ticks at 1 and 3, many only at 1.
     steps = (1,) if high - low > 9 else (1, 3)
     return [
         m * 10.0**e
@@ -164,10 +213,36 @@ def solution(
     references: Sequence[tuple[str, float]] = (),
     height: int = 360,
 ) -> Picture:
-    """Log-log curve with its band.
+    """Return one error curve with its band on two logarithmic axes, and where it meets the target.
 
-    curve: columns level, mean, low, high (a band of the mean). level, interval: the answer and its ends, or None.
-    references: (name, error) drawn as quiet horizontal lines; those not above 0 have no place on a log axis.
+    Parameters
+    ----------
+    curve : DataFrame
+        Columns level, mean, low and high, where low and high are the band of the mean. Rows whose mean is not above 0
+        are left out.
+    palette : Palette
+        Colours of the theme.
+    style : Pen
+        How the curve is drawn.
+    name : str
+        Name of the curve.
+    target : float
+        Error to reach, above 0; drawn as a horizontal line.
+    level : float or None
+        Level at which the target is reached, or None where it is not reached.
+    interval : tuple of (float or None, float or None)
+        Ends of the interval around ``level``; None where an end is not known.
+    x_label, y_label : str
+        Titles of the axes.
+    references : sequence of (str, float), optional
+        Name and error of each further horizontal line; those not above 0 have no place on a logarithmic axis.
+    height : int, optional
+        Height in pixels.
+
+    Returns
+    -------
+    Picture
+        The figure and its text alternative.
     """
     part = curve[np.isfinite(curve["mean"]) & (curve["mean"] > 0)].sort_values("level")
     # The lower end of a wide band may be negative, which a log axis cannot show.
@@ -193,7 +268,7 @@ def solution(
     if level is not None:
         shapes.append(vline(level, palette.ink, "solid", 1.2))
         shapes += [vline(end, palette.quiet, "dot", 1.2) for end in interval if end is not None]
-    # The axis alone would not make room for the lines.
+    # The range of plotly's axis does not take shapes into account.
     ys = np.array([*part["high"], *low, *(at for _, at, _, _ in lines)], dtype=float)
     reach = [np.log10(ys.min()) - 0.06, np.log10(ys.max()) + 0.12]
     figure = draw(
@@ -221,7 +296,7 @@ def solution(
 
 
 def _powers(xs: np.ndarray) -> dict:
-    """Powers of ten in plain numbers."""
+    """Return ticks at the powers of ten around the places, as plain numbers."""
     if not len(xs):
         return {}
     powers = 10.0 ** np.arange(np.floor(np.log10(xs.min())), np.ceil(np.log10(xs.max())) + 1)

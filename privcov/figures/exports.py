@@ -1,9 +1,9 @@
-"""A figure outside the workbench: in a paper, as a page that needs no server, or in a report as SVG.
+"""Export a figure: for a paper, as a page that needs no server, or as the SVG of a report.
 
 In a paper it has dark ink on white, a colour bar beside a matrix and fonts every reader has; the browser draws it. The
-SVG of a report is made here, without a browser. It holds what the report's figures are made of: lines with bands, marks
-with words, heatmaps, lines and notes across. Anything else is refused, so that nothing is left out of a printed figure
-unseen.
+SVG of a report is made here, without a browser. It supports what the figures of reports consist of: lines with bands,
+marks with words, heatmaps, and lines and notes across. Anything else is refused, so that nothing is silently missing
+from a printed figure.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from privcov.figures.words import plain
 
 WIDTH, HEIGHT = 720, 480  # pixels at 96 an inch: 190 mm wide
 PNG_SCALE = 3  # 288 pixels an inch
-SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"  # what draws it, from the installed package
+SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"  # plotly's script, from the installed package
 FONT = "Arial, Helvetica, sans-serif"
 _SVG_FONT = "Helvetica, Arial, sans-serif"
-_LETTER = 0.58  # width of a letter in units of the font's size, about
+_LETTER = 0.58  # approximate width of a letter in units of the font's size
 
 # Dashes and marks by the names that plotly gives them.
 _DASH = {
@@ -63,25 +63,25 @@ _CORNERS = {
 
 
 def for_paper(figure: go.Figure) -> dict:
-    """The figure as plotly's JSON ({"data", "layout"}), with width and height, whatever palette it was drawn in.
+    """Return the figure as plotly's JSON ({"data", "layout"}), with width and height, whatever palette it was drawn in.
 
     Colours of both palettes become those of the light one; the ground becomes white, the ink black. A matrix, which
     on the page shares one colour bar with its neighbours, gets its own.
     """
-    found = _recoloured(json.loads(figure.to_json()))
-    layout = found["layout"]
+    plot = _recoloured(json.loads(figure.to_json()))
+    layout = plot["layout"]
     layout |= {"paper_bgcolor": WHITE, "plot_bgcolor": WHITE, "width": WIDTH}
     layout["font"] = {**layout.get("font", {}), "family": FONT}
     layout["height"] = layout.get("height") or HEIGHT
     layout["margin"] = {"l": 20, "r": 20, "t": 40, "b": 20}
-    for trace in found["data"]:
+    for trace in plot["data"]:
         if trace.get("type") == "heatmap" and "zmin" in trace:
             layout["height"] = WIDTH - 100  # square, beside its colour bar
             trace |= {"showscale": True, "colorbar": {"thickness": 14, "outlinewidth": 0, "tickfont": {"size": 12}}}
-            for axis in ("xaxis", "yaxis"):  # cells of zero are as white as the paper: a frame says where they end
+            for axis in ("xaxis", "yaxis"):  # cells of zero are as white as the paper, so they need a frame
                 frame = {"showline": True, "mirror": True, "linewidth": 1, "linecolor": LIGHT.quiet}
                 layout[axis] |= frame | {"tickfont": {"size": 12, "color": BLACK}}
-    return {"data": found["data"], "layout": layout}
+    return {"data": plot["data"], "layout": layout}
 
 
 def _recoloured(part: Any) -> Any:
@@ -93,7 +93,7 @@ def _recoloured(part: Any) -> Any:
 
 
 def standalone(picture: Picture, title: str) -> str:
-    """A whole HTML page of the figure; it reads plotly from the file beside it, and nothing from the network."""
+    """Return a whole HTML page of the figure; it reads plotly from the file beside it, and nothing from the network."""
     body = picture.figure.to_html(
         full_html=False, include_plotlyjs=False, div_id="figure", config={"displaylogo": False, "responsive": True}
     )
@@ -110,7 +110,7 @@ def standalone(picture: Picture, title: str) -> str:
 
 @dataclass(frozen=True)
 class _Axis:
-    """One direction: from data to places on the paper. ticks: (value, word)."""
+    """One direction, from data to places on the paper. ``ticks`` holds (value, label)."""
 
     low: float
     high: float
@@ -128,9 +128,10 @@ class _Axis:
 
 
 def svg(picture: Picture, *, width: int = 640, height: int | None = None) -> str:
-    """The figure as one <svg> element with its text alternative. Raises TypeError for a kind of trace it cannot draw.
+    """Return the figure as one <svg> element with its text alternative.
 
-    width, height: in CSS pixels; the height is the figure's own unless given, a heatmap is square.
+    Width and height are in CSS pixels; the height is the figure's own unless given, and a heatmap is square. Raises
+    TypeError for a kind of trace that it cannot draw.
     """
     figure = picture.figure
     for trace in figure.data:
@@ -173,7 +174,7 @@ def _axes(figure: go.Figure, width: float, height: float, top: float) -> tuple[_
     low_x, high_x = _limits(x, [t.x for t in figure.data], pad=0.02)
     left, bottom = (62.0, 48.0) if visible else (0.0, 0.0)
     box = [left, width - 12.0, height - bottom, top]
-    if y.scaleanchor:  # one unit is as long in both directions
+    if y.scaleanchor:  # one unit has the same length in both directions
         unit = min((box[1] - box[0]) / (high_x - low_x), (box[2] - box[3]) / (high_y - low_y))
         middle, half_x, half_y = (box[0] + box[1]) / 2, unit * (high_x - low_x) / 2, unit * (high_y - low_y) / 2
         centre = (box[2] + box[3]) / 2
@@ -185,7 +186,7 @@ def _axes(figure: go.Figure, width: float, height: float, top: float) -> tuple[_
 
 
 def _limits(axis: go.layout.XAxis | go.layout.YAxis, values: list, pad: float = 0.05) -> tuple[float, float]:
-    """Ends in axis units (log10 on a log axis), as the figure says or around what is drawn."""
+    """Return the ends in axis units (log10 on a log axis), as the figure gives them or around what is drawn."""
     if axis.range is not None:
         return float(axis.range[0]), float(axis.range[1])
     flat = np.concatenate([np.asarray(v, dtype=np.float64).ravel() for v in values if v is not None and len(v)])
@@ -211,12 +212,12 @@ def _ticks(axis: go.layout.XAxis | go.layout.YAxis, low: float, high: float) -> 
     step = float(axis.dtick) if isinstance(axis.dtick, (int, float)) else _step(high - low)
     first = math.ceil(low / step - 1e-9)
     values = [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
-    share = (axis.tickformat or "").endswith("%")
-    return tuple((v, f"{v:.3g}" if not share else f"{v:.0%}") for v in (float(f"{v:.10g}") for v in values))
+    percent = (axis.tickformat or "").endswith("%")
+    return tuple((v, f"{v:.3g}" if not percent else f"{v:.0%}") for v in (float(f"{v:.10g}") for v in values))
 
 
 def _step(width: float) -> float:
-    """A round step that gives about six ticks."""
+    """Return a round step that gives about six ticks."""
     rough = width / 6
     unit = 10.0 ** math.floor(math.log10(rough))
     return next(m * unit for m in (1, 2, 5, 10) if m * unit >= rough)
@@ -225,21 +226,21 @@ def _step(width: float) -> float:
 def _grid(across: _Axis, up: _Axis) -> str:
     if not across.visible:
         return ""
-    found = []
+    parts = []
     for value, words in across.ticks:
         x = across.at(value)
         if across.start - 0.5 <= x <= across.end + 0.5:
-            found.append(_line(x, up.start, x, up.end, LIGHT.grid, 1))
-            found.append(_text(x, up.start + 15, words, "middle", 11.5, LIGHT.quiet))
+            parts.append(_line(x, up.start, x, up.end, LIGHT.grid, 1))
+            parts.append(_text(x, up.start + 15, words, "middle", 11.5, LIGHT.quiet))
     for value, words in up.ticks:
         y = up.at(value)
         if up.end - 0.5 <= y <= up.start + 0.5:
-            found.append(_line(across.start, y, across.end, y, LIGHT.grid, 1))
-            found.append(_text(across.start - 6, y + 4, words, "end", 11.5, LIGHT.quiet))
-    found.append(_text((across.start + across.end) / 2, up.start + 37, across.title, "middle", 12.5))
+            parts.append(_line(across.start, y, across.end, y, LIGHT.grid, 1))
+            parts.append(_text(across.start - 6, y + 4, words, "end", 11.5, LIGHT.quiet))
+    parts.append(_text((across.start + across.end) / 2, up.start + 37, across.title, "middle", 12.5))
     middle = (up.start + up.end) / 2
-    found.append(f'<g transform="rotate(-90 13 {middle:.1f})">{_text(13, middle + 4, up.title, "middle", 12.5)}</g>')
-    return "".join(found)
+    parts.append(f'<g transform="rotate(-90 13 {middle:.1f})">{_text(13, middle + 4, up.title, "middle", 12.5)}</g>')
+    return "".join(parts)
 
 
 # --- what is drawn --------------------------------------------------------------------------------------------------
@@ -252,26 +253,26 @@ def _trace(trace: go.Scatter, across: _Axis, up: _Axis) -> str:
         (across.at(float(x)), up.at(float(y))) if x is not None and y is not None else (math.nan, math.nan)
         for x, y in zip(trace.x, trace.y, strict=True)
     ]
-    mode, found = trace.mode or "lines", ""
+    mode, markup = trace.mode or "lines", ""
     if trace.fill == "toself":
         ends = " ".join(f"{x:.1f},{y:.1f}" for x, y in points if math.isfinite(x) and math.isfinite(y))
-        found += f'<polygon points="{ends}" fill="{trace.fillcolor}"/>'
+        markup += f'<polygon points="{ends}" fill="{trace.fillcolor}"/>'
     elif trace.fill:
         raise TypeError(f"a static figure fills closed lines only, not {trace.fill}.")
     if "lines" in mode and trace.line.width != 0:
-        found += _path(points, trace.line.color, trace.line.dash, trace.line.width or 2)
+        markup += _path(points, trace.line.color, trace.line.dash, trace.line.width or 2)
     if "markers" in mode and trace.marker.opacity != 0:
-        found += "".join(_marks(trace, points))
+        markup += "".join(_marks(trace, points))
     if "text" in mode and trace.text is not None:
         above = str(trace.textposition or "").startswith("top")
         size, colour = trace.textfont.size or 11, trace.textfont.color or LIGHT.ink
         for (x, y), words in zip(points, trace.text, strict=True):
-            found += _text(x, y - 9 if above else y + 4, words, "middle", size * 0.95, colour)
-    return found
+            markup += _text(x, y - 9 if above else y + 4, words, "middle", size * 0.95, colour)
+    return markup
 
 
 def _path(points: list, colour: str, dash: str | None, width: float) -> str:
-    """A line, broken where a point is missing."""
+    """Return a line, broken where a point is missing."""
     steps, pen = [], "M"
     for x, y in points:
         there = math.isfinite(x) and math.isfinite(y)
@@ -300,7 +301,10 @@ def _marks(trace: go.Scatter, points: list) -> list[str]:
 
 
 def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str | None, width: float | None) -> str:
-    """One mark as SVG. A symbol ending in -open is drawn as its outline. Raises KeyError for an unknown symbol."""
+    """Return one mark as SVG.
+
+    A symbol ending in -open is drawn as its outline. Raises KeyError for an unknown symbol.
+    """
     hollow = symbol.endswith("-open")
     corners = _CORNERS[symbol.removesuffix("-open")]
     half = size / 2
@@ -338,10 +342,10 @@ def _note(note: go.layout.Annotation, across: _Axis, up: _Axis) -> str:
 
 
 def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
-    """(markup, height): entries side by side, in as many lines as they need."""
+    """Return (markup, height) of the legend: entries side by side, in as many lines as they need."""
     if figure.layout.showlegend is False:
         return "", 0.0
-    found, x, y = [], 62.0, 14.0
+    entries, x, y = [], 62.0, 14.0
     for trace in figure.data:
         if trace.showlegend is False or not trace.name:
             continue
@@ -350,16 +354,16 @@ def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
         if x + wide > width and x > 62:
             x, y = 62.0, y + 17
         if "lines" in (trace.mode or "lines"):
-            found.append(_line(x, y - 4, x + 26, y - 4, trace.line.color, trace.line.width or 2, trace.line.dash))
+            entries.append(_line(x, y - 4, x + 26, y - 4, trace.line.color, trace.line.width or 2, trace.line.dash))
         if "markers" in (trace.mode or ""):
             symbol, line = trace.marker.symbol, trace.marker.line
             symbol = symbol[0] if isinstance(symbol, (list, tuple, np.ndarray)) else symbol
-            found.append(
+            entries.append(
                 _mark(str(symbol or "circle"), x + 13, y - 4, 7, str(trace.marker.color), line.color, line.width)
             )
-        found.append(_text(x + 31, y, words, "start", 11.5))
+        entries.append(_text(x + 31, y, words, "start", 11.5))
         x += wide
-    return "".join(found), y + 6 if found else 0.0
+    return "".join(entries), y + 6 if entries else 0.0
 
 
 def _line(x0: float, y0: float, x1: float, y1: float, colour: str, width: float, dash: str | None = None) -> str:
@@ -372,7 +376,7 @@ def _text(x: float, y: float, words: Any, anchor: str, size: float, colour: str 
 
 
 def _heatmap(trace: go.Heatmap, side: float) -> str:
-    """The cells as a PNG of one pixel each, which the browser enlarges without smoothing."""
+    """Return the cells as a PNG of one pixel each, which the browser enlarges without smoothing."""
     pixels = colours_of(np.asarray(trace.z, dtype=np.float64), trace.zmin, trace.zmax, trace.colorscale)
     return (
         f'<image width="{side:g}" height="{side:g}" preserveAspectRatio="none" style="image-rendering: pixelated" '

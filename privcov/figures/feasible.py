@@ -1,4 +1,4 @@
-"""Which lambdas have an answer: the line of lambdas, and the objective that falls without end."""
+"""Draw which lambdas have a solution: the line of lambdas, and the objective that falls without end."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from privcov.figures.words import plain
 def lambda_line(
     lambdas: Sequence[float], usable: Sequence[bool], below: float, smallest: float, palette: Palette
 ) -> Picture:
-    """The path on a log axis: no solution up to ``below`` (certified), a solution above ``smallest``.
+    """Draw the lambda path on a log axis: no solution up to ``below`` (certified), a solution above ``smallest``.
 
-    lambdas, usable: the path and whether each has a graph. below: 0 where nothing is ruled out; smallest: inf where no
-    lambda has a solution.
+    The path is given by ``lambdas`` and, for each, whether it has a graph (``usable``). ``below`` is 0 where nothing is
+    ruled out, and ``smallest`` is inf where no lambda has a solution.
     """
     lam, good = np.asarray(lambdas, dtype=float), np.asarray(usable, dtype=bool)
     known = [v for v in (*lam, below, smallest) if 0 < v < math.inf]
     low, high = min(known) / 1.4, max(known) * 1.4
     left, right = math.log10(low), math.log10(high)
 
-    def share(at: float) -> float:
+    def fraction(at: float) -> float:
         return (at - left) / (right - left)
 
     def zone(start: float, end: float, colour: str) -> dict:
-        return band(wash(colour, 0.18), x=(share(start), share(end)), xref="paper")
+        return band(wash(colour, 0.18), x=(fraction(start), fraction(end)), xref="paper")
 
     cut = right if math.isinf(below) else math.log10(max(below, low))
     start = right if math.isinf(smallest) else math.log10(max(smallest, low))
@@ -41,7 +41,7 @@ def lambda_line(
     if start < right:
         words.append((start + right, "one solution", palette.good))
     notes = [
-        note(text, colour, share(middle / 2), 0.88, xref="paper", xanchor="center", yref="paper")
+        note(text, colour, fraction(middle / 2), 0.88, xref="paper", xanchor="center", yref="paper")
         for middle, text, colour in words
     ]
     marks = [m * 10.0**e for e in range(math.floor(left), math.ceil(right)) for m in (1, 2, 5)]
@@ -76,9 +76,10 @@ def lambda_line(
 
 
 def objective(s: np.ndarray, direction: np.ndarray, lams: Sequence[float], free: bool) -> tuple[np.ndarray, list]:
-    """(t, [values at each lambda]) of -log det T + <S, T> + lam |T|_1 at T = I + t D, from t = 0 in 240 steps.
+    """Return (t, [values at each lambda]) of -log det T + <S, T> + lam |T|_1 at T = I + t D, from t = 0 in 240 steps.
 
-    direction: D positive semi-definite. free: the diagonal is penalised too. Values are less that at t = 0.
+    The direction D is positive semi-definite. With ``free`` the diagonal is penalised too. The value at t = 0 is
+    subtracted.
     """
     d = len(s)
     spectrum = np.maximum(np.linalg.eigvalsh(direction), 0.0)
@@ -93,7 +94,7 @@ def objective(s: np.ndarray, direction: np.ndarray, lams: Sequence[float], free:
 
 
 def falling(t: np.ndarray, series: Sequence[tuple[str, np.ndarray, bool]], palette: Palette) -> Picture:
-    """The objective along the certificate. series: (name, values, whether it falls without end)."""
+    """Draw the objective along the certificate. The series hold (name, values, whether it falls without end)."""
     traces = [
         go.Scatter(
             x=t,
@@ -117,5 +118,5 @@ def falling(t: np.ndarray, series: Sequence[tuple[str, np.ndarray, bool]], palet
         x={"title": "Step t from the identity"},
         y={"title": "Objective, less its start", "range": [-1.08 * reach, 0.5 * reach]},
     )
-    told = "; ".join(f"{name} {'falls without end' if endless else 'turns up'}" for name, _, endless in series)
-    return Picture(figure, f"Objective along the certificate: {told}.")
+    endings = "; ".join(f"{name} {'falls without end' if endless else 'turns up'}" for name, _, endless in series)
+    return Picture(figure, f"Objective along the certificate: {endings}.")

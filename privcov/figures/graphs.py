@@ -1,4 +1,4 @@
-"""The recovered network: edges told apart by colour, dash and count, and nodes that stay put.
+"""Draw the recovered network: edges differ in colour, dash and count, and nodes keep their places.
 
 Places are computed once, from a reference graph, so that nothing moves with lambda.
 """
@@ -19,20 +19,42 @@ LINKED = f"Linked in at least {LEVEL:.0%} of redraws".replace("%", " %")
 _NAMED = 40  # nodes; beyond this names would lie on top of each other
 _HUBS = 12  # nodes named where not all can be: those with the most edges
 _SHORT = 5  # letters of a name that fits into its node
-_HOVERED = 1_500  # edges that answer to the pointer
-MOST = 40  # nodes; beyond this a circle is easier to read than a tangle
+_HOVERED = 1_500  # edges that respond to the pointer
+MOST = 40  # nodes; beyond this a circle is easier to read
 _STEPS = 300
-_STRETCH = 1.4  # how much the flatter direction may be drawn out to fill the square
+_STRETCH = 1.4  # how much the shorter direction may be stretched to fill the square
 _BEND = 0.6  # distances to this power: a long chain folds up and fills the picture
 
 
-def against_reference(found: np.ndarray, true: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """(name, d x d bool) of the edges a known graph sorts: missed, false, found."""
-    return [("Missed", true & ~found), ("False", found & ~true), ("Found", found & true)]
+def against_reference(estimated: np.ndarray, true: np.ndarray) -> list[tuple[str, np.ndarray]]:
+    """Return the edges of a recovered graph, sorted by whether a known graph has them.
+
+    Parameters
+    ----------
+    estimated, true : ndarray of shape (d, d)
+        Recovered and known graph, as booleans.
+
+    Returns
+    -------
+    list of (str, ndarray)
+        "Missed", "False" and "Found", each with a d x d array of booleans.
+    """
+    return [("Missed", true & ~estimated), ("False", estimated & ~true), ("Found", estimated & true)]
 
 
 def by_state(states: np.ndarray) -> list[tuple[str, np.ndarray]]:
-    """(name, d x d bool) without a known graph; states as of `privcov.postprocess.edges` at its `LEVEL`."""
+    """Return edges sorted by how often redraws of the noise link them, where no graph is known.
+
+    Parameters
+    ----------
+    states : ndarray of shape (d, d)
+        States as `privcov.postprocess.edges.edge_states` gives them at its ``LEVEL``.
+
+    Returns
+    -------
+    list of (str, ndarray)
+        "Undecided" and `LINKED`, each with a d x d array of booleans.
+    """
     return [("Undecided", states == UNDECIDED), (LINKED, states == EDGE)]
 
 
@@ -46,11 +68,30 @@ def network(
     rest: str = "",
     height: int | None = None,
 ) -> Picture:
-    """Nodes at ``place`` (d x 2, see `positions`) and the edges of each kind.
+    """Return a network: nodes at fixed places, and the edges of each kind.
 
-    kinds: of `against_reference` or `by_state`, or [("Drawn", graph)]; later ones lie on top. strength: d x d partial
-    correlations, told to the pointer. rest: one more sentence for the alternative, for example how many pairs have no
-    edge.
+    Parameters
+    ----------
+    kinds : list of (str, ndarray)
+        Name and d x d booleans of each kind of edges, from `against_reference` or `by_state`, or [("Drawn", graph)].
+        Later kinds lie on top.
+    place : ndarray of shape (d, 2)
+        Places of the nodes, as `positions` returns them.
+    columns : tuple of str
+        Names of the d nodes.
+    palette : Palette
+        Colours of the theme.
+    strength : ndarray of shape (d, d) or None, optional
+        Partial correlations, shown when the pointer is on an edge.
+    rest : str, optional
+        One more sentence for the text alternative, for example how many pairs have no edge.
+    height : int or None, optional
+        Height in pixels; None leaves it to the page.
+
+    Returns
+    -------
+    Picture
+        The figure and its text alternative.
     """
     d = len(place)
     styles = {
@@ -61,7 +102,7 @@ def network(
         "Drawn": (palette.good, "solid", 2.4),
         "Undecided": (wash(palette.quiet, 0.6), "dash", 1.1),
     }
-    traces, counts, told = [], [], []
+    traces, counts, edges = [], [], []
     for name, mask in kinds:
         pairs = np.argwhere(np.triu(mask, 1))
         colour, dash, width = styles[name]
@@ -81,9 +122,9 @@ def network(
             )
         )
         counts.append(f"{len(pairs)} {name.lower()}")
-        told += [(name.lower(), i, j) for i, j in pairs.tolist()]
-    if len(told) <= _HOVERED:
-        traces.append(_hover(told, place, columns, strength))
+        edges += [(name.lower(), i, j) for i, j in pairs.tolist()]
+    if len(edges) <= _HOVERED:
+        traces.append(_hover(edges, place, columns, strength))
     traces.append(_nodes(kinds, place, columns, palette))
     wide, high = np.abs(place).max(axis=0) if d > 1 else (1.0, 1.0)
     if d > _NAMED:  # room for the names of the hubs outside the circle
@@ -106,19 +147,19 @@ def network(
             "itemwidth": 40,
         },
     )
-    told_all = f"Recovered network of {d} variables, by pairs: " + ", ".join(counts) + "."
-    return Picture(figure, told_all + (f" {rest}" if rest else ""))
+    alt = f"Recovered network of {d} variables, by pairs: " + ", ".join(counts) + "."
+    return Picture(figure, alt + (f" {rest}" if rest else ""))
 
 
 def _hover(
-    told: list[tuple[str, int, int]], place: np.ndarray, columns: tuple[str, ...], strength: np.ndarray | None
+    edges: list[tuple[str, int, int]], place: np.ndarray, columns: tuple[str, ...], strength: np.ndarray | None
 ) -> go.Scatter:
-    """Nothing to see, but the middle of each edge answers to the pointer."""
-    middle = np.array([(place[i] + place[j]) / 2 for _, i, j in told]).reshape(-1, 2)
+    """Return invisible marks in the middle of the edges, which answer to the pointer."""
+    middle = np.array([(place[i] + place[j]) / 2 for _, i, j in edges]).reshape(-1, 2)
     words = [
         f"{safe(columns[i])} and {safe(columns[j])}: {name}"
         + ("" if strength is None else f", partial correlation {plain(float(strength[i, j]))}")
-        for name, i, j in told
+        for name, i, j in edges
     ]
     return go.Scatter(
         x=middle[:, 0],
@@ -155,15 +196,18 @@ def _nodes(kinds: list, place: np.ndarray, columns: tuple[str, ...], palette: Pa
 
 
 def _hubs(degree: np.ndarray) -> np.ndarray:
-    """Which nodes bear a name in a large network: the `_HUBS` with the most edges, at least two; ties by column."""
+    """Return which nodes of a large network are named: of the `_HUBS` with the most edges, those with at least two.
+
+    Ties are broken by column.
+    """
     order = np.argsort(-degree, kind="stable")[:_HUBS]
-    found = np.zeros(len(degree), dtype=bool)
-    found[order] = degree[order] >= 2
-    return found
+    named = np.zeros(len(degree), dtype=bool)
+    named[order] = degree[order] >= 2
+    return named
 
 
 def _outwards(place: np.ndarray) -> list[str]:
-    """Names stand outside the circle, away from the edges."""
+    """Return where names stand: outside the circle, away from the edges."""
     across = np.where(place[:, 0] > 0.15, "right", np.where(place[:, 0] < -0.15, "left", "center"))
     along = np.where(np.abs(place[:, 0]) > 0.6, "middle", np.where(place[:, 1] > 0, "top", "bottom"))
     return [f"{a} {b}" for a, b in zip(along, across, strict=True)]
@@ -173,11 +217,26 @@ def _outwards(place: np.ndarray) -> list[str]:
 
 
 def positions(reference: np.ndarray | None, d: int) -> np.ndarray:
-    """d x 2 in the unit square [-1, 1]^2, the same for the same graph.
+    """Return places of the nodes in the square [-1, 1]^2, the same for the same graph.
 
-    reference: d x d bool. Small graphs with edges stand where the distances in the picture are like the numbers of
-    steps between nodes (stress majorisation, Gansner, Koren and North 2004, from a circle); others on a circle,
-    clockwise from the top in column order.
+    Small graphs with edges are placed so that distances in the picture resemble the numbers of steps between nodes
+    (stress majorisation, from a circle). Other graphs are placed on a circle, clockwise from the top in column order.
+
+    Parameters
+    ----------
+    reference : ndarray of shape (d, d) or None
+        Graph as booleans that the places follow; None for a circle.
+    d : int
+        Number of nodes.
+
+    Returns
+    -------
+    ndarray of shape (d, 2)
+        Places, read-only.
+
+    Reference
+    ---------
+    Gansner, Koren & North 2004 (stress majorisation). Here without random numbers.
     """
     if reference is None:
         return _placed(b"", d)
@@ -186,10 +245,10 @@ def positions(reference: np.ndarray | None, d: int) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _placed(graph: bytes, d: int) -> np.ndarray:
-    """`positions` of a graph given as bytes, b"" for none: kept, because the slider asks for it at every step."""
-    found = _place(np.frombuffer(graph, dtype=bool).reshape(d, d) if graph else None, d)
-    found.flags.writeable = False
-    return found
+    """Return `positions` of a graph given as bytes, b"" for none; cached, because the slider needs it at every step."""
+    places = _place(np.frombuffer(graph, dtype=bool).reshape(d, d) if graph else None, d)
+    places.flags.writeable = False
+    return places
 
 
 def _place(reference: np.ndarray | None, d: int) -> np.ndarray:
@@ -216,7 +275,10 @@ def _place(reference: np.ndarray | None, d: int) -> np.ndarray:
 
 
 def _settle(start: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Stress majorisation with weights 1 / wanted^2: every step lowers the stress, and no random number is used."""
+    """Return places after stress majorisation with weights 1 / wanted^2.
+
+    Every step lowers the stress, and no random number is used.
+    """
     d = len(start)
     off = ~np.eye(d, dtype=bool)
     weight = np.zeros((d, d))

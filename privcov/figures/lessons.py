@@ -1,4 +1,4 @@
-"""What pictures of lessons are made from: matrices in one row, lines over a control, points; larger type."""
+"""Build the pictures of lessons: matrices in one row, lines over a control, points, and larger type."""
 
 from __future__ import annotations
 
@@ -15,34 +15,35 @@ from privcov.figures.matrices import heatmap
 from privcov.figures.palette import Palette
 from privcov.figures.words import safe
 
-_GAP = 0.04  # between two panels, as a share of the picture
+_GAP = 0.04  # between two panels, as a fraction of the picture
 _FEW = 5  # columns of a matrix whose cells have room for their numbers
 
 
 def panels(
-    found: Sequence[tuple[str, np.ndarray]],
+    matrices: Sequence[tuple[str, np.ndarray]],
     limit: float,
     palette: Palette,
     *,
     marked: int | None = None,
 ) -> Picture:
-    """Tables or symmetric matrices side by side on one colour range, -limit to limit, first row on top.
+    """Draw tables or symmetric matrices side by side on one colour range, -limit to limit, first row on top.
 
-    found: (title, n x d). marked: a row of the tables (not square ones) that gets a frame. Cells of small ones carry
-    their number. No height of its own: the page knows how wide it is.
+    The matrices are given as (title, n x d). ``marked`` is a row of the tables (not of square matrices) that gets a
+    frame. Cells of small matrices show their number. The picture has no height of its own: the page sets it by its
+    width.
     """
-    count = len(found)
+    count = len(matrices)
     wide = (1 - _GAP * (count - 1)) / count
     traces, notes, shapes, axes, words = [], [], [], {}, []
-    for i, (title, matrix) in enumerate(found):
+    for i, (title, matrix) in enumerate(matrices):
         rows, d = matrix.shape
         names, mark = tuple(f"x{j + 1}" for j in range(d)), str(i + 1) if i else ""  # plotly's first axis has no number
         table = rows != d
         if table:
-            trace, told = _table(matrix, names, limit, palette), f"Table of {title}, {rows} rows and {d} columns."
+            trace, alt = _table(matrix, names, limit, palette), f"Table of {title}, {rows} rows and {d} columns."
         else:
             square = heatmap(matrix, names, limit, palette, what=title)
-            trace, told = square.figure.data[0], square.alt
+            trace, alt = square.figure.data[0], square.alt
         if d <= _FEW:
             trace.texttemplate = "%{z:.2f}"
         mine = {"anchor": f"y{mark}", "domain": [i * (wide + _GAP), i * (wide + _GAP) + wide]}
@@ -82,7 +83,7 @@ def panels(
                 }
             )
         traces.append(trace)
-        words.append(told)
+        words.append(alt)
     shared: dict[str, Any] = {"margin": {"l": 0, "r": 0, "t": 28, "b": 4}, "annotations": notes, "shapes": shapes}
     figure = draw(traces, palette, height=None, **shared)
     figure.update_layout(axes)
@@ -112,10 +113,11 @@ def over_control(
     marked: float,
     references: Sequence[tuple[str, float]] = (),
 ) -> Picture:
-    """One line per series over every place of a control, with its place now marked.
+    """Draw one line per series over every place of a control, with its current place marked.
 
-    points: (place, the value of every series). names: label of each series by the key that chooses its pen. x: name of
-    the places in the hover. references: (label, value) of level lines.
+    The points are (place, the value of every series); ``names`` gives the label of each series by the key that chooses
+    its pen. ``x`` is the name of the places when the pointer is on a line, and ``references`` are (label, value) of
+    level lines.
     """
     table = pd.DataFrame(
         [
@@ -131,17 +133,17 @@ def over_control(
 
 
 def dots(x: Any, y: Any, name: str, hover: str, marker: dict) -> go.Scatter:
-    """Points without a line. marker: size, colour and symbol, as plotly has them."""
+    """Return points without a line. The marker has size, colour and symbol, by plotly's names."""
     return go.Scatter(x=x, y=y, mode="markers", name=name, marker=marker, hovertemplate=hover)
 
 
 def line(x: Any, y: Any, name: str, look: dict, **more: Any) -> go.Scatter:
-    """A line. look: colour, dash and width; more: markers and hover, as plotly has them."""
+    """Return a line. ``look`` has colour, dash and width, ``more`` markers and hover text, by plotly's names."""
     return go.Scatter(**{"x": x, "y": y, "mode": "lines", "name": name, "line": look, **more})
 
 
 def enlarged(picture: Picture, factor: float) -> Picture:
-    """The same picture for the last row of a lecture hall: its type, and the margin above it, times ``factor``."""
+    """Return the same picture for a lecture hall: its type, and the margin above it, times ``factor``."""
     figure = go.Figure(picture.figure)
     layout = figure.layout
     fonts = [layout.font, layout.legend.font, layout.hoverlabel.font]

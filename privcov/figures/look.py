@@ -1,4 +1,4 @@
-"""One visual language: one colour, dash and symbol per method, shared lines, bands and notes, shared layout."""
+"""The shared look of all figures: one colour, dash and symbol per method; lines, bands, notes and layout."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Picture(NamedTuple):
 
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-# By how much a round moves on dash and symbol: chosen so that no two methods have both in common.
+# Shift of (dash, symbol) in each round of colours, chosen so that no two methods share both.
 _TURNS = ((0, 0), (1, 2), (2, 6), (3, 1), (4, 5), (5, 3))
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
-FONT = '"Source Sans", "Source Sans Pro", sans-serif'  # the one Streamlit carries with it
+FONT = '"Source Sans", "Source Sans Pro", sans-serif'  # comes with Streamlit
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Pen:
     symbol: str
 
     def line(self, width: float) -> dict[str, Any]:
-        """For a trace's ``line``."""
+        """Return the value of a trace's ``line``."""
         return {"color": self.colour, "dash": self.dash, "width": width}
 
     def marker(self, size: float) -> dict[str, Any]:
-        """For a trace's ``marker``."""
+        """Return the value of a trace's ``marker``."""
         return {"color": self.colour, "symbol": self.symbol, "size": size}
 
 
@@ -79,16 +79,16 @@ _METHODS = {
 
 
 def pen(index: int, palette: Palette) -> Pen:
-    """The pen of the index-th line of a chart whose lines are not methods (quantities, guarantees, tables)."""
+    """Return the pen of the index-th line of a chart whose lines are not methods (quantities, guarantees, tables)."""
     return Pen(palette.lines[index % len(palette.lines)], DASHES[index % len(DASHES)], SYMBOLS[index % len(SYMBOLS)])
 
 
 def pen_of(method: str, palette: Palette, line: int = 0) -> Pen:
-    """The pen of a method in every chart: colour, dash and symbol differ, so no meaning rests on colour alone.
+    """Return the pen of a method in every chart: colour, dash and symbol differ, so no meaning rests on colour alone.
 
-    method: its key, settings may follow after a space. line: 0, 1, ... for several lines of one method in one chart
-    (its guarantees, its settings); they keep the hue and change shade, dash and symbol. A method this file has never
-    heard of gets a pen by its name, so that adding one moves no other.
+    The method is given by its key; settings may follow after a space. ``line`` is 0, 1, ... for several lines of one
+    method in one chart (its guarantees, its settings); they keep the hue and change shade, dash and symbol. A method
+    that is not listed here gets a pen by its name, so that adding one changes no other.
     """
     key = method.split(" ", maxsplit=1)[0]
     hashed = crc32(key.encode())
@@ -99,24 +99,24 @@ def pen_of(method: str, palette: Palette, line: int = 0) -> Pen:
 
 
 def pens_of(methods: Iterable[str], palette: Palette) -> list[Pen]:
-    """`pen_of` for the lines of one chart in order: the second line of a method is its line 1, and so on."""
+    """Return `pen_of` for the lines of one chart in order: the second line of a method is its line 1, and so on."""
     seen: Counter[str] = Counter()
-    found = []
+    pens = []
     for method in methods:
         key = method.split(" ", maxsplit=1)[0]
-        found.append(pen_of(key, palette, seen[key]))
+        pens.append(pen_of(key, palette, seen[key]))
         seen[key] += 1
-    return found
+    return pens
 
 
 def hline(y: float, colour: str, dash: str, width: float) -> dict[str, Any]:
-    """A line across the whole figure, as a shape."""
+    """Return a line across the whole figure, as a shape."""
     line = {"color": colour, "dash": dash, "width": width}
     return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y, "line": line}
 
 
 def vline(x: float, colour: str, dash: str, width: float) -> dict[str, Any]:
-    """A line from the foot to the top of the figure, as a shape."""
+    """Return a line from the foot to the top of the figure, as a shape."""
     line = {"color": colour, "dash": dash, "width": width}
     return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
@@ -124,19 +124,19 @@ def vline(x: float, colour: str, dash: str, width: float) -> dict[str, Any]:
 def band(
     fill: str, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None, **more: Any
 ) -> dict[str, Any]:
-    """A rectangle below the traces, as a shape. x, y: its ends; a direction without ends is filled."""
+    """Return a rectangle below the traces, as a shape; x and y are its ends, and a direction without ends is filled."""
     across = {"xref": "paper", "x0": 0, "x1": 1} if x is None else {"x0": x[0], "x1": x[1]}
     up = {"yref": "paper", "y0": 0, "y1": 1} if y is None else {"y0": y[0], "y1": y[1]}
     return {"type": "rect", **across, **up, "fillcolor": fill, "line": {"width": 0}, "layer": "below", **more}
 
 
 def note(text: str, colour: str, x: float, y: float, *, size: int = 13, **more: Any) -> dict[str, Any]:
-    """Words on the figure, without an arrow; on a logarithmic axis x and y are powers of ten."""
+    """Return words on the figure, without an arrow; on a logarithmic axis x and y are powers of ten."""
     return {"text": text, "x": x, "y": y, "showarrow": False, "font": {"size": size, "color": colour}, **more}
 
 
 def ribbon(x: np.ndarray, low: Any, high: Any, colour: str, opacity: float, **more: Any) -> go.Scatter:
-    """The area between two curves over rising x, as a trace under its line."""
+    """Return the area between two curves over rising x, as a trace under its line."""
     return go.Scatter(
         x=np.concatenate([x, x[::-1]]),
         y=np.concatenate([high, low[::-1]]),
@@ -150,29 +150,29 @@ def ribbon(x: np.ndarray, low: Any, high: Any, colour: str, opacity: float, **mo
 
 
 def dotted(x: Sequence[float] | np.ndarray, y: Any, palette: Palette, width: float, **more: Any) -> go.Scatter:
-    """A quiet dotted line to compare with, such as the one of guessing, as a trace."""
+    """Return a quiet dotted line to compare with, such as the line of guessing, as a trace."""
     line = {"color": palette.quiet, "dash": "dot", "width": width}
     return go.Scatter(x=x, y=y, mode="lines", line=line, **more)
 
 
 def entry(name: str, marker: dict[str, Any], **more: Any) -> go.Scatter:
-    """A mark that is only in the legend, or has no place yet, as a trace."""
+    """Return a mark that is only in the legend, or has no place yet, as a trace."""
     return go.Scatter(x=[None], y=[None], mode="markers", name=name, marker=marker, **more)
 
 
 def ticks(values: Any) -> dict[str, Any]:
-    """For an axis: ticks at these values, in plain numbers."""
+    """Return the settings of an axis with ticks at these values, as plain numbers."""
     return {"tickvals": values, "ticktext": [plain(v) for v in values]}
 
 
 def draw(
     traces: list, palette: Palette, *, height: int | None, x: dict | None = None, y: dict | None = None, **more: Any
 ) -> go.Figure:
-    """A figure with the shared look: quiet grid, transparent ground, titles of axes carrying units.
+    """Return a figure with the shared look: quiet grid, transparent ground, axis titles with units.
 
-    x, y: what an axis has of its own, on top of the shared look. The layout is handed over whole, because changing a
-    plotly figure piece by piece costs more than drawing it; and as it is, because plotly's check of it costs twice as
-    much again. tests/figures/conftest.py checks every figure that a test draws.
+    ``x`` and ``y`` are settings of one axis on top of the shared look. The layout is passed as a whole, because
+    changing a plotly figure piece by piece costs more than drawing it; and without plotly's validation, because that
+    costs twice as much again. tests/figures/conftest.py validates every figure that a test draws.
     """
     tick, title = {"color": palette.quiet, "size": 13}, {"size": 14}
 

@@ -1,4 +1,4 @@
-"""Matrices as pictures: heatmaps on one shared, symmetric colour range, and images of one pixel per cell."""
+"""Draw matrices as heatmaps on one shared, symmetric colour range, or as images of one pixel per cell."""
 
 from __future__ import annotations
 
@@ -15,22 +15,47 @@ from privcov.figures.palette import Palette, channels
 from privcov.figures.words import cut, plain, safe
 
 MOST_NAMES = 30  # columns; beyond this the axes count columns instead of naming them
-LETTERS = 12  # of a name on an axis; the pointer tells the whole of it
+LETTERS = 12  # of a name on an axis; the pointer shows all of it
 MOST_CELLS = 200  # per side; beyond this the screen has fewer pixels than the matrix has cells
 
 
 class Still(NamedTuple):
-    """A PNG file and its text alternative."""
+    """A picture of a matrix as a PNG file, with its text alternative.
+
+    Attributes
+    ----------
+    png : bytes
+        The PNG file.
+    alt : str
+        Text alternative, which holds the plotted finding.
+    """
 
     png: bytes
     alt: str
 
 
 def colour_limit(reference: np.ndarray) -> float:
-    """Range of the colours, from the reference alone, so it stays put while epsilon moves.
+    """Return the end of the colour range for matrices that are compared with a reference.
 
-    99.5 % quantile of the absolute off-diagonal (one large variance would bleach everything else); the largest
-    entry when there is no off-diagonal or it is zero.
+    It depends on the reference alone, so it stays the same while epsilon changes. It is the 99.5 % quantile of the
+    absolute off-diagonal entries, because one large variance would make everything else pale.
+
+    Parameters
+    ----------
+    reference : ndarray of shape (d, d)
+        Matrix that the others are compared with.
+
+    Returns
+    -------
+    float
+        Above 0, in the unit of the matrix. The largest absolute entry where there is no off-diagonal or the quantile is
+        0, and 1 for a zero matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> colour_limit(np.array([[9.0, 0.5], [0.5, 4.0]]))
+    0.5
     """
     d = len(reference)
     off = np.abs(reference[~np.eye(d, dtype=bool)])
@@ -39,13 +64,45 @@ def colour_limit(reference: np.ndarray) -> float:
 
 
 def saturated(matrix: np.ndarray, limit: float) -> int:
-    """Number of off-diagonal cells beyond the colour range, each pair counted once."""
+    """Return the number of off-diagonal cells beyond the colour range, each pair counted once.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric matrix.
+    limit : float
+        End of the colour range, as `colour_limit` returns it.
+
+    Returns
+    -------
+    int
+        Number of pairs, from 0 to d (d - 1) / 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> saturated(np.array([[9.0, 0.5, 0.1], [0.5, 4.0, 0.2], [0.1, 0.2, 1.0]]), 0.3)
+    1
+    """
     upper = np.abs(matrix[np.triu_indices(len(matrix), 1)])
     return int((upper > limit * (1 + 1e-9)).sum())
 
 
 def thin_out(matrix: np.ndarray) -> tuple[np.ndarray, int]:
-    """(block means with at most MOST_CELLS a side, block size); the matrix itself when it is small enough."""
+    """Return a matrix of block means with at most ``MOST_CELLS`` cells per side.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Square matrix.
+
+    Returns
+    -------
+    thinned : ndarray of shape (k, k)
+        Mean of every block; the matrix itself where d is at most ``MOST_CELLS``.
+    size : int
+        Rows and columns of a block, 1 where nothing was thinned out. Blocks at the end may be smaller.
+    """
     d = len(matrix)
     size = -(-d // MOST_CELLS)
     if size == 1:
@@ -57,9 +114,27 @@ def thin_out(matrix: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def heatmap(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str) -> Picture:
-    """A square heatmap, first row on top, colours from -limit to limit. ``what`` names it for the alternative.
+    """Return a square heatmap, first row on top, with colours from ``-limit`` to ``limit``.
 
-    No height of its own: the page makes it as high as it is wide.
+    It has no height of its own: the page makes it as high as it is wide.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric matrix.
+    columns : tuple of str
+        Names of the d columns.
+    limit : float
+        End of the colour range, above 0; values beyond it take the colour of the end.
+    palette : Palette
+        Colours of the theme.
+    what : str
+        What the matrix is, for the text alternative.
+
+    Returns
+    -------
+    Picture
+        The figure and its text alternative.
     """
     shown, block = thin_out(np.asarray(matrix, dtype=np.float64))
     names = [safe(c) for c in columns[::block]]
@@ -86,14 +161,50 @@ def heatmap(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette:
 
 
 def still(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str) -> Still:
-    """The same cells as an image of one pixel each, without plotly's script: for a page that must be there at once."""
+    """Return the cells of `heatmap` as an image of one pixel each, for a page that must appear at once.
+
+    It does not need plotly's script.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric matrix.
+    columns : tuple of str
+        Names of the d columns.
+    limit : float
+        End of the colour range, above 0.
+    palette : Palette
+        Colours of the theme.
+    what : str
+        What the matrix is, for the text alternative.
+
+    Returns
+    -------
+    Still
+        The PNG file and its text alternative.
+    """
     shown, block = thin_out(np.asarray(matrix, dtype=np.float64))
     pixels = colours_of(shown, -limit, limit, palette.diverging)
     return Still(png(pixels), _describe(matrix, columns, limit, what, block))
 
 
 def colours_of(z: np.ndarray, low: float, high: float, scale: Sequence[tuple[float, str]]) -> np.ndarray:
-    """h x w x 3 bytes. scale: (share of the range, #RRGGBB), rising; values beyond the range take its ends."""
+    """Return the colour of every value on a scale.
+
+    Parameters
+    ----------
+    z : ndarray of shape (h, w)
+        Values.
+    low, high : float
+        Ends of the range; values beyond it take the colours of the ends.
+    scale : sequence of (float, str)
+        Fraction of the range and its colour as #RRGGBB, in rising order; colours between two are interpolated.
+
+    Returns
+    -------
+    ndarray of shape (h, w, 3)
+        Red, green and blue as bytes.
+    """
     at = np.clip((z - low) / (high - low), 0, 1)
     stops = np.array([float(s) for s, _ in scale])
     colours = np.array([channels(c) for _, c in scale], dtype=np.float64)
@@ -101,7 +212,18 @@ def colours_of(z: np.ndarray, low: float, high: float, scale: Sequence[tuple[flo
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """h x w x 3 bytes as a PNG file."""
+    """Return pixels as a PNG file.
+
+    Parameters
+    ----------
+    pixels : ndarray of shape (h, w, 3)
+        Red, green and blue as bytes.
+
+    Returns
+    -------
+    bytes
+        The file.
+    """
     height, width, _ = pixels.shape
 
     def chunk(kind: bytes, body: bytes) -> bytes:
@@ -114,13 +236,13 @@ def png(pixels: np.ndarray) -> bytes:
 
 
 def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> dict:
-    """One axis of a matrix: its columns' names, as many as have room, or their numbers where there are many."""
+    """Return one axis of a matrix: the columns' names, or their numbers where there are too many names."""
     d = len(names)
     few = d <= MOST_NAMES and block == 1
     axis: dict[str, Any] = {
         "type": "category",
         "constrain": "domain",
-        "constraintoward": "top" if upright else "right",  # no gap between the cells and what stands beside them
+        "constraintoward": "top" if upright else "right",  # no gap between the cells and the labels
         "showgrid": False,
         "showline": False,
         "zeroline": False,

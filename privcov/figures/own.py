@@ -1,4 +1,4 @@
-"""Figures of one release with its privacy noise: answers with their intervals, and the chance to be kept."""
+"""Draw one release with its privacy noise: answers with their intervals, and the chance of a pair to be kept."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def intervals(
     second: tuple[np.ndarray, np.ndarray] | None = None,
     height: int | None = None,
 ) -> Picture:
-    """One line per answer, first on top: its value, the privacy-noise interval, and the sampling interval if given."""
+    """Draw one line per answer, first on top: its value, the privacy-noise interval, and any sampling interval."""
     places = list(range(len(names)))[::-1]
     style, other = pen(0, palette), pen(1, palette)
 
@@ -67,7 +67,7 @@ def intervals(
 
 
 def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palette, *, x_title: str) -> Picture:
-    """Chance (0 to 1) against the strength of a correlation, one curve per guarantee."""
+    """Draw the chance (0 to 1) against the strength of a correlation, one curve per guarantee."""
     traces = [
         go.Scatter(x=x, y=y, mode="lines", name=name, line=pen(i, palette).line(2.4))
         for i, (name, y) in enumerate(series)
@@ -81,7 +81,7 @@ def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palett
         hovermode="x unified",
     )
     half = len(x) // 2
-    told = "; ".join(f"{name}: {plain(float(y[half]))} at {plain(float(x[half]))}" for name, y in series)
+    examples = "; ".join(f"{name}: {plain(float(y[half]))} at {plain(float(x[half]))}" for name, y in series)
     return Picture(
-        figure, f"Chance that the thresholded answer keeps a pair, by the strength of its correlation. {told}."
+        figure, f"Chance that the thresholded answer keeps a pair, by the strength of its correlation. {examples}."
     )

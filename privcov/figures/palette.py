@@ -1,10 +1,12 @@
-"""Every colour of PrivCov, on the screen and on paper. To change one, edit it here and run the command
+"""Every colour of PrivCov, on the screen and on paper.
+
+To change one, edit it here and run the command::
 
     python -m privcov.figures.palette
 
-which writes the theme's colours into .streamlit/config.toml. No other file of privcov, pages or app.py holds a colour
-(tests/figures/test_palette.py). Which of them an edge of a network takes is said in `network` (graphs.py). Imports
-nothing but Python's own library, so that a bundle's script can carry it.
+It writes the theme's colours into .streamlit/config.toml. No other file of privcov, pages or app.py holds a colour
+(tests/figures/test_palette.py). `network` (graphs.py) says which of them an edge of a network takes. Imports only
+Python's standard library, so that a bundle's script can contain it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours of the figures in one theme. ``diverging`` runs negative - zero - positive, zero being the ground."""
+    """Colours of the figures in one theme.
+
+    ``diverging`` runs from negative over zero to positive, zero being the ground.
+    """
 
     dark: bool
     ink: str
@@ -30,7 +35,7 @@ class Palette:
 
     @property
     def good(self) -> str:
-        """The opposite of ``bad``: the accent, as the first line has it."""
+        """The opposite of ``bad``: the accent, which is also the colour of the first line."""
         return self.lines[0]
 
 
@@ -50,7 +55,7 @@ LIGHT = Palette(
         (1, "#084846"),
     ),
     # Hues near those of Okabe and Ito, the first the accent; their lightness is spread so that every pair stays apart
-    # in each kind of colour blindness (tests/figures/test_contrast.py holds them to that).
+    # in each kind of colour blindness (tested by tests/figures/test_contrast.py).
     lines=("#00716A", "#E56B18", "#788DD2", "#C871A2", "#755914", "#13353D", "#10A55F", "#51271B"),
     bad="#C2500A",
 )
@@ -146,7 +151,7 @@ PAPER_RULE, PAPER_CAPTION, PAPER_FIELD = _RULE, "#5A544A", "#F6F2EA"
 
 
 def channels(colour: str) -> tuple[int, ...]:
-    """Red, green and blue of #RRGGBB, 0 to 255."""
+    """Return red, green and blue of #RRGGBB, 0 to 255."""
     return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
 
 
@@ -154,28 +159,31 @@ def _written(parts: tuple[int, ...]) -> str:
     return "#" + "".join(f"{part:02X}" for part in parts)
 
 
-def mixed(colour: str, other: str, share: float) -> str:
-    """#RRGGBB: (1 - share) of ``colour`` and ``share`` of ``other``."""
+def mixed(colour: str, other: str, fraction: float) -> str:
+    """Return #RRGGBB: (1 - fraction) of ``colour`` and ``fraction`` of ``other``."""
     pairs = zip(channels(colour), channels(other), strict=True)
-    return _written(tuple(round(a + share * (b - a)) for a, b in pairs))
+    return _written(tuple(round(a + fraction * (b - a)) for a, b in pairs))
 
 
 def wash(colour: str, opacity: float | str) -> str:
-    """A #RRGGBB colour as rgba, for bands."""
+    """Return a #RRGGBB colour as rgba, for bands."""
     return f"rgba({','.join(map(str, channels(colour)))},{opacity})"
 
 
 def shades(colour: int, palette: Palette) -> list[str]:
-    """One of the colours of lines as it is, and nearer to the ink, so that contrast with the ground only grows."""
-    return [mixed(palette.lines[colour], palette.ink, share) for share in (0.0, 0.45, 0.75)]
+    """Return one of the colours of lines as it is, and two nearer to the ink, with more contrast to the ground."""
+    return [mixed(palette.lines[colour], palette.ink, fraction) for fraction in (0.0, 0.45, 0.75)]
 
 
 def on_paper(text: str) -> str:
-    """A colour of either palette as it is on paper: the light one's, but black on white. Other texts as they are."""
-    found = _RGBA.fullmatch(text)
-    if found:
-        plain = _ON_PAPER.get(_written(tuple(map(int, found.groups()[:3]))))
-        return text if plain is None else wash(plain, found[4])
+    """Return a colour of either palette as it is on paper: the light one's, but black on white.
+
+    Other texts stay as they are.
+    """
+    match = _RGBA.fullmatch(text)
+    if match:
+        plain = _ON_PAPER.get(_written(tuple(map(int, match.groups()[:3]))))
+        return text if plain is None else wash(plain, match[4])
     return _ON_PAPER.get(text.upper(), text) if text.startswith("#") else text
 
 
@@ -190,11 +198,11 @@ def _colours(palette: Palette, ink: str, ground: str, zero: str) -> list[str]:
 
 def _table() -> dict[str, str]:
     wanted = _colours(LIGHT, BLACK, WHITE, zero=WHITE)
-    found: dict[str, str] = {}
+    table: dict[str, str] = {}
     for palette in (LIGHT, DARK):
         own = _colours(palette, palette.ink, palette.ground, zero=dict(palette.diverging)[0.5])
-        found |= zip(own, wanted, strict=True)
-    return found
+        table |= zip(own, wanted, strict=True)
+    return table
 
 
 _ON_PAPER = _table()
@@ -203,7 +211,7 @@ _MARK = "# Colours: written by `python -m privcov.figures.palette`, from privcov
 
 
 def with_theme(config: str) -> str:
-    """Streamlit's config.toml with the colours of `THEME`; all above the mark stays as it is.
+    """Return Streamlit's config.toml with the colours of `THEME`; everything above the mark stays as it is.
 
     Raises ValueError where the mark is missing.
     """

@@ -1,4 +1,4 @@
-"""Printed against computed, a point per cell; and the computed curves of a figure."""
+"""Draw printed against computed numbers, a point per cell, and the computed curves of a figure."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from privcov.figures.look import Picture, dotted, draw, pen, pens_of, ticks
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain, safe
 
-# Agreement -> symbol on the chart; in the table beside it the same by name.
+# Agreement -> symbol on the chart; the table beside it names the agreement.
 SYMBOLS = {"within error": "circle", "same order": "diamond-open", "different": "x"}
 
 
 def colours(palette: Palette) -> dict[str, str]:
-    """One colour per agreement."""
+    """Return one colour per agreement."""
     return {"within error": palette.good, "same order": palette.lines[4], "different": palette.bad}
 
 
 def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
-    """cells: rows of `privcov.papers.base.beside`. names: of the cells, for the pointer."""
+    """Draw printed against computed numbers, on log axes.
+
+    The cells are rows of `privcov.papers.base.beside`; ``names`` are their names, shown under the pointer.
+    """
     both = cells.assign(name=names).dropna(subset=["value", "ours"])
     both = both[(both["value"] > 0) & (both["ours"] > 0)]
     traces = []
@@ -28,10 +31,10 @@ def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
         low = float(min(both["value"].min(), both["ours"].min())) * 0.8
         high = float(max(both["value"].max(), both["ours"].max())) * 1.25
         traces.append(dotted([low, high], [low, high], palette, 1, showlegend=False, hoverinfo="skip"))
-    told = []
+    counts = []
     for agreement, colour in colours(palette).items():
         group = both[both["agreement"] == agreement]
-        told.append(f"{len(group)} {agreement}")
+        counts.append(f"{len(group)} {agreement}")
         if group.empty:
             continue
         text = [
@@ -54,16 +57,16 @@ def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:
         y={"title": "as published, ours", "type": "log"},
     )  # fmt: skip
     ratio = np.median(both["ours"] / both["value"]) if len(both) else float("nan")
-    alt = f"Printed against ours, one point per cell: {', '.join(told)}; median ratio {ratio:.2f}."
+    alt = f"Printed against ours, one point per cell: {', '.join(counts)}; median ratio {ratio:.2f}."
     return Picture(figure, alt)
 
 
-# A version keeps its dash; colour and symbol are the line's own.
+# The dash shows the version, colour and symbol the line.
 VERSION_DASHES = {"as published": "dash", "sound": "solid"}
 
 
 def panel(
-    found: pd.DataFrame,
+    points: pd.DataFrame,
     palette: Palette,
     *,
     x: str,
@@ -73,22 +76,23 @@ def panel(
     methods: bool = True,
     height: int = 430,
 ) -> Picture:
-    """The curves of one panel of a figure, as published dashed with open marks and sound solid, with standard errors.
+    """Draw the curves of one panel of a figure, with standard errors.
 
-    found: columns line, method, x, variant, value, se, one row per point; x is NaN for an answer that has no place
-    along the axis, drawn as a level. x, y: titles of the axes. log, log_x: whether they are logarithmic.
-    methods: whether "method" holds keys of methods, each a line with a pen of its own.
+    Curves as published are dashed with open marks, sound ones solid. The points have the columns line, method, x,
+    variant, value and se, one row per point; x is NaN for an answer that has no place along the axis, drawn as a level.
+    ``x`` and ``y`` are titles of the axes; ``log`` and ``log_x`` say whether the axes are logarithmic; ``methods`` says
+    whether "method" holds keys of methods, each a line with its own pen.
     """
-    found = found[np.isfinite(found["value"]) & ((found["value"] > 0) | (not log))]
-    names = list(dict.fromkeys(found["line"]))
-    keys = [str(found.loc[found["line"] == name, "method"].iloc[0]) for name in names]
+    points = points[np.isfinite(points["value"]) & ((points["value"] > 0) | (not log))]
+    names = list(dict.fromkeys(points["line"]))
+    keys = [str(points.loc[points["line"] == name, "method"].iloc[0]) for name in names]
     styles = pens_of(keys, palette) if methods else [pen(i, palette) for i in range(len(names))]
     traces, story = [], []
-    ends, places = (found["x"].min(), found["x"].max()), sorted(set(found["x"].dropna()))
+    ends, places = (points["x"].min(), points["x"].max()), sorted(set(points["x"].dropna()))
     for name, style in zip(names, styles, strict=True):
         known = False
         for version, dash in VERSION_DASHES.items():
-            part = found[(found["line"] == name) & (found["variant"] == version)].sort_values("x")
+            part = points[(points["line"] == name) & (points["variant"] == version)].sort_values("x")
             if part.empty:
                 continue
             level = not np.isfinite(part["x"]).any()

@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves of edge recovery, side by side in one pen per line."""
+"""Draw ROC and precision-recall curves of edge recovery, with the same pen for a line in both."""
 
 from __future__ import annotations
 
@@ -17,16 +17,31 @@ RULES = {"ebic": "diamond", "half-universal": "square", "fission": "star", "chos
 
 
 def roc(curves: Sequence[Curve], palette: Palette, *, height: int | None = 400) -> Picture:
-    """Share of edges found against share of absent edges drawn: vertical mean, band, the line of guessing.
+    """Return the ROC curves: share of the true edges found against share of the absent edges drawn.
 
-    A curve ends, with a ring, where fewer than half of the replicates have a graph; it is thin where not all of them
-    have one. The last trace is the mark of one network; see `point_at`.
+    Each curve is the vertical mean over replicates with its band; a dotted line shows guessing. A curve ends, with a
+    ring, where fewer than half of the replicates have a graph. It is thin where not all of them have one. The last
+    trace is the mark of one network; see `point_at`.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        One curve per line, as `privcov.sweeps.graph_curves.average` returns them.
+    palette : Palette
+        Colours of the theme.
+    height : int or None, optional
+        Height in pixels; None leaves it to the page.
+
+    Returns
+    -------
+    Picture
+        The figure and its text alternative.
     """
     guessing = dotted([0, 1], [0, 1], palette, 1.3, name="Guessing", hoverinfo="skip")
     traces, story = [guessing], []
     for curve, style in zip(curves, pens(curves, palette), strict=True):
         traces += _line(curve.name, GRID, (curve.tpr, curve.low, curve.high), curve.reach, style, "found", legend=True)
-        story.append(f"{curve.name} finds {_told(curve)}")
+        story.append(f"{curve.name} finds {_summary(curve)}")
     for curve, style in zip(curves, pens(curves, palette), strict=True):
         traces += _marks(curve, style, lambda m: (m[0], m[1]), legend=False, palette=palette)
     traces.append(_here(palette, legend=True))
@@ -42,9 +57,24 @@ def roc(curves: Sequence[Curve], palette: Palette, *, height: int | None = 400) 
 
 
 def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int | None = 360) -> Picture:
-    """Share of drawn edges that are true against share of edges found; the line of guessing is the base rate.
+    """Return the precision-recall curves: share of the drawn edges that are true against share of the true edges found.
 
-    The last trace is the mark of one network; see `point_at`.
+    The line of guessing is the base rate, taken from the first curve. The last trace is the mark of one network; see
+    `point_at`.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        At least one curve, as `privcov.sweeps.graph_curves.average` returns them.
+    palette : Palette
+        Colours of the theme.
+    height : int or None, optional
+        Height in pixels; None leaves it to the page.
+
+    Returns
+    -------
+    Picture
+        The figure and its text alternative.
     """
     base = curves[0].base
     guessing = dotted([0, 1], [base, base], palette, 1.3, name="Guessing", showlegend=False, hoverinfo="skip")
@@ -53,8 +83,8 @@ def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int |
         values = (curve.precision, curve.precision_low, curve.precision_high)
         traces += _line(curve.name, GRID, values, curve.recall, style, "true", legend=False)
         half = int(np.searchsorted(GRID, 0.5))
-        told = f"{curve.precision[half]:.2f}" if np.isfinite(curve.precision[half]) else "not reached"
-        story.append(f"{curve.name} {told}")
+        at_half = f"{curve.precision[half]:.2f}" if np.isfinite(curve.precision[half]) else "not reached"
+        story.append(f"{curve.name} {at_half}")
     shown: set[str] = set()
     for curve, style in zip(curves, pens(curves, palette), strict=True):
         traces += _marks(curve, style, lambda m: (m[1], m[2]), legend=True, palette=palette, shown=shown)
@@ -74,7 +104,20 @@ def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int |
 
 
 def pens(curves: Sequence[Curve], palette: Palette) -> list[Pen]:
-    """The line without noise is drawn in ink; the others in the pens of their methods."""
+    """Return the pen of every curve: ink for lines without noise, the pens of their methods for the others.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        The curves of one picture.
+    palette : Palette
+        Colours of the theme.
+
+    Returns
+    -------
+    list of Pen
+        One pen per curve, in the same order.
+    """
     noisy = iter(pens_of([c.line.method for c in curves if not _exact(c)], palette))
     return [Pen(palette.ink, "longdash", "circle") if _exact(curve) else next(noisy) for curve in curves]
 
@@ -84,19 +127,19 @@ def _exact(curve: Curve) -> bool:
 
 
 def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, verb: str, *, legend: bool) -> list:
-    """Band, line, the thin rest where some replicates have ended, and a ring at an open end."""
+    """Return the band, the line, its thin rest where some replicates have ended, and a ring at an open end."""
     middle, low, high = values
     there = np.isfinite(middle)
     x, mean = grid[there], middle[there]
-    found: list = []
+    traces: list = []
     if len(x) == 0:
-        return found
+        return traces
     if (high[there] > low[there]).any():
-        found.append(ribbon(x, low[there], high[there], style.colour, 0.14, name=f"{name} band"))
+        traces.append(ribbon(x, low[there], high[there], style.colour, 0.14, name=f"{name} band"))
     whole = x <= full + 1e-9
     parts = [(whole, 2.4)] + ([(x >= full - 1e-9, 1.1)] if not whole.all() else [])
     for part, width in parts:
-        found.append(
+        traces.append(
             go.Scatter(
                 x=x[part],
                 y=mean[part],
@@ -108,7 +151,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
             )
         )
     if x[-1] < 0.995:
-        found.append(
+        traces.append(
             go.Scatter(
                 x=x[-1:],
                 y=mean[-1:],
@@ -118,7 +161,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
                 hovertemplate=f"{name}: the path ends here, at %{{x:.2f}}<extra></extra>",
             )
         )
-    return found
+    return traces
 
 
 def _marks(
@@ -130,14 +173,14 @@ def _marks(
     palette: Palette,
     shown: set[str] | None = None,
 ) -> list:
-    """Where the automatic rules land on this curve; one entry per rule in the legend, in ink."""
-    found = []
+    """Return the points that the automatic rules choose on this curve, and one entry per rule in the legend, in ink."""
+    traces = []
     for rule, mark in curve.marks.items():
         x, y = at(mark)
         if not np.isfinite([x, y]).all():
             continue
         symbol = RULES.get(rule, "hexagon")
-        found.append(
+        traces.append(
             go.Scatter(
                 x=[x],
                 y=[y],
@@ -154,12 +197,25 @@ def _marks(
         )
         if legend and shown is not None and rule not in shown:
             shown.add(rule)
-            found.append(entry(rule, {"symbol": symbol, "size": 10, "color": palette.ink}))
-    return found
+            traces.append(entry(rule, {"symbol": symbol, "size": 10, "color": palette.ink}))
+    return traces
 
 
 def point_at(picture: Picture, point: tuple[float, float] | None) -> Picture:
-    """Move the mark of the network on the screen, in place: while lambda moves, nothing else has to be built again."""
+    """Move the mark of the current network, in place, so that nothing else is built again while lambda changes.
+
+    Parameters
+    ----------
+    picture : Picture
+        A picture of `roc` or `precision_recall`; it is changed.
+    point : tuple of (float, float) or None
+        Place on the two axes, each from 0 to 1; None hides the mark.
+
+    Returns
+    -------
+    Picture
+        The same picture.
+    """
     mark = picture.figure.data[-1]
     mark.x, mark.y = ([None], [None]) if point is None else ([point[0]], [point[1]])
     return picture
@@ -174,7 +230,7 @@ def _here(palette: Palette, *, legend: bool) -> go.Scatter:
     )
 
 
-def _told(curve: Curve) -> str:
+def _summary(curve: Curve) -> str:
     at = int(np.searchsorted(GRID, 0.1))
     if np.isfinite(curve.tpr[at]):
         words = f"{curve.tpr[at]:.2f} at false positive rate 0.10"

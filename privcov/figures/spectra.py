@@ -1,4 +1,4 @@
-"""Eigenvalues of truth, sample, noisy and repaired matrix, with the band the noise alone would fill."""
+"""Draw the eigenvalues of the true, sample, noisy and repaired matrix, and the band that the noise alone would fill."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from privcov.figures.look import Picture, band, draw, note, pen
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain
 
-_PLACES = ("Truth", "Sample", "Noisy", "Post-processed")  # each keeps its pen where another is absent
+_PLACES = ("Truth", "Sample", "Noisy", "Post-processed")  # a series keeps its pen where another is absent
 
 
 def spectrum(
@@ -24,10 +24,30 @@ def spectrum(
     unit: str,
     height: int | None = 460,
 ) -> Picture:
-    """Eigenvalues in descending order, on a linear or asinh axis.
+    """Return eigenvalues in descending order, on a linear or an asinh axis.
 
-    series: (name, eigenvalues). edge: where the spectrum of the noise alone ends (0: no noise). Eigenvalues of the
-    noisy matrix inside the band are drawn hollow: not separately recoverable. scale: "linear" or "asinh".
+    Eigenvalues of the noisy matrix inside the band are drawn hollow: they cannot be recovered separately.
+
+    Parameters
+    ----------
+    series : list of (str, ndarray)
+        Name and eigenvalues of each matrix, in any order. "Truth", "Sample", "Noisy" and "Post-processed" have pens of
+        their own.
+    edge : float
+        Where the spectrum of the noise alone ends, in the unit of the eigenvalues; 0 for no noise.
+    palette : Palette
+        Colours of the theme.
+    scale : {"linear", "asinh"}
+        Scale of the vertical axis; "asinh" is linear within the band and logarithmic far outside it.
+    unit : str
+        Unit of the eigenvalues, for the title of the axis.
+    height : int or None, optional
+        Height in pixels; None leaves it to the page.
+
+    Returns
+    -------
+    Picture
+        The figure and its text alternative.
     """
     bend = max(edge, 1e-12) if scale == "asinh" else 1.0
 
@@ -37,7 +57,7 @@ def spectrum(
     traces, shapes, notes, story, inside = [], [], [], [], 0
     if edge > 0:
         shapes.append(band(palette.quiet, y=(float(bent(-edge)), float(bent(edge))), opacity=0.16))
-        # At the lower left, where a falling spectrum never is and the band always.
+        # At the lower left, where the band always is and a falling spectrum never.
         corner: dict[str, Any] = {"xref": "paper", "xanchor": "left", "yref": "paper", "yanchor": "bottom"}
         notes.append(note("what the noise alone would fill", palette.quiet, 0.01, 0.01, **corner))
     for index, (name, values) in enumerate(series):

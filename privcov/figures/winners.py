@@ -1,4 +1,4 @@
-"""Who wins where: a map of cells in the colours of the best methods, every cell also named in words."""
+"""Draw which method wins where: a map of cells in the colours of the best methods, every cell also named in words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HATCHES = 5
 
 
 def winner_map(
-    found: pd.DataFrame,
+    table: pd.DataFrame,
     palette: Palette,
     *,
     x: str,
@@ -32,18 +32,20 @@ def winner_map(
     trivial: tuple[str, ...] = (),
     height: int = 0,
 ) -> Picture:
-    """A cell per row of ``found`` (columns x, y, winner, error, runner_up, second, ratio, clear, rivals).
+    """Draw a cell per row of ``table``, in the colour of the best method.
 
-    order: methods in the order of the legend; ``trivial`` ones are grey. The colour deepens with the margin. A cell
-    without a clear winner is hatched and names those who share it. story: the map in words, for the text alternative.
+    The table has the columns x, y, winner, error, runner_up, second, ratio, clear, rivals and absent. ``order`` holds
+    the methods in the order of the legend; ``trivial`` ones are grey. The colour deepens with the margin. A cell
+    without a clear winner is hatched and names the methods that share it. ``story`` is the map in words, for the text
+    alternative.
     """
-    xs, ys = sorted(found[x].unique()), sorted(found[y].unique())
+    xs, ys = sorted(table[x].unique()), sorted(table[y].unique())
     column, line = {v: i for i, v in enumerate(xs)}, {v: i for i, v in enumerate(ys)}
     texts = np.full((len(ys), len(xs)), "", dtype=object)
     hover = texts.copy()
     shapes = []
     width = max(9, 96 // len(xs))
-    for row in found.to_dict("records"):
+    for row in table.to_dict("records"):
         i, j = column[row[x]], line[row[y]]
         texts[j, i] = _cell(row, labels, width)
         hover[j, i] = _hover(row, labels, x, y)
@@ -51,7 +53,7 @@ def winner_map(
         if row["clear"]:
             colour = palette.quiet if row["winner"] in trivial else pen_of(row["winner"], palette).colour
         shapes += _paint(i, j, colour, _strength(row["ratio"]), palette)
-    cells = go.Heatmap(  # itself unseen: it carries the words and the hover
+    cells = go.Heatmap(  # invisible: it holds the words and the hover text
         z=np.zeros(texts.shape),
         text=texts,
         customdata=hover,
@@ -61,7 +63,7 @@ def winner_map(
         showscale=False,
         hovertemplate="%{customdata}<extra></extra>",
     )
-    shown = set(found.loc[found["clear"], "winner"])
+    shown = set(table.loc[table["clear"], "winner"])
     legend = [_key(m, labels, trivial, palette) for m in [*order, *trivial] if m in shown]
     figure = draw(
         [cells, *legend],
@@ -97,7 +99,7 @@ def _wrap(method: str, labels: dict[str, str], width: int) -> list[str]:
 
 
 def _times(ratio: float) -> str:
-    """The margin; empty where nobody else gave a matrix."""
+    """Return the margin as text; empty where no other method gave a matrix."""
     if math.isnan(ratio):
         return ""
     if not math.isfinite(ratio):
@@ -121,7 +123,7 @@ def _hover(row: dict, labels: dict[str, str], x: str, y: str) -> str:
 
 
 def _paint(i: int, j: int, colour: str | None, strength: float, palette: Palette) -> list[dict]:
-    """The ground of one cell: a wash of the winner's colour, or hatching where nobody clearly wins."""
+    """Return the ground of one cell: a wash of the winner's colour, or hatching where no method clearly wins."""
     edge = {"color": palette.ground, "width": 3}
     fill = CLEAR if colour is None else wash(colour, strength)
     box = band(fill, x=(i - 0.5, i + 0.5), y=(j - 0.5, j + 0.5), line=edge)

@@ -1,8 +1,8 @@
-"""Tables in files too large for memory: CSV (plain or gzip), Parquet and Arrow, one file or many.
+"""Read tables in files too large for memory: CSV (plain or gzip), Parquet and Arrow, one file or many.
 
 `describe` reads headers, `count_rows` the number of rows, `parts_of` cuts the table into independent pieces, and
-`blocks_of` reads one piece in blocks of float64 columns. Nothing here knows what the numbers mean or whether they are
-private; for private rows no message says what a cell holds.
+`blocks_of` reads one piece in blocks of float64 columns. Nothing here depends on what the numbers mean or whether they
+are private; for private rows no message says what a cell holds.
 """
 
 from privcov.table_files.blocks import Block, Said, Words

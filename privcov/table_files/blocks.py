@@ -1,4 +1,4 @@
-"""Some rows of a table as float64 columns: what every reader hands on, and the way there from Arrow columns."""
+"""Some rows of a table as float64 columns: what every reader returns, and how it is made from Arrow columns."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows. cells: d x b float64, a contiguous line per column, NaN where a cell is missing.
+    """Some rows.
 
-    labels: None, or (distinct texts, b int32 positions in them); a missing label is the text "".
+    ``cells`` is d x b float64, a contiguous line per column, NaN where a cell is missing. ``labels`` is None, or
+    (distinct texts, b int32 positions in them); a missing label is the text "".
     """
 
     cells: np.ndarray
@@ -25,10 +26,11 @@ class Block:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Words:
-    """What some cells of a column say: how often each distinct text occurs (bytes that are not UTF-8 are surrogates).
+    """The texts of some cells of a column: how often each distinct text occurs.
 
-    missing: empty cells. typed: the file's own type for the column, where it is one that holds no numbers; its values
-    are then under the text "" when they are not text themselves.
+    Bytes that are not UTF-8 are surrogates. ``missing`` counts empty cells. ``typed`` is the file's own type for the
+    column, where it is one that holds no numbers; its values are then under the text "" when they are not text
+    themselves.
     """
 
     texts: dict[str, int]
@@ -40,7 +42,7 @@ Said = np.ndarray | Words  # float64 with NaN where a cell is missing, or texts
 
 
 def said_of(column: pa.ChunkedArray | pa.Array, typed: str = "") -> Said:
-    """One pyarrow column as numbers where it holds numbers or truth values, else as texts."""
+    """Return one pyarrow column as numbers where it holds numbers or truth values, else as texts."""
     import pyarrow as pa
     import pyarrow.compute as compute
     import pyarrow.types as t
@@ -57,12 +59,12 @@ def said_of(column: pa.ChunkedArray | pa.Array, typed: str = "") -> Said:
     texts = counted.field("values")
     texts = (texts.dictionary_decode() if t.is_dictionary(texts.type) else texts).cast(pa.binary()).to_pylist()
     names = [text.decode("utf-8", "surrogateescape") for text in texts]
-    found = dict(zip(names, counted.field("counts").to_pylist(), strict=True))
-    return Words(found, holes + found.pop("", 0), typed)
+    counts = dict(zip(names, counted.field("counts").to_pylist(), strict=True))
+    return Words(counts, holes + counts.pop("", 0), typed)
 
 
 def blocks_from(table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str, rows: int) -> Iterator[Block]:
-    """A pyarrow Table or RecordBatch in blocks of at most ``rows`` rows; each cell is copied once."""
+    """Yield a pyarrow Table or RecordBatch in blocks of at most ``rows`` rows; each cell is copied once."""
     for start in range(0, table.num_rows, rows):
         yield _block(table.slice(start, rows), columns, label)
 
@@ -75,7 +77,7 @@ def _block(table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str)
 
 
 def _fill(line: np.ndarray, column: pa.ChunkedArray | pa.Array) -> None:
-    """One column into one line, NaN where it has no value."""
+    """Copy one column into one line, NaN where it has no value."""
     import pyarrow as pa
     import pyarrow.compute as compute
 
@@ -93,12 +95,12 @@ def _labels(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], np.nda
     texts = compute.fill_null(compute.cast(column, pa.string()), "")
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
-    found = texts.dictionary_encode()
-    return _coded(found.dictionary.to_pylist(), found.indices.to_numpy())
+    encoded = texts.dictionary_encode()
+    return _coded(encoded.dictionary.to_pylist(), encoded.indices.to_numpy())
 
 
 def _coded(texts: list[str], codes: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
-    """Labels without the blanks around them, each text once: (distinct texts, int32 codes)."""
+    """Return labels without the blanks around them, each text once: (distinct texts, int32 codes)."""
     place: dict[str, int] = {}
     renamed = [place.setdefault(text.strip(), len(place)) for text in texts]
     return tuple(place), np.asarray(renamed, dtype=np.int32)[codes]

@@ -1,6 +1,6 @@
-"""Parquet and Arrow files: what their metadata say, and their columns in blocks.
+"""Read Parquet and Arrow files: their metadata, and their columns in blocks.
 
-Files are opened without memory mapping: a mapped file that somebody cuts short would end the whole process.
+Files are opened without memory mapping: a mapped file that another program cuts short would end the whole process.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def facts(path: str, kind: str, size: int, modified_ns: int) -> FileFacts:
-    """The names of the columns and the number of rows, from the metadata."""
+    """Return the names of the columns and the number of rows, from the metadata."""
     with closing(_Opened(path, kind)) as opened:
         return FileFacts(path, kind, size, modified_ns, sum(opened.rows_of_groups), tuple(opened.schema.names))
 
 
 def check_types(file: FileFacts, columns: Sequence[str], label: str) -> None:
-    """TableFileError when a wanted column can hold something else than numbers, or the label than text or integers."""
+    """Raise TableFileError when a column can hold something else than numbers, or the label than text or integers."""
     import pyarrow.types as t
 
     with closing(_Opened(file.path, file.format)) as opened:
@@ -47,7 +47,7 @@ def check_types(file: FileFacts, columns: Sequence[str], label: str) -> None:
 
 
 def parts(file: FileFacts, rows: int) -> Iterator[Part]:
-    """Whole row groups or record batches, as many as make up ``rows`` rows."""
+    """Yield whole row groups or record batches, as many as make up ``rows`` rows."""
     with closing(_Opened(file.path, file.format)) as opened:
         first = total = 0
         for at, some in enumerate(opened.rows_of_groups):
@@ -60,14 +60,17 @@ def parts(file: FileFacts, rows: int) -> Iterator[Part]:
 
 
 def blocks(part: Part, columns: Sequence[str], label: str, rows: int) -> Iterator[Block]:
-    """At most one record batch is held, or some pages of every wanted column of a row group."""
+    """Yield the rows of a part in blocks.
+
+    At most one record batch is held, or some pages of every wanted column of a row group.
+    """
     with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
         for batch in opened.batches(part.first, part.last, [*columns, label] if label else list(columns), rows):
             yield from blocks_from(batch, columns, label, rows)
 
 
 def said(part: Part, columns: Sequence[str], label: str, rows: int) -> Generator[tuple[dict[str, Said], float]]:
-    """What the cells of one batch at a time say, for its owner alone, and the share of the part that is read."""
+    """Yield what the cells of one batch at a time say, for its owner alone, and the share of the part that is read."""
     names, done = [*columns, label] if label else list(columns), 0
     with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
         typed = {name: "" if name == label else _no_numbers(opened.schema.field(name).type) for name in names}
@@ -75,12 +78,12 @@ def said(part: Part, columns: Sequence[str], label: str, rows: int) -> Generator
             done += batch.num_rows
             for start in range(0, batch.num_rows, rows):
                 some = batch.slice(start, rows)
-                found = {name: said_of(some.column(name), typed[name]) for name in names}
-                yield found, min(1.0, done / max(1, part.rows or done))
+                cells = {name: said_of(some.column(name), typed[name]) for name in names}
+                yield cells, min(1.0, done / max(1, part.rows or done))
 
 
 class _Opened:
-    """One file behind one face: a schema, the rows of its groups, and a group's columns."""
+    """One file with the same interface for both formats: a schema, the rows of its groups, and a group's columns."""
 
     def __init__(self, path: str, kind: str, file: FileFacts | None = None) -> None:
         import pyarrow as pa
@@ -105,13 +108,16 @@ class _Opened:
     @property
     def rows_of_groups(self) -> list[int]:
         if self.kind == "parquet":
-            found = self._parquet.metadata
-            return [found.row_group(group).num_rows for group in range(found.num_row_groups)]
+            metadata = self._parquet.metadata
+            return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
         some = self._some_columns(self.schema.names[:1])
         return [some.get_batch(batch).num_rows for batch in range(some.num_record_batches)]
 
     def batches(self, first: int, last: int, names: list[str], rows: int) -> Iterator:
-        """The named columns of some groups, in their order. Threads are the caller's: parts are read side by side."""
+        """Yield the named columns of some groups, in their order.
+
+        Threads are left to the caller: parts are read in parallel.
+        """
         groups = range(first, last)
         if self.kind == "arrow":
             some = self._some_columns(names)
@@ -131,14 +137,14 @@ class _Opened:
 
 @functools.lru_cache(maxsize=2)
 def _footer(file: FileFacts) -> pq.FileMetaData:
-    """The metadata of a Parquet file, which can be long and is needed by each of its parts."""
+    """Return the metadata of a Parquet file, which can be long and is needed by each of its parts."""
     import pyarrow.parquet as pq
 
     return pq.read_metadata(file.path)
 
 
 def _no_numbers(kind: pa.DataType) -> str:
-    """The name of a type that cannot be measured, "" of one that can."""
+    """Return the name of a type that cannot be measured, "" for one that can."""
     import pyarrow.types as t
 
     numbers = t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind) or t.is_null(kind)

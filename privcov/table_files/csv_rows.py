@@ -1,4 +1,4 @@
-"""The rows of a CSV file: quickly by pyarrow, and by the csv module wherever pyarrow refuses, with equal numbers."""
+"""Read the rows of a CSV file: quickly by pyarrow, and by the csv module where pyarrow refuses, with equal numbers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from privcov.table_files.numbers import SPELLINGS, number_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ANNOTATED_NAN = re.compile(rb"nan\(", re.IGNORECASE)  # C's nan(...), a number for pyarrow and text for us
+_ANNOTATED_NAN = re.compile(rb"nan\(", re.IGNORECASE)  # C's nan(...), a number for pyarrow and text here
 
 
 def blocks(part: Part, columns: Sequence[str], label: str, rows: int, private: bool) -> Iterator[Block]:
-    """One piece of the file is held at a time."""
+    """Yield the rows of a part in blocks. One piece of the file is held at a time."""
     reader = _Reader(part.file, columns, label, private)
     for piece, data in _with_bytes(part, private):
         yield from blocks_from(reader.table(piece, data), columns, label, rows)
 
 
 def said(part: Part, columns: Sequence[str], label: str) -> Generator[tuple[dict[str, Said], float]]:
-    """What the cells of one piece at a time say, for its owner alone, and the share of the part that is read."""
+    """Yield what the cells of one piece at a time say, for its owner alone, and the share of the part that is read."""
     reader = _Reader(part.file, columns, label, True, texts=True)
     length = sum(piece.stop - piece.start for piece in part.pieces) or part.file.size
     done = 0
@@ -39,13 +39,13 @@ def said(part: Part, columns: Sequence[str], label: str) -> Generator[tuple[dict
 
 
 def numbers_or_text(part: Part, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, np.ndarray | Text]]]:
-    """Of one piece of a public file at a time: its rows, and its columns up to the first text of each."""
+    """Yield, for one piece of a public file at a time, its rows and its columns up to the first text of each."""
     reader, left = _Reader(part.file, columns, "", False, texts=True), list(columns)
     for piece, data in _with_bytes(part, False):
         table = reader.cells(piece, data)
-        found = {name: reader.numbers_or_text(piece, data, table, name) for name in left}
-        left = [name for name in left if not isinstance(found[name], Text)]
-        yield table.num_rows, found
+        values = {name: reader.numbers_or_text(piece, data, table, name) for name in left}
+        left = [name for name in left if not isinstance(values[name], Text)]
+        yield table.num_rows, values
 
 
 def _with_bytes(part: Part, private: bool) -> Iterator[tuple[Piece, bytes]]:
@@ -70,9 +70,9 @@ class Text:
 
 
 class _Reader:
-    """Pieces of one file become pyarrow tables, first of what pyarrow takes for numbers, then of numbers alone.
+    """A reader that turns pieces of one file into pyarrow tables: as pyarrow reads them, then of numbers alone.
 
-    texts: a cell that is no number, and a label that is no text, are no errors.
+    With ``texts`` a cell that is no number, and a label that is no text, are no errors.
     """
 
     def __init__(self, file: FileFacts, columns: Sequence[str], label: str, private: bool, texts: bool = False) -> None:
@@ -84,49 +84,51 @@ class _Reader:
         self.worded: set[str] = set()  # columns that held text when they were last looked at
 
     def cells(self, piece: Piece, data: bytes) -> pa.Table:
-        """A column of float64 where pyarrow takes every cell for a number, else texts, and so for the label: binary."""
+        """Return float64 columns where pyarrow reads every cell as a number, else texts (binary), as for the label."""
         import pyarrow as pa
 
         annotated = b"(" in data and _ANNOTATED_NAN.search(data)
         for worded in (self.worded, set(self.columns)):
             if piece.plain and not (annotated and worded != set(self.columns)):
                 try:
-                    found = self._read(data, worded)
+                    table = self._read(data, worded)
                 except (pa.ArrowInvalid, ValueError):
                     continue
-                if found.num_rows == piece.rows:
-                    return found
+                if table.num_rows == piece.rows:
+                    return table
         return self._slowly(piece, data)
 
     def table(self, piece: Piece, data: bytes) -> pa.Table:
-        """Columns of float64 and a text column for the label."""
+        """Return columns of float64 and a text column for the label."""
         import pyarrow as pa
 
-        found = self.cells(piece, data)
+        result = self.cells(piece, data)
         for at, name in enumerate(self.columns):
-            values, text = self._numbers(found.column(name), name)
+            values, text = self._numbers(result.column(name), name)
             if text is not None and not self.private:
-                self._slowly(piece, data)  # raises, and says where
-            found = found.set_column(at, name, values)
+                self._slowly(piece, data)  # raises, with the line
+            result = result.set_column(at, name, values)
         if self.label:
             try:
-                label = found.column(self.label).cast(pa.string())
+                label = result.column(self.label).cast(pa.string())
             except pa.ArrowInvalid:
                 self._slowly(piece, data)
                 raise
-            found = found.set_column(len(self.columns), self.label, label)
-        return found
+            result = result.set_column(len(self.columns), self.label, label)
+        return result
 
     def said(self, piece: Piece, data: bytes) -> dict[str, Said]:
-        """Numbers, or the distinct texts of a column with others; the same cells are numbers as in `table`."""
-        found = self.cells(piece, data)
-        made = {name: said_of(found.column(name)) for name in self.names}
-        words = {name: cells.texts for name, cells in made.items() if isinstance(cells, Words) and name in self.columns}
+        """Return numbers, or the distinct texts of a column with others; the same cells are numbers as in `table`."""
+        table = self.cells(piece, data)
+        values = {name: said_of(table.column(name)) for name in self.names}
+        words = {
+            name: cells.texts for name, cells in values.items() if isinstance(cells, Words) and name in self.columns
+        }
         self.worded = {name for name, texts in words.items() if any(number_of(text) is None for text in texts)}
-        return made
+        return values
 
     def numbers_or_text(self, piece: Piece, data: bytes, table: pa.Table, name: str) -> np.ndarray | Text:
-        """A column of `cells` as numbers, or the first of its cells that is none."""
+        """Return a column of `cells` as numbers, or the first of its cells that is no number."""
         values, text = self._numbers(table.column(name), name)
         if text is None:
             return values.to_numpy()
@@ -135,7 +137,7 @@ class _Reader:
         return Text(text, line_at(self.file, piece.start) + line)
 
     def _numbers(self, column: pa.ChunkedArray, name: str) -> tuple[pa.ChunkedArray, str | None]:
-        """(a column of float64, the first text that is no number or None); each distinct text is looked at once."""
+        """Return (a column of float64, the first text that is no number or None); each distinct text is parsed once."""
         import pyarrow as pa
 
         if column.type == pa.float64():
@@ -149,7 +151,7 @@ class _Reader:
         return pa.chunked_array([values]), text
 
     def _read(self, data: bytes, worded: set[str]) -> pa.Table:
-        """worded: columns whose texts are wanted."""
+        """Read a piece by pyarrow; the columns in ``worded`` become texts."""
         import pyarrow as pa
         import pyarrow.csv as arrow_csv
 
@@ -157,7 +159,7 @@ class _Reader:
             name: pa.float64() if name in self.columns and name not in worded else pa.binary() for name in self.names
         }
         at = {name: str(place) for name, place in self.places.items()}
-        found = arrow_csv.read_csv(
+        table = arrow_csv.read_csv(
             pa.BufferReader(data),
             arrow_csv.ReadOptions(
                 use_threads=False, block_size=len(data) + 1, column_names=[str(j) for j in range(self.width)]
@@ -169,10 +171,10 @@ class _Reader:
                 null_values=SPELLINGS,
             ),
         )
-        return found.rename_columns(self.names)
+        return table.rename_columns(self.names)
 
     def _slowly(self, piece: Piece, data: bytes) -> pa.Table:
-        """Record by record; says where the first thing is that cannot be read."""
+        """Read a piece record by record; an error says where the first thing is that cannot be read."""
         import pyarrow as pa
 
         kept: dict[str, list] = {name: [] for name in self.names}
@@ -183,7 +185,7 @@ class _Reader:
         return pa.table({name: pa.array(texts, pa.binary()) for name, texts in kept.items()})
 
     def _check(self, piece: Piece, line: int, cells: list[str]) -> None:
-        """TableFileError for a record that cannot be read."""
+        """Raise TableFileError for a record that cannot be read."""
         if len(cells) != self.width:
             raise TableFileError(
                 f"{self._line(piece, line)} has {len(cells):,} cell{'s' * (len(cells) != 1)} and the header has "
@@ -203,13 +205,13 @@ class _Reader:
             )
 
     def _records(self, piece: Piece, data: bytes) -> Iterator[tuple[int, list[str]]]:
-        """(lines before it in this piece, cells) of every row; bytes that are not UTF-8 stay as surrogates."""
+        """Yield (lines before it in this piece, cells) of every row; bytes that are not UTF-8 stay as surrogates."""
         lines = (line.decode("utf-8", "surrogateescape") for line in data.splitlines(keepends=True))
         reader, line, large = csv.reader(lines, strict=True), 0, False
         while not large:
             try:
                 cells = next(reader, None)
-            except csv.Error:  # quotation marks are in order in a piece, so a cell is too long
+            except csv.Error:  # quotation marks are balanced in a piece, so a cell is too long
                 large, cells = True, []
             if cells is None:
                 return

@@ -1,4 +1,4 @@
-"""Where the records of a CSV file end: its header, and pieces of whole records with their number of rows."""
+"""Find where the records of a CSV file end: its header, and pieces of whole records with their number of rows."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from privcov.table_files.numbers import number_of
 READ_BYTES = 4_000_000
 MOST_RECORD_BYTES = 16_000_000
 MOST_HEADER_BYTES = 65_536
-# Beyond as many bytes as the rows have. Blank lines are looked at one by one, and a few kilobytes of gzip can hold a
-# thousand million of them.
+# In excess of the bytes of the rows. Blank lines are read one by one, and a few kilobytes of gzip can hold a thousand
+# million of them.
 MOST_BLANK_BYTES = 1_000_000
 
-_WINDOW = 1 << 18  # bytes looked at together: temporaries stay in the cache of one core
+_WINDOW = 1 << 18  # bytes scanned together, so that temporaries stay in the cache of one core
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 SAVE_AGAIN = "save it again as CSV UTF-8, separated by commas, with decimal points"
 _CLOSE = "close or double its quotation marks"
@@ -35,7 +35,10 @@ class _Wrong:
 
 @dataclass
 class _Seen:
-    """Bytes of the file so far, of rows and of lines that are none. spare: how many more of these may be there."""
+    """Bytes of the file so far, of rows and of blank lines.
+
+    ``spare`` is how many more bytes of blank lines there may be than of rows.
+    """
 
     spare: int
     rows: int = 0
@@ -43,14 +46,17 @@ class _Seen:
 
 
 def opened(file: FileFacts) -> io.BytesIO | gzip.GzipFile | io.FileIO:
-    """The bytes of the file as a stream, uncompressed."""
+    """Return the bytes of the file as a stream, uncompressed."""
     if file.raw is not None:
         return io.BytesIO(file.raw)
     return gzip.open(file.path, "rb") if file.format == "csv.gz" else open(file.path, "rb", buffering=0)
 
 
 def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
-    """(column names, byte at which the rows begin). Messages never repeat the line: without a header it is a row."""
+    """Return (column names, byte at which the rows begin).
+
+    Messages never repeat the line: in a file without a header it is a row.
+    """
     path = file.path
     with opened(file) as stream:
         raw = stream.read(MOST_HEADER_BYTES)
@@ -80,7 +86,7 @@ def header(file: FileFacts) -> tuple[tuple[str, ...], int]:
 
 
 def _first_record(lines: list[bytes], used: list[int]) -> tuple[list[str], bool]:
-    """(cells, whether they are unreadable); the lengths of the lines they take are added to ``used``."""
+    """Return (cells, whether they are unreadable); the lengths of the lines they take are added to ``used``."""
 
     def fed() -> Iterator[str]:
         for line in lines:
@@ -94,9 +100,9 @@ def _first_record(lines: list[bytes], used: list[int]) -> tuple[list[str], bool]
 
 
 def pieces(file: FileFacts, private: bool) -> Iterator[tuple[Piece, memoryview]]:
-    """Every record once, in pieces of about ``READ_BYTES``, each with its bytes, which last until the next piece.
+    """Yield every record once, in pieces of about ``READ_BYTES``, each with its bytes, which last until the next piece.
 
-    Blank lines belong to no row, as in any reader of CSV. Raises TableFileError where records cannot be told apart.
+    Blank lines belong to no row, as in any reader of CSV. Raises TableFileError where records cannot be separated.
     One array is used again and again: to make one per piece costs more than all that is done to it.
     """
     _, offset = header(file)
@@ -107,8 +113,8 @@ def pieces(file: FileFacts, private: bool) -> Iterator[tuple[Piece, memoryview]]
         while not last:
             if kept == len(space):  # a record longer than the array
                 space = space + bytes(kept)
-            got = stream.readinto(memoryview(space)[kept:])
-            last, kept = not got, kept + got
+            count = stream.readinto(memoryview(space)[kept:])
+            last, kept = not count, kept + count
             if not kept:
                 return
             data = space if kept == len(space) else space[:kept]
@@ -124,20 +130,20 @@ def _cut_or_refuse(
 ) -> tuple[int, int, bool]:
     if b"\0" in data:
         raise TableFileError(f"The file {file.path} holds a zero byte, so it is not text: {SAVE_AGAIN}.")
-    found = _cut(data, last, len(file.names), seen)
-    if isinstance(found, _Wrong):
+    cut = _cut(data, last, len(file.names), seen)
+    if isinstance(cut, _Wrong):
         where = "" if private else f" (on line {line_at(file, offset):,} or later)"
-        raise TableFileError(f"The file {file.path} {found.what}{where}: {found.remedy}.")
-    if not found[0] and len(data) > MOST_RECORD_BYTES:
+        raise TableFileError(f"The file {file.path} {cut.what}{where}: {cut.remedy}.")
+    if not cut[0] and len(data) > MOST_RECORD_BYTES:
         raise TableFileError(
             f"The file {file.path} holds a record beyond {MOST_RECORD_BYTES:,} bytes, the limit: "
             "look for a quotation mark that is never closed."
         )
-    return found
+    return cut
 
 
 def line_at(file: FileFacts, offset: int) -> int:
-    """Number of the line that begins at this byte, from 1."""
+    """Return the number of the line that begins at this byte, from 1."""
     lines, left, before = 1, offset, b""
     with opened(file) as stream:
         while left and (some := stream.read(min(left, READ_BYTES))):
@@ -150,19 +156,19 @@ def line_at(file: FileFacts, offset: int) -> int:
 
 
 def _cut(data: bytearray, last: bool, width: int, seen: _Seen) -> tuple[int, int, bool] | _Wrong:
-    """(bytes of whole records, their rows, whether they are plain), or what is wrong.
+    """Return (bytes of whole records, their rows, whether they are plain), or what is wrong.
 
-    The quick look is right for text as RFC 4180 has it without blank lines; everything else goes record by record.
+    The quick way is right for text as RFC 4180 has it without blank lines; everything else goes record by record.
     A table of one column goes record by record too: there a blank line and a missing cell look alike.
     """
     tidy = data.count(b"\r") == data.count(b"\r\n") if b"\r" in data else True
-    found = None
+    cut = None
     if width > 1 and tidy:
-        found = _cut_quoted(data, last) if b'"' in data else _cut_unquoted(data, last)
-    if found is None:
+        cut = _cut_quoted(data, last) if b'"' in data else _cut_unquoted(data, last)
+    if cut is None:
         return _cut_slowly(data, last, seen)
-    seen.rows += found[0]
-    return *found, True
+    seen.rows += cut[0]
+    return *cut, True
 
 
 def _cut_unquoted(data: bytearray, last: bool) -> tuple[int, int] | None:
@@ -204,12 +210,12 @@ def _cut_quoted(data: bytearray, last: bool) -> tuple[int, int] | None:
 
 
 def _odd(first: np.ndarray) -> np.ndarray:
-    """Whether a line that begins with this byte might be blank: control characters, blanks, and all beyond ASCII."""
+    """Return whether a line that begins with this byte might be blank: control characters, blanks, or beyond ASCII."""
     return (first - np.uint8(33)) > 94  # unsigned: 0..32 wrap around to the top
 
 
 def _cut_slowly(data: bytearray, last: bool, seen: _Seen) -> tuple[int, int, bool] | _Wrong:
-    """As `_cut`, by the csv module."""
+    """Do the same as `_cut`, by the csv module."""
     lines = data.splitlines(keepends=True)
     used = [0, 0]  # lines, bytes
 
@@ -232,11 +238,11 @@ def _cut_slowly(data: bytearray, last: bool, seen: _Seen) -> tuple[int, int, boo
         whole = last or used[0] < len(lines) or data.endswith(b"\n")  # b"\r" may be the first half of a line end
         if cells is None or not whole:
             return stop, rows, False
-        took, stop = used[1] - stop, used[1]
+        length, stop = used[1] - stop, used[1]
         if is_row(cells):
-            rows, seen.rows = rows + 1, seen.rows + took
+            rows, seen.rows = rows + 1, seen.rows + length
             continue
-        seen.blank += took
+        seen.blank += length
         if seen.blank > seen.spare + seen.rows:
             return _Wrong(
                 f"has more bytes of blank lines than of rows, and more than {MOST_BLANK_BYTES:,}, the limit",
@@ -245,5 +251,5 @@ def _cut_slowly(data: bytearray, last: bool, seen: _Seen) -> tuple[int, int, boo
 
 
 def is_row(cells: list[str]) -> bool:
-    """Whether a record is a row: a line of blanks is none."""
+    """Return whether a record is a row: a line of blanks is none."""
     return len(cells) > 1 or bool(cells and cells[0].strip())

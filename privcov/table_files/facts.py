@@ -1,4 +1,4 @@
-"""What is known about table files before a row is read, and what is said when one cannot be."""
+"""What is known about table files before a row is read, and the error when one cannot be read."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ class TableFileError(ValueError):
 
 @dataclass(frozen=True)
 class Piece:
-    """Bytes start..stop of a CSV file: whole records. plain: quotation marks and line ends are as RFC 4180 has them,
-    so that any CSV reader finds the same cells."""
+    """Bytes start..stop of a CSV file: whole records.
+
+    ``plain`` says that quotation marks and line ends are as RFC 4180 has them, so that any CSV reader finds the same
+    cells.
+    """
 
     start: int
     stop: int
@@ -25,9 +28,10 @@ class Piece:
 class FileFacts:
     """One file as it was when it was described.
 
-    format: "csv", "csv.gz", "parquet" or "arrow". size in bytes, modified_ns since 1970. rows: None until counted;
-    their number may be private, so no repr shows it. names: every column, in the order of the file. pieces: of a
-    counted CSV, otherwise (). raw: the bytes of a CSV that is in memory and no file, otherwise None.
+    ``format`` is "csv", "csv.gz", "parquet" or "arrow"; ``size`` is in bytes, ``modified_ns`` since 1970. ``rows`` is
+    None until counted; the number may be private, so no repr shows it. ``names`` holds every column, in the order of
+    the file; ``pieces`` those of a counted CSV, otherwise (); ``raw`` the bytes of a CSV that is in memory and no file,
+    otherwise None.
     """
 
     path: str
@@ -40,7 +44,7 @@ class FileFacts:
     raw: bytes | None = field(default=None, repr=False, compare=False)
 
     def check(self) -> None:
-        """TableFileError when the file is gone or has another size or modification time by now."""
+        """Raise TableFileError when the file is gone or has another size or modification time by now."""
         if self.raw is not None:
             return
         size, modified_ns = size_and_time(self.path)
@@ -67,8 +71,11 @@ class TableFiles:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of work that needs nothing else: row groups or record batches first..last - 1 of a file, or pieces of a
-    CSV, or (``pieces`` empty) a whole compressed CSV. rows: None where only reading it tells."""
+    """A piece of work that needs nothing else.
+
+    It is row groups or record batches first..last - 1 of a file, or pieces of a CSV, or (``pieces`` empty) a whole
+    compressed CSV. ``rows`` is None where only reading can count them.
+    """
 
     file: FileFacts
     rows: int | None = field(repr=False)
@@ -78,16 +85,16 @@ class Part:
 
 
 def size_and_time(path: str) -> tuple[int, int]:
-    """(bytes, modification time in ns), or TableFileError when there is no such file."""
+    """Return (bytes, modification time in ns). Raises TableFileError when there is no such file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
-        found = None
-    if found is None:
+        status = None
+    if status is None:
         raise TableFileError(f"There is no file {path}: check its name, or bring it back and begin again.")
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 def quote(text: str) -> str:
-    """A name for a message, cut where it is long."""
+    """Return a name for a message, cut where it is long."""
     return repr(text if len(text) <= 40 else text[:39] + "…")

@@ -1,4 +1,4 @@
-"""What a cell of a CSV file says, the same for every way of reading it."""
+"""Parse a cell of a CSV file, the same for every way of reading it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import itertools
 import math
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null"))
-# the same in every mixture of cases, for a reader that compares letter by letter
+# in every mixture of upper and lower case, for a reader that compares exactly
 SPELLINGS = sorted(
     "".join(letters) for word in _MISSING for letters in itertools.product(*({c, c.upper()} for c in word))
 )
 
 
 def number_of(cell: str) -> float | None:
-    """A float with a decimal point, NaN for a missing cell, None for what is neither; blanks around it do not count."""
+    """Return a float with a decimal point, NaN for a missing cell, None for any other text.
+
+    Blanks around the text are ignored.
+    """
     cell = cell.strip()
     if cell.lower() in _MISSING:
         return math.nan

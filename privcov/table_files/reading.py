@@ -1,4 +1,4 @@
-"""The way in: list and describe files, count rows, cut into parts, read a part in blocks."""
+"""The public functions: list and describe files, count rows, cut into parts, read a part in blocks."""
 
 from __future__ import annotations
 
@@ -29,16 +29,30 @@ Paths = str | os.PathLike | Sequence[str | os.PathLike]
 def describe(
     paths: Paths, columns: Sequence[str] | None = None, label: str | None = None, *, any_type: bool = False
 ) -> TableFiles:
-    """What headers and metadata say; no row is read.
+    """Return what headers and metadata say; no row is read.
 
-    paths:   a file, a folder (its files with known endings; no subfolders), a glob pattern, or a list of these.
-             Known endings: .csv, .csv.gz, .parquet, .arrow, .feather. Formats may mix.
-    columns: names of the columns to read, in any order; None: all of the first file but the label's.
-    label:   the column of class names, text or whole numbers, or None.
-    any_type: take columns that hold no numbers too, for `said_of_part`.
+    Parameters
+    ----------
+    paths : str, path-like or a sequence of these
+        A file, a folder (its files with known endings; no subfolders), a glob pattern, or a list of these. Known
+        endings: .csv, .csv.gz, .parquet, .arrow, .feather. Formats may mix.
+    columns : sequence of str or None, optional
+        Names of the columns to read, in any order; None for all of the first file but the label's.
+    label : str or None, optional
+        The column of class names, text or whole numbers.
+    any_type : bool, optional
+        Whether to take columns that hold no numbers too, for `said_of_part`.
 
-    Raises TableFileError, one sentence, for a file that is not there or cannot be what its ending says, for one that
-    lacks a wanted column, and for a column type that holds no numbers.
+    Returns
+    -------
+    TableFiles
+        The files with their columns; the number of rows where the metadata have it.
+
+    Raises
+    ------
+    TableFileError
+        In one sentence, for a file that is not there or cannot be what its ending says, for one that lacks a wanted
+        column, and for a column type that holds no numbers.
     """
     extras.require("pyarrow", "Tables in files")
     files = [_plainly(path, None, _facts, path) for path in listed(paths)]
@@ -60,7 +74,10 @@ def describe(
 
 
 def count_rows(table: TableFiles, *, private: bool = True) -> TableFiles:
-    """The same with n known: a scan of the CSV files for the ends of records, which also finds where to cut them."""
+    """Return the same with n known.
+
+    A scan of the CSV files for the ends of records, which also finds where to cut them.
+    """
     counted = [
         file if file.rows is not None else _plainly(file.path, file, _counted, file, private) for file in table.files
     ]
@@ -68,28 +85,28 @@ def count_rows(table: TableFiles, *, private: bool = True) -> TableFiles:
 
 
 def parts_of(table: TableFiles, cells: int = _PART_CELLS) -> tuple[Part, ...]:
-    """Independent pieces of about ``cells`` numbers each: whole row groups or record batches, or whole records.
+    """Return independent pieces of about ``cells`` numbers each: whole row groups or record batches, or whole records.
 
     A CSV file that is not counted, and every compressed one, is one part.
     """
     rows = max(1, checks.whole("cells", cells, 1) // len(table.columns))
-    found: list[Part] = []
+    parts: list[Part] = []
     for file in table.files:
-        found += _plainly(file.path, file, _parts, file, rows)
-    return tuple(found)
+        parts += _plainly(file.path, file, _parts, file, rows)
+    return tuple(parts)
 
 
 def blocks_of(
     part: Part, columns: Sequence[str], label: str = "", rows: int = 8192, *, private: bool
 ) -> Generator[Block]:
-    """The part's rows in their order, at most ``rows`` in a block; memory is bounded by a row group or CSV piece.
+    """Yield the part's rows in their order, at most ``rows`` in a block; memory is bounded by a row group or CSV piece.
 
-    private: a CSV cell that is no number is a missing cell. Otherwise (public rows) it is a TableFileError.
+    With ``private``, a CSV cell that is no number is a missing cell. Otherwise (public rows) it is a TableFileError.
     Raises TableFileError also when the file is damaged, changed since `describe`, or changes while it is read.
     """
     checks.whole("rows", rows, 1)
-    with closing(_checked_blocks(part, tuple(columns), label, rows, private)) as found:
-        while (block := _plainly(part.file.path, part.file, next, found, None)) is not None:
+    with closing(_checked_blocks(part, tuple(columns), label, rows, private)) as blocks:
+        while (block := _plainly(part.file.path, part.file, next, blocks, None)) is not None:
             yield block
 
 
@@ -97,38 +114,38 @@ def _checked_blocks(part: Part, columns: tuple[str, ...], label: str, rows: int,
     part.file.check()
     seen = 0
     if part.file.format in ("csv", "csv.gz"):
-        found = csv_rows.blocks(part, columns, label, rows, private)
+        blocks = csv_rows.blocks(part, columns, label, rows, private)
     else:
-        found = columnar.blocks(part, columns, label, rows)
-    for block in found:
+        blocks = columnar.blocks(part, columns, label, rows)
+    for block in blocks:
         seen += block.cells.shape[1]
         yield block
     part.file.check()
-    if part.rows not in (None, seen):  # which numbers is not said: they may be private
+    if part.rows not in (None, seen):  # without the numbers, which may be private
         raise TableFileError(
             f"The file {part.file.path} gave another number of rows than it announced: write it again."
         )
 
 
 def said_of_part(part: Part, columns: Sequence[str], label: str = "") -> Generator[tuple[dict[str, Said], float]]:
-    """What the cells say, column by column and some rows at a time, and the share of the part that is read so far.
+    """Yield what the cells say, column by column and some rows at a time, and the share of the part that is read.
 
-    For the owner's eyes: texts come back as they stand. The same cells are numbers as in `blocks_of` with ``private``;
-    memory is bounded as there, and errors are the same.
+    It is for the owner's eyes: texts are returned as they are. The same cells are numbers as in `blocks_of` with
+    ``private``; memory is bounded as there, and errors are the same.
     """
     part.file.check()
     if part.file.format in ("csv", "csv.gz"):
-        found = csv_rows.said(part, columns, label)
+        batches = csv_rows.said(part, columns, label)
     else:
-        found = columnar.said(part, columns, label, 8192)
-    with closing(found):
-        while (some := _plainly(part.file.path, part.file, next, found, None)) is not None:
+        batches = columnar.said(part, columns, label, 8192)
+    with closing(batches):
+        while (some := _plainly(part.file.path, part.file, next, batches, None)) is not None:
             yield some
     part.file.check()
 
 
 def _plainly(path: str, file: FileFacts | None, act: Callable[..., T], *args: object) -> T:
-    """``act(*args)``, where what any library says of a failure stays behind: it might repeat a cell.
+    """Return ``act(*args)``, without the text of a library's error: it might repeat a cell.
 
     The new exception is raised outside ``except``, so that it carries no context either.
     """
@@ -148,7 +165,7 @@ def _plainly(path: str, file: FileFacts | None, act: Callable[..., T], *args: ob
             else f"The file {path} is damaged or cut short: copy or write it again."
         )
     if file is not None:
-        file.check()  # a file that changed is the better explanation
+        file.check()  # raises where the file changed, which explains more
     raise TableFileError(problem)
 
 
@@ -156,32 +173,35 @@ def _plainly(path: str, file: FileFacts | None, act: Callable[..., T], *args: ob
 
 
 def listed(paths: Paths) -> list[str]:
-    """Every file that ``paths`` names, in order. `TableFileError` for one that is not there or is named twice."""
+    """Return every file that ``paths`` names, in order.
+
+    Raises `TableFileError` for one that is not there or is named twice.
+    """
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:
         raise TableFileError("No file is named: name at least one.")
-    found = sorted(name for path in given for name in _expanded(os.fspath(path)))
+    names = sorted(name for path in given for name in _expanded(os.fspath(path)))
     seen: dict[tuple[int, int], str] = {}
-    for name in found:
+    for name in names:
         size_and_time(name)
         stat = os.stat(name)
         if (same := (stat.st_dev, stat.st_ino)) in seen:
             raise TableFileError(f"The file {name} is named twice (also as {seen[same]}): name every file once.")
         seen[same] = name
-    return found
+    return names
 
 
 def _expanded(path: str) -> list[str]:
     if os.path.isdir(path):
         inside = (entry for entry in Path(path).iterdir() if entry.is_file() and not entry.name.startswith((".", "_")))
-        found = [str(entry) for entry in inside if _named_kind(entry.name)]
+        names = [str(entry) for entry in inside if _named_kind(entry.name)]
     elif glob.has_magic(path) and not os.path.exists(path):
-        found = [name for name in glob.glob(path) if os.path.isfile(name)]
+        names = [name for name in glob.glob(path) if os.path.isfile(name)]
     else:
         return [path]
-    if not found:
+    if not names:
         raise TableFileError(f"There is no table file in {path}: its name must end in {_endings()}.")
-    return found
+    return names
 
 
 def _facts(path: str) -> FileFacts:
@@ -193,10 +213,10 @@ def _facts(path: str) -> FileFacts:
         raise TableFileError(f"The file {path} is empty: it needs column names and at least one row.")
     with open(path, "rb") as stream:
         start = stream.read(8)
-    found = next((found for mark, found in _STARTS.items() if start.startswith(mark)), "csv")
-    if found != kind:
+    start_kind = next((start_kind for mark, start_kind in _STARTS.items() if start.startswith(mark)), "csv")
+    if start_kind != kind:
         raise TableFileError(
-            f"The file {path} is named as {_KINDS[kind]} and begins as {_FOUND[found]}: "
+            f"The file {path} is named as {_KINDS[kind]} and begins as {_FOUND[start_kind]}: "
             f"give it the right name, or write it again as {_KINDS[kind]}."
         )
     if kind in ("csv", "csv.gz"):
@@ -217,8 +237,10 @@ def _endings() -> str:
 def _check_columns(
     file: FileFacts, first: FileFacts, asked: tuple, columns: tuple[str, ...], label: str, any_type: bool
 ) -> None:
-    """Every wanted column once, and of a type that can be read. Names are repeated only where they were asked for:
-    those of a file without a header would be somebody's row."""
+    """Check that every wanted column is there once, and of a type that can be read.
+
+    Names are repeated only where they were asked for: those of a file without a header would be cells of a row.
+    """
     for name in (*columns, label) if label else columns:
         times = file.names.count(name)
         if times == 1 and name:
@@ -262,12 +284,12 @@ def _parts(file: FileFacts, rows: int) -> list[Part]:
         return list(columnar.parts(bare, rows))
     if not file.pieces:
         return [Part(bare, file.rows)]
-    found, some = [], []
+    groups, some = [], []
     for piece in file.pieces:
         some.append(piece)
         if sum(one.rows for one in some) >= rows:
-            found.append(some)
+            groups.append(some)
             some = []
     if some:
-        found.append(some)
-    return [Part(bare, sum(one.rows for one in some), pieces=tuple(some)) for some in found]
+        groups.append(some)
+    return [Part(bare, sum(one.rows for one in some), pieces=tuple(some)) for some in groups]
