@@ -104,8 +104,8 @@ def _code(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
             "Give labels, or use centre='joint'."
         )
     names = names_of(dataset.labels)
-    found = sorted(set(names.tolist()), key=_order)
-    classes = dataset.classes or tuple(found)
+    distinct = sorted(set(names.tolist()), key=_order)
+    classes = dataset.classes or tuple(distinct)
     if len(set(classes)) < len(classes):
         raise ValueError(f"classes must name every class once, got {', '.join(classes)}.")
     if len(classes) < 2:
@@ -118,10 +118,10 @@ def _code(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
             f"labels name {len(classes)} classes, more than {limit}. "
             "Labels must be classes, not measurements; merge rare ones."
         )
-    strange = [name for name in found if name not in classes]
-    if strange:
+    unlisted = [name for name in distinct if name not in classes]
+    if unlisted:
         raise ValueError(
-            f"labels hold {strange[0]!r}, which is not in the declared classes {', '.join(classes)}. "
+            f"labels hold {unlisted[0]!r}, which is not in the declared classes {', '.join(classes)}. "
             "Declare it, or leave those rows out."
         )
     place = {name: i for i, name in enumerate(classes)}

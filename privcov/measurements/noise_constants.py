@@ -100,12 +100,12 @@ def monte_carlo(shape: str, size: int, beta: float) -> Sizes:
     """
     small = min(size, _LARGEST)
     distribution, rng = NoiseDistribution(shape, 1.0, small), np.random.default_rng(20220524)
-    found = np.empty((_DRAWS, 3))
-    for row in found:
+    norms = np.empty((_DRAWS, 3))
+    for row in norms:
         noise = distribution.draw(rng)
         values = np.linalg.eigvalsh(noise)
         row[:2] = max(-values[0], values[-1]), np.sqrt(np.sum(values**2))
         row[2] = np.linalg.norm(rng.laplace(size=small) if shape == "laplace" else rng.standard_normal(small))
-    spectral, frobenius, vector = np.quantile(found, 1 - beta, axis=0)
+    spectral, frobenius, vector = np.quantile(norms, 1 - beta, axis=0)
     grow = size / small
     return Sizes(float(spectral * grow**0.5), float(frobenius * grow), float(vector * grow**0.5))

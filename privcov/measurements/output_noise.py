@@ -16,11 +16,11 @@ wishart.py) to the nuclear norm.
 **One Wishart matrix, W_p(p + 1, C I), as printed in Wang et al. 2018.** Its density is proportional to e^(-tr W / 2C)
 on the positive semi-definite cone. Let P and Q be the distributions of A + W and A' + W, G = A' - A = G+ - G-. On
 B >= A, B >= A' both have densities, e^((tr A - tr B) / 2C) and the same with A', times one constant. Every B >= A + G+
-lies there, because A + G+ = A' + G-. P gives {B >= A + G+} the mass e^(-tr G+ / 2C), Q the mass e^(-tr G- / 2C), and their densities have
-a constant ratio, so the smaller of the two has mass at least e^(-max(tr G+, tr G-) / 2C) there. The total variation is
-therefore at most 1 - e^(-r), r = max(tr G+, tr G-) / 2C <= sqrt(p) Delta_F / 2C: (0, 1 - e^(-r))-DP, which is what
-`accounting` gives for a Wishart event with freedom 2. No finite epsilon helps much: {not B >= A'} has positive
-probability under P and none under Q.
+lies there, because A + G+ = A' + G-. P gives {B >= A + G+} the mass e^(-tr G+ / 2C), Q the mass e^(-tr G- / 2C), and
+their densities have a constant ratio, so the smaller of the two has mass at least e^(-max(tr G+, tr G-) / 2C) there.
+The total variation is therefore at most 1 - e^(-r), r = max(tr G+, tr G-) / 2C <= sqrt(p) Delta_F / 2C:
+(0, 1 - e^(-r))-DP, which is what `accounting` gives for a Wishart event with freedom 2. No finite epsilon helps much:
+{not B >= A'} has positive probability under P and none under Q.
 """
 
 from __future__ import annotations
