@@ -26,7 +26,8 @@ where the nuclear norm needs 2 b.
 Sampler: max(a, b) = (a + b)/2 + |a - b|/2, so independent A, B of density exp(-tr / (2t)), which are W_p(p + 1, t I),
 are accepted with probability exp(-|tr A - tr B| / (2t)) = exp(-|sum D g^2| / 2), g the 2p(p + 1) deviates: accepted
 iff E > |sum D g^2| / 2 for E ~ Exp(1) with digits of its own (von Neumann), decided by the same interval arithmetic.
-On rejection all digits are thrown away; on acceptance the rounding goes on with them. At p = 1 the distribution is Laplace(t).
+On rejection all digits are thrown away; on acceptance the rounding goes on with them. At p = 1 the distribution
+is Laplace(t).
 """
 
 from __future__ import annotations
