@@ -308,7 +308,7 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
     Returns
     -------
     Event
-        Its law and unit are those of the exact noise.
+        Its fields ``law`` and ``unit`` are those of the exact noise.
 
     Raises
     ------

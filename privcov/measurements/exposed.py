@@ -1,8 +1,8 @@
 """Answers whose stated guarantee is not established: drawn by a sampler that has since been replaced.
 
 Wishart noise was once drawn in floating point and then rounded. At large scales its entries ended at +-2^61, where the
-exact sum can be read from the noisy one; at ordinary scales its diagonal lies on a lattice that tells neighbouring
-tables apart. That holds for every number of columns, one included, with and without the mean. Which answers were drawn
+exact sum can be read from the noisy one; at ordinary scales its diagonal lies on a lattice by which neighbouring
+tables can be distinguished. That holds for every number of columns, one included, with and without the mean. Which answers were drawn
 so is seen in the field ``law`` of their event, the only field of a stored answer that depends on its sampler.
 """
 

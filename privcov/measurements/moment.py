@@ -89,7 +89,7 @@ class Measured:
     distribution : NoiseDistribution
         Distribution of the noise in ``matrix``.
     event : Event or None
-        What was done to the rows; None when no noise was asked for (a non-private reference).
+        What was done to the rows; None when no noise was requested (a non-private reference).
     centre : {"none", "zero", "joint", "classes"}
         What was measured beside the second moment.
     n : int or None

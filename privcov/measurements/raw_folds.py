@@ -1,6 +1,6 @@
 """Moments of parts of the raw rows, for cross-validation as in the papers. NOT private: no noise, no event.
 
-A release tuned with this says "no end-to-end guarantee"; it exists to reproduce published numbers.
+A release tuned with this states "no end-to-end guarantee"; it exists to reproduce published numbers.
 """
 
 from __future__ import annotations

@@ -18,8 +18,9 @@ on C through the ratio |z|^2 / (2 C n). The mean m C I is public and subtracted 
 the published biased form is the matrix plus ``distribution.removed_mean`` times I. In joint centring the vectors z have
 |z|^2 <= 1 + s^2 and C grows with it, so that a theorem for unit vectors says the same about z / sqrt(1 + s^2).
 
-In joint centring the corner of the matrix is noisy too; it is then replaced by the public constant it hides. With
-classes its off-diagonal is set to the zeros it hides, and its diagonal moved so that the counts add up to n.
+In joint centring the corner of the matrix is noisy too; it is then replaced by the public constant under the noise.
+With classes its off-diagonal is set to the zeros under the noise, and its diagonal moved so that the counts add up
+to n.
 Reference: the difference is our own construction; Jiang, Xie and Zhang (2016) and Sheffet (2017) for one alone.
 """
 

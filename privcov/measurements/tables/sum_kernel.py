@@ -7,7 +7,7 @@ not, every partial sum is a whole number up to 2^40, which float64 holds. A row 
 floating point, shows a sum above 2^40 (or infinite), and is left to `whole_rows`.
 
 Public rows are judged by their own length, before they are rounded: rounding makes half of the rows that lie on the
-bound longer, and none of them was shortened in memory.
+bound longer, and in memory none of these is shortened.
 
 `hash_cells` and `hash_pairs` are `sketch.rounded`, `sketch.Mixer` and the search for the lowest hashes.
 """
@@ -112,7 +112,7 @@ def _coarse(x: np.uint64, tiny: np.uint64) -> np.uint64:
 
 @compiled
 def _count(mixed: np.ndarray, lowest: np.ndarray, counts: np.ndarray, n: int) -> int:
-    """Count the lowest different hashes of one column, ascending; n: how many there are. Return how many there are now."""
+    """Count the lowest different hashes of one column, ascending, and return their number; n: that number before."""
     most = len(lowest)
     for i in range(len(mixed)):
         x = mixed[i]

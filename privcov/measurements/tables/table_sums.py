@@ -1,4 +1,4 @@
-"""One pass over the files of a table: the exact integer sums that every measurement of it is made from.
+"""One pass over the files of a table: the exact integer sums from which every measurement of it is computed.
 
 The rows of `integer_gram`, sum k k', the sum of the k of every class and the number of rows of each: whole numbers, so
 sums of parts merge in any order, and the bits do not depend on blocks, parts, files, workers or the machine. With them
