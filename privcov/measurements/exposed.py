@@ -2,8 +2,9 @@
 
 Wishart noise was once drawn in floating point and then rounded. At large scales its entries ended at +-2^61, where the
 exact sum can be read from the noisy one; at ordinary scales its diagonal lies on a lattice by which neighbouring
-tables can be distinguished. That holds for every number of columns, one included, with and without the mean. Which answers were drawn
-so is seen in the field ``law`` of their event, the only field of a stored answer that depends on its sampler.
+tables can be distinguished. That holds for every number of columns, one included, with and without the mean. Which
+answers were drawn so is seen in the field ``law`` of their event, the only field of a stored answer that depends on its
+sampler.
 """
 
 from __future__ import annotations
