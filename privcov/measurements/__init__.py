@@ -1,1 +1,4 @@
-"""The only room that sees rows: clip, sensitivity, noise, event. One file per (statistic, noise, proof)."""
+"""The only package that computes with private rows: clip, sensitivity, noise, event.
+
+One module per (statistic, noise, proof).
+"""

@@ -1,4 +1,4 @@
-"""Clipping rows to the public bound, and what a look at public rows tells about it."""
+"""Clipping rows to the public bound, and how many public or simulated rows that bound shortens."""
 
 from __future__ import annotations
 
@@ -13,13 +13,39 @@ _BLOCK_ENTRIES = 400_000  # 3.2 MB: the few passes over a block stay in cache
 
 
 def clip_rows(rows: np.ndarray, row_bound: float, copy: bool = True) -> np.ndarray:
-    """Rows scaled down, never up, to Euclidean norm <= row_bound; spends nothing by itself.
-
-    A new array; with copy=False the given one where no row is too long.
+    """Scale rows down, never up, to Euclidean norm <= row_bound.
 
     A row too long to be squared in floating point (norm above 1e154) becomes zero.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (b, d)
+        Never changed.
+    row_bound : float
+        R, between 1e-100 and 1e100.
+    copy : bool
+        True for a new array; False for the given one where no row is too long.
+
+    Returns
+    -------
+    ndarray of shape (b, d)
+        Rows of norm at most R, also after rounding, so that clipping twice changes nothing.
+
+    Raises
+    ------
+    ValueError
+        For a bound out of range.
+
+    Spends
+    ------
+    Nothing by itself.
+
+    Examples
+    --------
+    >>> clip_rows(np.array([[3.0, 4.0], [0.3, 0.4]]), 1.0).round(6).tolist()
+    [[0.6, 0.8], [0.3, 0.4]]
     """
-    # The squares of a much smaller bound would underflow, and a long row would pass for a short one.
+    # The squares of a much smaller bound would underflow, and a long row would be taken for a short one.
     row_bound = checks.in_range("row_bound", row_bound, 1e-100, 1e100, "Measure in another unit.")
     with np.errstate(over="ignore", under="ignore"):
         norms = np.sqrt(np.vecdot(rows, rows))
@@ -34,25 +60,69 @@ def clip_rows(rows: np.ndarray, row_bound: float, copy: bool = True) -> np.ndarr
 
 
 def blocks(dataset: Dataset) -> Iterator[slice]:
-    """Slices of rows small enough to stay in cache; the order of summation is the order of the rows."""
+    """Yield slices of rows small enough to stay in cache; the order of summation is the order of the rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Only its shape is used.
+
+    Yields
+    ------
+    slice
+        Consecutive, and together all rows.
+    """
     step = max(1, _BLOCK_ENTRIES // dataset.d)
     for start in range(0, dataset.n, step):
         yield slice(start, min(start + step, dataset.n))
 
 
 def row_norms(dataset: Dataset) -> np.ndarray:
-    """Norms of the rows in working units. For public and simulated rows: it tells about single rows."""
+    """Return the norms of the rows in working units: NOT private. For public and simulated rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Before clipping; kept with the data set.
+    """
     parts = (np.linalg.norm(dataset.to_working(block), axis=1) for block in blocks(dataset))
     return dataset.kept.once("norms", lambda: np.concatenate([*parts]))
 
 
 def share_clipped(dataset: Dataset) -> float:
-    """Share of rows (0..1) that the row bound shortens. For public and simulated rows only."""
+    """Return the fraction of rows that the row bound shortens. For public and simulated rows only.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+    """
     return float(np.mean(row_norms(dataset) > dataset.row_bound))
 
 
 def share_out_of_bounds(dataset: Dataset) -> np.ndarray:
-    """Per column, the share of values (0..1) outside the bounds. For public and simulated rows only."""
+    """Return for each column the fraction of values outside the bounds. For public and simulated rows only.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory where there are bounds.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Between 0 and 1; zeros without bounds.
+    """
     if dataset.bounds is None:
         return np.zeros(dataset.d)
     low, high = dataset.bounds.T

@@ -1,6 +1,6 @@
-"""The diagonal of the second moment (and the mean), for the trivial reference answer 'diagonal'.
+"""The diagonal of the second moment (and the mean), for the reference method 'diagonal'.
 
-Sub-vector of the moment in `moment.py`, so its l2 sensitivity is at most the same; l1 (unit ball):
+It is a sub-vector of the moment in `moment.py`, so its l2 sensitivity is at most the same; l1 (unit ball):
 sum |x_i^2 - y_i^2| <= |x|^2 + |y|^2 <= 2, plus s |x - y|_1 <= 2 s sqrt(d) when the mean is measured too.
 """
 
@@ -25,7 +25,41 @@ from privcov.privacy import BudgetShare, Event, PureDP
 
 
 def measure_diagonal(dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator) -> Measured:
-    """Clip, take the diagonal (and the mean when centre is "joint"), add noise. Guarantee: the share."""
+    """Clip the rows and return the diagonal of their second moment, and the mean, with noise.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory or in files.
+    share : BudgetShare
+        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise; NoPrivacy for none.
+    centre : {"none", "zero", "joint"}
+        "joint" measures the mean too.
+    rng : numpy.random.Generator
+        Source of the noise.
+
+    Returns
+    -------
+    Measured
+        Its matrix is zero where nothing was measured; its event is None for NoPrivacy.
+
+    Raises
+    ------
+    ValueError
+        For an unknown centre, and where `clipped_moment` raises it.
+
+    Guarantee
+    ---------
+    The share, replace-one.
+
+    Spends
+    ------
+    The whole share.
+
+    Reference
+    ---------
+    Own proof, in the docstring of the module.
+    """
     joint = checks.one_of("centre", centre, CENTRES) == "joint"
     d, n = dataset.d, dataset.n
     laplace = isinstance(share, PureDP)

@@ -1,4 +1,4 @@
-"""The sorted eigenvalues of the moment matrix, with noise. Half of SeparateCov and of EMCov.
+"""The sorted eigenvalues of the moment matrix, with noise; SeparateCov and EMCov use them.
 
 Neighbours (replace one row, n public): the moment changes by G / n with G = zz' - ww', z and w rows of the unit ball,
 with the anchor s appended when the mean is measured too, so |z|^2 <= t = 1 (alone) or 1 + s^2 (joint).
@@ -6,7 +6,9 @@ with the anchor s appended when the mean is measured too, so |z|^2 <= t = 1 (alo
   l2   ||lambda(S) - lambda(S')||_2 <= ||S - S'||_F (Hoffman and Wielandt): the Frobenius sensitivity of moment.py,
        sqrt(2) t / n. Attained: two orthogonal rows of equal length swapped into a moment with distant eigenvalues.
   l1   ||lambda(S) - lambda(S')||_1 <= ||S - S'||_* (Lidskii), and ||G||_* = sqrt((a + b)^2 - 4c^2) <= 2t with
-       a = |z|^2, b = |w|^2, c = <z, w>. d = 1 alone: |x^2 - y^2| <= 1. Paper 5, Lemma 10 and Appendix I.
+       a = |z|^2, b = |w|^2, c = <z, w>. d = 1 alone: |x^2 - y^2| <= 1.
+
+Reference: Dong et al. 2022, Lemma 10 and Appendix I.
 """
 
 from __future__ import annotations
@@ -23,7 +25,17 @@ from privcov.privacy import BudgetShare, Event, PureDP
 
 @dataclass(frozen=True, eq=False)
 class MeasuredValues:
-    """Noisy eigenvalues in unit-ball units, in descending order of the exact ones (the noise may break the order)."""
+    """Noisy eigenvalues of the moment in unit-ball units.
+
+    Attributes
+    ----------
+    values : ndarray of shape (p,)
+        In descending order of the exact ones (the noise may break the order).
+    scale : float
+        Scale of the noise on each; 0 for no noise.
+    event : Event or None
+        What was done to the rows; None for no noise.
+    """
 
     values: np.ndarray
     scale: float
@@ -31,19 +43,68 @@ class MeasuredValues:
 
 
 def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
-    """Largest change of the sorted eigenvalues between neighbours, unit ball, rounded up. norm: "l2" or "l1"."""
+    """Return the largest change of the sorted eigenvalues between neighbours, in unit-ball units, rounded up.
+
+    Parameters
+    ----------
+    d : int
+        Number of columns, at least 1.
+    n : int
+        Number of rows, at least 1.
+    norm : {"l2", "l1"}
+        Norm in which the change of the vector of eigenvalues is measured.
+    joint : bool
+        Whether the mean is measured too.
+
+    Returns
+    -------
+    float
+        Greater than 0; replace-one.
+
+    Reference
+    ---------
+    Dong et al. 2022, Lemma 10 and Appendix I; Hoffman and Wielandt (l2), Lidskii (l1).
+    """
     if norm == "l2":
         return moment.sensitivity(d, n, norm="l2", n_anchors=joint)
     return moment.rounded_up(top(joint) * (2.0 if d + joint > 1 else 1.0), d, n)
 
 
 def top(joint: int) -> float:
-    """Largest possible eigenvalue and trace in unit-ball units, a public fact. joint: 0 without anchored rows."""
+    """Return the largest possible eigenvalue and trace of the moment in unit-ball units, a public fact.
+
+    Parameters
+    ----------
+    joint : int
+        Number of anchored rows, or whether there are any: 0 without.
+
+    Returns
+    -------
+    float
+        1, or 1 + s^2 with anchored rows.
+    """
     return 1 + moment.ANCHOR_SQUARED if joint else 1.0
 
 
 def noise_scale(d: int, n: int, share: BudgetShare, *, joint: bool) -> float:
-    """Scale of the noise on each eigenvalue: Laplace under a PureDP share, else Gaussian; 0 for NoPrivacy."""
+    """Return the scale of the noise on each eigenvalue.
+
+    Parameters
+    ----------
+    d : int
+        Number of columns, at least 1.
+    n : int
+        Number of rows, at least 1.
+    share : BudgetShare
+        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise; NoPrivacy for none.
+    joint : bool
+        Whether the mean is measured too.
+
+    Returns
+    -------
+    float
+        In unit-ball units; 0 for NoPrivacy.
+    """
     if isinstance(share, PureDP):
         return accounting.laplace_scale(share, sensitivity(d, n, norm="l1", joint=joint))
     return accounting.gaussian_scale(share, sensitivity(d, n, norm="l2", joint=joint))
@@ -52,7 +113,38 @@ def noise_scale(d: int, n: int, share: BudgetShare, *, joint: bool) -> float:
 def measure_eigenvalues(
     dataset: Dataset, share: BudgetShare, *, centre: str, rng: np.random.Generator, name: str = "values"
 ) -> MeasuredValues:
-    """Clip, take the eigenvalues, add noise. Guarantee: the share (PureDP: Laplace, else Gaussian), replace-one."""
+    """Clip the rows and return the eigenvalues of their moment, with noise.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory or in files.
+    share : BudgetShare
+        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise; NoPrivacy for none.
+    centre : str
+        "joint" measures the mean too; any other value the second moment alone.
+    rng : numpy.random.Generator
+        Source of the noise.
+    name : str
+        Name of the share in the event.
+
+    Returns
+    -------
+    MeasuredValues
+        d values, or d + 1 when the centre is "joint".
+
+    Guarantee
+    ---------
+    The share, replace-one.
+
+    Spends
+    ------
+    The whole share.
+
+    Reference
+    ---------
+    Dong et al. 2022, Lemma 10 and Appendix I; proof in the docstring of the module.
+    """
     joint = centre == "joint"
     laplace = isinstance(share, PureDP)
     d, n = dataset.d, dataset.n

@@ -13,17 +13,17 @@ No better (epsilon, delta) curve than that of zCDP is claimed: the curve of cont
 **Free trace** (replace-one, d >= 2): t = sum |k|^2 is measured once more, with scale sigma. The cost becomes (||G||_F^2
 + (|x|^2 - |y|^2)^2) / (2 sigma^2), x and y the k of the two rows, A and B their anchors' squares. Without -2<z,w>^2 it
 is (|x|^2 + A)^2 + (|y|^2 + B)^2 + (|x|^2 - |y|^2)^2, convex, and its vertices are at most 2 b^2: (m^2, m^2) gives that,
-(m^2, 0) gives 2 m^4 + 2 m^2 a^2 + 2 a^4 <= 2 (m^2 + a^2)^2. So the second look at the trace costs nothing. The two
-looks are then averaged with weights 1 : d (their variances are d sigma^2 and sigma^2), and the diagonal moved evenly by
-(t - tr T) / (d + 1): the law "free-trace" of noise.py.
+(m^2, 0) gives 2 m^4 + 2 m^2 a^2 + 2 a^4 <= 2 (m^2 + a^2)^2. So measuring the trace a second time costs nothing. The two
+noisy traces, tr T and t, are then averaged with weights 1 : d (their variances are d sigma^2 and sigma^2), and the
+diagonal moved evenly by (t - tr T) / (d + 1): the distribution "free-trace" of noise.py.
 **Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s, bounded in whole numbers (a
 whole number below a bound is below its whole part):
   replace-one  `l1_change`, proved in triangle_l1.py.
   add-remove   (|z|_1^2 + |z|^2) / 2, |z|_1 <= sqrt(d) m + a.
 **Wishart difference**, see wishart.py: epsilon = ||G||_* / scale; replace-one 2 b, add-remove b. Under replace-one, and
-for at most 10 columns and anchors together, the **coupled** law of exact_wishart.py takes its place: epsilon =
-max(tr G+, tr G-) / scale, at most b / scale. Both are drawn exactly, at any scale. A row of zeros (no listed class, or
-dropped) only makes G smaller in every one of these.
+for at most 10 columns and anchors together, the **coupled** distribution of exact_wishart.py takes its place: epsilon
+= max(tr G+, tr G-) / scale, at most b / scale. Both are drawn exactly, at any scale. A row of zeros (no listed class,
+or dropped) only makes G smaller in every one of these.
 
 **Several rows of one person**: k rows change by k matrices G, so every norm by at most k times as much, and the
 sensitivity of the event is k times that of one row. The guarantee is then for the person.
@@ -61,7 +61,7 @@ _NORMS = {
     "wishart-difference": "nuclear norm",
     "coupled-wishart": "larger trace of the two parts",
 }
-_LAWS = {
+_LAWS = {  # what the stored field ``law`` of an event says
     "isotropic": "exact, off-diagonal scale / sqrt(2)",
     "free-trace": "exact, off-diagonal scale / sqrt(2), the trace measured twice",
     "laplace": "discrete, exact",
@@ -75,13 +75,25 @@ _PROOFS = {"coupled-wishart": "privcov/measurements/exact_wishart.py"}
 class NoisySum:
     """What was measured: whole noisy numbers, and every public fact needed to use them. `Release.measurement` is one.
 
-    Safe to publish: it is the private answer itself, and everything else of a release follows from it for free.
-    facts: what was declared. event: what was done to the rows, for the accountant.
-    anchors: extra lines at the end of the sum, 1 for the mean or one per class; row z = (k, anchor), k the whole row.
-    total: p x p int64, symmetric; p = d + anchors; Python integers where 64 bits do not suffice.
-    trace: a second noisy trace of its first d entries, or None.
-    shape: law of the noise; scale: of a diagonal entry, in steps of R^2 / 2^40 (sigma, b, 2 C or t).
-    With classes, or where n is not public, the anchors' diagonal holds noisy counts of rows.
+    Safe to publish: it is the private answer itself, and everything else of a release follows from it without cost.
+
+    Attributes
+    ----------
+    facts : PublicFacts
+        What was declared.
+    total : ndarray of shape (p, p)
+        Noisy sum of zz', symmetric; p = d + n_anchors; int64, or Python integers where 64 bits do not suffice. With
+        classes, or where n is not public, the diagonal of its anchors holds noisy counts of rows.
+    trace : int or None
+        A second noisy trace of the first d entries.
+    n_anchors : int
+        Extra lines at the end of the sum, 1 for the mean or one per class; row z = (k, anchor), k the whole row.
+    shape : str
+        Shape of the noise distribution.
+    scale : float
+        Scale of the noise on a diagonal entry, in steps of R^2 / 2^40 (sigma, b, 2 C or t).
+    event : Event
+        What was done to the rows, for the accountant.
     """
 
     facts: PublicFacts
@@ -93,7 +105,7 @@ class NoisySum:
     event: Event
 
     def to_dict(self) -> dict:
-        """As JSON can hold it; whole numbers as text."""
+        """Return the fields as JSON can hold them; whole numbers stay exact."""
         return {
             **vars(self),
             "facts": self.facts.to_dict(),
@@ -105,16 +117,52 @@ class NoisySum:
 
     @classmethod
     def from_dict(cls, fields: dict) -> NoisySum:
-        """What `to_dict` wrote. Raises ValueError, with the field and its limit, for any other form."""
+        """Read what `to_dict` wrote.
+
+        Raises
+        ------
+        ValueError
+            With the field and its limit, for any other form.
+
+        Guarantee
+        ---------
+        The one that the stored event states; only the form of the fields is checked.
+
+        Spends
+        ------
+        Nothing: it reads a stored answer.
+        """
         return cls(**fields_of(fields))
 
 
 def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
-    """Square of the largest change of T between neighbours in the norm of the shape; for a person, in whole numbers.
-
-    "coupled-wishart" is for replace-one only; KeyError under add-remove.
+    """Return the square of the largest change of T between neighbours, in the norm of the shape, as a whole number.
 
     The Frobenius norm need not be whole, but its square is; the other norms are whole or bounded by whole numbers.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Columns, whether n is public (replace-one) or not (add-remove), and rows per person: the change is that of all
+        rows of a person.
+    shape : {"isotropic", "free-trace", "laplace", "wishart-difference", "coupled-wishart"}
+        A shape that is drawn, see `settle_shape`; "free-trace" and "coupled-wishart" are for replace-one only.
+    n_anchors : int
+        0 (second moment alone), 1 (with the mean) or the number of classes.
+
+    Returns
+    -------
+    int
+        In steps of R^2 / 2^40, squared.
+
+    Raises
+    ------
+    KeyError
+        For a shape that is not drawn under the relation.
+
+    Reference
+    ---------
+    Own proofs, in the docstring of the module, triangle_l1.py, wishart.py and exact_wishart.py.
     """
     d, k, m2 = facts.d, facts.rows_per_person, UNIT**2
     a2 = ANCHOR**2 if n_anchors else 0
@@ -133,7 +181,29 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
 
 
 def settle_shape(facts: PublicFacts, shape: str, n_anchors: int) -> str:
-    """The shape that is drawn for the one a method asks for: of one kind, the least noisy that is proved."""
+    """Return the shape that is drawn for the requested one: of the same kind, the least noisy that is proved.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Columns, and whether n is public.
+    shape : {"upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference", "coupled-wishart"}
+        The shape that a method asks for.
+    n_anchors : int
+        0 (second moment alone), 1 (with the mean) or the number of classes.
+
+    Returns
+    -------
+    str
+        "free-trace" for Gaussian noise, but "isotropic" for one column or where n is not public; "laplace";
+        "coupled-wishart" for Wishart noise, but "wishart-difference" where n is not public or beyond LARGEST_COUPLED
+        columns and anchors together.
+
+    Raises
+    ------
+    ValueError
+        For an unknown shape.
+    """
     checks.one_of("shape", shape, (*GAUSSIAN, *PURE))
     if shape in ("wishart-difference", "coupled-wishart"):
         coupled = facts.n is not None and facts.d + n_anchors <= LARGEST_COUPLED
@@ -146,14 +216,49 @@ def settle_shape(facts: PublicFacts, shape: str, n_anchors: int) -> str:
 def measure_exactly(
     private: PrivateDataset, share: BudgetShare, *, centre: str, shape: str, name: str = "matrix"
 ) -> NoisySum:
-    """Clip, cut to whole numbers, sum, add exact noise. Guarantee: the share, for a person's rows together.
+    """Clip the rows, cut them to whole numbers, sum, and add exact noise.
 
-    share:  ZCDP or ApproxDP for the Gaussian shapes (an ApproxDP share is opened into the largest rho that implies it);
-            PureDP or ZCDP for "laplace" and "wishart-difference" (coupled where that is less noise). Anything else is
-            a TypeError.
-    centre: "none" for the second moment alone; otherwise jointly with the mean, and with the class sums where classes
-            are declared. Where n is not public the anchors are always there: they carry the count.
-    Raises ValueError, before a row is read, for discrete noise of a scale above 2^54.
+    Parameters
+    ----------
+    private : PrivateDataset
+        Rows in memory or in files, with their public facts.
+    share : BudgetShare
+        ZCDP or ApproxDP for the Gaussian shapes (an ApproxDP share is converted to the largest rho that implies it);
+        PureDP or ZCDP for "laplace" and "wishart-difference" (coupled where that is less noise).
+    centre : str
+        "none" for the second moment alone; otherwise jointly with the mean, and with the class sums where classes are
+        declared. Where n is not public the anchors are always there: they carry the count.
+    shape : str
+        The requested shape, see `settle_shape`.
+    name : str
+        Name of the share in the event.
+
+    Returns
+    -------
+    NoisySum
+        The private answer.
+
+    Raises
+    ------
+    TypeError
+        For any other share.
+    ValueError
+        Before a row is read, for discrete noise of a scale above 2^54 and for an unknown shape.
+    TableFileError, EngineError, PassError
+        Where the files cannot be read or their pass fails; no message says anything of the cells.
+
+    Guarantee
+    ---------
+    The share, for all rows of a person together; replace-one where n is public, else add-remove.
+
+    Spends
+    ------
+    The whole share, up to rounding: the scale is rounded up.
+
+    Reference
+    ---------
+    Canonne, Kamath and Steinke 2020, Theorem 4, for discrete Gaussian noise; own proofs, in the docstring of the
+    module.
     """
     facts = private.facts
     event = planned_event(facts, share, centre=centre, shape=shape, name=name)
@@ -167,12 +272,63 @@ def measure_exactly(
 
 
 def anchored_rows(facts: PublicFacts, centre: str) -> int:
-    """0 without the mean, 1 with it, the number of classes where they are declared."""
+    """Return the number of anchors that are measured.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Its classes, and whether n is public.
+    centre : str
+        "none" for the second moment alone; any other value for the mean too.
+
+    Returns
+    -------
+    int
+        0 without the mean, 1 with it or where n is not public, the number of classes where they are declared.
+    """
     return len(facts.classes) or int(centre != "none" or facts.n is None)
 
 
 def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape: str, name: str = "matrix") -> Event:
-    """What `measure_exactly` would do, from public facts alone. ValueError for noise that cannot be drawn exactly."""
+    """Return the event of `measure_exactly` with the same arguments, from public facts alone.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        What is declared.
+    share : BudgetShare
+        As for `measure_exactly`.
+    centre : str
+        As for `measure_exactly`.
+    shape : str
+        The requested shape, see `settle_shape`.
+    name : str
+        Name of the share in the event.
+
+    Returns
+    -------
+    Event
+        Its fields ``law`` and ``unit`` are those of the exact noise.
+
+    Raises
+    ------
+    TypeError
+        For a share that the shape cannot give.
+    ValueError
+        For noise that cannot be drawn exactly, and for an unknown shape.
+
+    Guarantee
+    ---------
+    That of `measure_exactly`, which it describes.
+
+    Spends
+    ------
+    Nothing: it sees public facts only.
+
+    Reference
+    ---------
+    As `measure_exactly`.
+    """
     n_anchors = anchored_rows(facts, centre)
     shape = settle_shape(facts, shape, n_anchors)
     bound, scale = _scale(facts, shape, n_anchors, share)
@@ -192,7 +348,7 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
 
 
 def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare) -> tuple[float, float]:
-    """(sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic."""
+    """Return (sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic."""
     if isinstance(share, NoPrivacy) or not isinstance(share, (PureDP, ApproxDP, ZCDP)):
         raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
     share = _no_more_than_typed(share)
@@ -210,7 +366,10 @@ def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare) -
 
 
 def _no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP:
-    """A share whose level is at most the decimal it prints as: the ledger counts 0.1 as 1/10, the double is above."""
+    """Return a share whose level is at most the decimal it prints as.
+
+    The ledger counts 0.1 as 1/10, and the double is above it.
+    """
     if isinstance(share, ApproxDP):
         return share
     level = share.epsilon if isinstance(share, PureDP) else share.rho
@@ -220,11 +379,23 @@ def _no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | 
 
 
 def off_diagonal_scale(scale: float) -> float:
-    """tau, the smallest float whose square is at least scale^2 / 2."""
+    """Return tau, the smallest float whose square is at least scale^2 / 2.
+
+    Parameters
+    ----------
+    scale : float
+        sigma, the scale of a diagonal entry.
+
+    Returns
+    -------
+    float
+        Scale of an off-diagonal entry.
+    """
     return _root_up(Fraction(scale) ** 2 / 2)
 
 
 def _root_up(square: Fraction) -> float:
+    """Return the square root, rounded up."""
     root = math.sqrt(square)
     while Fraction(root) ** 2 < square:
         root = math.nextafter(root, math.inf)
@@ -232,13 +403,13 @@ def _root_up(square: Fraction) -> float:
 
 
 def _largest_sum(facts: PublicFacts, in_files: bool) -> int:
-    """A bound on every number of the sum, from public facts alone."""
+    """Return a bound on every number of the sum, from public facts alone."""
     rows = facts.n if facts.n is not None else MOST_FILE_ROWS if in_files else MOST_ROWS
     return rows * (UNIT**2 + ANCHOR**2)
 
 
 def _noisy(gram: np.ndarray, d: int, n_anchors: int, shape: str, scale: float) -> tuple[np.ndarray, int | None]:
-    """(noisy sum, second noisy trace). What is zero in every table (two classes of one row) needs no noise."""
+    """Return (noisy sum, second noisy trace); what is zero in every table (two classes of one row) gets no noise."""
     if shape == "wishart-difference":
         return _structured(exact_noise.add_wishart_difference(gram, scale), d, n_anchors), None
     if shape == "coupled-wishart":
@@ -251,15 +422,15 @@ def _noisy(gram: np.ndarray, d: int, n_anchors: int, shape: str, scale: float) -
     if shape == "laplace":
         values = exact_noise.add_discrete_laplace(values, scale)
     else:
-        looks = values[diagonal]
+        on = values[diagonal]
         if shape == "free-trace":
-            looks = np.append(looks, np.trace(gram[:d, :d]))
-        looks = exact_noise.add_discrete_gaussian(looks, scale)
+            on = np.append(on, np.trace(gram[:d, :d]))
+        on = exact_noise.add_discrete_gaussian(on, scale)
         if shape == "free-trace":
-            looks, trace = looks[:-1], int(looks[-1])
+            on, trace = on[:-1], int(on[-1])
         off = exact_noise.add_discrete_gaussian(values[~diagonal], off_diagonal_scale(scale))
         values = values.astype(object)
-        values[diagonal], values[~diagonal] = looks, off
+        values[diagonal], values[~diagonal] = on, off
     total = np.zeros(gram.shape, dtype=object)
     total[rows, columns] = values
     total[columns, rows] = values
@@ -267,11 +438,27 @@ def _noisy(gram: np.ndarray, d: int, n_anchors: int, shape: str, scale: float) -
 
 
 def _structured(total: np.ndarray, d: int, n_anchors: int) -> np.ndarray:
-    """The sum without what is publicly zero."""
+    """Set what is publicly zero to zero, in place, and return the sum."""
     total[d:, d:] = np.diag(np.diag(total)[d:])
     return total
 
 
 def norm_of(shape: str) -> str:
-    """The norm in which the sensitivity of a shape is stated; each shape that is drawn has its own. Else a KeyError."""
+    """Return the norm in which the sensitivity of a shape is stated; each shape that is drawn has its own.
+
+    Parameters
+    ----------
+    shape : {"isotropic", "free-trace", "laplace", "wishart-difference", "coupled-wishart"}
+        A shape that is drawn, see `settle_shape`.
+
+    Returns
+    -------
+    str
+        In words, as the event has it.
+
+    Raises
+    ------
+    KeyError
+        For any other shape.
+    """
     return _NORMS[shape]

@@ -1,12 +1,12 @@
 """Noise of private releases: whole numbers, from the operating system's randomness, and no seed anywhere.
 
 Discrete Gaussian and discrete Laplace noise is drawn and added inside OpenDP, in exact rational and big-integer
-arithmetic (Canonne, Kamath and Steinke 2020). There a sum beyond 64 bits ends at the largest number, which is
+arithmetic (Canonne, Kamath and Steinke 2020). There a sum beyond 64 bits is replaced by the largest number, which is
 post-processing, and useless. So where sum and noise together may need more, OpenDP draws the noise around zero and the
-sum is made in Python integers: the same distribution, but for noise beyond 2^63, which OpenDP would end there. At the
-largest scale that is served, 2^54, that has probability below 2 exp(-2^9) for Laplace and below 2 exp(-2^17) for
-Gaussian noise: less than 10^-200, far below what any generator of random bits can be held to. Which way is taken
-follows from public facts alone.
+sum is computed in Python integers: the same distribution, but for noise beyond 2^63, which OpenDP would cut there. At
+the largest scale that is allowed, 2^54, that has probability below 2 exp(-2^9) for Laplace and below 2 exp(-2^17) for
+Gaussian noise: less than 10^-200, far below the accuracy of any generator of random bits. Which of the two ways is
+taken follows from public facts alone.
 
 The Wishart noises are whole numbers as well, exact at every scale (exact_wishart.py), and meet the data in integers.
 """
@@ -21,14 +21,32 @@ from privcov.measurements import exact_wishart
 from privcov.measurements.exact_wishart import small
 
 LARGEST_SCALE = 2.0**54  # of noise that OpenDP draws
-_FAR = 2**9  # noise beyond so many scales is as good as impossible
+_FAR = 2**9  # noise beyond so many scales is practically impossible
 
 
 def add_discrete_gaussian(values: np.ndarray, scale: float) -> np.ndarray:
-    """values plus independent discrete Gaussians, P(k) proportional to exp(-k^2 / (2 scale^2)).
+    """Return the values plus independent discrete Gaussians, P(k) proportional to exp(-k^2 / (2 scale^2)).
 
-    values: any number of whole numbers; int64 where `fits` says so, else Python integers. The answer is int64 where it
-    fits, else Python integers. ValueError for a scale above 2^54.
+    Parameters
+    ----------
+    values : ndarray of int
+        A vector of any length; int64 where `fits` is true, else Python integers.
+    scale : float
+        Above 0, at most 2^54.
+
+    Returns
+    -------
+    ndarray of int
+        int64 where it fits, else Python integers.
+
+    Raises
+    ------
+    ValueError
+        For a scale above 2^54.
+
+    Reference
+    ---------
+    Canonne, Kamath and Steinke 2020.
     """
     from opendp.measurements import make_gaussian
     from opendp.metrics import l2_distance
@@ -37,7 +55,29 @@ def add_discrete_gaussian(values: np.ndarray, scale: float) -> np.ndarray:
 
 
 def add_discrete_laplace(values: np.ndarray, scale: float) -> np.ndarray:
-    """values plus independent discrete Laplaces, P(k) proportional to exp(-|k| / scale); as `add_discrete_gaussian`."""
+    """Return the values plus independent discrete Laplaces, P(k) proportional to exp(-|k| / scale).
+
+    Parameters
+    ----------
+    values : ndarray of int
+        A vector of any length; int64 where `fits` is true, else Python integers.
+    scale : float
+        Above 0, at most 2^54.
+
+    Returns
+    -------
+    ndarray of int
+        int64 where it fits, else Python integers.
+
+    Raises
+    ------
+    ValueError
+        For a scale above 2^54.
+
+    Reference
+    ---------
+    Canonne, Kamath and Steinke 2020.
+    """
     from opendp.measurements import make_laplace
     from opendp.metrics import l1_distance
 
@@ -45,22 +85,90 @@ def add_discrete_laplace(values: np.ndarray, scale: float) -> np.ndarray:
 
 
 def add_wishart_difference(values: np.ndarray, scale: float) -> np.ndarray:
-    """values (p x p whole numbers, symmetric) plus floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I)."""
+    """Return the values plus floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I).
+
+    Parameters
+    ----------
+    values : ndarray of shape (p, p)
+        Whole numbers, symmetric.
+    scale : float
+        2C, positive, at most 2^1022.
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        int64 where it fits, else Python integers.
+
+    Raises
+    ------
+    ValueError
+        For a scale out of range.
+
+    Reference
+    ---------
+    exact_wishart.py (the draw) and wishart.py (the guarantee).
+    """
     return _plus(values, exact_wishart.wishart_difference_noise(len(values), scale))
 
 
 def add_coupled_wishart(values: np.ndarray, scale: float) -> np.ndarray:
-    """values (p x p whole numbers, symmetric) plus floor(A - B + 1/2), (A, B) of the coupled law with t = scale."""
+    """Return the values plus floor(A - B + 1/2), (A, B) of the coupled distribution with t = scale.
+
+    Parameters
+    ----------
+    values : ndarray of shape (p, p)
+        Whole numbers, symmetric; p is at most LARGEST_COUPLED.
+    scale : float
+        t, positive, at most 2^1022.
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        int64 where it fits, else Python integers.
+
+    Raises
+    ------
+    ValueError
+        For a scale out of range or a larger matrix.
+
+    Reference
+    ---------
+    exact_wishart.py.
+    """
     return _plus(values, exact_wishart.coupled_noise(len(values), scale))
 
 
 def fits(largest: int, scale: float) -> bool:
-    """Whether numbers up to ``largest`` and noise of this scale may be added in 64 bits. largest: a public bound."""
+    """Return whether numbers up to ``largest`` and noise of this scale may be added in 64 bits.
+
+    Parameters
+    ----------
+    largest : int
+        A public bound on the size of every number.
+    scale : float
+        Scale of the noise.
+
+    Returns
+    -------
+    bool
+        True where noise of 2^9 scales on top of the bound stays below 2^63.
+    """
     return largest + _FAR * scale < 2**63
 
 
 def check_scale(scale: float) -> None:
-    """ValueError for discrete Gaussian or Laplace noise that cannot be drawn exactly."""
+    """Raise ValueError for discrete Gaussian or Laplace noise that cannot be drawn exactly.
+
+    Parameters
+    ----------
+    scale : float
+        Scale of the noise, in steps.
+
+    Raises
+    ------
+    ValueError
+        For a scale above 2^54.
+    """
     if scale > LARGEST_SCALE:
         raise ValueError(
             f"The noise scale must be at most 2^54 steps, got {scale:g}: beyond, sums of 64 bits would end at the "
@@ -69,6 +177,7 @@ def check_scale(scale: float) -> None:
 
 
 def _add(make: Callable, distance: Callable, values: np.ndarray, scale: float) -> np.ndarray:
+    """Return the values plus noise of an OpenDP mechanism."""
     from opendp.domains import atom_domain, vector_domain
     from opendp.mod import enable_features
 
@@ -77,11 +186,11 @@ def _add(make: Callable, distance: Callable, values: np.ndarray, scale: float) -
         return values.copy()
     if values.dtype == object:
         return _plus(values, _add(make, distance, np.zeros(len(values), dtype=np.int64), scale))
-    enable_features("contrib")  # OpenDP's word for constructors whose published proofs it has not finished vetting
+    enable_features("contrib")  # OpenDP's name for constructors whose published proofs are not fully vetted yet
     mechanism = make(vector_domain(atom_domain(T="i64")), distance(T="f64"), float(scale))
     return np.array(mechanism(np.ascontiguousarray(values, dtype=np.int64)), dtype=np.int64)
 
 
 def _plus(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """The sum in Python integers, so that nothing can wrap around; int64 again where it fits."""
+    """Add in Python integers, so that nothing can wrap around; int64 again where it fits."""
     return small(values.astype(object) + noise.astype(object))

@@ -1,4 +1,4 @@
-"""From the whole noisy numbers of a private measurement to the moment matrix that methods work on: free.
+"""From the whole noisy numbers of a private measurement to the moment matrix that methods use; nothing is spent.
 
 Every quotient of whole numbers is rounded once, so the same sum gives the same matrix, bit for bit, on every machine.
 """
@@ -17,15 +17,45 @@ from privcov.public_facts import PublicFacts
 
 
 def read_sum(noisy: NoisySum, centre: str) -> Measured:
-    """The matrix in unit-ball units, as `measure_moment` gives it: centre "none", "joint" or "classes".
+    """Return the moment matrix in unit-ball units, as `measure_moment` gives it.
 
-    The anchor of the integers is a hair below s m; the answer has s^2 = 1/2 exactly, and its noise law is right to six
-    digits. Classes read as "joint": the k columns of class sums add up to one with k times the noise variance, so it is
-    written with the anchor s / sqrt(k), at which its noise has the law of the rest and the corner is s^2 / k.
+    The anchor of the integers is slightly below s m; the result has s^2 = 1/2 exactly, and the distribution of its
+    noise is right to six digits. Classes read as "joint": the k columns of class sums add up to one with k times the
+    noise variance, so it is written with the anchor s / sqrt(k), at which its noise has the distribution of the rest
+    and the corner is s^2 / k.
+
+    Parameters
+    ----------
+    noisy : NoisySum
+        The private answer.
+    centre : {"none", "zero", "joint", "classes"}
+        What is read of it: the second moment alone ("none", "zero"), with the mean, or with the class sums.
+
+    Returns
+    -------
+    Measured
+        With the event of ``noisy``. ``count`` is given where n is not public or classes are declared.
+
+    Raises
+    ------
+    ValueError
+        For a centre that was not measured.
+
+    Guarantee
+    ---------
+    That of ``noisy``: reading it is post-processing.
+
+    Spends
+    ------
+    Nothing: it sees only noisy numbers and public facts.
+
+    Reference
+    ---------
+    Own derivation, in the docstring above; exact_moment.py for the measurement.
     """
     facts, d, k = noisy.facts, noisy.facts.d, noisy.n_anchors
     counts = [int(t) / ANCHOR**2 for t in np.diag(noisy.total)[d:]]
-    # With classes a row whose label is not in the list counts as no row, so how many rows do is known from the counts.
+    # With classes a row whose label is not in the list counts as no row, so the number of rows comes from the counts.
     count = None if facts.n is not None and not facts.classes else max(math.fsum(counts), 1.0)
     rows = facts.n if count is None else count
     assert rows is not None, "without a noisy count the number of rows is public"
@@ -52,7 +82,28 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
 def noise_of(
     facts: PublicFacts, shape: str, scale: float, measured: int, n_anchors: int, rows: float
 ) -> NoiseDistribution:
-    """The noise of what `read_sum` gives: scale in steps; anchors measured, and those of them that are read."""
+    """Return the distribution of the noise of what `read_sum` gives.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        What was declared.
+    shape : str
+        Shape of the noise, as in `NoisySum`.
+    scale : float
+        Scale of the noise, in steps of R^2 / 2^40.
+    measured : int
+        Number of anchors that were measured.
+    n_anchors : int
+        Number of anchors that are read.
+    rows : float
+        Number of rows that the sum is divided by, public or noisy.
+
+    Returns
+    -------
+    NoiseDistribution
+        In unit-ball units.
+    """
     d, unit = facts.d, scale / UNIT**2 / rows
     if shape == COUPLED:
         return NoiseDistribution(shape, unit, d, n_anchors, measured=measured)
@@ -63,16 +114,27 @@ def noise_of(
 
 
 def count_std(noisy: NoisySum) -> float:
-    """Standard deviation of the noisy number of rows, the sum of what the anchors' diagonal says."""
+    """Return the standard deviation of the noisy number of rows, the sum of the counts on the anchors' diagonal.
+
+    Parameters
+    ----------
+    noisy : NoisySum
+        With at least one anchor.
+
+    Returns
+    -------
+    float
+        In rows.
+    """
     distribution = noise_of(noisy.facts, noisy.shape, noisy.scale, noisy.n_anchors, noisy.n_anchors, 1)
     return math.sqrt(noisy.n_anchors) * distribution.diagonal_std / ANCHOR_SQUARED
 
 
 def _freed(noisy: NoisySum) -> tuple[np.ndarray, int]:
-    """(block of columns, what it is to be divided by to be in units of R^2), in whole numbers.
+    """Return (block of columns, what to divide it by for units of R^2), in whole numbers.
 
-    Two looks at the trace are taken together. Coupled noise has a far quieter trace as a whole than in any block, so
-    with one anchor, whose corner is public (n a^2), the trace of the block is that of the whole less the corner.
+    Two measured traces are combined. Coupled noise is far smaller on the trace of the whole than on that of any block,
+    so with one anchor, whose corner is public (n a^2), the trace of the block is that of the whole less the corner.
     """
     facts, d = noisy.facts, noisy.facts.d
     block, times, more = noisy.total[:d, :d].astype(object), 1, 0
@@ -87,7 +149,7 @@ def _freed(noisy: NoisySum) -> tuple[np.ndarray, int]:
 
 
 def _over(whole: np.ndarray, divisor: int, rows: int | float) -> np.ndarray:
-    """Whole numbers (object array) over divisor and rows."""
+    """Divide whole numbers (object array) by divisor and rows."""
     if isinstance(rows, int):
         return np.array([[int(v) / (divisor * rows) for v in line] for line in whole], dtype=np.float64)
     return np.array([[int(v) / divisor for v in line] for line in whole], dtype=np.float64) / rows

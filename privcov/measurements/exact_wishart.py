@@ -1,23 +1,23 @@
 """Exact whole-number noise for pure DP: the rounded difference of two Wishart matrices, and its coupled form.
 
-**What is returned.** floor(A - B + 1/2), entry by entry, for matrices A and B of the stated law over the real numbers,
-computed without error. T + floor(A - B + 1/2) = floor(T + A - B + 1/2) for whole T, so a release is post-processing of
-T + A - B, whose guarantee wishart.py (independent) and the paragraph below (coupled) prove. Nothing is clipped, every
-scale is served, and neither the digits used nor the running time depend on T. What stays assumed is that the system's
-random bits are fair and independent.
+**What is returned.** floor(A - B + 1/2), entry by entry, for matrices A and B of the stated distribution over the real
+numbers, computed without error. T + floor(A - B + 1/2) = floor(T + A - B + 1/2) for whole T, so a release is
+post-processing of T + A - B, whose guarantee wishart.py (independent) and the paragraph below (coupled) prove. Nothing
+is clipped, every scale is allowed, and neither the digits used nor the running time depend on T. The one assumption
+left is that the system's random bits are fair and independent.
 
-**Normal deviates** are sign * (k + 0.u1 u2 ...) with as many digits as anybody asks for (Karney 2016, Algorithm N).
-Accepting or rejecting looks at a few digits only; digits that no comparison has looked at are independent fair bits
-whatever the outcome, so they are drawn when they are needed.
+**Normal deviates** are sign * (k + 0.u1 u2 ...) with as many digits as are needed (Karney 2016, Algorithm N).
+Acceptance depends on a few digits only; digits that no comparison has read are independent fair bits whatever the
+outcome, so they are drawn when they are needed.
 
 **Rounding.** With w digits of b bits each deviate is (x + e) / 2^(bw + 1), x a known whole number and |e| <= 1. For
 A - B = (scale / 2) X D X', D = +1 on the first p + 1 columns and -1 on the rest, S = X D X' of the known parts is off
 by at most sum_l |x_il| + sum_l |x_jl| + 2 (p + 1). If both ends of that interval have the same floor, it is the floor;
 if not, every deviate gets another digit. That ends almost surely.
 
-**The coupled law.** Let (A, B) have the density proportional to exp(-max(tr A, tr B) / t) on pairs of positive
-semi-definite matrices. A change of T is G = G+ - G-, its positive and negative part. Moving A by G+ and B by G- stays
-on the cone and raises the maximum by at most max(tr G+, tr G-) =: |G|, so with f the density of A - B
+**The coupled distribution.** Let (A, B) have the density proportional to exp(-max(tr A, tr B) / t) on pairs of
+positive semi-definite matrices. A change of T is G = G+ - G-, its positive and negative part. Moving A by G+ and B by
+G- stays on the cone and raises the maximum by at most max(tr G+, tr G-) =: |G|, so with f the density of A - B
     f(W + G) >= integral p(A + G+, A - W + G-) dA >= exp(-|G| / t) f(W),
 the integral running over the A with A and A - W positive semi-definite. |-G| = |G| gives the other direction: pure DP
 with epsilon = max |G| / t. tr G+ is the largest tr(PG) over 0 <= P <= 1, and tr G- that of -G, so |G| is subadditive: k
@@ -26,7 +26,8 @@ where the nuclear norm needs 2 b.
 Sampler: max(a, b) = (a + b)/2 + |a - b|/2, so independent A, B of density exp(-tr / (2t)), which are W_p(p + 1, t I),
 are accepted with probability exp(-|tr A - tr B| / (2t)) = exp(-|sum D g^2| / 2), g the 2p(p + 1) deviates: accepted
 iff E > |sum D g^2| / 2 for E ~ Exp(1) with digits of its own (von Neumann), decided by the same interval arithmetic.
-On rejection all digits are thrown away; on acceptance the rounding goes on with them. At p = 1 the law is Laplace(t).
+On rejection all digits are thrown away; on acceptance the rounding goes on with them. At p = 1 the distribution
+is Laplace(t).
 """
 
 from __future__ import annotations
@@ -40,16 +41,35 @@ import numpy as np
 
 DIGIT_BITS = 64
 _LIMBS_PAY = 12  # rows; fewer are multiplied faster as Python integers
-LARGEST_COUPLED = 10  # rows of the matrix; beyond, the coupled law gains less than 2 % and takes seconds to draw
+LARGEST_COUPLED = 10  # rows of the matrix; beyond, coupled noise gains less than 2 % and takes seconds to draw
 _LARGEST_SCALE = 2.0**1022
 
 Bits = Callable[[int], np.ndarray]
 
 
 def wishart_difference_noise(p: int, scale: float) -> np.ndarray:
-    """floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I); p x p, symmetric, exact.
+    """Draw floor(A - B + 1/2), A and B independent W_p(p + 1, scale / 2 I), exactly.
 
-    int64, or Python integers where 64 bits do not suffice. scale: positive, at most 2^1022.
+    Parameters
+    ----------
+    p : int
+        Size of the matrix, at least 1.
+    scale : float
+        2C, positive, at most 2^1022.
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        Symmetric; int64, or Python integers where 64 bits do not suffice.
+
+    Raises
+    ------
+    ValueError
+        For a scale out of range.
+
+    Reference
+    ---------
+    Karney 2016, Algorithm N, for the normal deviates; own proof of the rounding, in the docstring of the module.
     """
     _check_scale(scale)
     noise, _ = _rounded(_deviates(p, Digits())[0], scale)
@@ -57,7 +77,29 @@ def wishart_difference_noise(p: int, scale: float) -> np.ndarray:
 
 
 def coupled_noise(p: int, scale: float) -> np.ndarray:
-    """floor(A - B + 1/2) for the coupled law with t = scale; p x p, symmetric, exact. p is at most LARGEST_COUPLED."""
+    """Draw floor(A - B + 1/2) for the coupled distribution with t = scale, exactly.
+
+    Parameters
+    ----------
+    p : int
+        Size of the matrix, at least 1, at most LARGEST_COUPLED.
+    scale : float
+        t, positive, at most 2^1022.
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        Symmetric; int64, or Python integers where 64 bits do not suffice.
+
+    Raises
+    ------
+    ValueError
+        For a larger matrix or a scale out of range.
+
+    Reference
+    ---------
+    Karney 2016, Algorithm N, for the normal deviates; own proofs, in the docstring of the module.
+    """
     if p > LARGEST_COUPLED:
         raise ValueError(f"The coupled law is drawn for matrices of at most {LARGEST_COUPLED} rows, got {p}.")
     _check_scale(scale)
@@ -65,15 +107,20 @@ def coupled_noise(p: int, scale: float) -> np.ndarray:
 
 
 def _check_scale(scale: float) -> None:
-    """Before anything is drawn: the coupled law doubles the scale, which must stay finite."""
+    """Check the scale before anything is drawn: the coupled distribution doubles it, and it must stay finite."""
     if not 0 < scale <= _LARGEST_SCALE:
         raise ValueError(f"scale must be positive and at most 2^1022, got {scale:g}. Ask for another guarantee.")
 
 
 class Digits:
-    """Independent fair digits of ``bits`` bits from the operating system; nothing is kept between two calls.
+    """Independent fair digits from the operating system; nothing is kept between two calls.
 
-    bits: fewer than 64 only in tests, where ties and refinements must happen.
+    Parameters
+    ----------
+    bits : int
+        Bits of a digit. Fewer than 64 only in tests, where ties and refinements must happen.
+    source : callable, optional
+        From a count to so many random uint64 numbers; for tests.
     """
 
     def __init__(self, bits: int = DIGIT_BITS, source: Bits | None = None) -> None:
@@ -81,53 +128,54 @@ class Digits:
         self._source = source or _system
 
     def draw(self, count: int) -> np.ndarray:
-        """count digits, uint64 below 2^bits."""
+        """Draw ``count`` digits, uint64 below 2^bits."""
         return self._source(count) >> np.uint64(64 - self.bits)
 
     def below(self, limits: np.ndarray) -> np.ndarray:
-        """For each limit (int64, at least 1, below 2^bits) a uniform whole number below it, by rejection."""
+        """Draw for each limit (int64, at least 1, below 2^bits) a uniform whole number below it, by rejection."""
         masks = np.array([(1 << (int(m) - 1).bit_length()) - 1 for m in limits], dtype=np.uint64)
-        found = np.zeros(len(limits), dtype=np.int64)
+        result = np.zeros(len(limits), dtype=np.int64)
         todo = np.arange(len(limits))
         while len(todo):
-            found[todo] = (self._source(len(todo)) & masks[todo]).astype(np.int64)
-            todo = todo[found[todo] >= limits[todo]]
-        return found
+            result[todo] = (self._source(len(todo)) & masks[todo]).astype(np.int64)
+            todo = todo[result[todo] >= limits[todo]]
+        return result
 
 
 def _system(count: int) -> np.ndarray:
+    """Draw ``count`` uint64 numbers from the operating system."""
     return np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
 class _Uniforms:
-    """Uniform numbers 0.u1 u2 ... whose digits are drawn when they are looked at; one line of ``columns`` per digit."""
+    """Uniform numbers 0.u1 u2 ... whose digits are drawn when they are read; one line of ``columns`` per digit."""
 
     def __init__(self, count: int, digits: Digits) -> None:
         self.count, self.digits = count, digits
         self.columns = [digits.draw(count)]
 
     def column(self, place: int) -> np.ndarray:
-        """The digits at this place, of all numbers."""
+        """Return the digits at this place, of all numbers."""
         while len(self.columns) <= place:
             self.columns.append(self.digits.draw(self.count))
         return self.columns[place]
 
     def take(self, rows: np.ndarray) -> _Uniforms:
-        """Some of the numbers, with the digits that are known; no longer used here."""
+        """Return some of the numbers, with the digits that are known; they are no longer used here."""
         part = object.__new__(_Uniforms)
         part.count, part.digits = len(rows), self.digits
         part.columns = [column[rows] for column in self.columns]
         return part
 
     def put(self, rows: np.ndarray, others: _Uniforms) -> None:
-        """These numbers in place of the listed ones."""
+        """Put the other numbers in place of the listed ones."""
         self.column(len(others.columns) - 1)
         for place, column in enumerate(self.columns):
             column[rows] = others.column(place)
 
 
 def _less(one: _Uniforms, rows: np.ndarray, other: _Uniforms, others: np.ndarray) -> np.ndarray:
-    """Whether number ``rows[i]`` of one is below number ``others[i]`` of the other; ties are broken by more digits."""
+    """Return whether number ``rows[i]`` of one is below number ``others[i]`` of the other; more digits break ties."""
     answer = np.zeros(len(rows), dtype=bool)
     todo, place = np.arange(len(rows)), 0
     while len(todo):
@@ -151,7 +199,7 @@ class _Deviates:
     fraction: _Uniforms
 
     def known(self, w: int) -> np.ndarray:
-        """x, Python integers: sign * (2 (k 2^(bw) + first w digits) + 1)."""
+        """Return x as Python integers: sign * (2 (k 2^(bw) + first w digits) + 1)."""
         bits = self.fraction.digits.bits
         number = self.whole.astype(object)
         for place in range(w):
@@ -160,7 +208,7 @@ class _Deviates:
 
 
 def _deviates(p: int, digits: Digits, copies: int = 1) -> list[_Deviates]:
-    """Independent sets of deviates, drawn side by side because that is faster."""
+    """Draw independent sets of deviates, side by side because that is faster."""
     size = 2 * p * (p + 1)
     whole, fraction = _half_normals(copies * size, digits)
     sign = np.where(digits.draw(copies * size) & np.uint64(1), 1, -1)
@@ -169,28 +217,30 @@ def _deviates(p: int, digits: Digits, copies: int = 1) -> list[_Deviates]:
 
 
 def _half_normals(count: int, digits: Digits) -> tuple[np.ndarray, _Uniforms]:
-    """(k, fraction) of count deviates |N(0, 1)| = k + fraction; Karney (2016), Algorithm N.
+    """Draw ``count`` deviates |N(0, 1)| = k + fraction and return (k, fraction); Karney 2016, Algorithm N.
 
     Candidates go through its steps side by side; about one in two is accepted, and the first ones are taken.
     """
-    whole, fraction, found = np.zeros(count, dtype=np.int64), _Uniforms(count, digits), 0
-    while found < count:
-        k = _geometric(2 * (count - found) + 16, digits)
+    whole, fraction, accepted = np.zeros(count, dtype=np.int64), _Uniforms(count, digits), 0
+    while accepted < count:
+        k = _geometric(2 * (count - accepted) + 16, digits)
         k = k[_all_halves(k * (k - 1), digits)]
         x, trial = _Uniforms(len(k), digits), np.repeat(np.arange(len(k)), k + 1)
         kept = np.ones(len(k), dtype=bool)
         kept[trial[~_keep(k, x, trial, digits)]] = False
-        taken = np.flatnonzero(kept)[: count - found]
-        places = np.arange(found, found + len(taken))
+        taken = np.flatnonzero(kept)[: count - accepted]
+        places = np.arange(accepted, accepted + len(taken))
         whole[places] = k[taken]
         fraction.put(places, x.take(taken))
-        found += len(taken)
+        accepted += len(taken)
     return whole, fraction
 
 
 def _half(count: int, digits: Digits) -> np.ndarray:
-    """True with probability exp(-1/2): the first number of a falling run that starts below 1/2 breaks it at an even
-    place (Karney, Algorithm H)."""
+    """Draw ``count`` outcomes, each True with probability exp(-1/2).
+
+    The first number of a falling run that starts below 1/2 breaks it at an even place (Karney 2016, Algorithm H).
+    """
     answer = np.ones(count, dtype=bool)
     z = _Uniforms(count, digits)
     alive = np.flatnonzero(z.columns[0] < np.uint64(1 << (digits.bits - 1)))
@@ -205,7 +255,7 @@ def _half(count: int, digits: Digits) -> np.ndarray:
 
 
 def _geometric(count: int, digits: Digits) -> np.ndarray:
-    """k with probability exp(-k/2) (1 - exp(-1/2)): how often `_half` is true before it is not."""
+    """Draw k with probability exp(-k/2) (1 - exp(-1/2)): how often `_half` is true before it is false."""
     k, alive = np.zeros(count, dtype=np.int64), np.arange(count)
     ahead = 4 if count < 4096 else 1  # for few numbers the steps cost more than the trials
     while len(alive):
@@ -216,14 +266,14 @@ def _geometric(count: int, digits: Digits) -> np.ndarray:
 
 
 def _all_halves(times: np.ndarray, digits: Digits) -> np.ndarray:
-    """Where `_half` is true as often as told: with probability exp(-times / 2). Returns the positions."""
+    """Return the positions at which `_half` is true the given number of times: with probability exp(-times / 2)."""
     kept, trial = np.ones(len(times), dtype=bool), np.repeat(np.arange(len(times)), times)
     kept[trial[~_half(len(trial), digits)]] = False
     return np.flatnonzero(kept)
 
 
 def _keep(k: np.ndarray, x: _Uniforms, rows: np.ndarray, digits: Digits) -> np.ndarray:
-    """True with probability exp(-x (2k + x) / (2k + 2)) for each listed row (Karney, Algorithm B).
+    """Draw for each listed row an outcome, True with probability exp(-x (2k + x) / (2k + 2)); Karney 2016, Algorithm B.
 
     A run z1 > z2 > ... that starts below x goes on as long as a fresh number r is also below (2k + x) / (2k + 2): that
     is so if a uniform place of 2k + 2 is below 2k, or is 2k and a fresh number is below x.
@@ -250,9 +300,10 @@ def _keep(k: np.ndarray, x: _Uniforms, rows: np.ndarray, digits: Digits) -> np.n
 
 
 def _rounded(deviates: _Deviates, scale: float, w: int = 0, checked: bool = True) -> tuple[np.ndarray, int]:
-    """(floor(scale / 2 X D X' + 1/2), digits used). w: digits to begin with; 0 takes as many as nearly always do.
+    """Return (floor(scale / 2 X D X' + 1/2), number of digits used).
 
-    checked: False leaves the answer ambiguous where it is; the tests show that this would be seen.
+    w: number of digits to begin with; 0 takes a number that is nearly always enough. checked: with False an ambiguous
+    rounding is returned as it is; the tests show that they would detect this.
     """
     p, bits = deviates.p, deviates.fraction.digits.bits
     num, den = float(scale).as_integer_ratio()
@@ -276,12 +327,15 @@ def _rounded(deviates: _Deviates, scale: float, w: int = 0, checked: bool = True
 
 
 def _enough(p: int, scale: float, bits: int) -> int:
-    """Digits after which the rounding is hardly ever in doubt."""
+    """Return the number of digits after which the rounding is hardly ever in doubt."""
     return max(1, math.ceil((math.log2(scale) + 4 * math.log2(p) + 40) / bits))
 
 
 def _product(x: np.ndarray) -> np.ndarray:
-    """S = X D X', exact: Python integers, of large matrices from float64 products of limbs small enough to be exact."""
+    """Return S = X D X', exact, as Python integers.
+
+    For large matrices it is computed from float64 products of limbs small enough to be exact.
+    """
     p, columns = x.shape
     if p < _LIMBS_PAY:
         return (x * np.where(np.arange(columns) < columns // 2, 1, -1).astype(object)) @ x.T
@@ -296,23 +350,35 @@ def _product(x: np.ndarray) -> np.ndarray:
     for place in reversed(range(2 * len(limbs) - 1)):
         part = np.zeros((p, p), dtype=np.int64)
         for i in range(max(0, place - len(limbs) + 1), place // 2 + 1):
-            found = ((limbs[i] * flip) @ limbs[place - i].T).astype(np.int64)  # below 2^53 in any order of summation
-            part += found if 2 * i == place else found + found.T
+            term = ((limbs[i] * flip) @ limbs[place - i].T).astype(np.int64)  # below 2^53 in any order of summation
+            part += term if 2 * i == place else term + term.T
         total = (total << limb) + part.astype(object)
     return total
 
 
 def small(values: np.ndarray) -> np.ndarray:
-    """The same whole numbers as int64 where they fit; otherwise as they are, Python integers."""
+    """Return the same whole numbers as int64 where they fit; otherwise as they are, Python integers.
+
+    Parameters
+    ----------
+    values : ndarray of int
+        int64 or Python integers, of any shape.
+
+    Returns
+    -------
+    ndarray of int
+        Of the same shape; the given array where nothing changes.
+    """
     if values.dtype == object and all(-(2**63) <= v < 2**63 for v in values.ravel()):
         return values.astype(np.int64)
     return values
 
 
-# --- the coupled law ----------------------------------------------------------------------------------------
+# --- the coupled distribution -------------------------------------------------------------------------------
 
 
 def _coupled(p: int, scale: float, digits: Digits) -> np.ndarray:
+    """Draw deviates until a set is accepted, and round it."""
     while True:
         for deviates in _deviates(p, digits, copies=2 * p):  # about one in p + 1 is accepted
             if w := _accepted(deviates, digits):
@@ -320,7 +386,7 @@ def _coupled(p: int, scale: float, digits: Digits) -> np.ndarray:
 
 
 def _accepted(deviates: _Deviates, digits: Digits) -> int:
-    """How many digits it took to see E > |sum D g^2| / 2, E ~ Exp(1); 0 where it is not so."""
+    """Return the number of digits needed to see that E > |sum D g^2| / 2, E ~ Exp(1); 0 where it is not so."""
     whole, fraction = _exponential(digits)
     flip = np.where(np.arange(2 * (deviates.p + 1)) <= deviates.p, 1, -1).astype(object)
     w = 1
@@ -341,8 +407,10 @@ def _accepted(deviates: _Deviates, digits: Digits) -> int:
 
 
 def _exponential(digits: Digits) -> tuple[int, _Uniforms]:
-    """(whole part, fraction) of an Exp(1) deviate: von Neumann's, the fraction begins the first falling run of odd
-    length."""
+    """Draw an Exp(1) deviate and return (whole part, fraction).
+
+    Von Neumann's method: the fraction begins the first falling run of odd length.
+    """
     one = np.zeros(1, dtype=np.int64)
     whole = 0
     while True:

@@ -6,7 +6,7 @@ u'Su (McSherry and Talwar 2007), epsilon_i-DP and (epsilon_i^2/8)-zCDP. The earl
 
 Score sensitivity Delta (replace one row, n public): |u'Gu| / n with G = zz' - ww' has eigenvalues between -|w|^2 and
 |z|^2, so Delta = 1/n alone and (1 + s^2)/n with the anchor s of a joint mean; both attained by orthogonal z, w along u.
-The paper and its public code write epsilon_i/4 in place of epsilon_i/2: the noise of half the epsilon.
+The paper and its public code have epsilon_i/4 in place of epsilon_i/2, which is the noise of half the epsilon.
 """
 
 from __future__ import annotations
@@ -25,18 +25,66 @@ _BATCH = 8  # proposals drawn at a time; the first accepted one counts
 
 
 def score_sensitivity(d: int, n: int, *, joint: bool) -> float:
-    """Largest change of u'Su over unit vectors u between neighbours, unit ball, rounded up."""
+    """Return the largest change of u'Su over unit vectors u between neighbours, in unit-ball units, rounded up.
+
+    Parameters
+    ----------
+    d : int
+        Number of columns, at least 1.
+    n : int
+        Number of rows, at least 1.
+    joint : bool
+        Whether the mean is measured too.
+
+    Returns
+    -------
+    float
+        1/n alone, (1 + s^2)/n with the anchor; replace-one.
+    """
     return rounded_up(top(joint), d, n)
 
 
 def measure_directions(
     dataset: Dataset, shares: list, *, centre: str, rng: np.random.Generator, waste: float = 1.0
 ) -> tuple[np.ndarray, tuple[Event, ...]]:
-    """Orthonormal columns (q x q), largest variance first, and one event per draw; q = d, or d + 1 when joint.
+    """Draw orthonormal directions of large variance, one exponential mechanism after another.
 
-    shares: q PureDP or ZCDP shares, one per draw. NoPrivacy gives the exact eigenvectors.
-    waste:  1 for the tight exponent epsilon_i/2; 2 for the published epsilon_i/4, whose events say what it spends.
-    Guarantee: each draw its share, replace-one.
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory or in files.
+    shares : list of BudgetShare
+        q PureDP or ZCDP shares, one per draw; NoPrivacy gives the exact eigenvectors.
+    centre : str
+        "joint" measures the mean too; any other value the second moment alone.
+    rng : numpy.random.Generator
+        Source of the draws.
+    waste : float
+        1 for the tight exponent epsilon_i/2; 2 for the published epsilon_i/4.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (q, q), tuple of Event)
+        Orthonormal columns, largest variance first, and one event per draw (none for NoPrivacy); q = d, or d + 1 when
+        the centre is "joint".
+
+    Raises
+    ------
+    TypeError
+        For a share that is neither PureDP, ZCDP nor NoPrivacy.
+
+    Guarantee
+    ---------
+    Each draw its share, replace-one.
+
+    Spends
+    ------
+    Every share whole with waste 1; with waste 2 half the epsilon of each, as the events say.
+
+    Reference
+    ---------
+    Amin et al. 2019; McSherry and Talwar 2007. The paper and its public code write epsilon_i/4, see the docstring of
+    the module.
     """
     joint = centre == "joint"
     exact = clipped_moment(dataset, n_anchors=joint)
@@ -52,7 +100,7 @@ def measure_directions(
         columns[:, i] = basis @ v
         if i + 1 < len(scales):
             values, basis = deflate(values, basis, v)
-    # One repair of the rounding of up to q products: orthonormal to the last digit, and free.
+    # One correction of the rounding of up to q products: orthonormal to the last digit, and post-processing.
     columns, triangle = np.linalg.qr(columns)
     columns *= np.where(np.diag(triangle) < 0, -1.0, 1.0)
     what = "mean and second moment, jointly" if joint else "the second moment"
@@ -72,14 +120,29 @@ def measure_directions(
 
 
 def _epsilon(share: BudgetShare) -> float:
+    """Return the epsilon of one draw."""
     return accounting.pure_epsilon(share, exponential=True)
 
 
 def deflate(values: np.ndarray, basis: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues and eigenvectors of the compression to the complement of ``basis @ v``.
+    """Return the eigenvalues and eigenvectors of the compression to the complement of ``basis @ v``.
 
     In the eigenbasis the matrix is diagonal; the Householder reflection that takes v to an axis leaves a diagonal plus
     rank two, whose other rows and columns are the compression. One eigendecomposition and one product per step.
+
+    Parameters
+    ----------
+    values : ndarray of shape (q,)
+        Eigenvalues.
+    basis : ndarray of shape (p, q)
+        Eigenvectors, as columns.
+    v : ndarray of shape (q,)
+        A unit vector in the eigenbasis.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (q - 1,), ndarray of shape (p, q - 1))
+        Ascending eigenvalues of the compression and their eigenvectors.
     """
     w = v.copy()
     w[0] += math.copysign(1.0, v[0])
@@ -102,7 +165,22 @@ def deflate(values: np.ndarray, basis: np.ndarray, v: np.ndarray) -> tuple[np.nd
 
 
 def envelope(a: np.ndarray) -> float:
-    """b in [1, q] with sum_j 1 / (b + 2 a_j) = 1: the best envelope. a >= 0 with smallest entry 0."""
+    """Return b in [1, q] with sum_j 1 / (b + 2 a_j) = 1: the best envelope.
+
+    Parameters
+    ----------
+    a : ndarray of shape (q,)
+        At least 0, with smallest entry 0.
+
+    Returns
+    -------
+    float
+        b, to a relative 1e-9.
+
+    Reference
+    ---------
+    Kent, Ganeiber and Mardia (2018).
+    """
     b, twice = 1.0, 2 * a
     for _ in range(100):  # Newton from the left: the sum is convex and falls, so b never overshoots
         terms = 1 / (b + twice)
@@ -114,10 +192,26 @@ def envelope(a: np.ndarray) -> float:
 
 
 def sample_bingham(a: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """One unit vector (q,) with density proportional to exp(-sum_j a_j v_j^2); a (q,) finite, any sign.
+    """Draw one unit vector with density proportional to exp(-sum_j a_j v_j^2), exactly.
 
     With t = v'Av and the proposal's density proportional to (1 + 2t/b)^(-q/2), target over proposal is
     e^-t (1 + 2t/b)^(q/2), largest at t = (q - b)/2; any b > 0 gives exact draws, the best one wastes least.
+
+    Parameters
+    ----------
+    a : ndarray of shape (q,)
+        Finite, of any sign.
+    rng : numpy.random.Generator
+        Source of the draws; how many it takes depends on a.
+
+    Returns
+    -------
+    ndarray of shape (q,)
+        Of norm 1.
+
+    Reference
+    ---------
+    Kent, Ganeiber and Mardia (2018).
     """
     q = len(a)
     if q == 1:

@@ -1,9 +1,10 @@
-"""Answers whose stated guarantee is not good: drawn by a sampler that has since been replaced.
+"""Answers whose stated guarantee is not established: drawn by a sampler that has since been replaced.
 
 Wishart noise was once drawn in floating point and then rounded. At large scales its entries ended at +-2^61, where the
-exact sum can be read from the noisy one; at ordinary scales its diagonal lies on a lattice that tells neighbouring
-tables apart. That holds for every number of columns, one included, with and without the mean. Which answers were drawn
-so is told by the law of their event: it is the one thing that a stored answer says about its sampler.
+exact sum can be read from the noisy one; at ordinary scales its diagonal lies on a lattice by which neighbouring
+tables can be distinguished. That holds for every number of columns, one included, with and without the mean. Which
+answers were drawn so is seen in the field ``law`` of their event, the only field of a stored answer that depends on its
+sampler.
 """
 
 from __future__ import annotations
@@ -21,12 +22,34 @@ REMEDY = (
 
 
 def exposed(event: Event) -> str:
-    """Why the guarantee that an event states is not established; "" where nothing is known against it."""
+    """Return why the guarantee that an event states is not established; "" where nothing is known against it.
+
+    Parameters
+    ----------
+    event : Event
+        Of a measurement.
+
+    Returns
+    -------
+    str
+        `WHY` or "".
+    """
     return _judged(event.mechanism, event.law)
 
 
 def exposed_answer(answer: str | None) -> str:
-    """The same of an answer as the ledger stores it; "" for a text that is no private release."""
+    """Return what `exposed` gives for an answer as the ledger stores it.
+
+    Parameters
+    ----------
+    answer : str or None
+        The stored text.
+
+    Returns
+    -------
+    str
+        `WHY` or ""; "" for a text that is no private release.
+    """
     try:
         event = json.loads(answer or "")["measurement"]["event"]
         return _judged(event["mechanism"], event["law"])
@@ -35,4 +58,5 @@ def exposed_answer(answer: str | None) -> str:
 
 
 def _judged(mechanism: str, distribution: str) -> str:
+    """Return the reason for a mechanism and the stored field ``law`` of its event."""
     return WHY if (mechanism, distribution) == ("wishart-difference", FLOATING) else ""

@@ -2,8 +2,8 @@
 
 A clipped row u of the unit ball becomes k, whole numbers with sum_j k_j^2 <= m^2, m = 2^20. Each row is treated alone
 and by operations whose result does not depend on its place in the table, so neighbouring tables give neighbouring
-integers, and whatever floating point did before, the norm is checked in integers: the sensitivity needs no rounding
-margin. Cutting to whole numbers moves an entry of u by less than 2^-20, towards zero.
+integers. Whatever the rounding errors of floating point before, the norm is checked in integers: the sensitivity needs
+no rounding margin. Cutting to whole numbers moves an entry of u by less than 2^-20, towards zero.
 """
 
 from __future__ import annotations
@@ -30,9 +30,21 @@ assert MOST_COLUMNS * int(_LARGEST) ** 2 < 2**63, "the squared norm of the longe
 
 
 def whole_rows(working: np.ndarray, row_bound: float) -> np.ndarray:
-    """k (b x d int64) of rows in working units: clipped to row_bound, times m / row_bound, cut towards zero.
+    """Return the rows as whole numbers k: clipped to row_bound, times m / row_bound, cut towards zero.
 
-    Missing cells count as zero, infinite ones as very large. Total: there is no row that makes it fail.
+    It is defined for every row: none makes it fail.
+
+    Parameters
+    ----------
+    working : ndarray of shape (b, d)
+        Rows in working units. Missing cells count as zero, infinite ones as very large.
+    row_bound : float
+        R > 0.
+
+    Returns
+    -------
+    ndarray of shape (b, d)
+        int64, with sum_j k_j^2 <= m^2 in every row.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         y = np.nan_to_num(working, nan=0.0, posinf=np.finfo(float).max, neginf=-np.finfo(float).max)
@@ -44,7 +56,7 @@ def whole_rows(working: np.ndarray, row_bound: float) -> np.ndarray:
     squares = (k * k).sum(axis=1)  # exact, so the order of summation does not matter
     long = squares > UNIT**2
     if long.any():
-        # One factor per row from an exact number; the last digits are left to the check below.
+        # One factor per row from an exact number; `_shorten` corrects the last digits.
         factor = UNIT / np.sqrt(squares[long].astype(np.float64))
         k[long] = np.trunc(k[long] * factor[:, None]).astype(np.int64)
         _shorten(k, np.flatnonzero(long))
@@ -60,10 +72,21 @@ def _shorten(k: np.ndarray, rows: np.ndarray) -> None:
 
 
 def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
-    """Sum of z z' over the rows, int64, exact: NOT private. Only the exact measurement calls it.
+    """Return the exact sum of z z' over the rows: NOT private. Only the exact measurement calls it.
 
-    anchors: 0 (z = k), 1 (z = (k, a)) or the number of classes (z = (k, a e_class)). A row without a listed class
-    is zero throughout; so is one that the declared rule for missing cells leaves out.
+    A row without a listed class is zero throughout; so is one that the declared rule for missing cells leaves out.
+
+    Parameters
+    ----------
+    private : PrivateDataset
+        With rows in memory.
+    n_anchors : int
+        0 (z = k), 1 (z = (k, a)) or the number of classes (z = (k, a e_class)).
+
+    Returns
+    -------
+    ndarray of shape (d + n_anchors, d + n_anchors)
+        int64.
     """
     facts, d = private.facts, private.facts.d
     size = d + n_anchors
@@ -87,10 +110,34 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
 
 
 def block_rows(size: int) -> int:
-    """Rows per block: few enough for every partial sum to be an exact float64, and for the block to stay small."""
+    """Return the rows per block: few enough for every partial sum to be an exact float64, and for a small block.
+
+    Parameters
+    ----------
+    size : int
+        Length of z, at least 1.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
     return max(1, min(_BLOCK_ROWS, _BLOCK_ENTRIES // size))
 
 
 def to_working(units: Units, rows: np.ndarray) -> np.ndarray:
-    """Rows in working units; a missing or infinite cell of a column is NaN, which counts as the typical value."""
+    """Return rows in working units; a missing or infinite cell is NaN, which counts as the typical value.
+
+    Parameters
+    ----------
+    units : Units
+        The declared units.
+    rows : ndarray of shape (b, d)
+        In the data's units.
+
+    Returns
+    -------
+    ndarray of shape (b, d)
+        float64, NaN where a cell is missing or infinite.
+    """
     return units.to_working(np.where(np.isfinite(rows), rows, np.nan))

@@ -1,7 +1,7 @@
 """Class labels: the public list of names, and the anchors that carry the class sums in `moment.py`.
 
 The list of classes must be public: declared with the data set, or, because the rows of a `Dataset` are synthetic or
-public, read off its labels. Names that only some private rows bear would give those rows away.
+public, read off its labels. A list read off private rows would disclose that a class occurs in them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,23 @@ CLASSES = "classes"
 
 
 def names_of(labels: np.ndarray) -> np.ndarray:
-    """Every label as text, without blanks at its ends. Raises ValueError where a label is missing or blank."""
+    """Return every label as text, without blanks at its ends.
+
+    Parameters
+    ----------
+    labels : array_like
+        One label per row.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Texts, none of them empty.
+
+    Raises
+    ------
+    ValueError
+        Where a label is missing or blank.
+    """
     names = np.array([label_text(v) for v in np.asarray(labels).ravel().tolist()])
     if missing := int((names == "").sum()):
         raise ValueError(
@@ -29,34 +45,67 @@ def names_of(labels: np.ndarray) -> np.ndarray:
 
 
 def class_list(dataset: Dataset) -> tuple[str, ...]:
-    """The classes in their public order: as declared, else the distinct labels (numbers by size, text by alphabet).
+    """Return the classes in their public order.
 
-    Raises ValueError for no labels, fewer than two classes, more than rows or than MOST_CLASSES, and for a label that
-    is not in the declared list.
+    As declared, else the distinct labels: numbers by size, then text by alphabet.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With labels. Of a table in files the declared classes are returned, and its one pass checks the labels.
+
+    Returns
+    -------
+    tuple of str
+        At least two names, each once, for rows in memory.
+
+    Raises
+    ------
+    ValueError
+        For no labels, fewer than two classes, more than rows or than MOST_CLASSES, a class declared twice, and a label
+        that is missing or not in the declared list.
     """
-    if isinstance(dataset.rows, FileRows) and dataset.classes:  # the pass over the files looks at the labels
+    if isinstance(dataset.rows, FileRows) and dataset.classes:  # the pass over the files checks the labels
         return dataset.classes
     return _coded(dataset)[0]
 
 
 def class_index(dataset: Dataset) -> np.ndarray:
-    """The position of each row's class in `class_list`, n whole numbers."""
+    """Return the position of each row's class in `class_list`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With labels, in memory.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Whole numbers from 0.
+
+    Raises
+    ------
+    ValueError
+        As `class_list`.
+    """
     return _coded(dataset)[1]
 
 
 def _coded(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return (classes, position of each row's class), computed once for a data set."""
     return dataset.kept.once(CLASSES, lambda: _code(dataset))
 
 
 def _code(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
+    """Compute what `_coded` keeps."""
     if dataset.labels is None:
         raise ValueError(
             f"centre='classes' needs a label for every row, and {dataset.name!r} has none. "
             "Give labels, or use centre='joint'."
         )
     names = names_of(dataset.labels)
-    found = sorted(set(names.tolist()), key=_order)
-    classes = dataset.classes or tuple(found)
+    distinct = sorted(set(names.tolist()), key=_order)
+    classes = dataset.classes or tuple(distinct)
     if len(set(classes)) < len(classes):
         raise ValueError(f"classes must name every class once, got {', '.join(classes)}.")
     if len(classes) < 2:
@@ -69,10 +118,10 @@ def _code(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
             f"labels name {len(classes)} classes, more than {limit}. "
             "Labels must be classes, not measurements; merge rare ones."
         )
-    strange = [name for name in found if name not in classes]
-    if strange:
+    unlisted = [name for name in distinct if name not in classes]
+    if unlisted:
         raise ValueError(
-            f"labels hold {strange[0]!r}, which is not in the declared classes {', '.join(classes)}. "
+            f"labels hold {unlisted[0]!r}, which is not in the declared classes {', '.join(classes)}. "
             "Declare it, or leave those rows out."
         )
     place = {name: i for i, name in enumerate(classes)}
@@ -80,6 +129,7 @@ def _code(dataset: Dataset) -> tuple[tuple[str, ...], np.ndarray]:
 
 
 def _order(name: str) -> tuple:
+    """Return the sort key of a class name: numbers by size, then text by alphabet."""
     try:
         return 0, float(name), name
     except ValueError:
@@ -87,13 +137,49 @@ def _order(name: str) -> tuple:
 
 
 def count_anchors(dataset: Dataset, centre: str) -> int:
-    """How many anchored rows the joint moment has: 0 for "none" and "zero", 1 for "joint", one per class."""
+    """Return the number of anchored rows of the joint moment.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Its labels are read for the centre "classes" only.
+    centre : {"none", "zero", "joint", "classes"}
+        What is measured beside the second moment.
+
+    Returns
+    -------
+    int
+        0 for "none" and "zero", 1 for "joint", one per class for "classes".
+
+    Raises
+    ------
+    ValueError
+        For an unknown centre, and as `class_list`.
+    """
     checks.one_of("centre", centre, ("none", "zero", "joint", CLASSES))
     return len(class_list(dataset)) if centre == CLASSES else int(centre == "joint")
 
 
 def take(dataset: Dataset, rows: np.ndarray) -> Dataset:
-    """The data set of some rows (positions), with the classes of the whole: a class may be absent from a part."""
+    """Return the data set of some rows, with the classes of the whole: a class may be absent from a part.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With rows in memory.
+    rows : ndarray of int
+        Positions of the rows.
+
+    Returns
+    -------
+    Dataset
+        Nothing that was computed from the whole is kept with it.
+
+    Raises
+    ------
+    ValueError
+        As `class_list`, where there are labels.
+    """
     part = dataset.rows[rows]
     part.flags.writeable = False
     labels, classes = dataset.labels, dataset.classes

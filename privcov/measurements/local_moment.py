@@ -1,14 +1,14 @@
-"""The second moment from n users who trust nobody: each sends a noisy report, the server only averages.
+"""The second moment without a trusted server: each of n users sends a noisy report, and the server averages them.
 
 User k clips the row to the public bound R, u = y / R, and sends z z' + W_k, z = u (or (u, s), s^2 = 1/2, when the mean
 is wanted too, or (u, s e_label) for the class means). Neighbours: any two rows of one user, labels included. The
 sensitivity of one report is that of the moment of one row, so the proofs of moment.py hold with n = 1: sqrt(2) in
 Frobenius norm, sqrt(2)(1 + s^2) jointly; the upper triangle alone also sqrt(2). The free trace of noise.py compares two
-rows, so it holds for one report as well. Paper 4, Algorithm 2, calibrates to 1 instead.
+rows, so it holds for one report as well. Mathematics 2023, Algorithm 2, calibrates to 1 instead.
 
-The server sees every report, so the event carries the noise of one report. The average of n independent N(0, sigma^2)
-is exactly N(0, sigma^2 / n): the simulation draws that in one go, and its cost does not grow with n. ``law`` describes
-the averaged noise, ``event`` the noise of one user.
+The server sees every report, so the event holds the noise of one report. The average of n independent N(0, sigma^2)
+is exactly N(0, sigma^2 / n): the simulation draws that in one go, and its cost does not grow with n. ``distribution``
+describes the averaged noise, ``event`` the noise of one user.
 """
 
 from __future__ import annotations
@@ -28,7 +28,26 @@ LOCAL_SHAPES = ("free-trace", "isotropic", "upper-triangle")
 
 
 def report_sensitivity(d: int, *, shape: str, n_anchors: int) -> float:
-    """Largest change of one user's report, unit ball, rounded up: in the l2 norm that belongs to the shape."""
+    """Return the largest change of one user's report, in unit-ball units, rounded up.
+
+    Parameters
+    ----------
+    d : int
+        Number of columns, at least 1.
+    shape : {"free-trace", "isotropic", "upper-triangle"}
+        Shape of the noise: the change is measured in the l2 norm that belongs to it.
+    n_anchors : int
+        0 (second moment alone), 1 (with the mean) or the number of classes.
+
+    Returns
+    -------
+    float
+        `sensitivity` of the moment of one row, n = 1, replace-one.
+
+    Reference
+    ---------
+    Own proof, in the docstring of the module; Mathematics 2023, Algorithm 2, calibrates to 1 instead.
+    """
     norm = "triangle" if shape == "upper-triangle" else "l2"
     return sensitivity(d, 1, norm=norm, n_anchors=n_anchors)
 
@@ -36,14 +55,51 @@ def report_sensitivity(d: int, *, shape: str, n_anchors: int) -> float:
 def measure_reports(
     dataset: Dataset, share: BudgetShare, *, centre: str, shape: str, rng: np.random.Generator, name: str = "reports"
 ) -> Measured:
-    """Average of the n noisy reports. Guarantee: the share, to every user, against everybody else, server included.
+    """Return the average of the noisy reports of n users.
 
-    share: ApproxDP, ZCDP or GaussianDP; NoPrivacy for no noise. shape: one of `LOCAL_SHAPES`.
+    Parameters
+    ----------
+    dataset : Dataset
+        One row per user.
+    share : BudgetShare
+        ApproxDP, ZCDP or GaussianDP; NoPrivacy for no noise.
+    centre : {"none", "zero", "joint", "classes"}
+        "joint" measures the mean too, "classes" the class sums and counts.
+    shape : {"free-trace", "isotropic", "upper-triangle"}
+        Shape of the noise, one of `LOCAL_SHAPES`; "free-trace" becomes "isotropic" for one column.
+    rng : numpy.random.Generator
+        Source of the averaged noise, drawn in one go.
+    name : str
+        Name of the share in the event.
+
+    Returns
+    -------
+    Measured
+        Its ``distribution`` describes the averaged noise, its ``event`` the noise of one report (None for NoPrivacy).
+
+    Raises
+    ------
+    TypeError
+        For a share that Gaussian noise cannot give.
+    ValueError
+        For an unknown centre or shape, and where `clipped_moment` raises it.
+
+    Guarantee
+    ---------
+    The share, to every user, against every other party, the server included: any two rows of the user are neighbours.
+
+    Spends
+    ------
+    The whole share of every user.
+
+    Reference
+    ---------
+    Mathematics 2023, Algorithm 2, with the sensitivity corrected; own proof, in the docstring of the module.
     """
     n_anchors = count_anchors(dataset, centre)
     checks.one_of("shape", shape, LOCAL_SHAPES)
     if shape == "free-trace" and dataset.d == 1:
-        shape = "isotropic"  # there is no trace to set free
+        shape = "isotropic"  # with one column the trace is all there is
     delta = report_sensitivity(dataset.d, shape=shape, n_anchors=n_anchors)
     scale = accounting.gaussian_scale(share, delta)
     distribution = NoiseDistribution(shape, scale / math.sqrt(dataset.n), dataset.d, n_anchors)

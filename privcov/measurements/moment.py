@@ -1,4 +1,4 @@
-"""The one measurement everything else is made from: the second moment, alone or jointly with the mean.
+"""The central measurement: the second moment of the rows, alone or jointly with the mean.
 
 Rows are clipped inside, to the public row bound R, and scaled to the unit ball, u = y / R. Then
 
@@ -7,9 +7,9 @@ Rows are clipped inside, to the public row bound R, and scaled to the unit ball,
     classes:  M = (1/n) sum z z',  z = (u, s e_c)   ((d+k) x (d+k)),  e_c the one-hot label among k public classes
 
 M holds S, the mean (M_12 = s * mean) and the constant s^2. With classes it holds S, the sum of each class over n
-(column j of M_12 is s times it) and its share (M_22 = s^2 diag(counts / n)); the rest of M_22 is zero in every data
-set, so it needs no noise, and the counts add up to the public n. Neighbours: replace one row, its label included, n
-public (other relations below).
+(column j of M_12 is s times it) and its fraction of the rows (M_22 = s^2 diag(counts / n)); the rest of M_22 is zero
+in every data set, so it needs no noise, and the counts add up to the public n. Neighbours: replace one row, its label
+included, n public (other relations below).
 
 Sensitivities (unit ball; G = the difference of two neighbours, times n):
   l2, alone   sqrt(2)          ||G||_F^2 = |x|^4 + |y|^4 - 2<x,y>^2 <= 2, attained by orthogonal unit rows;
@@ -29,18 +29,19 @@ Sensitivities (unit ball; G = the difference of two neighbours, times n):
 Classes, replace-one. Two rows of one class differ as in the joint form. Two rows of different classes have <z,w> =
 <x,y>, and G has the entries s x and -s y in two columns and s^2, -s^2 on the diagonal of the corner:
   l2        (|x|^2 + s^2)^2 + (|y|^2 + s^2)^2 - 2<x,y>^2 <= 2(1+s^2)^2, attained by orthogonal rows: the joint bound.
-            (d = 1: 2 would do here too.) The free trace costs nothing for the reason given above, which left
-            -2<z,w>^2 out.
+            (d = 1: 2 would do here too.) The free trace costs nothing for the reason given above, where the term
+            -2<z,w>^2 was left out.
   triangle  |x|^4 + |y|^4 - 2<x,y>^2 + s^2 (|x|^2 + |y|^2) + 2 s^4 <= 2 + 2s^2 + 2s^4, attained by two axes;
             d = 1: (a-b)^2 + s^2 (a+b) + 2 s^4 in a = x^2, b = y^2 is convex, largest at (1,0): 1 + s^2 + 2 s^4.
   l1        alone + 2 s sqrt(d) + 2 s^2, see triangle_l1.py.
-  nuclear   sqrt((a+b+2s^2)^2 - 4<x,y>^2) <= 2(1+s^2); d = 1: sqrt(8s^2 + 4s^4), less than one class has (4s).
+  nuclear   sqrt((a+b+2s^2)^2 - 4<x,y>^2) <= 2(1+s^2); d = 1: sqrt(8s^2 + 4s^4), less than the 4s
+            of two rows of one class.
 
 Zero-out (y = 0, n public): l2 alone 1; joint sqrt(1 + 2s^2); l2 of the triangle alone 1, joint sqrt(1 + s^2); l1 of the
-triangle alone (d + 1)/2 (half of |x|_1^2 + |x|^2), joint + s sqrt(d). The trace is worth nothing here: with it the
-squared length of xx' would be 2, not 1, so free-trace noise becomes isotropic. With classes the row keeps its place in
-n and takes any label, the same or another; another is the larger change: l2 sqrt((1+s^2)^2 + s^4), nuclear 1 + 2 s^2,
-triangle sqrt(1 + s^2 + 2 s^4), l1 the joint form's + 2 s^2.
+triangle alone (d + 1)/2 (half of |x|_1^2 + |x|^2), joint + s sqrt(d). The free trace gains nothing here: with it the
+squared length of xx' would be 2, not 1, so isotropic noise is drawn in place of free-trace noise. With classes the row
+still counts in n and takes any label, the same or another; another is the larger change: l2 sqrt((1+s^2)^2 + s^4),
+nuclear 1 + 2 s^2, triangle sqrt(1 + s^2 + 2 s^4), l1 the joint form's + 2 s^2.
 
 Add-remove (n not public): the sum of zz' is measured, always jointly, its corner s^2 n included; dividing by the noisy
 count is post-processing. l2 1 + s^2; l2 of the triangle sqrt(1 + s^2 + s^4), since sum_{i<=j} x_i^2 x_j^2 <= |x|^4
@@ -78,13 +79,26 @@ SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart-diffe
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A noisy moment matrix in unit-ball units, and everything public about it.
+    """Noisy moment matrix in unit-ball units, with everything public about it.
 
-    matrix: d x d (centre "none" or "zero"), (d+1) x (d+1) ("joint") or (d+k) x (d+k) ("classes"); unbiased for the
-            clipped moment, or, where n is not public, the unbiased sum divided by ``count``.
-    event:  None when no noise was asked for (a non-private reference).
-    n:      number of rows, None when it is not public. count: noisy count of the rows that the matrix is divided by, or
-            None where that is n: given where n is not public, and for private rows with classes.
+    Attributes
+    ----------
+    matrix : ndarray of shape (p, p)
+        p is d (centre "none" or "zero"), d + 1 ("joint") or d + k ("classes", k of them). Unbiased for the clipped
+        moment; where n is not public, the unbiased sum divided by ``count``.
+    distribution : NoiseDistribution
+        Distribution of the noise in ``matrix``.
+    event : Event or None
+        What was done to the rows; None when no noise was requested (a non-private reference).
+    centre : {"none", "zero", "joint", "classes"}
+        What was measured beside the second moment.
+    n : int or None
+        Number of rows; None when it is not public.
+    row_bound : float
+        R > 0, the public bound to which rows were clipped.
+    count : float or None
+        Noisy number of the rows that the matrix is divided by, or None where that is ``n``. Given where n is not
+        public, and for private rows with classes.
     """
 
     matrix: np.ndarray
@@ -97,7 +111,7 @@ class Measured:
 
     @property
     def rows(self) -> float:
-        """The number of rows that the matrix was divided by, public or noisy."""
+        """Number of rows that the matrix was divided by, public or noisy."""
         rows = self.n if self.count is None else self.count
         assert rows is not None, "one of the two is there"
         return rows
@@ -112,11 +126,44 @@ class Measured:
 
 
 def sensitivity(d: int, n: int, *, norm: str, n_anchors: int, relation: str = "replace-one") -> float:
-    """Largest change between neighbours, unit ball, rounded up. Under add-remove, of the sum (n is not used).
+    """Return the largest change of the moment between neighbours, in unit-ball units, rounded up.
 
-    joint: number of anchors, 0 (alone), 1 (with the mean) or the number of classes.
-    norm: "l2" (Frobenius), "triangle" (l2 of the upper triangle), "l1" (of the upper triangle) or "nuclear" (see
-          wishart.py).
+    Under add-remove it is the change of the sum, and ``n`` is not used.
+
+    Parameters
+    ----------
+    d : int
+        Number of columns, at least 1.
+    n : int
+        Number of rows, at least 1.
+    norm : {"l2", "triangle", "l1", "nuclear"}
+        Norm of the change: Frobenius, l2 of the upper triangle, l1 of the upper triangle, or nuclear.
+    n_anchors : int
+        0 (second moment alone), 1 (with the mean) or the number of classes.
+    relation : {"replace-one", "zero-out", "add-remove"}
+        The neighbouring relation.
+
+    Returns
+    -------
+    float
+        Greater than 0; an upper bound. The docstring of the module says where it is attained.
+
+    Raises
+    ------
+    ValueError
+        For an unknown norm or relation.
+
+    Reference
+    ---------
+    Own proofs: the docstring of this module, triangle_l1.py for the l1 norm, wishart.py for the nuclear norm. Su et al.
+    2019, Eq. (3.2), has sqrt(2) / n for the second moment alone.
+
+    Examples
+    --------
+    >>> round(sensitivity(5, 100, norm="l2", n_anchors=0), 6)
+    0.014142
+    >>> round(sensitivity(5, 100, norm="l2", n_anchors=1), 6)
+    0.021213
     """
     checks.one_of("norm", norm, ("l2", "triangle", "l1", "nuclear"))
     checks.one_of("relation", relation, tuple(RELATIONS))
@@ -147,21 +194,53 @@ def sensitivity(d: int, n: int, *, norm: str, n_anchors: int, relation: str = "r
 
 
 def _l1(d: int, n_anchors: int) -> float:
-    """`l1_change` in units of the ball: its whole steps are finer than a float's last digit."""
+    """Return `l1_change` in units of the ball: its whole steps are finer than a float's last digit."""
     unit = 2**60
     anchor = math.isqrt(int(ANCHOR_SQUARED * unit**2)) + 1
     return (l1_change(d, unit, anchor, n_anchors) + 1) / unit**2
 
 
 def rounded_up(base: float, d: int, n: int) -> float:
-    """base / n, and more than the rounding of ``base`` itself and of norms of d numbers can hide."""
+    """Return base / n, and more than the rounding of ``base`` itself and of norms of d numbers can hide.
+
+    Parameters
+    ----------
+    base : float
+        A sensitivity times n, in float64.
+    d : int
+        Length of the vectors whose norms enter the clipping.
+    n : int
+        Number of rows; 1 for a sum.
+
+    Returns
+    -------
+    float
+        base / n times 1 + (d + 16) 2^-52.
+    """
     return base / n * (1 + (d + 16) * 2**-52)
 
 
 def clipped_moment(dataset: Dataset, *, n_anchors: int) -> np.ndarray:
-    """The exact moment of the clipped rows in unit-ball units: NOT private. Kept with the data set.
+    """Return the exact moment of the clipped rows in unit-ball units: NOT private.
 
-    joint: number of anchors: 0, 1 for the mean, or the number of the data set's classes.
+    It is kept with the data set, so it is computed once for each row bound.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory or in files.
+    n_anchors : int
+        0 for the second moment alone, 1 for the mean too, or the number of the data set's classes.
+
+    Returns
+    -------
+    ndarray of shape (d + n_anchors, d + n_anchors)
+        Symmetric; a new array at every call.
+
+    Raises
+    ------
+    ValueError
+        For labels that `class_list` rejects, and for missing cells or unlisted labels of a table in files.
     """
     key = ("moment", dataset.row_bound)
     compute = moments if isinstance(dataset.rows, FileRows) else _moments
@@ -179,7 +258,7 @@ def clipped_moment(dataset: Dataset, *, n_anchors: int) -> np.ndarray:
 
 
 def _moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """(second moment, mean) of the clipped rows in unit-ball units. Rows that are short enough are not copied."""
+    """Return (second moment, mean) of the clipped rows in unit-ball units; short rows are not copied."""
     d, bound = dataset.d, dataset.row_bound
     gram, total = np.zeros((d, d)), np.zeros(d)
     for block in blocks(dataset):
@@ -191,13 +270,14 @@ def _moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _class_sums(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Sum of the clipped rows of each class over n (d x k), and the share of each class (k). NOT private."""
+    """Return each class's sum of clipped rows over n (d x k) and its fraction of the rows (k). NOT private."""
     key = ("class sums", dataset.row_bound)
     compute = class_moments if isinstance(dataset.rows, FileRows) else _by_class
     return dataset.kept.once(key, lambda: compute(dataset))
 
 
 def _by_class(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Compute `_class_sums` from rows in memory."""
     index, k = class_index(dataset), len(class_list(dataset))
     sums = np.zeros((dataset.d, k))
     for block in blocks(dataset):
@@ -216,22 +296,61 @@ def measure_moment(
     name: str = "matrix",
     relation: str = "replace-one",
 ) -> Measured:
-    """Clip, compute, add noise. Guarantee: the share, under the named neighbouring relation.
+    """Clip the rows, compute their moment and add noise.
 
-    share: ApproxDP, ZCDP or GaussianDP for the Gaussian shapes; PureDP, ApproxDP (its delta stays unused) or
-           ZCDP for the pure shapes "laplace" and "wishart-difference"; NoPrivacy for no noise. Anything else is a
-           TypeError.
-    relation "add-remove": the noisy count is ``count`` of the answer (unbiased, but never below 1), the matrix is
-           already divided by it, and its law is that of the noise divided by it. Nothing in the answer holds n.
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory or in files.
+    share : BudgetShare
+        ApproxDP, ZCDP or GaussianDP for the Gaussian shapes; PureDP, ApproxDP (its delta stays unused) or ZCDP for the
+        pure shapes "laplace" and "wishart-difference"; NoPrivacy for no noise.
+    centre : {"none", "zero", "joint", "classes"}
+        "joint" measures the mean too, "classes" the class sums and counts. Under add-remove the mean and the count are
+        always measured; with "none" and "zero" the row of the mean is then dropped.
+    shape : {"upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference"}
+        Shape of the noise, see `NoiseDistribution`. "free-trace" becomes "isotropic" for one column and for any
+        relation but replace-one.
+    rng : numpy.random.Generator
+        Source of the noise.
+    name : str
+        Name of the share in the event.
+    relation : {"replace-one", "zero-out", "add-remove"}
+        The neighbouring relation.
+
+    Returns
+    -------
+    Measured
+        Its event is None for NoPrivacy. Under add-remove ``count`` is the noisy count (unbiased, but never below 1),
+        the matrix is already divided by it, and ``distribution`` is that of the noise divided by it; no field holds n.
+
+    Raises
+    ------
+    TypeError
+        For a share that does not fit the shape.
+    ValueError
+        For an unknown shape, centre or relation, and where `clipped_moment` raises it.
+
+    Guarantee
+    ---------
+    The share, under the named neighbouring relation.
+
+    Spends
+    ------
+    The whole share.
+
+    Reference
+    ---------
+    Own proofs: the docstring of this module for Gaussian and Laplace noise, wishart.py for the Wishart difference.
     """
-    checks.one_of("shape", shape, SHAPES)  # a law that this function cannot calibrate must not pass for Gaussian
+    checks.one_of("shape", shape, SHAPES)  # noise that this function cannot calibrate must not pass for Gaussian
     unknown = relation == "add-remove"
     n_anchors = count_anchors(dataset, centre) or int(unknown)
     norm = {"laplace": "l1", "upper-triangle": "triangle", "wishart-difference": "nuclear"}.get(shape, "l2")
     pure = shape in ("laplace", "wishart-difference")
     delta = sensitivity(dataset.d, dataset.n, norm=norm, n_anchors=n_anchors, relation=relation)
     if shape == "free-trace" and (dataset.d == 1 or relation != "replace-one"):
-        shape = "isotropic"  # there is no trace to set free
+        shape = "isotropic"  # no free trace: see the docstring of the module
     calibrate = accounting.laplace_scale if pure else accounting.gaussian_scale
     scale = calibrate(share, delta)
     distribution = NoiseDistribution(shape, scale, dataset.d, n_anchors, corner=unknown)
@@ -259,7 +378,7 @@ def measure_moment(
     count = max(np.trace(total[dataset.d :, dataset.d :]) / ANCHOR_SQUARED, 1.0)
     matrix, distribution = total / count, dataclasses.replace(distribution, scale=scale / count, corner=False)
     if n_anchors == 1:
-        matrix[-1, -1] = ANCHOR_SQUARED  # what the division makes of it, unless the count was raised to 1
-    if centre in ("none", "zero"):  # the mean was measured for nothing, so its row is not kept
+        matrix[-1, -1] = ANCHOR_SQUARED  # what the division gives, unless the count was raised to 1
+    if centre in ("none", "zero"):  # the mean was measured for the count only, so its row is not kept
         matrix, distribution = matrix[:-1, :-1], dataclasses.replace(distribution, n_anchors=0)
     return Measured(matrix, distribution, event, centre, None, dataset.row_bound, count)

@@ -1,6 +1,7 @@
 """Distributions of symmetric noise matrices: what is drawn, and what is publicly known about it.
 
-A draw is a unit draw times the scale, so with one seed the picture only melts while epsilon moves.
+A draw is a unit draw times the scale, so with one seed the noise keeps its pattern and only its size depends on
+epsilon.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _STORED = {"n_anchors": "joint"}
 class NoiseDistribution:
     """Distribution of a symmetric d x d noise block, with extra rows: one anchor for the mean, or one per class.
 
-    scale: sigma (Gaussian), b (Laplace), 2C (Wishart) or t (coupled), in the unit of the noisy matrix; 0 is no noise.
+    The shapes:
 
     upper-triangle  entries on and above the diagonal i.i.d. N(0, sigma^2): the shape in all five papers.
     isotropic       the same density in every direction of Frobenius norm 1: off-diagonal variance sigma^2/2.
@@ -35,15 +36,41 @@ class NoiseDistribution:
     laplace         entries on and above the diagonal i.i.d. Laplace(b).
     wishart-difference  A - B, independent W_p(p + 1, C I); p the size of the whole matrix, the mean included.
     wishart         W_p(m, C I) less its mean m C I, m = freedom + p - 1.
-    coupled-wishart  A - B, (A, B) of density proportional to exp(-max(tr A, tr B) / t), as a private release reads it:
-                    p = dimension + measured; see exact_wishart.py. With one anchor and n public the corner is known, so
-                    the trace of the block is taken from the whole: its noise is that of tr(A - B).
+    coupled-wishart  A - B, (A, B) of density proportional to exp(-max(tr A, tr B) / t), as it is read from a private
+                    release: p = dimension + measured; see exact_wishart.py. With one anchor and n public the corner is
+                    known, so the trace of the block is taken from the whole: its noise is that of tr(A - B).
 
-    n_anchors: number of anchored rows and columns at the end: 0, 1 (they carry the mean), or the number of classes
-    (they carry the class sums). Their noise has the off-diagonal law of the shape. Of the corner, where they meet, the
-    off-diagonal is zero in every data set and gets none; the diagonal holds counts, and their noise has the diagonal
-    law of the shape. Where n is public it is drawn less its mean, because the counts add up to n: nothing for a single
-    anchor. ``corner`` says that their sum must be hidden too.
+    Attributes
+    ----------
+    shape : str
+        One of the names above.
+    scale : float
+        sigma (Gaussian), b (Laplace), 2C (Wishart) or t (coupled), in the unit of the noisy matrix; 0 is no noise.
+    dimension : int
+        d, the size of the block without anchors.
+    n_anchors : int
+        Number of anchored rows and columns at the end: 0, 1 (they carry the mean), or the number of classes (they carry
+        the class sums). Their noise has the off-diagonal distribution of the shape. Of the corner, where they meet, the
+        off-diagonal is zero in every data set and gets none; the diagonal holds counts, and their noise has the
+        diagonal distribution of the shape. Where n is public it is drawn less its mean, because the counts add up to n:
+        nothing for a single anchor.
+    corner : bool
+        Whether the sum of the counts must be hidden too.
+    freedom : float
+        m - p + 1 of "wishart"; 0 for other shapes.
+    measured : int
+        Number of anchors of the matrix that "coupled-wishart" noise was drawn for; 0 for other shapes.
+
+    Raises
+    ------
+    ValueError
+        For an unknown shape.
+
+    Examples
+    --------
+    >>> noise = NoiseDistribution("free-trace", 1.0, 3)
+    >>> round(noise.diagonal_std, 6), round(noise.off_diagonal_std, 6)
+    (0.866025, 0.707107)
     """
 
     shape: str
@@ -63,14 +90,22 @@ class NoiseDistribution:
 
     @classmethod
     def from_dict(cls, stored: dict) -> NoiseDistribution:
-        """Read what `to_dict` gives. Raises TypeError for a field that is missing or unknown."""
+        """Read what `to_dict` gives.
+
+        Raises
+        ------
+        TypeError
+            For a field that is missing or unknown.
+        ValueError
+            For an unknown shape.
+        """
         names = {old: new for new, old in _STORED.items()}
         if unknown := set(stored) & set(_STORED):
             raise TypeError(f"unknown field {unknown.pop()!r}")
         return cls(**{names.get(name, name): value for name, value in stored.items()})
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """One noise matrix, symmetric, of size d + n_anchors."""
+        """Draw one noise matrix, symmetric, of size d + n_anchors."""
         d = self.dimension
         if self.shape in WISHART:
             return self.scale * self._wishart(rng)
@@ -99,18 +134,21 @@ class NoiseDistribution:
         return self.scale * whole
 
     def _corner(self, diagonal: np.ndarray) -> np.ndarray:
-        """The noise where the anchors meet: no off-diagonal, and a public sum stays what it is."""
+        """Return the noise where the anchors meet: no off-diagonal, and a public sum stays what it is."""
         return np.diag(diagonal if self.corner else diagonal - diagonal.mean())
 
     def _wishart(self, rng: np.random.Generator) -> np.ndarray:
-        """At scale 1, so C = 1/2. What the corner does not need is drawn with the rest and then dropped."""
+        """Draw Wishart noise at scale 1, so C = 1/2.
+
+        What the corner does not need is drawn with the rest and then dropped.
+        """
         d, p = self.dimension, self.size
         if self.shape == "wishart-difference":
             plus, minus = rng.standard_normal((2, p, p + 1))
             whole = (plus @ plus.T - minus @ minus.T) / 2
         else:
-            # Bartlett: the Cholesky factor has chi deviates on the diagonal. Drawn as quantiles, they move smoothly
-            # with the degrees of freedom, and so does the picture with epsilon.
+            # Bartlett: the Cholesky factor has chi-distributed numbers on the diagonal. Drawn as quantiles, they move
+            # smoothly with the degrees of freedom, and so does the noise with epsilon.
             from scipy.special import gammaincinv
 
             factor = np.tril(rng.standard_normal((p, p)), -1)
@@ -122,8 +160,11 @@ class NoiseDistribution:
         return whole
 
     def _coupled(self, rng: np.random.Generator) -> np.ndarray:
-        """At t = 1. The larger trace is Gamma(2D), the smaller its product with a Beta(D, 1) number, D = p(p + 1)/2,
-        and the matrices of trace one are Wishart matrices over their traces."""
+        """Draw coupled noise at t = 1.
+
+        The larger trace is Gamma(2D), the smaller its product with a Beta(D, 1) number, D = p(p + 1)/2, and the
+        matrices of trace one are Wishart matrices over their traces.
+        """
         d, k = self.dimension, self.measured
         p = d + k
         freedom = p * (p + 1) / 2
@@ -145,7 +186,7 @@ class NoiseDistribution:
 
     @property
     def size(self) -> int:
-        """Rows of the noise matrix."""
+        """Number of rows of the noise matrix."""
         return self.dimension + self.n_anchors
 
     @property
@@ -155,12 +196,12 @@ class NoiseDistribution:
 
     @property
     def removed_mean(self) -> float:
-        """m C: what additive Wishart noise would add to the diagonal; it is public and already subtracted."""
+        """Mean m C that additive Wishart noise would add to the diagonal; it is public and already subtracted."""
         return self.scale / 2 * self.degrees if self.shape == "wishart" else 0.0
 
     @property
     def std_of_one_draw(self) -> float:
-        """Deviation, at scale 1, of one number of the law that entries are made of."""
+        """Standard deviation, at scale 1, of one number of the distribution that entries are made of."""
         return np.sqrt(2.0) if self.shape == "laplace" else 1.0
 
     @property
@@ -201,8 +242,8 @@ class NoiseDistribution:
     def edge(self) -> float:
         """Where the noise spectrum ends for large d.
 
-        Semicircle: 2 sqrt(d) off-diagonal deviations. Additive Wishart (Marchenko-Pastur): C (sqrt(m) + sqrt(d))^2
-        - m C. Difference of two with m = d: 3.33 d C, the end of their free convolution.
+        Semicircle: 2 sqrt(d) off-diagonal standard deviations. Additive Wishart (Marchenko-Pastur):
+        C (sqrt(m) + sqrt(d))^2 - m C. Difference of two with m = d: 3.33 d C, the end of their free convolution.
         """
         if self.shape == "wishart":
             return float(self.scale / 2 * (self.size + 2 * np.sqrt(self.degrees * self.size)))
@@ -212,12 +253,26 @@ class NoiseDistribution:
 
 
 def coupled_moments(p: int) -> tuple[float, float]:
-    """(alpha, beta): <N, H> of coupled p x p noise at t = 1 has variance alpha |H|^2 + beta (tr H)^2, H symmetric.
+    """Return (alpha, beta), which give the variance of every linear form of coupled noise.
 
-    The law is the same in every basis, so the variance has that form. With D = p(p + 1)/2, a >= b the two traces:
-    E a^2 = 2D (2D + 1), E (b/a)^2 = D / (D + 2), E b/a = D / (D + 1); a matrix of trace one has the mean I/p and the
-    mean squared norm 2 (p + 1) / (p^2 + p + 2). Summed over a basis the form is alpha D + beta p = E |N|^2, and for
-    H = I it is alpha p + beta p^2 = E (tr N)^2.
+    For coupled p x p noise N at t = 1 and symmetric H, <N, H> has variance alpha |H|^2 + beta (tr H)^2.
+
+    Parameters
+    ----------
+    p : int
+        Size of the matrix, at least 1.
+
+    Returns
+    -------
+    tuple of float
+        alpha and beta.
+
+    Reference
+    ---------
+    Own derivation. The distribution is the same in every basis, so the variance has that form. With D = p(p + 1)/2,
+    a >= b the two traces: E a^2 = 2D (2D + 1), E (b/a)^2 = D / (D + 2), E b/a = D / (D + 1); a matrix of trace one has
+    the mean I/p and the mean squared norm 2 (p + 1) / (p^2 + p + 2). Summed over a basis the form is
+    alpha D + beta p = E |N|^2, and for H = I it is alpha p + beta p^2 = E (tr N)^2.
     """
     d = p * (p + 1) / 2
     larger, ratio, square = 2 * d * (2 * d + 1), d / (d + 1), 1 + d / (d + 2)
@@ -228,4 +283,5 @@ def coupled_moments(p: int) -> tuple[float, float]:
 
 
 def _laplace(rng: np.random.Generator) -> Callable[[int | tuple[int, ...]], np.ndarray]:
+    """Return a function of the size that draws standard Laplace numbers."""
     return lambda size: rng.laplace(size=size)

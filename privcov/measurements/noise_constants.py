@@ -1,4 +1,4 @@
-"""How large noise will be, before it is drawn: quantiles that depend on public numbers only. They spend nothing."""
+"""How large noise will be, before it is drawn: quantiles that depend on public numbers only and spend nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,17 @@ _DRAWS, _LARGEST = 100, 100
 
 
 class Sizes(NamedTuple):
-    """At scale 1: spectral and Frobenius norm of a noise matrix, Euclidean norm of a noise vector."""
+    """Norms of noise at scale 1.
+
+    Attributes
+    ----------
+    spectral : float
+        Spectral norm of a noise matrix.
+    frobenius : float
+        Frobenius norm of a noise matrix.
+    vector : float
+        Euclidean norm of a noise vector.
+    """
 
     spectral: float
     frobenius: float
@@ -22,10 +32,26 @@ class Sizes(NamedTuple):
 
 
 def closed_form(size: int, beta: float, *, laplace: bool) -> Sizes:
-    """The bounds of paper 5: Lemmas 6 and 7, omega of Section 5.1, and for Laplace noise those of the public code.
+    """Return bounds on the norms of noise with i.i.d. entries on and above the diagonal.
 
-    Each holds with probability 1 - beta for i.i.d. entries on and above the diagonal. Log is natural and 1 below e, as
-    in the paper's footnote 2; in the Laplace bounds theta is at most 1/2.
+    Parameters
+    ----------
+    size : int
+        Rows of the matrix and length of the vector, at least 1.
+    beta : float
+        Probability, between 0 and 1, with which each bound may fail: each holds with probability 1 - beta.
+    laplace : bool
+        True for Laplace entries, False for Gaussian ones.
+
+    Returns
+    -------
+    Sizes
+        The three bounds, at scale 1.
+
+    Reference
+    ---------
+    Dong et al. 2022, Lemmas 6 and 7, omega of Section 5.1, and for Laplace noise the bounds of the public code. Log is
+    natural and 1 below e, as in footnote 2; in the Laplace bounds theta is at most 1/2.
     """
     d = float(size)
 
@@ -52,19 +78,34 @@ def closed_form(size: int, beta: float, *, laplace: bool) -> Sizes:
 
 @lru_cache(maxsize=256)
 def monte_carlo(shape: str, size: int, beta: float) -> Sizes:
-    """The 1 - beta quantiles of simulated noise of a named shape: no data, a fixed seed, always the same answer.
+    """Return the 1 - beta quantiles of the norms of simulated noise of a named shape.
 
-    100 draws, so the quantile itself is good to a few per cent. Beyond size 100 the norms of a draw of that size are
-    scaled by sqrt (spectral, vector) and 1 (Frobenius) of the ratio, which is exact in the limit and a little large.
+    No data enter and the seed is fixed, so the same arguments always give the same numbers. There are 100 draws, so the
+    quantile itself is good to a few per cent. Beyond size 100 the norms of a draw of that size are scaled by sqrt
+    (spectral, vector) and 1 (Frobenius) of the ratio, which is exact in the limit and a little large.
+
+    Parameters
+    ----------
+    shape : str
+        Shape of the noise, see `NoiseDistribution`.
+    size : int
+        Rows of the matrix and length of the vector, at least 1.
+    beta : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    Sizes
+        The three quantiles, at scale 1.
     """
     small = min(size, _LARGEST)
     distribution, rng = NoiseDistribution(shape, 1.0, small), np.random.default_rng(20220524)
-    found = np.empty((_DRAWS, 3))
-    for row in found:
+    norms = np.empty((_DRAWS, 3))
+    for row in norms:
         noise = distribution.draw(rng)
         values = np.linalg.eigvalsh(noise)
         row[:2] = max(-values[0], values[-1]), np.sqrt(np.sum(values**2))
         row[2] = np.linalg.norm(rng.laplace(size=small) if shape == "laplace" else rng.standard_normal(small))
-    spectral, frobenius, vector = np.quantile(found, 1 - beta, axis=0)
+    spectral, frobenius, vector = np.quantile(norms, 1 - beta, axis=0)
     grow = size / small
     return Sizes(float(spectral * grow**0.5), float(frobenius * grow), float(vector * grow**0.5))

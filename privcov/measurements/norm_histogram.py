@@ -1,4 +1,4 @@
-"""How long the rows are, in bins that halve: enough to choose a smaller row bound without looking at the rows.
+"""Noisy counts of the row norms in bins that halve, from which a smaller row bound can be chosen.
 
 Bin k counts the rows with 2^-(k+1) < |y| / R <= 2^-k, k = 0 .. bins - 1 (rows beyond R count in bin 0); shorter rows
 are not counted. Replacing a row moves one count down and another up: l2 sensitivity sqrt(2), l1 sensitivity 2. Under
@@ -21,7 +21,18 @@ BINS = 20
 
 
 def exact_histogram(dataset: Dataset) -> np.ndarray:
-    """Counts per bin: NOT private. Kept with the data set."""
+    """Return the counts per bin: NOT private. They are kept with the data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory.
+
+    Returns
+    -------
+    ndarray of shape (BINS,)
+        Whole numbers as floats.
+    """
 
     def compute() -> np.ndarray:
         norms = row_norms(dataset) / dataset.row_bound
@@ -33,21 +44,70 @@ def exact_histogram(dataset: Dataset) -> np.ndarray:
 
 
 def _scale(share: BudgetShare, relation: str) -> tuple[float, float]:
-    """(sensitivity, noise scale) of the counts."""
+    """Return (sensitivity, noise scale) of the counts."""
     pure, both = isinstance(share, PureDP), relation == "replace-one"
     delta = rounded_up((2.0 if pure else math.sqrt(2)) if both else 1.0, 1, 1)
     return delta, (accounting.laplace_scale if pure else accounting.gaussian_scale)(share, delta)
 
 
 def norm_noise(share: BudgetShare, relation: str) -> float:
-    """Standard deviation of the noise on one count: public before anything is measured."""
+    """Return the standard deviation of the noise on one count: public before anything is measured.
+
+    Parameters
+    ----------
+    share : BudgetShare
+        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise.
+    relation : {"replace-one", "zero-out", "add-remove"}
+        The neighbouring relation.
+
+    Returns
+    -------
+    float
+        In rows.
+    """
     return _scale(share, relation)[1] * (math.sqrt(2) if isinstance(share, PureDP) else 1.0)
 
 
 def measure_norms(
     dataset: Dataset, share: BudgetShare, *, rng: np.random.Generator, name: str, relation: str
 ) -> tuple[np.ndarray, float, Event]:
-    """(noisy counts, standard deviation of their noise, event). Guarantee: the share (not NoPrivacy)."""
+    """Return the counts of row norms in bins that halve, with noise.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory.
+    share : BudgetShare
+        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise; not NoPrivacy.
+    rng : numpy.random.Generator
+        Source of the noise.
+    name : str
+        Name of the share in the event.
+    relation : {"replace-one", "zero-out", "add-remove"}
+        The neighbouring relation.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (BINS,), float, Event)
+        Noisy counts, the standard deviation of their noise, and the event.
+
+    Raises
+    ------
+    ValueError
+        For NoPrivacy, which leaves no noise for an event.
+
+    Guarantee
+    ---------
+    The share, under the named relation.
+
+    Spends
+    ------
+    The whole share.
+
+    Reference
+    ---------
+    Own proof, in the docstring of the module.
+    """
     pure = isinstance(share, PureDP)
     delta, scale = _scale(share, relation)
     noise = rng.laplace(size=BINS) if pure else rng.standard_normal(BINS)

@@ -1,26 +1,26 @@
 """Noise on a matrix that was computed from the moment of the rows, for maps whose Lipschitz constant is proved.
 
 Rows are clipped to the public bound R and scaled to the unit ball; jointly with the mean, z = (u, s) is scaled by
-1 / sqrt(1 + s^2), so that the p x p moment M is always that of vectors of norm at most 1. The caller brings a map f and
-a proof that |f(M) - f(M')|_F <= L |M - M'|_F for all symmetric M, M', and says how far (``slack``) the matrix it
+1 / sqrt(1 + s^2), so that the p x p moment M is always that of vectors of norm at most 1. The caller gives a map f, a
+proof that |f(M) - f(M')|_F <= L |M - M'|_F for all symmetric M, M', and a bound (``slack``) on how far the matrix it
 computes may lie from f(M), for every M. Then what is computed changes by at most
 
     Delta_F = L Delta_F(M) + 2 slack,       nuclear norm and trace of either sign: at most sqrt(p) Delta_F,
 
 with Delta_F(M) from moment.py. A slack that held only for some M would not do: a solver that may fail on one of two
-neighbours, and then answers with something else, tells them apart.
+neighbours, and then return something else, makes them distinguishable.
 
 Gaussian noise, the same in every direction, is calibrated to Delta_F; the difference of two Wishart matrices (pure DP,
 wishart.py) to the nuclear norm.
 
-**One Wishart matrix, W_p(p + 1, C I), as paper 3 prints it.** Its density is proportional to e^(-tr W / 2C) on the
-positive semi-definite cone. Let P and Q be the laws of A + W and A' + W, G = A' - A = G+ - G-. On B >= A, B >= A' both
-have densities, e^((tr A - tr B) / 2C) and the same with A', times one constant. Every B >= A + G+ lies there, because
-A + G+ = A' + G-. P gives {B >= A + G+} the mass e^(-tr G+ / 2C), Q the mass e^(-tr G- / 2C), and their densities have
-a constant ratio, so the smaller of the two has mass at least e^(-max(tr G+, tr G-) / 2C) there. The total variation is
-therefore at most 1 - e^(-r), r = max(tr G+, tr G-) / 2C <= sqrt(p) Delta_F / 2C: (0, 1 - e^(-r))-DP, which is what
-`accounting` gives for a Wishart event with freedom 2. No finite epsilon helps much: {not B >= A'} has positive
-probability under P and none under Q.
+**One Wishart matrix, W_p(p + 1, C I), as printed in Wang et al. 2018.** Its density is proportional to e^(-tr W / 2C)
+on the positive semi-definite cone. Let P and Q be the distributions of A + W and A' + W, G = A' - A = G+ - G-. On
+B >= A, B >= A' both have densities, e^((tr A - tr B) / 2C) and the same with A', times one constant. Every B >= A + G+
+lies there, because A + G+ = A' + G-. P gives {B >= A + G+} the mass e^(-tr G+ / 2C), Q the mass e^(-tr G- / 2C), and
+their densities have a constant ratio, so the smaller of the two has mass at least e^(-max(tr G+, tr G-) / 2C) there.
+The total variation is therefore at most 1 - e^(-r), r = max(tr G+, tr G-) / 2C <= sqrt(p) Delta_F / 2C:
+(0, 1 - e^(-r))-DP, which is what `accounting` gives for a Wishart event with freedom 2. No finite epsilon helps much:
+{not B >= A'} has positive probability under P and none under Q.
 """
 
 from __future__ import annotations
@@ -40,13 +40,43 @@ PROOF = "privcov/measurements/output_noise.py"
 
 
 def unit_sensitivity(d: int, n: int, *, joint: bool, relation: str) -> float:
-    """Largest Frobenius change of the moment of vectors of norm at most 1, rounded up."""
+    """Return the largest Frobenius change of the moment of vectors of norm at most 1, rounded up.
+
+    Parameters
+    ----------
+    d : int
+        Number of columns, at least 1.
+    n : int
+        Number of rows, at least 1.
+    joint : bool
+        Whether the mean is measured too.
+    relation : {"replace-one", "zero-out", "add-remove"}
+        The neighbouring relation.
+
+    Returns
+    -------
+    float
+        `sensitivity` in the l2 norm, over 1 + s^2 where ``joint``.
+    """
     delta = sensitivity(d, n, norm="l2", n_anchors=joint, relation=relation)
     return rounded_up(delta / (1 + ANCHOR_SQUARED * joint), d, 1)
 
 
 def unit_moment(dataset: Dataset, *, joint: bool) -> np.ndarray:
-    """The exact moment of vectors of norm at most 1: NOT private. p x p, p = d + joint."""
+    """Return the exact moment of vectors of norm at most 1: NOT private.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory or in files.
+    joint : bool
+        Whether the mean is measured too.
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        p = d + joint.
+    """
     return clipped_moment(dataset, n_anchors=joint) / (1 + ANCHOR_SQUARED * joint)
 
 
@@ -64,12 +94,58 @@ def measure_map(
     wishart_scale: float | None = None,
     name: str = "matrix",
 ) -> tuple[np.ndarray, NoiseDistribution, Event | None]:
-    """(solve(moment) + noise, law of the noise, event). The event is None for NoPrivacy.
+    """Compute a map of the moment of the clipped rows and add noise to what it gives.
 
-    share: ApproxDP, ZCDP or GaussianDP for Gaussian noise, PureDP for the Wishart difference. lipschitz, slack: of
-    ``solve``, see above; >= 0, and proved where ``solve`` is defined. relation: "replace-one" or "zero-out".
-    wishart_scale: C of one Wishart matrix, its mean left in, whatever the share: the published form, whose event says
-    what it gives.
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory or in files.
+    share : BudgetShare
+        ApproxDP, ZCDP or GaussianDP for Gaussian noise, PureDP for the Wishart difference; NoPrivacy for no noise.
+    solve : callable
+        From the p x p moment (see `unit_moment`) to a p x p matrix.
+    lipschitz : float
+        Lipschitz constant of the map in the Frobenius norm, at least 0, proved where ``solve`` is defined.
+    slack : float
+        Largest Frobenius distance of what ``solve`` computes from the map, at least 0, proved for every moment.
+    what : str
+        What the map gives, in words for the event.
+    centre : {"none", "zero", "joint"}
+        "joint" measures the mean too.
+    rng : numpy.random.Generator
+        Source of the noise.
+    relation : {"replace-one", "zero-out"}
+        The neighbouring relation.
+    wishart_scale : float or None
+        C of one Wishart matrix, its mean left in, whatever the share (but NoPrivacy): the published form, whose event
+        says what it gives.
+    name : str
+        Name of the share in the event.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (p, p), NoiseDistribution, Event or None)
+        solve(moment) + noise, the distribution of the noise, and the event, which is None for NoPrivacy.
+
+    Raises
+    ------
+    TypeError
+        For a share that the noise cannot be calibrated to.
+    ValueError
+        For an unknown centre or relation.
+
+    Guarantee
+    ---------
+    The share, under the named relation, provided that ``lipschitz`` and ``slack`` are true. With ``wishart_scale`` not
+    the share, but (0, 1 - e^(-r))-DP, r = sensitivity / scale of the event.
+
+    Spends
+    ------
+    The whole share; with ``wishart_scale`` what the event says.
+
+    Reference
+    ---------
+    Own proof, in the docstring of the module. One Wishart matrix as in Wang et al. 2018.
     """
     joint = checks.one_of("centre", centre, CENTRES) == "joint"
     checks.one_of("relation", relation, ("replace-one", "zero-out"))

@@ -1,6 +1,6 @@
-"""Moments of parts of the raw rows, for cross-validation as the papers do it. NOT private: no noise, no event.
+"""Moments of parts of the raw rows, for cross-validation as in the papers. NOT private: no noise, no event.
 
-A release tuned with this says "no end-to-end guarantee"; it exists to reproduce published numbers.
+A release tuned with this states "no end-to-end guarantee"; it exists to reproduce published numbers.
 """
 
 from __future__ import annotations
@@ -18,9 +18,28 @@ from privcov.measurements.moment import ANCHOR_SQUARED
 def fold_moments(
     dataset: Dataset, *, n_anchors: int, folds: int, rng: np.random.Generator
 ) -> list[tuple[np.ndarray, int, np.ndarray]]:
-    """For each of K folds: the moment of the other rows, their number, and the moment of the fold. Unit-ball units.
+    """Return for each of K folds the moment of the other rows, their number, and the moment of the fold: NOT private.
 
-    K = min(folds, n); rows go to folds at random. d x d, or with ``joint`` anchors (see `clipped_moment`).
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory.
+    n_anchors : int
+        0 for the second moment alone, 1 for the mean too, or the number of classes (see `clipped_moment`).
+    folds : int
+        K is the smaller of folds and n.
+    rng : numpy.random.Generator
+        Source of the assignment of rows to folds, which is random.
+
+    Returns
+    -------
+    list of (ndarray of shape (p, p), int, ndarray of shape (p, p))
+        p = d + n_anchors; in unit-ball units.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two rows.
     """
     n, d = dataset.n, dataset.d
     if n < 2:

@@ -1,7 +1,7 @@
-"""The sparse vector technique, and the two answers it gives here: a private radius and a clipping threshold.
+"""The sparse vector technique and its two uses here: a private radius and a clipping threshold.
 
 Queries f_1, f_2, ... of sensitivity 1 each are read in order. The threshold gets noise Lap(2/epsilon) once and every
-query its own Lap(4/epsilon); the index of the first noisy query at or above the noisy threshold is all that comes out.
+query its own Lap(4/epsilon); only the index of the first noisy query at or above the noisy threshold is released:
 epsilon-DP however many queries are read (Dwork and Roth 2014, Theorem 3.23, for one answer).
 
 Both kinds of query are linear in the counts c_j of rows whose norm lies in (2^(-j-1), 2^-j], in units of the bound of
@@ -9,8 +9,8 @@ the rows. With n public, replacing a row lowers one count by 1 and raises anothe
 at most max a_j - min a_j (rows below the grid have a = 0):
 
   radius     #{|x| <= 2^-k}: coefficients 0 and 1.
-  threshold  n (B(tau) - noise(tau)), B(tau) = (1/n) sum c_j (4^-j - tau^2)_+, paper 5, Section 5.2: coefficients in
-             [0, 1 - tau^2]. noise(tau) is made of public constants and a trace that is already private.
+  threshold  n (B(tau) - noise(tau)), B(tau) = (1/n) sum c_j (4^-j - tau^2)_+, Dong et al. 2022, Section 5.2:
+             coefficients in [0, 1 - tau^2]. noise(tau) is computed from public constants and an already private trace.
 """
 
 from __future__ import annotations
@@ -31,7 +31,18 @@ _PROOF = "privcov/measurements/sparse_vector.py"
 
 
 def unit_norms(dataset: Dataset) -> np.ndarray:
-    """Norms (n,) of the clipped rows in unit-ball units, at most 1: NOT private. Kept with the data set."""
+    """Return the norms of the clipped rows in unit-ball units: NOT private. They are kept with the data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        At most 1.
+    """
 
     def compute() -> np.ndarray:
         parts = []
@@ -45,9 +56,19 @@ def unit_norms(dataset: Dataset) -> np.ndarray:
 
 
 def norm_bins(dataset: Dataset) -> np.ndarray:
-    """Counts of rows with norm in (2^(-j-1), 2^-j], j = 0..HALVINGS, unit-ball units: NOT private.
+    """Return the counts of rows with norm in (2^(-j-1), 2^-j], unit-ball units: NOT private. Kept with the data set.
 
-    Shorter rows, zero rows among them, are in no bin. Kept with the data set.
+    Shorter rows, zero rows among them, are in no bin.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory.
+
+    Returns
+    -------
+    ndarray of shape (HALVINGS + 1,)
+        For j = 0..HALVINGS.
     """
 
     def compute() -> np.ndarray:
@@ -60,24 +81,80 @@ def norm_bins(dataset: Dataset) -> np.ndarray:
 
 
 def clipping_bias(bins: np.ndarray) -> np.ndarray:
-    """n B(tau) for tau = 1, 1/2, ..., 2^-HALVINGS: at least the Frobenius bias, times n, of clipping at tau."""
+    """Return n B(tau) for tau = 1, 1/2, ..., 2^-HALVINGS: at least the Frobenius bias, times n, of clipping at tau.
+
+    Parameters
+    ----------
+    bins : ndarray of shape (HALVINGS + 1,)
+        See `norm_bins`.
+
+    Returns
+    -------
+    ndarray of shape (HALVINGS + 1,)
+        NOT private.
+
+    Reference
+    ---------
+    Dong et al. 2022, Section 5.2.
+    """
     fourth = 4.0 ** -np.arange(len(bins))
     return np.maximum(fourth[None, :] - fourth[:, None], 0.0) @ bins
 
 
 def rows_within(bins: np.ndarray, n: int) -> np.ndarray:
-    """#{|x| <= 2^-k} for k = 0..HALVINGS."""
+    """Return #{|x| <= 2^-k} for k = 0..HALVINGS.
+
+    Parameters
+    ----------
+    bins : ndarray of shape (HALVINGS + 1,)
+        See `norm_bins`.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    ndarray of shape (HALVINGS + 1,)
+        NOT private.
+    """
     return n - np.concatenate([[0], np.cumsum(bins)[:-1]])
 
 
 def first_above(queries: np.ndarray, scale: float, rng: np.random.Generator) -> int | None:
-    """Index of the first noisy query >= the noisy threshold 0, None when there is none. scale = 1/epsilon."""
+    """Return the index of the first noisy query at or above the noisy threshold 0, None when there is none.
+
+    Parameters
+    ----------
+    queries : ndarray of shape (m,)
+        In the order in which they are read, each of sensitivity at most 1.
+    scale : float
+        1 / epsilon.
+    rng : numpy.random.Generator
+        Source of the noise.
+
+    Returns
+    -------
+    int or None
+        From 0.
+
+    Guarantee
+    ---------
+    epsilon-DP, however many queries are read, under the relation in which each has sensitivity at most 1.
+
+    Spends
+    ------
+    epsilon = 1 / scale.
+
+    Reference
+    ---------
+    Dwork and Roth 2014, Theorem 3.23, for one answer; Dong et al. 2022, Lemma 5 and Appendix A.
+    """
     unit = rng.laplace(size=len(queries) + 1)  # all of them at once: the draws do not depend on the answer
     above = np.flatnonzero(queries + 4 * scale * unit[1:] >= 2 * scale * unit[0])
     return int(above[0]) if len(above) else None
 
 
 def _event(name: str, statistic: str, scale: float) -> Event | None:
+    """Return the event of one use of the technique; None without noise."""
     if scale == 0:
         return None
     return Event(
@@ -95,18 +172,53 @@ def _event(name: str, statistic: str, scale: float) -> Event | None:
 def measure_radius(
     dataset: Dataset, share: BudgetShare, *, miss: float, rng: np.random.Generator, name: str = "radius"
 ) -> tuple[float, Event | None]:
-    """PrivRadius: a radius 2^-k in units of R that few rows exceed. Guarantee: the share, replace-one.
+    """Return a private radius 2^-k, in units of R, that few rows exceed (PrivRadius).
 
     With probability 1 - miss it is at most twice the largest norm, or 2^-40, and at most
-    (12/epsilon) log(2 (HALVINGS + 1)/miss) rows lie outside. Paper 5, Lemma 9; Dong and Yi (2021).
+    (12/epsilon) log(2 (HALVINGS + 1)/miss) rows lie outside.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory.
+    share : BudgetShare
+        PureDP, ApproxDP (its delta stays unused) or ZCDP; NoPrivacy gives the radius 1.
+    miss : float
+        Probability, between 0 and 1, with which the bounds above may fail.
+    rng : numpy.random.Generator
+        Source of the noise.
+    name : str
+        Name of the share in the event.
+
+    Returns
+    -------
+    tuple of (float, Event or None)
+        The radius, and the event, which is None for NoPrivacy.
+
+    Raises
+    ------
+    TypeError
+        For a GaussianDP share.
+
+    Guarantee
+    ---------
+    The share, replace-one.
+
+    Spends
+    ------
+    The whole share.
+
+    Reference
+    ---------
+    Dong et al. 2022, Lemma 9; Dong and Yi (2021).
     """
     scale = accounting.laplace_scale(share, 1.0)
     if scale == 0:
         return 1.0, None
     within = rows_within(norm_bins(dataset), dataset.n)[::-1]  # from the smallest radius up
     slack = 6 * scale * math.log(2 * len(within) / miss)
-    found = first_above(within - (dataset.n - slack), scale, rng)
-    radius = 1.0 if found is None else 2.0 ** (found - HALVINGS)
+    index = first_above(within - (dataset.n - slack), scale, rng)
+    radius = 1.0 if index is None else 2.0 ** (index - HALVINGS)
     return radius, _event(name, "smallest radius that holds nearly all rows", scale)
 
 
@@ -118,15 +230,49 @@ def measure_threshold(
     rng: np.random.Generator,
     name: str = "threshold",
 ) -> tuple[float, Event | None]:
-    """A clipping norm tau, in units of the bound, that balances bias and noise. Guarantee: the share, replace-one.
+    """Return a private clipping norm tau, in units of the bound, that balances bias and noise.
 
-    noise: function of an array of tau giving the error the noise will cause, from public and released numbers only.
-    One step above the first tau at which the bias reaches the noise, as in paper 5, Algorithm 2, line 6.
+    It is one step above the first tau at which the bias reaches the noise.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory.
+    noise : callable
+        From an array of tau to the error that the noise will cause, computed from public and released numbers only.
+    share : BudgetShare
+        PureDP, ApproxDP (its delta stays unused) or ZCDP; NoPrivacy gives tau = 1.
+    rng : numpy.random.Generator
+        Source of the noise.
+    name : str
+        Name of the share in the event.
+
+    Returns
+    -------
+    tuple of (float, Event or None)
+        tau, and the event, which is None for NoPrivacy.
+
+    Raises
+    ------
+    TypeError
+        For a GaussianDP share.
+
+    Guarantee
+    ---------
+    The share, replace-one.
+
+    Spends
+    ------
+    The whole share.
+
+    Reference
+    ---------
+    Dong et al. 2022, Algorithm 2, line 6, and Section 5.2.
     """
     scale = accounting.laplace_scale(share, 1.0)
     if scale == 0:
         return 1.0, None
     taus = 2.0 ** -np.arange(HALVINGS + 1)
-    found = first_above(clipping_bias(norm_bins(dataset)) - dataset.n * noise(taus), scale, rng)
-    step = len(taus) if found is None else found
+    index = first_above(clipping_bias(norm_bins(dataset)) - dataset.n * noise(taus), scale, rng)
+    step = len(taus) if index is None else index
     return 2.0 ** -max(step - 1, 0), _event(name, "clipping norm at which bias and noise balance", scale)

@@ -1,4 +1,4 @@
-"""A stored measurement, read again: every field is checked before anything is worked out from it."""
+"""Reading a stored measurement: every field is checked before anything is computed from it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,37 @@ from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
 
 _FIELDS = ("facts", "total", "trace", "anchors", "shape", "scale", "event", "grid", "anchor")
-_TRACED = "free-trace"  # the one law that looks at the trace a second time
+_TRACED = "free-trace"  # the one shape whose trace is measured a second time
 _LARGEST = 2**127  # of a number with its noise, at the largest table and the largest scale
 
 
 def fields_of(stored: Any) -> dict:
-    """Arguments of `NoisySum` from what its `to_dict` wrote. ValueError, in a sentence, for anything else.
+    """Return the arguments of `NoisySum` from what its `to_dict` wrote.
 
-    stored: may hold "centre" too, as bundles do. What is zero in every table must be zero, and the sum symmetric.
+    What is zero in every table must be zero, and the sum symmetric.
+
+    Parameters
+    ----------
+    stored : object
+        As read from JSON; may hold "centre" too, as bundles do.
+
+    Returns
+    -------
+    dict
+        The checked fields, with the facts and the event restored.
+
+    Raises
+    ------
+    ValueError
+        In a sentence, for anything else.
+
+    Guarantee
+    ---------
+    The one that the stored event states; only the form of the fields is checked.
+
+    Spends
+    ------
+    Nothing: it reads a stored answer.
     """
     if not isinstance(stored, dict) or not set(_FIELDS) <= set(stored) <= {*_FIELDS, "centre"}:
         raise ValueError(f"A stored measurement must hold {', '.join(_FIELDS)} and nothing else.")
@@ -53,7 +76,35 @@ def fields_of(stored: Any) -> dict:
 
 
 def event_of(stored: Any) -> Event:
-    """The event that `dataclasses.asdict` wrote. ValueError where a field is missing, unknown or of another kind."""
+    """Return the event that `dataclasses.asdict` wrote.
+
+    Parameters
+    ----------
+    stored : object
+        As read from JSON.
+
+    Returns
+    -------
+    Event
+        With its own checks passed.
+
+    Raises
+    ------
+    ValueError
+        Where a field is missing, unknown or of another kind.
+
+    Guarantee
+    ---------
+    The one that the stored fields state; only their form is checked.
+
+    Spends
+    ------
+    Nothing: it reads a stored answer.
+
+    Reference
+    ---------
+    The file named in the field ``proof``.
+    """
     known = dataclasses.fields(Event)
     if not isinstance(stored, dict) or set(stored) != {f.name for f in known}:
         raise ValueError(f"An event must hold {', '.join(f.name for f in known)} and nothing else.")
@@ -65,13 +116,14 @@ def event_of(stored: Any) -> Event:
 
 
 def _whole(name: str, value: Any) -> int:
+    """Return a whole number within 2^127, or raise ValueError."""
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _LARGEST:
         raise ValueError(f"{name} must be a whole number within 2^127, got {value!r}.")
     return value
 
 
 def _whole_sum(lines: Any, d: int, n_anchors: int) -> np.ndarray:
-    """p x p int64, or Python integers where 64 bits do not suffice."""
+    """Return the sum as p x p int64, or Python integers where 64 bits do not suffice."""
     size = d + n_anchors
     if not isinstance(lines, list) or [isinstance(x, list) and len(x) for x in lines] != [size] * size:
         raise ValueError(f"total must be {size} lines of {size} whole numbers: the declared columns and the anchors.")

@@ -17,9 +17,35 @@ from privcov.privacy import BudgetShare, Event, PureDP
 def measure_trace(
     dataset: Dataset, share: BudgetShare, *, rng: np.random.Generator, name: str = "trace"
 ) -> tuple[float, float, Event | None]:
-    """(noisy trace, scale of its noise, event), unit-ball units. Laplace under PureDP, else Gaussian.
+    """Clip the rows and return the trace of their second moment, with noise.
 
-    Guarantee: the share, replace-one.
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory.
+    share : BudgetShare
+        PureDP for Laplace noise; ApproxDP, ZCDP or GaussianDP for Gaussian noise; NoPrivacy for none.
+    rng : numpy.random.Generator
+        Source of the noise.
+    name : str
+        Name of the share in the event.
+
+    Returns
+    -------
+    tuple of (float, float, Event or None)
+        Noisy trace and scale of its noise, in unit-ball units, and the event, which is None for NoPrivacy.
+
+    Guarantee
+    ---------
+    The share, replace-one.
+
+    Spends
+    ------
+    The whole share.
+
+    Reference
+    ---------
+    Dong et al. 2022, Algorithm 2, line 2; own proof, in the docstring of the module.
     """
     laplace = isinstance(share, PureDP)
     delta = rounded_up(1.0, dataset.d, dataset.n)

@@ -36,10 +36,34 @@ import math
 
 
 def l1_change(d: int, m: int, anchor: int, n_anchors: int) -> int:
-    """Upper bound of the change of the triangle of zz' in the l1 norm, for whole rows of length at most m.
+    """Return an upper bound of the change of the triangle of zz' in the l1 norm, for whole rows of length at most m.
 
-    d: columns. anchor: length of the anchor, a whole number in the steps of m. anchors: 0 alone, 1 with the mean, else
-    the number of classes. A change is a whole number, so a part of the bound that bounds a whole part is rounded down.
+    A change is a whole number, so a part of the bound that bounds a whole part is rounded down.
+
+    Parameters
+    ----------
+    d : int
+        Number of columns, at least 1.
+    m : int
+        Largest length of a row.
+    anchor : int
+        Length of the anchor, in the steps of m.
+    n_anchors : int
+        0 alone, 1 with the mean, else the number of classes.
+
+    Returns
+    -------
+    int
+        In squared steps; replace-one.
+
+    Reference
+    ---------
+    Own proof, in the docstring of the module.
+
+    Examples
+    --------
+    >>> l1_change(2, 10, 7, 0)  # sqrt(5) m^2, rounded down
+    223
     """
     if d == 1:
         alone = (2 * m + anchor) ** 2 // 4 if n_anchors else m * m

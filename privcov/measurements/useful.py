@@ -1,4 +1,4 @@
-"""Whether a private release can say anything, from public facts alone: asked before anything is spent."""
+"""Whether a private release would be more than noise, judged from public facts alone before anything is spent."""
 
 from __future__ import annotations
 
@@ -9,13 +9,28 @@ from privcov.public_facts import PublicFacts
 
 
 def reason_useless(facts: PublicFacts, event: Event, n_anchors: int, rows: float, source: str) -> str:
-    """Why the release of this event would say nothing, in one sentence; "" when it may.
+    """Return in one sentence why the release of this event would say nothing; "" when it may say something.
 
     No entry of the sum can exceed the number of rows, in units of R^2. Where the standard deviation of the noise on an
-    entry does, the answer is noise.
+    entry does, the answer is only noise.
 
-    event: planned, of the exact measurement. anchors: how many it measures. rows: as public, declared or noisy, and
-    source says which, in words that follow the number.
+    Parameters
+    ----------
+    facts : PublicFacts
+        What is declared.
+    event : Event
+        Planned, of the exact measurement.
+    n_anchors : int
+        Number of anchors that it measures.
+    rows : float
+        Number of rows: public, declared or noisy.
+    source : str
+        Which of these it is, in words that follow the number.
+
+    Returns
+    -------
+    str
+        A sentence with a remedy, or "".
     """
     shape = event.mechanism if event.mechanism in PURE else "isotropic"
     distribution = noise_of(facts, shape, event.scale, n_anchors, n_anchors, 1)

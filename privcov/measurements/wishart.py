@@ -15,12 +15,13 @@ Nuclear sensitivities (unit ball, times n). ||zz' - ww'||_* = sqrt((a + b)^2 - 4
 
 **One alone, S + W_p(m, C I).** Its curve is in wishart_curve.py; it depends on m and p through freedom = m - p + 1 and
 on C through the ratio |z|^2 / (2 C n). The mean m C I is public and subtracted here, so the matrix is unbiased;
-who wants the published biased form adds ``distribution.removed_mean`` again. In joint centring the vectors z have
+the published biased form is the matrix plus ``distribution.removed_mean`` times I. In joint centring the vectors z have
 |z|^2 <= 1 + s^2 and C grows with it, so that a theorem for unit vectors says the same about z / sqrt(1 + s^2).
 
-In joint centring the corner of the matrix is noisy too; it is then replaced by the public constant it hides. With
-classes its off-diagonal is set to the zeros it hides, and its diagonal moved so that the counts add up to n.
-Reference: the difference is an own construction; Jiang, Xie and Zhang (2016) and Sheffet (2017) for one alone.
+In joint centring the corner of the matrix is noisy too; it is then replaced by the public constant under the noise.
+With classes its off-diagonal is set to the zeros under the noise, and its diagonal moved so that the counts add up
+to n.
+Reference: the difference is our own construction; Jiang, Xie and Zhang (2016) and Sheffet (2017) for one alone.
 """
 
 from __future__ import annotations
@@ -41,7 +42,22 @@ UNIT_RATIO = 0.5  # C = |z|^2 / n
 
 
 def pure_noise_as_published(guarantee: Guarantee) -> dict:
-    """Paper 3: W_d(d + 1, 3/(2 n epsilon) I). As arguments of `measure_wishart`. guarantee: PureDP or NoPrivacy."""
+    """Return the published pure-DP noise W_d(d + 1, 3/(2 n epsilon) I), as arguments of `measure_wishart`.
+
+    Parameters
+    ----------
+    guarantee : PureDP or NoPrivacy
+        What the paper claims for the noise.
+
+    Returns
+    -------
+    dict
+        ``freedom`` and ``ratio``; freedom 0, no noise, for NoPrivacy.
+
+    Reference
+    ---------
+    Wang et al. 2018.
+    """
     if isinstance(guarantee, NoPrivacy):
         return {"freedom": 0, "ratio": UNIT_RATIO}
     assert isinstance(guarantee, PureDP)
@@ -49,7 +65,27 @@ def pure_noise_as_published(guarantee: Guarantee) -> dict:
 
 
 def approx_noise_as_published(guarantee: Guarantee) -> dict:
-    """Paper 3: W_d(m, I/n), m = d + 14 ln(4/delta) / epsilon^2, rounded up. guarantee: ApproxDP or NoPrivacy."""
+    """Return the published noise W_d(m, I/n), m = d + 14 ln(4/delta) / epsilon^2 rounded up.
+
+    Parameters
+    ----------
+    guarantee : ApproxDP or NoPrivacy
+        What the paper claims for the noise.
+
+    Returns
+    -------
+    dict
+        ``freedom`` and ``ratio`` for `measure_wishart`; freedom 0, no noise, for NoPrivacy.
+
+    Raises
+    ------
+    ValueError
+        Where the noise would have more degrees of freedom than its actual guarantee is known for.
+
+    Reference
+    ---------
+    Wang et al. 2018.
+    """
     if isinstance(guarantee, NoPrivacy):
         return {"freedom": 0, "ratio": UNIT_RATIO}
     assert isinstance(guarantee, ApproxDP)
@@ -63,7 +99,27 @@ def approx_noise_as_published(guarantee: Guarantee) -> dict:
 
 
 def approx_noise_sound(guarantee: Guarantee) -> dict:
-    """The fewest degrees of freedom that keep the guarantee when a row is replaced, with the published C."""
+    """Return the fewest degrees of freedom that keep the guarantee when a row is replaced, with the published C.
+
+    Parameters
+    ----------
+    guarantee : ApproxDP or NoPrivacy
+        What the noise must give.
+
+    Returns
+    -------
+    dict
+        ``freedom`` and ``ratio`` for `measure_wishart`; freedom 0, no noise, for NoPrivacy.
+
+    Raises
+    ------
+    ValueError
+        Where no number of degrees of freedom is enough.
+
+    Reference
+    ---------
+    `wishart_freedom` in wishart_curve.py.
+    """
     if isinstance(guarantee, NoPrivacy):
         return {"freedom": 0, "ratio": UNIT_RATIO}
     assert isinstance(guarantee, ApproxDP)
@@ -74,10 +130,45 @@ def approx_noise_sound(guarantee: Guarantee) -> dict:
 def measure_wishart(
     dataset: Dataset, *, freedom: int, ratio: float, centre: str, rng: np.random.Generator, name: str = "matrix"
 ) -> Measured:
-    """Clip, compute, add Wishart noise, subtract its mean. The event holds the curve; replace-one, n public.
+    """Clip the rows, compute their moment, add Wishart noise and subtract its mean.
 
-    freedom: m - p + 1 >= 2, p the size of the matrix; 0 for no noise (a non-private reference).
-    ratio:   largest |z|^2 / (2 C n); 1/2 is C = |z|^2 / n.
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows, in memory or in files.
+    freedom : int
+        m - p + 1 >= 2, p the size of the matrix; 0 for no noise (a non-private reference).
+    ratio : float
+        Largest |z|^2 / (2 C n), above 0; 1/2 is C = |z|^2 / n.
+    centre : {"none", "zero", "joint", "classes"}
+        "joint" measures the mean too, "classes" the class sums and counts.
+    rng : numpy.random.Generator
+        Source of the noise.
+    name : str
+        Name of the share in the event.
+
+    Returns
+    -------
+    Measured
+        Its event holds the curve; it is None for freedom 0.
+
+    Raises
+    ------
+    ValueError
+        For freedom other than 0 below 2 or above 1e9, a ratio that is not positive, an unknown centre, and where
+        `clipped_moment` raises it.
+
+    Guarantee
+    ---------
+    The (epsilon, delta) curve of the event, see wishart_curve.py; replace-one, n public.
+
+    Spends
+    ------
+    That whole curve: no share is given, freedom and ratio determine it.
+
+    Reference
+    ---------
+    Jiang, Xie and Zhang (2016) and Sheffet (2017); the curve is that of wishart_curve.py.
     """
     n_anchors = count_anchors(dataset, centre)
     checks.positive("ratio", ratio)

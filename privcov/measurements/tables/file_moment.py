@@ -1,4 +1,4 @@
-"""What a table in files is asked for: its sums, once, and for public rows the moments that follow from them."""
+"""The sums of a table in files, computed once, and for public rows the moments that follow from them."""
 
 from __future__ import annotations
 
@@ -16,31 +16,63 @@ if TYPE_CHECKING:  # the readers of files are loaded where a file is read, not w
 
 
 def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None) -> Sums:
-    """The exact sums of a private table in files, made by its one pass and kept: NOT private.
+    """Return the exact sums of a private table in files, computed by its one pass and kept: NOT private.
 
-    numbers: secrets of the ledger's sketch, so that the pass makes it too. Only the exact measurement and the ledger's
-    fingerprint call it; the fingerprint comes first, so a release reads the files once.
+    Only the exact measurement and the ledger's fingerprint call it; the fingerprint comes first, so a release reads the
+    files once.
+
+    Parameters
+    ----------
+    private : PrivateDataset
+        With rows in files.
+    numbers : tuple of int or None
+        Secrets of the ledger's sketch, so that the pass makes the sketch too.
+
+    Returns
+    -------
+    Sums
+        Of all rows; with a sketch where ``numbers`` are given.
+
+    Raises
+    ------
+    TableFileError, EngineError, PassError
+        As `add_up`.
     """
     from privcov.measurements.tables.table_pass import add_up
 
     files, facts = private.files, private.facts
     assert files is not None, "rows in memory are summed from themselves"
-    made = files.private_pass
+    kept = files.private_pass
     # Sums under other facts, such as another bound, would have another sensitivity.
-    if made is None or made[0] is not facts or (numbers is not None and made[1] != numbers):
+    if kept is None or kept[0] is not facts or (numbers is not None and kept[1] != numbers):
         drop = facts.missing == "drop-row"
-        made = files.private_pass = (
+        kept = files.private_pass = (
             facts,
             numbers,
             add_up(files, _spec(files, facts, facts.classes, True, drop, numbers)),
         )
-    return made[2]
+    return kept[2]
 
 
 def public_sums(dataset: Dataset) -> Sums:
-    """The exact sums of a public table in files under its row bound; one pass for each bound, kept.
+    """Return the exact sums of a public table in files under its row bound; one pass for each bound, kept.
 
-    Raises ValueError for missing cells, unless their rows are to be left out, and for labels outside the list.
+    Parameters
+    ----------
+    dataset : Dataset
+        With rows in files.
+
+    Returns
+    -------
+    Sums
+        Of the rows that count.
+
+    Raises
+    ------
+    ValueError
+        For missing cells, unless their rows are to be left out, and for labels outside the list.
+    TableFileError, EngineError, PassError
+        As `add_up`; also where the files changed since they were opened.
     """
     from privcov.measurements.tables.table_pass import add_up
 
@@ -48,31 +80,78 @@ def public_sums(dataset: Dataset) -> Sums:
     assert isinstance(files, FileRows), "rows in memory have their moments from themselves"
 
     def compute() -> Sums:
-        found = add_up(files, _spec(files, dataset, dataset.classes, False, files.missing == "drop-row", None))
-        _check_public(found, dataset, files.missing)
-        return found
+        sums = add_up(files, _spec(files, dataset, dataset.classes, False, files.missing == "drop-row", None))
+        _check_public(sums, dataset, files.missing)
+        return sums
 
     return dataset.kept.once(("sums", dataset.row_bound), compute)
 
 
 def moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """(second moment d x d, mean d) of the clipped rows in unit-ball units, within 2^-20 of the float answer.
+    """Return the second moment and the mean of the clipped rows, in unit-ball units.
 
     Every quotient of whole numbers is rounded once, so the bits are the same however the files are cut.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With rows in files.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (d, d), ndarray of shape (d,))
+        Within 2^-20 of the floating-point answer. NOT private.
+
+    Raises
+    ------
+    ValueError, TableFileError, EngineError, PassError
+        As `public_sums`.
     """
-    found, n = public_sums(dataset), dataset.n
-    second = np.array([[v / (n * UNIT**2) for v in line] for line in found.second()], dtype=np.float64)
-    return second, found.lines.sum(axis=1) / (n * UNIT)
+    sums, n = public_sums(dataset), dataset.n
+    second = np.array([[v / (n * UNIT**2) for v in line] for line in sums.second()], dtype=np.float64)
+    return second, sums.lines.sum(axis=1) / (n * UNIT)
 
 
 def class_moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """(sum of the clipped rows of each class over n, d x k; share of each class, k), in unit-ball units."""
-    found = public_sums(dataset)
-    return found.lines / (dataset.n * UNIT), found.counts / dataset.n
+    """Return each class's sum of clipped rows over n and its fraction of the rows, in unit-ball units.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With rows in files, and classes.
+
+    Returns
+    -------
+    tuple of (ndarray of shape (d, k), ndarray of shape (k,))
+        NOT private.
+
+    Raises
+    ------
+    ValueError, TableFileError, EngineError, PassError
+        As `public_sums`.
+    """
+    sums = public_sums(dataset)
+    return sums.lines / (dataset.n * UNIT), sums.counts / dataset.n
 
 
 def rows_shortened(dataset: Dataset) -> int:
-    """Number of rows of a public table in files that the row bound shortened."""
+    """Return the number of rows of a public table in files that the row bound shortened.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With rows in files.
+
+    Returns
+    -------
+    int
+        At most n.
+
+    Raises
+    ------
+    ValueError, TableFileError, EngineError, PassError
+        As `public_sums`.
+    """
     return public_sums(dataset).long
 
 
@@ -84,25 +163,27 @@ def _spec(
     drop: bool,
     numbers: tuple[int, ...] | None,
 ) -> SumSpec:
+    """Return what the workers of a pass need."""
     from privcov.measurements.tables.table_sums import SumSpec
 
     return SumSpec(of.columns, files.table.label, classes, of.units, private, drop, secrets=numbers)
 
 
-def _check_public(found: Sums, dataset: Dataset, missing: str) -> None:
-    holes = dict(zip(dataset.columns, found.holes.tolist(), strict=True))
+def _check_public(sums: Sums, dataset: Dataset, missing: str) -> None:
+    """Raise where the sums of a public table are not those of the rows that were declared."""
+    holes = dict(zip(dataset.columns, sums.holes.tolist(), strict=True))
     if any(holes.values()) and missing != "drop-row":
         worst = max(holes, key=lambda name: holes[name])
         raise ValueError(
             f"Column {worst!r} of {dataset.name!r} has {holes[worst]:,} missing or infinite cells. "
             "Give missing='drop-row' to leave such rows out, or leave the column out."
         )
-    if found.unlisted:
+    if sums.unlisted:
         raise ValueError(
-            f"{found.unlisted:,} rows of {dataset.name!r} have a label that is not in classes. "
+            f"{sums.unlisted:,} rows of {dataset.name!r} have a label that is not in classes. "
             "List every class, with those of rows that are hard to place."
         )
-    if found.seen - found.dropped != dataset.n:
+    if sums.seen - sums.dropped != dataset.n:
         from privcov.table_files import TableFileError
 
         raise TableFileError("The files changed since they were opened: they hold other rows. Open them again.")

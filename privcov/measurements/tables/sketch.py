@@ -1,4 +1,4 @@
-"""What the ledger's fingerprint keeps of a table while it is read: lowest hashes, the same in whatever order.
+"""What the ledger's fingerprint keeps of a table while it is read: lowest hashes, the same for every order of rows.
 
 Kept are the sum of the hashes of all rows, the 256 lowest different row hashes and, for every column, its 16 lowest
 different value hashes, with how often they occur. The same is kept of the rounded cells, which a tiny change of all
@@ -32,20 +32,28 @@ Counted = tuple[np.ndarray, np.ndarray]
 
 
 class Mixer:
-    """64-bit hashing of many numbers at once; secrets: four whole numbers below 2^64, the middle two odd."""
+    """64-bit hashing of many numbers at once.
+
+    Parameters
+    ----------
+    secrets : tuple of int
+        Four whole numbers below 2^64, the middle two odd.
+    """
 
     def __init__(self, secrets: tuple[int, ...]) -> None:
         self.first, self.odd, self.other, self.last = np.array(secrets, dtype=np.uint64)
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
+        """Return the hash of each number: float64 of any shape; all NaN have one hash, and so have both zeros."""
         bits = np.where(np.isnan(values), np.nan, values + 0.0).view(np.uint64)  # one NaN, and one zero
         return self._stir(bits ^ self.first)
 
     def finish(self, sums: np.ndarray) -> np.ndarray:
-        """The hash of a row from the sum of those of its cells."""
+        """Return the hash of a row from the sum of those of its cells."""
         return self._stir(sums ^ self.last)
 
     def _stir(self, x: np.ndarray) -> np.ndarray:
+        """Mix the bits of each number."""
         x = x * self.odd
         x ^= x >> np.uint64(32)
         x *= self.other
@@ -59,8 +67,14 @@ class Mixer:
 class Near:
     """Public facts that the rounded cells need.
 
-    tiny: d, what counts as zero. labels: d odd numbers, so that a row of few answers says which columns gave them.
-    pairs: positions of two columns each.
+    Attributes
+    ----------
+    tiny : ndarray of shape (d,)
+        For each column, the size up to which a cell counts as zero.
+    labels : ndarray of shape (d,)
+        Odd numbers, so that the hash of a row of few different values depends on the columns they are in.
+    pairs : tuple of (int, int)
+        Positions of two columns each.
     """
 
     tiny: np.ndarray
@@ -69,25 +83,35 @@ class Near:
 
 
 class Declared(Protocol):
-    """What `near_of` needs of the declared facts."""
+    """The declared facts that `near_of` needs."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names."""
+        """Names of the columns."""
 
     @property
     def bounds(self) -> np.ndarray | None:
-        """d x 2, or None."""
+        """Public limits of every column, d x 2, or None."""
 
     @property
     def row_bound(self) -> float:
-        """R."""
+        """R > 0."""
 
 
 def near_of(units: Declared) -> Near:
-    """From declared facts: anything with ``columns``, ``bounds`` and ``row_bound``.
+    """Return what the rounded cells need, from declared facts.
 
     The paired columns are chosen by their names, so that a column more or less leaves most pairs as they were.
+
+    Parameters
+    ----------
+    units : Declared
+        Anything with ``columns``, ``bounds`` and ``row_bound``.
+
+    Returns
+    -------
+    Near
+        The same for the same facts.
     """
     largest = np.full(len(units.columns), units.row_bound) if units.bounds is None else np.abs(units.bounds).max(axis=1)
     labels = np.array([int.from_bytes(_of_name(name)[:8], "little") | 1 for name in units.columns], dtype=np.uint64)
@@ -95,16 +119,41 @@ def near_of(units: Declared) -> Near:
 
 
 def by_name(columns: tuple[str, ...]) -> list[int]:
-    """Positions of the columns, in an order that depends on the names alone."""
+    """Return the positions of the columns, in an order that depends on the names alone.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Their names.
+
+    Returns
+    -------
+    list of int
+        Each position once.
+    """
     return sorted(range(len(columns)), key=lambda j: _of_name(columns[j]))
 
 
 def _of_name(column: str) -> bytes:
+    """Return the hash of a column's name."""
     return hashlib.sha256(column.encode()).digest()
 
 
 def rounded(cells: np.ndarray, tiny: np.ndarray) -> np.ndarray:
-    """The cells, d x b, on the coarse grid."""
+    """Return the cells on the coarse grid.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (d, b)
+        float64, each column in one piece.
+    tiny : ndarray of shape (d,)
+        See `Near`.
+
+    Returns
+    -------
+    ndarray of shape (d, b)
+        Missing and infinite cells as they were.
+    """
     bits = cells.view(np.uint64)
     near = np.where(np.isfinite(cells), (bits + COARSE_THIRD) & COARSE_KEPT, bits)
     near[np.abs(cells) <= tiny[:, None]] = 0
@@ -113,10 +162,22 @@ def rounded(cells: np.ndarray, tiny: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sketch:
-    """whole: sum of all row hashes modulo 2^64. rows: the lowest, ascending. repeats: how often each of them occurs.
+    """What the fingerprint keeps of a table: NOT private.
 
-    columns: (values, counts) of each. pairs: the same of pairs of columns, while both have fewer than 16 different
-    values. rounded: the sketch of the rounded cells, which alone has pairs.
+    Attributes
+    ----------
+    whole : int
+        Sum of all row hashes modulo 2^64.
+    rows : ndarray of uint64
+        The lowest row hashes, ascending, at most ROWS.
+    repeats : ndarray of int64
+        How often each of them occurs.
+    columns : tuple of (ndarray, ndarray)
+        (values, counts) of each column: its lowest value hashes, at most VALUES, and how often each occurs.
+    pairs : dict
+        The same of pairs of columns, while both have fewer than VALUES different values; by their positions.
+    rounded : Sketch or None
+        The sketch of the rounded cells, which alone has pairs.
     """
 
     whole: int
@@ -127,7 +188,7 @@ class Sketch:
     rounded: Sketch | None = None
 
     def plus(self, other: Sketch) -> Sketch:
-        """The sketch of both tables together."""
+        """Return the sketch of both tables together."""
         rows = together((self.rows, self.repeats), (other.rows, other.repeats), ROWS)
         columns = tuple(itertools.starmap(together, zip(self.columns, other.columns, strict=True)))
         pairs = {at: together(pair, other.pairs[at]) for at, pair in self.pairs.items() if at in other.pairs}
@@ -141,7 +202,22 @@ class Sketch:
 
 
 def together(one: Counted, other: Counted, most: int = VALUES) -> Counted:
-    """The lowest different values of both with the sum of their counts."""
+    """Return the lowest different values of both, with the sum of their counts.
+
+    Parameters
+    ----------
+    one : tuple of (ndarray, ndarray)
+        (values, counts).
+    other : tuple of (ndarray, ndarray)
+        (values, counts).
+    most : int
+        Largest number of values that are kept.
+
+    Returns
+    -------
+    tuple of (ndarray, ndarray)
+        (values, counts), values ascending.
+    """
     values, counts = (np.concatenate(two) for two in zip(one, other, strict=True))
     different, place = np.unique(values, return_inverse=True)
     total = np.zeros(len(different), np.int64)
@@ -152,6 +228,21 @@ def together(one: Counted, other: Counted, most: int = VALUES) -> Counted:
 def of_few_values(
     pairs: dict[tuple[int, int], Counted], columns: tuple[Counted, ...]
 ) -> dict[tuple[int, int], Counted]:
-    """Without the pairs of a column of many values: when that was seen depends on how the table was cut."""
+    """Return the pairs of columns that both have few values.
+
+    When a column is seen to have many values depends on how the table was cut, so its pairs are left out.
+
+    Parameters
+    ----------
+    pairs : dict
+        See `Sketch`.
+    columns : tuple of (ndarray, ndarray)
+        See `Sketch`.
+
+    Returns
+    -------
+    dict
+        The pairs of columns that both have fewer than VALUES different values.
+    """
     few = [len(values) < VALUES for values, _ in columns]
     return {(i, j): pair for (i, j), pair in pairs.items() if few[i] and few[j]}

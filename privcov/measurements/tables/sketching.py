@@ -1,4 +1,4 @@
-"""A sketch in the making, block by block: by compiled loops where there are any, else by numpy with the same bits."""
+"""Computing a sketch block by block: by compiled loops where numba is installed, else by numpy with the same bits."""
 
 from __future__ import annotations
 
@@ -22,48 +22,61 @@ _BLOCK_ENTRIES = 400_000
 
 
 class Sketching:
-    """A sketch in the making. secrets: see `Mixer`. compiled: by numba where it is there; the same bits."""
+    """A sketch that is computed block by block.
+
+    Parameters
+    ----------
+    secrets : tuple of int
+        See `Mixer`.
+    near : Near
+        See `near_of`.
+    compiled : bool
+        Whether numba computes it, where it is installed; the bits are the same.
+    """
 
     def __init__(self, secrets: tuple[int, ...], near: Near, compiled: bool = True) -> None:
-        found = kernel() if compiled else None
-        self._exact, self._coarse = (_Cells(secrets, near, coarse, found) for coarse in (False, True))
-        self._pairs = _Pairs(secrets, near, found)
+        loops = kernel() if compiled else None
+        self._exact, self._coarse = (_Cells(secrets, near, coarse, loops) for coarse in (False, True))
+        self._pairs = _Pairs(secrets, near, loops)
 
     def take(self, cells: np.ndarray) -> None:
-        """One more block, d x b float64, each column in one piece."""
+        """Add one more block, d x b float64, each column in one piece."""
         self._exact.take(cells)
         self._coarse.take(cells)
         self._pairs.take(cells, self._coarse.kept.filled < VALUES)
 
     def sketch(self) -> Sketch:
-        """The sketch of all that was taken in so far."""
-        return self._exact.sketch({}, self._coarse.sketch(self._pairs.found(), None))
+        """Return the sketch of all blocks so far."""
+        return self._exact.sketch({}, self._coarse.sketch(self._pairs.counted(), None))
 
 
 class _Lowest:
-    """The lowest different hashes of several columns. lowest, counts: d x 16, ascending up to filled[j]."""
+    """Lowest different hashes of several columns; lowest, counts: d x 16, ascending up to filled[j]."""
 
     def __init__(self, d: int) -> None:
         self.lowest, self.counts = np.zeros((d, VALUES), np.uint64), np.zeros((d, VALUES), np.int64)
         self.filled = np.zeros(d, np.int64)
 
     def add(self, j: int, hashes: np.ndarray) -> None:
-        """What the compiled loop does, for one column."""
+        """Add the hashes of one column, as the compiled loop does."""
         n = self.filled[j]
         kept = self.lowest[j, :n], self.counts[j, :n]
         values, counts = together(kept, np.unique(hashes, return_counts=True))
         n = self.filled[j] = len(values)
         self.lowest[j, :n], self.counts[j, :n] = values, counts
 
-    def found(self) -> tuple[Counted, ...]:
-        """(hashes, counts) of every column."""
+    def counted(self) -> tuple[Counted, ...]:
+        """Return (hashes, counts) of every column."""
         return tuple(
             (v[:n].copy(), c[:n].copy()) for v, c, n in zip(self.lowest, self.counts, self.filled, strict=True)
         )
 
 
 class _Cells:
-    """The hashes of rows and of every column; coarse: of the rounded cells, with rows that know their columns."""
+    """Hashes of rows and of every column.
+
+    coarse: of the rounded cells; the hash of a row then depends on the columns of its cells.
+    """
 
     def __init__(self, secrets: tuple[int, ...], near: Near, coarse: bool, compiled: ModuleType | None) -> None:
         self._mix, self._kernel = Mixer(secrets), compiled
@@ -73,7 +86,7 @@ class _Cells:
         self.kept = _Lowest(len(near.tiny))
 
     def take(self, cells: np.ndarray) -> None:
-        """One more block, d x b."""
+        """Add one more block, d x b."""
         lines = np.empty(cells.shape[1], np.uint64)
         if self._kernel is None:
             hashes = self._mix(rounded(cells, self._tiny) if self._is_coarse else cells)
@@ -81,9 +94,9 @@ class _Cells:
             for j, column in enumerate(hashes):
                 self.kept.add(j, column)
         else:
-            asked = cells.view(np.uint64), self._keys, self._is_coarse, self._tiny.view(np.uint64), self._labels
+            given = cells.view(np.uint64), self._keys, self._is_coarse, self._tiny.view(np.uint64), self._labels
             kept = self.kept.lowest, self.kept.counts, self.kept.filled
-            self._kernel.hash_cells(*asked, *kept, np.empty_like(lines), lines)
+            self._kernel.hash_cells(*given, *kept, np.empty_like(lines), lines)
         self._whole = (self._whole + int(lines.sum(dtype=np.uint64))) % 2**64
         known = self._lines[0]
         low = lines if len(known) < ROWS else lines[lines <= known[-1]]
@@ -91,13 +104,13 @@ class _Cells:
             self._lines = together(self._lines, np.unique(low, return_counts=True), ROWS)
 
     def sketch(self, pairs: dict[tuple[int, int], Counted], coarse: Sketch | None) -> Sketch:
-        """What was kept so far, with what was kept beside it."""
-        columns = self.kept.found()
+        """Return the sketch of all blocks so far, with the given pairs and the given sketch of the rounded cells."""
+        columns = self.kept.counted()
         return Sketch(self._whole, *self._lines, columns, of_few_values(pairs, columns), coarse)
 
 
 class _Pairs:
-    """The hashes of pairs of rounded cells."""
+    """Hashes of pairs of rounded cells."""
 
     def __init__(self, secrets: tuple[int, ...], near: Near, compiled: ModuleType | None) -> None:
         self._mix, self._kernel, self._near = Mixer(secrets), compiled, near
@@ -105,13 +118,16 @@ class _Pairs:
         self._kept = _Lowest(len(near.pairs))
 
     def take(self, cells: np.ndarray, few: np.ndarray) -> None:
-        """few: the columns that have had few values so far; pairs of others are not looked at any more."""
+        """Add one more block.
+
+        few: the columns that have had few values so far. Pairs of others are no longer counted.
+        """
         if not few[self._at].all(axis=1).any():
             return
         if self._kernel is not None:
-            asked = cells.view(np.uint64), self._keys, self._near.tiny.view(np.uint64), self._at, few
+            given = cells.view(np.uint64), self._keys, self._near.tiny.view(np.uint64), self._at, few
             kept = self._kept.lowest, self._kept.counts, self._kept.filled
-            self._kernel.hash_pairs(*asked, *kept, np.empty(cells.shape[1], np.uint64))
+            self._kernel.hash_pairs(*given, *kept, np.empty(cells.shape[1], np.uint64))
             return
         hashes = self._mix(rounded(cells, self._near.tiny))
         for p, (i, j) in enumerate(self._near.pairs):
@@ -119,22 +135,43 @@ class _Pairs:
                 both = (hashes[i] * self._mix.odd + hashes[j]) >> np.uint64(2)
                 self._kept.add(p, self._mix(both.view(np.float64)))
 
-    def found(self) -> dict[tuple[int, int], Counted]:
-        """(hashes, counts) of every pair."""
-        return dict(zip(self._near.pairs, self._kept.found(), strict=True))
+    def counted(self) -> dict[tuple[int, int], Counted]:
+        """Return (hashes, counts) of every pair."""
+        return dict(zip(self._near.pairs, self._kept.counted(), strict=True))
 
 
 def sketch_of(rows: np.ndarray, secrets: tuple[int, ...], near: Near) -> Sketch:
-    """The sketch of a table in memory, n x d."""
-    made = Sketching(secrets, near, compiled=rows.size > _BLOCK_ENTRIES)
+    """Return the sketch of a table in memory.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        float64.
+    secrets : tuple of int
+        See `Mixer`.
+    near : Near
+        See `near_of`.
+
+    Returns
+    -------
+    Sketch
+        The same as of the table in files.
+    """
+    sketching = Sketching(secrets, near, compiled=rows.size > _BLOCK_ENTRIES)
     step = max(1, _BLOCK_ENTRIES // rows.shape[1])
     for start in range(0, len(rows), step):
-        made.take(np.ascontiguousarray(rows[start : start + step].T))
-    return made.sketch()
+        sketching.take(np.ascontiguousarray(rows[start : start + step].T))
+    return sketching.sketch()
 
 
 def kernel() -> ModuleType | None:
-    """The compiled loops, or None without numba: then numpy finds the same bits, more slowly."""
+    """Return the compiled loops, or None without numba: then numpy computes the same bits, more slowly.
+
+    Returns
+    -------
+    module or None
+        `privcov.measurements.tables.sum_kernel`.
+    """
     try:
         from privcov.measurements.tables import sum_kernel
     except ImportError:

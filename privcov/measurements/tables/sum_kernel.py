@@ -7,7 +7,7 @@ not, every partial sum is a whole number up to 2^40, which float64 holds. A row 
 floating point, shows a sum above 2^40 (or infinite), and is left to `whole_rows`.
 
 Public rows are judged by their own length, before they are rounded: rounding makes half of the rows that lie on the
-bound longer, and none of them was shortened in memory.
+bound longer, and in memory none of these is shortened.
 
 `hash_cells` and `hash_pairs` are `sketch.rounded`, `sketch.Mixer` and the search for the lowest hashes.
 """
@@ -35,12 +35,29 @@ def whole_cells(
     hole: np.ndarray,
     holes: np.ndarray,
 ) -> None:
-    """Fills ``whole`` (d x b), the float64 sum of squares of every row, and which rows have a missing cell.
+    """Fill ``whole``, the sum of squares of every row, and which rows have a missing cell.
 
-    squares: of the whole numbers; for public rows of the numbers that are rounded to them.
-
-    factor: UNIT / row_bound. nearest: rounds, for public rows; private rows are cut towards zero.
-    holes: missing or infinite cells by column, added to what is there.
+    Parameters
+    ----------
+    cells : ndarray of shape (d, b)
+        float64, in the data's units.
+    factor : float
+        UNIT / row_bound.
+    nearest : bool
+        True rounds, for public rows; False cuts towards zero, for private rows.
+    bounded : bool
+        Whether the columns have bounds; without, the next four arrays are not used.
+    low, high, origin, scale : ndarray of shape (d,)
+        The units, see `Units`.
+    whole : ndarray of shape (d, b)
+        Set here: the whole numbers as float64.
+    squares : ndarray of shape (b,)
+        Set here: the float64 sum of squares of the whole numbers; for public rows of the numbers that are rounded to
+        them.
+    hole : ndarray of shape (b,)
+        Set here: 1 where a row has a missing or infinite cell.
+    holes : ndarray of shape (d,)
+        Missing or infinite cells by column, added to what is there.
     """
     d, b = cells.shape
     for i in range(b):
@@ -71,6 +88,7 @@ _THIRD, _KEPT = COARSE_THIRD, COARSE_KEPT  # numba takes the constants of this m
 
 @compiled
 def _stirred(x: np.uint64, odd: np.uint64, other: np.uint64) -> np.uint64:
+    """Mix the bits of one number, as `sketch.Mixer`."""
     x = x * odd
     x = (x ^ (x >> _FAR)) * other
     x = (x ^ (x >> _NEAR)) * odd
@@ -79,13 +97,14 @@ def _stirred(x: np.uint64, odd: np.uint64, other: np.uint64) -> np.uint64:
 
 @compiled
 def _canonical(x: np.uint64) -> np.uint64:
+    """Return the number with one zero and one NaN."""
     x = _ZERO if x == _SIGN else x  # one zero
     return _NAN if (x & ~_SIGN) > _INFINITE else x  # one NaN
 
 
 @compiled
 def _coarse(x: np.uint64, tiny: np.uint64) -> np.uint64:
-    """`sketch.rounded` of one cell."""
+    """Return `sketch.rounded` of one cell."""
     size = x & ~_SIGN
     near = (x + _THIRD) & _KEPT if size < _INFINITE else x
     return _canonical(_ZERO if size <= tiny else near)
@@ -93,7 +112,7 @@ def _coarse(x: np.uint64, tiny: np.uint64) -> np.uint64:
 
 @compiled
 def _count(mixed: np.ndarray, lowest: np.ndarray, counts: np.ndarray, n: int) -> int:
-    """Counts the lowest different hashes of one column, ascending, of which there are n; how many there are now."""
+    """Count the lowest different hashes of one column, ascending, and return their number; n: that number before."""
     most = len(lowest)
     for i in range(len(mixed)):
         x = mixed[i]
@@ -125,10 +144,28 @@ def hash_cells(
     mixed: np.ndarray,
     lines: np.ndarray,
 ) -> None:
-    """Hashes every cell, adds them up by row and keeps the lowest different ones of each column with their counts.
+    """Hash every cell, add the hashes up by row and keep the lowest different ones of each column with their counts.
 
-    bits, tiny: d x b and d uint64, as the numbers lie in memory. labels: d, factors of the columns in the sum of a row.
-    lowest, counts: d x 16, ascending up to filled[j]. mixed: work space for b numbers. lines: b sums, set here.
+    Parameters
+    ----------
+    bits : ndarray of shape (d, b)
+        uint64, the float64 cells as they lie in memory.
+    keys : ndarray of shape (4,)
+        The secrets, see `sketch.Mixer`.
+    coarse : bool
+        Whether the cells are rounded first.
+    tiny : ndarray of shape (d,)
+        uint64, as it lies in memory; see `sketch.Near`.
+    labels : ndarray of shape (d,)
+        Factors of the columns in the sum of a row; used for rounded cells only.
+    lowest, counts : ndarray of shape (d, 16)
+        Updated here: hashes and how often they occur, ascending up to filled[j].
+    filled : ndarray of shape (d,)
+        Updated here: the number of hashes kept of each column.
+    mixed : ndarray of shape (b,)
+        Work space.
+    lines : ndarray of shape (b,)
+        Set here: the hashes of the rows.
     """
     d, b = bits.shape
     first, odd, other, last = keys[0], keys[1], keys[2], keys[3]
@@ -163,7 +200,27 @@ def hash_pairs(
     filled: np.ndarray,
     mixed: np.ndarray,
 ) -> None:
-    """The same of pairs of rounded cells: pairs, p x 2, has their columns, and both must be among the ``few``."""
+    """Hash pairs of rounded cells and keep the lowest different hashes of each pair with their counts.
+
+    Parameters
+    ----------
+    bits : ndarray of shape (d, b)
+        uint64, the float64 cells as they lie in memory.
+    keys : ndarray of shape (4,)
+        The secrets, see `sketch.Mixer`.
+    tiny : ndarray of shape (d,)
+        uint64, as it lies in memory; see `sketch.Near`.
+    pairs : ndarray of shape (p, 2)
+        Positions of the two columns of each pair.
+    few : ndarray of shape (d,)
+        bool; a pair is skipped unless both of its columns are among them.
+    lowest, counts : ndarray of shape (p, 16)
+        Updated here: hashes and how often they occur, ascending up to filled[j].
+    filled : ndarray of shape (p,)
+        Updated here: the number of hashes kept of each pair.
+    mixed : ndarray of shape (b,)
+        Work space.
+    """
     first, odd, other = keys[0], keys[1], keys[2]
     for p in range(len(pairs)):
         one, two = pairs[p]

@@ -1,4 +1,4 @@
-"""One pass over the files of a table: the exact integer sums that every measurement of it is made from.
+"""One pass over the files of a table: the exact integer sums from which every measurement of it is computed.
 
 The rows of `integer_gram`, sum k k', the sum of the k of every class and the number of rows of each: whole numbers, so
 sums of parts merge in any order, and the bits do not depend on blocks, parts, files, workers or the machine. With them
@@ -10,7 +10,7 @@ Public rows are shortened as numbers of their own and then rounded to the neares
 zero: nothing has to be proved of their length, which rounding moves by up to sqrt(d) / 2 steps, and the sums are then
 without the bias of 2^-21 that cutting gives every entry of a row.
 
-None of this is private: only the exact measurement and the ledger's fingerprint ask for the sums of private rows.
+Nothing here is private: only the exact measurement and the ledger's fingerprint use the sums of private rows.
 """
 
 from __future__ import annotations
@@ -37,13 +37,30 @@ assert MOST_FILE_ROWS * UNIT < 2**63, "the sum of a column over the largest tabl
 assert MOST_FILE_ROWS * UNIT**2 < 2 ** (63 + _LIMB), "a sum of squares over the largest table must fit into two limbs"
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # logs of a cluster repeat what a task and a result look like
+@dataclass(frozen=True, eq=False, repr=False)  # logs of a cluster repeat the repr of a task and of a result
 class SumSpec(InUnits):
-    """What a worker needs to know: public facts, and for a sketch the four secret numbers of `sketch.Mixer`.
+    """What a worker needs: public facts, and for a sketch the four secret numbers of `sketch.Mixer`.
 
-    drop: a row with a missing or infinite cell is left out (else the cell counts as the origin). run: the number of the
-    pass, by which workers that are threads of its process find its pulse in `table_pass`. seal: the key under which the
-    sums come back, b"" for as they are.
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of the columns.
+    label : str
+        Name of the column of class labels, or "".
+    classes : tuple of str
+        Public list of the class names, or ().
+    units : Units
+        The declared units.
+    private : bool
+        Whether the rows are private: they are cut to whole numbers, public ones are rounded.
+    drop : bool
+        Whether a row with a missing or infinite cell is left out (else the cell counts as the origin).
+    secrets : tuple of int or None
+        Secrets of the sketch; None for no sketch.
+    run : int
+        Number of the pass, by which workers that are threads of its process find its pulse in `table_pass`.
+    seal : bytes
+        Key under which the sums come back, b"" for sums that are not sealed.
     """
 
     columns: tuple[str, ...]
@@ -59,12 +76,28 @@ class SumSpec(InUnits):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sums:
-    """Exact sums over rows.
+    """Exact sums over rows: NOT private.
 
-    seen: rows read. dropped, unlisted: rows left out for a missing cell, and for a label that is not in the list.
-    long: rows that the row bound shortened. holes: missing or infinite cells of each column.
-    high, low: d x d int64, sum k k' = high 2^32 + low with 0 <= low < 2^32. lines: d x c int64, the sum of k in each
-    class (c = 1 without classes). counts: c int64, its rows.
+    Attributes
+    ----------
+    seen : int
+        Rows read.
+    dropped : int
+        Rows left out for a missing cell.
+    unlisted : int
+        Rows left out for a label that is not in the list.
+    long : int
+        Rows that the row bound shortened.
+    holes : ndarray of shape (d,)
+        Missing or infinite cells of each column.
+    high, low : ndarray of shape (d, d)
+        int64, sum k k' = high 2^32 + low with 0 <= low < 2^32.
+    lines : ndarray of shape (d, c)
+        int64, the sum of k in each class (c = 1 without classes).
+    counts : ndarray of shape (c,)
+        int64, the rows of each class.
+    sketch : Sketch or None
+        Where secrets were given.
     """
 
     seen: int
@@ -79,7 +112,7 @@ class Sums:
     sketch: Sketch | None
 
     def plus(self, other: Sums) -> Sums:
-        """The sums of both together; associative and commutative, bit for bit."""
+        """Return the sums of both together; associative and commutative, bit for bit."""
         low, sketch = self.low + other.low, self.sketch
         if sketch is not None:
             assert other.sketch is not None, "the parts of a pass are all sketched, or none is"
@@ -98,11 +131,11 @@ class Sums:
         )
 
     def second(self) -> np.ndarray:
-        """sum k k', d x d Python integers."""
+        """Return sum k k' as d x d Python integers."""
         return self.high.astype(object) * 2**_LIMB + self.low.astype(object)
 
     def gram(self, n_anchors: int) -> np.ndarray:
-        """sum z z' as `integer_gram.noiseless_gram` gives it: int64, or Python integers where 64 bits may not do."""
+        """Return sum z z' as `integer_gram.noiseless_gram`: int64, or Python integers where 64 bits may not suffice."""
         d = len(self.holes)
         whole = np.zeros((d + n_anchors, d + n_anchors), dtype=object)
         whole[:d, :d] = self.second()
@@ -114,17 +147,25 @@ class Sums:
 
 
 class Adding:
-    """Sums in the making."""
+    """Sums that are computed block by block.
 
-    def __init__(self, ask: SumSpec, compiled: bool = True) -> None:
-        d, c = len(ask.columns), max(1, len(ask.classes))
-        self.ask, self.kernel = ask, kernel() if compiled and ask.row_bound >= _SMALLEST_BOUND else None
-        self.limits = (np.zeros((d, 2)) if ask.bounds is None else ask.bounds).T.copy()
-        self.place = {name: i for i, name in enumerate(ask.classes)}
+    Parameters
+    ----------
+    spec : SumSpec
+        What to sum.
+    compiled : bool
+        Whether numba computes them, where it is installed; the numbers are the same.
+    """
+
+    def __init__(self, spec: SumSpec, compiled: bool = True) -> None:
+        d, c = len(spec.columns), max(1, len(spec.classes))
+        self.spec, self.kernel = spec, kernel() if compiled and spec.row_bound >= _SMALLEST_BOUND else None
+        self.limits = (np.zeros((d, 2)) if spec.bounds is None else spec.bounds).T.copy()
+        self.place = {name: i for i, name in enumerate(spec.classes)}
         self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
         self.holes, self.counts = np.zeros(d, np.int64), np.zeros(c, np.int64)
         self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((d, d), (d, d), (d, c)))
-        self.sketching = None if ask.secrets is None else Sketching(ask.secrets, near_of(ask), compiled)
+        self.sketching = None if spec.secrets is None else Sketching(spec.secrets, near_of(spec), compiled)
 
     def take(self, block: Block) -> None:
         """Add the rows of one block, at most `BLOCK_ROWS`."""
@@ -133,7 +174,7 @@ class Adding:
         if self.sketching:
             self.sketching.take(cells)
         whole, hole = self._whole(cells)
-        hole = hole.astype(bool) if self.ask.drop else np.zeros(len(hole), dtype=bool)
+        hole = hole.astype(bool) if self.spec.drop else np.zeros(len(hole), dtype=bool)
         code = self._codes(block)
         out = hole | (code < 0)
         if out.any():
@@ -152,16 +193,16 @@ class Adding:
             self._carry()
 
     def _whole(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(k as float64, d x b; 1 where a row has a missing cell)."""
-        ask, (d, b) = self.ask, cells.shape
+        """Return (k as float64, d x b; 1 where a row has a missing cell)."""
+        spec, (d, b) = self.spec, cells.shape
         if self.kernel is None:
             whole, squares, hole = self._slowly(cells)
         else:
             whole, squares, hole = np.empty((d, b)), np.empty(b), np.empty(b, np.uint8)
-            units = not ask.private, ask.bounds is not None, *self.limits, ask.origin, ask.scale
-            self.kernel.whole_cells(cells, UNIT / ask.row_bound, *units, whole, squares, hole, self.holes)
+            units = not spec.private, spec.bounds is not None, *self.limits, spec.origin, spec.scale
+            self.kernel.whole_cells(cells, UNIT / spec.row_bound, *units, whole, squares, hole, self.holes)
         # A public row on the bound is not shortened for the last digits of its length.
-        longest = UNIT**2 if ask.private else UNIT**2 * (1 + (d + 16) * 2**-52)
+        longest = UNIT**2 if spec.private else UNIT**2 * (1 + (d + 16) * 2**-52)
         long = np.flatnonzero(squares > longest)
         if len(long):
             self.long += len(long)
@@ -169,16 +210,16 @@ class Adding:
         return whole, hole
 
     def _shorten(self, cells: np.ndarray, whole: np.ndarray, squares: np.ndarray, long: np.ndarray) -> None:
-        """Brings the long rows of ``whole`` to the bound."""
-        if not self.ask.private:
+        """Scale the long rows of ``whole`` to the bound, in place."""
+        if not self.spec.private:
             usual = long[squares[long] < _USUAL_SQUARES]
             whole[:, usual] = np.rint(self._steps(cells[:, usual]) * (UNIT / np.sqrt(squares[usual])))
             long = long[squares[long] >= _USUAL_SQUARES]
         if len(long):
-            whole[:, long] = whole_rows(to_working(self.ask.units, cells[:, long].T), self.ask.row_bound).T
+            whole[:, long] = whole_rows(to_working(self.spec.units, cells[:, long].T), self.spec.row_bound).T
 
     def _slowly(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the kernel finds, by numpy."""
+        """Compute what the kernel computes, by numpy."""
         missing = ~np.isfinite(cells)
         self.holes += missing.sum(axis=1)
         steps, squares = self._steps(cells), np.zeros(cells.shape[1])
@@ -188,28 +229,29 @@ class Adding:
         return np.rint(steps), squares, missing.any(axis=0)
 
     def _steps(self, cells: np.ndarray) -> np.ndarray:
-        """d x b, the rows in steps of row_bound / UNIT: those of private rows cut to whole numbers."""
-        bound = self.ask.row_bound
+        """Return the rows in steps of row_bound / UNIT, d x b: those of private rows cut to whole numbers."""
+        bound = self.spec.row_bound
         with np.errstate(over="ignore"):
-            y = to_working(self.ask.units, cells.T).T
+            y = to_working(self.spec.units, cells.T).T
             y = y * (UNIT / bound) if bound >= _SMALLEST_BOUND else y / bound * UNIT
         y = np.where(np.isfinite(cells), y, 0.0)
-        return np.trunc(y) if self.ask.private else y
+        return np.trunc(y) if self.spec.private else y
 
     def _codes(self, block: Block) -> np.ndarray:
-        """Position of every row's class in the list, -1 for none; 0 without classes."""
-        if not self.ask.classes:
+        """Return the position of every row's class in the list, -1 for none; 0 without classes."""
+        if not self.spec.classes:
             return np.zeros(block.cells.shape[1], np.int64)
         assert block.labels is not None, "classes come with a label, which is read with the cells"
         texts, codes = block.labels
         return np.array([self.place.get(label_text(t), -1) for t in texts], np.int64)[codes]
 
     def _carry(self) -> None:
+        """Move what exceeds the lower limb into the upper one."""
         self.high += self.low >> _LIMB
         self.low &= 2**_LIMB - 1
 
     def sums(self) -> Sums:
-        """The sums of all that was taken in so far."""
+        """Return the sums of all blocks so far."""
         self._carry()
         sketch = self.sketching.sketch() if self.sketching else None
         numbers = self.seen, self.dropped, self.unlisted, self.long
