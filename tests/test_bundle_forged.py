@@ -241,7 +241,7 @@ def rows_in_decimals(measured, stated, entry, said):
         (lambda m, g, e, d: m["total"][0].__setitem__(1, m["total"][0][1] + 1), "symmetric"),
         (lambda m, g, e, d: m["total"].pop(), "lines of"),
         (lambda m, g, e, d: m.update(trace=None), "trace must be there"),
-        (lambda m, g, e, d: m.update(n_anchors=2), "anchors must be"),
+        (lambda m, g, e, d: m.update(anchors=2), "anchors must be"),
         (lambda m, g, e, d: m["event"].update(unit="rows"), "unit of the event"),
         (lambda m, g, e, d: m["event"].update(proof="trust me"), "proof of the event"),
         (lambda m, g, e, d: m["event"].update(statistic="nothing"), "statistic of the event"),

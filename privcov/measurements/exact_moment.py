@@ -107,9 +107,12 @@ class NoisySum:
     def to_dict(self) -> dict:
         """Return the fields as JSON can hold them; whole numbers stay exact."""
         return {
-            **vars(self),
             "facts": self.facts.to_dict(),
             "total": self.total.tolist(),
+            "trace": self.trace,
+            "anchors": self.n_anchors,
+            "shape": self.shape,
+            "scale": self.scale,
             "event": dataclasses.asdict(self.event),
             "grid": 2 ** (2 * BITS),
             "anchor": ANCHOR,

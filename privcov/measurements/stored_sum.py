@@ -68,7 +68,7 @@ def fields_of(stored: Any) -> dict:
         "facts": facts,
         "total": _whole_sum(stored["total"], facts.d, n_anchors),
         "trace": None if trace is None else _whole("trace", trace),
-        "anchors": n_anchors,
+        "n_anchors": n_anchors,
         "shape": shape,
         "scale": scale,
         "event": event,

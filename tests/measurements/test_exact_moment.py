@@ -48,7 +48,7 @@ def test_a_cell_beyond_its_bounds_counts_as_the_bound():
         assert one.tolist() == two.tolist()
 
 
-@pytest.mark.parametrize(("anchors", "more"), [(0, {}), (1, {}), (2, {"classes": ["a", "b"]})])
+@pytest.mark.parametrize(("n_anchors", "more"), [(0, {}), (1, {}), (2, {"classes": ["a", "b"]})])
 def test_the_gram_is_that_of_python_integers(n_anchors, more, monkeypatch):
     monkeypatch.setattr(integer_gram, "_BLOCK_ENTRIES", 40)  # many blocks
     rows = RNG.normal(size=(101, 3))
@@ -75,7 +75,7 @@ def test_the_largest_block_is_still_exact():
 
 @pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
 @pytest.mark.parametrize("d", [2, 7, 40])
-@pytest.mark.parametrize("anchors", [0, 1, 3])
+@pytest.mark.parametrize("n_anchors", [0, 1, 3])
 @pytest.mark.parametrize(("shape", "norm"), [("isotropic", "l2"), ("laplace", "l1"), ("wishart-difference", "nuclear")])
 def test_bounds_agree_with_those_of_the_floating_point_measurement(relation, d, n_anchors, shape, norm):
     if relation == "add-remove" and not n_anchors:

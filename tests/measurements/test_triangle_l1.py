@@ -63,7 +63,7 @@ def worst(d: int, n_anchors: int, starts: int = 10) -> float:
 REACHED = {0: 0.98, 1: 0.98, 2: 0.93}
 
 
-@pytest.mark.parametrize("anchors", [0, 1, 2])
+@pytest.mark.parametrize("n_anchors", [0, 1, 2])
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 6])
 def test_no_pair_of_rows_exceeds_the_bound_and_some_come_near(d, n_anchors):
     bound = sensitivity(d, 1, norm="l1", n_anchors=n_anchors)
@@ -73,7 +73,7 @@ def test_no_pair_of_rows_exceeds_the_bound_and_some_come_near(d, n_anchors):
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("anchors", [0, 1, 2])
+@pytest.mark.parametrize("n_anchors", [0, 1, 2])
 @pytest.mark.parametrize("d", range(1, 13))
 def test_a_long_search_finds_nothing_beyond_the_bound(d, n_anchors):
     bound = sensitivity(d, 1, norm="l1", n_anchors=n_anchors)
@@ -117,7 +117,7 @@ def test_with_the_mean_the_bound_is_the_best_of_its_kind(d):
 
 
 @pytest.mark.parametrize("people", [1, 7])
-@pytest.mark.parametrize("anchors", [0, 1, 3])
+@pytest.mark.parametrize("n_anchors", [0, 1, 3])
 @pytest.mark.parametrize("d", [1, 2, 3, 8, 200])
 def test_in_whole_numbers_it_is_the_same_bound(d, n_anchors, people):
     facts = PrivateDataset.from_rows(np.zeros((2, d)), row_bound=1.0, rows_per_person=people).facts
@@ -127,7 +127,7 @@ def test_in_whole_numbers_it_is_the_same_bound(d, n_anchors, people):
     assert whole == pytest.approx(sensitivity(d, 1, norm="l1", n_anchors=n_anchors), rel=2e-6)
 
 
-@pytest.mark.parametrize("anchors", [0, 1, 2])
+@pytest.mark.parametrize("n_anchors", [0, 1, 2])
 def test_whole_rows_stay_below_the_whole_bound(n_anchors):
     """The worst rows of the search, cut to whole numbers, in exact arithmetic; and every pair of a small ball."""
     rng = np.random.default_rng(0)

@@ -62,7 +62,7 @@ def test_the_twin_has_the_structure_it_says(structure):
     assert derive(noisy).covariance == pytest.approx(sample, abs=1e-9)
 
 
-@pytest.mark.parametrize("anchors", [1, 3])
+@pytest.mark.parametrize("n_anchors", [1, 3])
 def test_the_chance_to_survive_is_what_the_thresholded_answer_does(n_anchors):
     """400 twins: a chance that is wrong by 0.1 lies four standard errors off."""
     twin = Twin(6, 3000, "blocks", 0.35, 0.3, np.sqrt(6), n_anchors)
