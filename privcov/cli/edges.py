@@ -123,15 +123,9 @@ def guarded(act: Callable[[], None]) -> int:
     except RecursionError:
         return _report("What was given has too many levels of brackets.", FAILED)
     except OverflowError:
-<<<<<<< HEAD
-        return _said("A number that was given is too large or too small to compute with. Give another.", USAGE)
-    except (RuntimeError, MissingExtra) as problem:
-        return _said(str(problem), FAILED)
-=======
         return _report("A number that was given is too large or too small to compute with. Give another.", USAGE)
-    except RuntimeError as problem:
+    except (RuntimeError, MissingExtra) as problem:
         return _report(str(problem), FAILED)
->>>>>>> w5
     except Exception as problem:  # the text of a library's exception might repeat a cell
         return _report(f"This is a defect of PrivCov ({_place(problem)}). Please report it with the command.", FAILED)
     return 0
