@@ -27,7 +27,7 @@ _LARGEST_EPSILON = 1e12
 _LARGEST_SCALE = 1e300
 
 _Claim = PureDP | ApproxDP | ZCDP | GaussianDP
-# What comes out is of the kind that went in.
+# The result is of the same kind as the argument.
 Given = TypeVar("Given", PureDP, ApproxDP, ZCDP, GaussianDP, _Claim, Guarantee | GaussianDP)
 
 
@@ -81,7 +81,7 @@ def delta_of_gaussian(epsilon: float, mu: float) -> float:
 
     Examples
     --------
-    >>> round(delta_of_gaussian(1.0, 0.5), 6)
+    >>> print(f"{delta_of_gaussian(1.0, 0.5):.5f}")
     0.00683
     """
     epsilon = checks.in_range("epsilon", epsilon, 0.0, _LARGEST_EPSILON)
@@ -251,8 +251,8 @@ def zcdp_to_approx(rho: float, delta: float, *, tight: bool = True) -> float:
 
     Examples
     --------
-    >>> round(zcdp_to_approx(0.1, 1e-6), 3), round(zcdp_to_approx(0.1, 1e-6, tight=False), 3)
-    (2.142, 2.451)
+    >>> print(f"{zcdp_to_approx(0.1, 1e-6):.3f} {zcdp_to_approx(0.1, 1e-6, tight=False):.3f}")
+    2.142 2.451
     """
     rho = checks.positive("rho", rho)
     delta = checks.strictly_between("delta", delta, 0.0, 1.0)
@@ -507,13 +507,13 @@ def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
         if len(events) > 1:
             raise TypeError("Additive Wishart noise is accounted alone, not together with other steps.")
         delta = max(delta_of_wishart_event(wishart[0], asked.epsilon), _SMALLEST_DELTA)
-        # A delta of 1 promises nothing; the type ends just below, and the statement prints it as 1.
+        # A delta of 1 guarantees nothing; the type ends just below, and the statement prints it as 1.
         return ApproxDP(asked.epsilon, min(delta, math.nextafter(1.0, 0.0)))
     if discrete:
         return _through_zcdp(events, asked)
     if not mu2:
-        found = PureDP(_up(pure))
-        return found if found.epsilon <= asked.epsilon else _smaller(found, _through_zcdp(events, asked))
+        total = PureDP(_up(pure))
+        return total if total.epsilon <= asked.epsilon else _smaller(total, _through_zcdp(events, asked))
     mu = math.nextafter(math.sqrt(_up(mu2)), math.inf) if len(events) > 1 else _single_mu(events[0])
     left = _down(max(Fraction(asked.epsilon) - pure, Fraction(0)))
     if pure <= Fraction(asked.epsilon) and delta_of_gaussian(left, mu) <= asked.delta:
@@ -526,8 +526,8 @@ def _through_zcdp(events: tuple[Event, ...], asked: ApproxDP) -> ApproxDP:
     """Return the (epsilon, delta) statement of the events by way of zCDP, at the delta that was asked for."""
     rho = zcdp_sum(events)
     epsilon = max(zcdp_to_approx(_up(rho), asked.delta), 1e-300)
-    # The numerical conversion wiggles in its last digits, so a smaller rho may read as a larger epsilon; that a rho
-    # below one that implies the pair implies it as well needs no digits.
+    # The numerical conversion is not monotone in its last digits, so a smaller rho may give a larger epsilon. But a rho
+    # below one that implies the pair implies it too, whatever the digits.
     if epsilon > asked.epsilon and rho <= Fraction(approx_to_zcdp(asked.epsilon, asked.delta)):
         epsilon = asked.epsilon
     return ApproxDP(epsilon, asked.delta)
@@ -963,7 +963,7 @@ def classical_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -
     return sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 
-# --- what an attacker can do --------------------------------------------------------------------------------
+# --- the attacker's success ---------------------------------------------------------------------------------
 
 
 def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:

@@ -15,5 +15,5 @@ def compiled(function: Callable) -> Callable:
     """
     try:
         return njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # numba looks for the folder when it decorates, and found none
+    except RuntimeError:  # numba looks for a folder when it decorates, and there is none
         return njit(nogil=True)(function)

@@ -78,15 +78,15 @@ class Units:
         return (np.clip(cells, self.bounds[:, 0], self.bounds[:, 1]) - self.origin) / self.scale
 
     def covariance(self, matrix: np.ndarray | None) -> np.ndarray | None:
-        """Return a covariance (or a second moment about the origin) in the units of the data, from one in working units."""
+        """Return a covariance, or a second moment about the origin, in the data's units, from one in working units."""
         return None if matrix is None else matrix * np.outer(self.scale, self.scale)
 
     def precision(self, matrix: np.ndarray | None) -> np.ndarray | None:
-        """Return a precision matrix in the units of the data, from one in working units."""
+        """Return a precision matrix in the data's units, from one in working units."""
         return None if matrix is None else matrix * (1 / np.outer(self.scale, self.scale))
 
     def mean(self, values: np.ndarray | None) -> np.ndarray | None:
-        """Return a mean (d), or one per class (k x d), in the units of the data, from working units."""
+        """Return a mean (d), or one per class (k x d), in the data's units, from one in working units."""
         return None if values is None else self.origin + self.scale * values
 
 

@@ -79,8 +79,8 @@ def remove_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> n
         return np.maximum(-np.expm1(epsilon - ratio), 0.0)
     gain = np.maximum(ratio - epsilon, 1e-12 * ratio)  # the loss never exceeds the ratio; the rest is masked below
     t = ratio / -np.expm1(-gain / (a - 1))
-    found = _rounded_up(gammaincc(a, np.maximum(t - ratio, 0.0)), np.exp(epsilon) * gammaincc(a, t))
-    return np.where(epsilon < ratio, found, 0.0)
+    delta = _rounded_up(gammaincc(a, np.maximum(t - ratio, 0.0)), np.exp(epsilon) * gammaincc(a, t))
+    return np.where(epsilon < ratio, delta, 0.0)
 
 
 def _rounded_up(p: np.ndarray, q: np.ndarray) -> np.ndarray:
