@@ -146,7 +146,7 @@ class ApproxDP:
 @final
 @dataclass(frozen=True)
 class ZCDP:
-    """rho-zero-concentrated DP.
+    """Zero-concentrated DP with parameter rho.
 
     Parameters
     ----------
