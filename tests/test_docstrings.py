@@ -108,7 +108,14 @@ class OurValidator(validate.Validator):
         )
         if inspect.isclass(self.obj) and not any({"__init__", "__new__"} & vars(base).keys() for base in mine):
             return ()
-        return tuple(name for name in super().signature_parameters if not name.startswith("_"))
+        names = super().signature_parameters  # without a first "cls", also where that is an argument like any other
+        if (
+            inspect.isfunction(self.obj)
+            and "." not in self.obj.__qualname__
+            and "cls" in inspect.signature(self.obj).parameters
+        ):
+            names = ("cls", *names)
+        return tuple(name for name in names if not name.startswith("_"))
 
     @property
     def doc_all_parameters(self) -> dict:

@@ -209,9 +209,7 @@ class Release:
 
     @property
     def claim_is_false(self) -> bool:
-        """True when less is given than was asked: with a published calibration, raw tuning, or where `exposed` has a
-        reason.
-        """
+        """True when less is given than was asked: a published calibration, raw tuning, or a reason in `exposed`."""
         raw = self.parameters["tuning"] == "raw-cv"
         return raw or bool(self.exposed) or not accounting.covers(self.guarantee, self.given)
 
@@ -458,10 +456,9 @@ def state(rel: Any) -> Statement:
         return Statement((("Measured", measured), *nothing, neighbours, ("Guarantee", ends)))
 
     def each(text: Callable[[Event], str]) -> str:
-        # A method may take the same step many times; equal neighbours are told once, with their number.
         """Return the text of every event; equal steps in a row, of which there may be many, are written once."""
-        told = [(words, len(list(same))) for words, same in itertools.groupby(text(e) for e in rel.events)]
-        return "; ".join(words if times == 1 else f"{times} times {words}" for words, times in told)
+        runs = [(words, len(list(same))) for words, same in itertools.groupby(text(e) for e in rel.events)]
+        return "; ".join(words if times == 1 else f"{times} times {words}" for words, times in runs)
 
     def noise(e: Event) -> str:
         """Return mechanism, distribution, scale and unit."""
