@@ -55,6 +55,7 @@ MOVED |= {
 # Names that moved to another module than the rest of their old module, or have another name now.
 ELSEWHERE = {
     "advice": {"FAR": "advice.answer.FAR"},
+    "preview": {"planned_law": "owner.preview.planned_noise"},
     "presets": {
         "PRESETS": "papers.catalogue.PRESETS",
         "PURE_5": "papers.dong2022.figures.PURE_PRESETS",

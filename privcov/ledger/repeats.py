@@ -136,9 +136,7 @@ def settle(
     doubtful = [e for e in same if doubts[e.token]]
 
     def tokens(asked: dict) -> set[str]:
-        """Return the tokens of a request, and of one that was paid for again because an answer under its token is not
-        good.
-        """
+        """Return the tokens of a request and of those paid for again because the answer under its token is not good."""
         paid = [{**asked, "instead_of": e.number} for e in doubtful]
         return {ledger.token_of(name, words) for words in [asked, *paid]}
 
