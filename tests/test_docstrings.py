@@ -7,8 +7,10 @@ import inspect
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
+from typing import Protocol
 
 import pytest
 from numpydoc import validate
@@ -60,8 +62,9 @@ REFERENCE = [
 
 OWN = ("Guarantee", "Spends", "Reference")  # sections that numpydoc does not have
 SECTIONS = ["Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns", *OWN, "Notes", "Examples"]
-# Of a method one line may do, where the signature says the rest.
+# One line may do for a method, where the signature says the rest; and a noun phrase for a property.
 METHOD_CODES = {"GL03", "GL06", "GL07", "GL08", "GL10", "PR02", "SS01", "SS02", "SS03", "SS05", "SS06"}
+PROPERTY_CODES = METHOD_CODES - {"SS05"}
 CODES = METHOD_CODES | {"PR01", "PR03", "PR04", "PR07", "PR10", "RT01", "YD01"}
 BUILT_IN = {"builtins", "typing", "enum", "abc"}  # their constructors are not ours to describe
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -95,6 +98,12 @@ class ClassText(ClassDoc):
     sections = ClassDoc.sections | dict.fromkeys(OWN, "")
 
 
+def constructs(cls: type) -> bool:
+    """Say whether a class has a constructor of its own, or one that is made for its fields."""
+    bases = [base for base in cls.__mro__ if base.__module__ not in BUILT_IN]
+    return not getattr(cls, "_is_protocol", False) and any({"__init__", "__new__"} & vars(b).keys() for b in bases)
+
+
 class OurValidator(validate.Validator):
     """Take the Attributes of a dataclass or a NamedTuple for its parameters; ask for no private name."""
 
@@ -103,17 +112,11 @@ class OurValidator(validate.Validator):
 
     @property
     def signature_parameters(self) -> tuple[str, ...]:
-        mine = (
-            [base for base in self.obj.__mro__ if base.__module__ not in BUILT_IN] if inspect.isclass(self.obj) else []
-        )
-        if inspect.isclass(self.obj) and not any({"__init__", "__new__"} & vars(base).keys() for base in mine):
+        if inspect.isclass(self.obj) and not constructs(self.obj):
             return ()
         names = super().signature_parameters  # without a first "cls", also where that is an argument like any other
-        if (
-            inspect.isfunction(self.obj)
-            and "." not in self.obj.__qualname__
-            and "cls" in inspect.signature(self.obj).parameters
-        ):
+        function = inspect.isfunction(self.obj) and "." not in self.obj.__qualname__
+        if function and next(iter(inspect.signature(self.obj).parameters), "") == "cls":
             names = ("cls", *names)
         return tuple(name for name in names if not name.startswith("_"))
 
@@ -141,13 +144,14 @@ def public_things(module: ModuleType) -> Iterator[tuple[str, type | FunctionType
             yield name, bare
 
 
-def public_methods(cls: type) -> Iterator[tuple[str, FunctionType]]:
-    """Yield (name, function) of every public method and property that the class itself defines."""
+def public_methods(cls: type) -> Iterator[tuple[str, FunctionType, set[str]]]:
+    """Yield (name, function, codes) of every public method and property that the class itself defines."""
     for name, value in vars(cls).items():
+        noun = isinstance(value, property | cached_property)
         inner = value.fget if isinstance(value, property) else getattr(value, "func", value)
         bare = inspect.unwrap(getattr(inner, "__func__", inner))
         if not name.startswith("_") and inspect.isfunction(bare) and bare.__module__ == cls.__module__:
-            yield name, bare
+            yield name, bare, PROPERTY_CODES if noun else METHOD_CODES
 
 
 def complaints(where: str, thing: type | FunctionType, codes: set[str]) -> list[str]:
@@ -179,8 +183,8 @@ def test_reference_docstrings_are_complete(name):
     found = []
     for thing_name, thing in public_things(importlib.import_module(name)):
         found += complaints(thing_name, thing, CODES)
-        for method_name, method in public_methods(thing) if inspect.isclass(thing) else ():
-            found += complaints(f"{thing_name}.{method_name}", method, METHOD_CODES)
+        for method_name, method, codes in public_methods(thing) if inspect.isclass(thing) else ():
+            found += complaints(f"{thing_name}.{method_name}", method, codes)
     assert found == [], "\n".join(["", *found])
 
 
@@ -347,6 +351,12 @@ class Fields:
         return self.high - self.low
 
 
+class Shape(Protocol):
+    """What has a size."""
+
+    size: int
+
+
 class Untitled(ValueError):
     """No file."""
 
@@ -359,6 +369,7 @@ def test_the_rules_see_what_they_should():
     assert codes(bare) == {"PR01", "RT01"}
     assert codes(disordered) == {"SS03", "SS05", "GL07", "PR01", "PR02", "PR04", "PR07", "RT01"}
     assert codes(Fields) == {"PR01"}
-    assert [codes(method) for _, method in public_methods(Fields)] == [{"GL08"}]
+    assert codes(Shape) == set()
+    assert [(codes(method), wanted) for _, method, wanted in public_methods(Fields)] == [({"GL08"}, PROPERTY_CODES)]
     assert sections_of(full) == {"Parameters", "Returns", "Guarantee"}
     assert codes(Event) <= CODES
