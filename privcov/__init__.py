@@ -1,19 +1,19 @@
 """Covariance and precision matrices under differential privacy.
 
-A tour of the rooms, in the order in which data move:
+The packages, in the order in which data move:
 
     table_files    files to blocks of cells                engine        many cores, or a cluster
-    data_sources   rows, synthetic or declared public      measurements  the only room that sees rows
+    data_sources   rows, synthetic or declared public      measurements  the only package that reads rows
     postprocess    matrix to matrix, free                  estimators    one file per method
-    ledger         what was spent on private tables        releasing     a method runs; the private way to a release
+    ledger         what was spent on private tables        releasing     from a method to a release
     metrics        release + reference -> number           sweeps        Plan -> tidy table, searches
     papers         published results, computed again       advice        which method, from measured evidence
-    owner          previews and checks for the owner       audit         claims, live audits, disclosure
-    figures        table -> plotly figure                  cli           the shell
-    bundle         a private release to take home, with the script that verifies it
+    owner          previews and checks for the data owner  audit         claims, live audits, disclosure
+    figures        table -> plotly figure                  cli           the command line
+    bundle         a private release in one zip, with the script that verifies it
 
 ``privacy`` and ``accounting`` hold guarantees and their arithmetic; ``dataset``, ``private_dataset``, ``parameters``,
-``registry``, ``places``, ``checks`` and ``randomness`` are small shared files. Start with::
+``registry``, ``places``, ``checks`` and ``randomness`` are small shared modules. Start with::
 
     ds = privcov.source("ar1-covariance", n=50_000, d=20, seed=0)
     rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), seed=1)
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from privcov.sklearn_api import PrivateCovariance
     from privcov.sweeps.plan import Plan, run
 
-# Loaded on first use: a page that shows a menu should not wait for scikit-learn and pandas, nor a shell for numpy.
-_HOMES = {
+# Public name -> its module, imported at first use: a page that shows a menu should not wait for scikit-learn and
+# pandas, nor the command line for numpy.
+_MODULES = {
     "ApproxDP": "privcov.privacy",
     "NoPrivacy": "privcov.privacy",
     "PureDP": "privcov.privacy",
@@ -58,37 +59,93 @@ _HOMES = {
 
 __version__ = "1.0.0"
 
-__all__ = ["methods", "source", "sources", *_HOMES]
+__all__ = ["methods", "source", "sources", *_MODULES]
 
 
 def sources() -> list:
-    """Cards of every source: key, label, group, parameters, reference."""
+    """Return the card of every source: key, label, group, parameters, reference.
+
+    Returns
+    -------
+    list of SourceCard
+        In the order of the menus.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> "ar1-covariance" in [card.key for card in privcov.sources()]
+    True
+    """
     from privcov.data_sources.base import SOURCES
 
     return SOURCES.all()
 
 
 def source(key: str, *, seed: int = 0, row_bound: float | None = None, **parameters: Any) -> Dataset:
-    """Rows of a registered source. seed: whole number >= 0; row_bound: R > 0, default from public parameters."""
+    """Return the rows of a registered source.
+
+    Parameters
+    ----------
+    key : str
+        A key from `privcov.sources()`.
+    seed : int
+        At least 0.
+    row_bound : float or None
+        R > 0; the default follows from public parameters.
+    **parameters : object
+        The source's own parameters.
+
+    Returns
+    -------
+    Dataset
+        Synthetic or public rows.
+
+    Raises
+    ------
+    ValueError
+        For an unknown key, an unknown parameter or a value that is not allowed.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> ds = privcov.source("ar1-covariance", n=5000, d=3, seed=0)
+    >>> ds.n, ds.d, ds.provenance
+    (5000, 3, 'simulated')
+    """
     from privcov.data_sources.base import SOURCES, make_dataset
     from privcov.parameters import build
 
-    made = build(SOURCES.get(key).cls, f"Source {key!r}", parameters)
-    return make_dataset(made, seed=seed, row_bound=row_bound)
+    generator = build(SOURCES.get(key).cls, f"Source {key!r}", parameters)
+    return make_dataset(generator, seed=seed, row_bound=row_bound)
 
 
 def methods() -> list:
-    """Cards of every method: key, label, target, guarantees, trust, standing, calibrations, parameters, reference."""
+    """Return the card of every method, with its target, guarantees, parameters and reference.
+
+    A card also has the method's trust, standing and calibrations.
+
+    Returns
+    -------
+    list of MethodCard
+        In the order of the menus.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> "auto-cov" in [card.key for card in privcov.methods()]
+    True
+    """
     from privcov.estimators.base import METHODS
 
     return METHODS.all()
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    """Import a public name at its first use."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'privcov' has no attribute {name!r}")
     import importlib
 
-    value = getattr(importlib.import_module(_HOMES[name]), name)
+    value = getattr(importlib.import_module(_MODULES[name]), name)
     globals()[name] = value
     return value

@@ -1,8 +1,8 @@
-"""Calibrate, convert, compose, split and group. Every answer is rounded to the safe side.
+"""Calibrate, convert, compose, split and group guarantees.
 
-Safe side means: a noise scale is never too small and a reported guarantee never too strong, also after
-floating-point error. Exact sums are done with ``fractions.Fraction``; special functions get a margin that
-is wider than their error (see ``_MARGIN``).
+Every answer is rounded to the safe side: a noise scale is never too small and a reported guarantee never too strong,
+also after floating-point error. Exact sums are done with ``fractions.Fraction``; special functions get a margin that is
+wider than their error (see ``_MARGIN``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LARGEST_EPSILON = 1e12
 _LARGEST_SCALE = 1e300
 
 _Claim = PureDP | ApproxDP | ZCDP | GaussianDP
-# What comes out is of the kind that went in.
+# The result is of the same kind as the argument.
 Given = TypeVar("Given", PureDP, ApproxDP, ZCDP, GaussianDP, _Claim, Guarantee | GaussianDP)
 
 
@@ -35,7 +35,10 @@ Given = TypeVar("Given", PureDP, ApproxDP, ZCDP, GaussianDP, _Claim, Guarantee |
 
 
 def _curve(epsilon: float, mu: float) -> tuple[float, float]:
-    """(value, bound on its error) of delta(epsilon; mu) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu)."""
+    """Return the privacy curve of Gaussian noise at epsilon, and a bound on its error.
+
+    The curve is delta(epsilon; mu) = Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu).
+    """
     from scipy.special import erf, log_ndtr
 
     if epsilon == 0:
@@ -51,9 +54,35 @@ def _curve(epsilon: float, mu: float) -> tuple[float, float]:
 
 
 def delta_of_gaussian(epsilon: float, mu: float) -> float:
-    """Smallest delta such that Gaussian noise with sensitivity/scale = mu is (epsilon, delta)-DP, rounded up.
+    """Return the smallest delta for which Gaussian noise is (epsilon, delta)-DP, rounded up.
 
-    Valid for every epsilon >= 0. Balle and Wang (2018), Theorem 8; Dong, Roth and Su (2022), Corollary 1.
+    Valid for every epsilon >= 0.
+
+    Parameters
+    ----------
+    epsilon : float
+        From 0 to 1e12.
+    mu : float
+        Sensitivity over noise scale, above 0.
+
+    Returns
+    -------
+    float
+        Above 0, at most 1.
+
+    Raises
+    ------
+    ValueError
+        For an epsilon or a mu out of range.
+
+    Reference
+    ---------
+    Balle and Wang 2018, Theorem 8; Dong, Roth and Su 2022, Corollary 1.
+
+    Examples
+    --------
+    >>> print(f"{delta_of_gaussian(1.0, 0.5):.5f}")
+    0.00683
     """
     epsilon = checks.in_range("epsilon", epsilon, 0.0, _LARGEST_EPSILON)
     mu = checks.positive("mu", mu)
@@ -62,7 +91,25 @@ def delta_of_gaussian(epsilon: float, mu: float) -> float:
 
 
 def epsilon_of_gaussian(delta: float, mu: float) -> float:
-    """Smallest epsilon >= 0 such that mu-GDP implies (epsilon, delta)-DP, rounded up."""
+    """Return the smallest epsilon >= 0 for which mu-GDP implies (epsilon, delta)-DP, rounded up.
+
+    Parameters
+    ----------
+    delta : float
+        Above 1e-290, below 1.
+    mu : float
+        Sensitivity over noise scale, above 0.
+
+    Returns
+    -------
+    float
+        At least 0.
+
+    Raises
+    ------
+    ValueError
+        For a delta or a mu out of range.
+    """
     delta = _usable(delta)
     mu = checks.positive("mu", mu)
     if delta_of_gaussian(0.0, mu) <= delta:
@@ -75,9 +122,26 @@ def epsilon_of_gaussian(delta: float, mu: float) -> float:
 
 
 def mu_of(guarantee: Guarantee | GaussianDP) -> float:
-    """Largest mu such that mu-GDP implies the guarantee, rounded down. Exact for Gaussian noise.
+    """Return the largest mu for which mu-GDP implies the guarantee, rounded down.
 
-    TypeError for PureDP and NoPrivacy, which no Gaussian noise gives.
+    Exact for Gaussian noise.
+
+    Parameters
+    ----------
+    guarantee : GaussianDP, ZCDP or ApproxDP
+        The guarantee that the noise has to give.
+
+    Returns
+    -------
+    float
+        Above 0: the largest sensitivity over noise scale.
+
+    Raises
+    ------
+    TypeError
+        For PureDP and NoPrivacy, which no Gaussian noise gives.
+    ValueError
+        For an ApproxDP with an epsilon above 1e12 or a delta of 1e-290 or less.
     """
     if isinstance(guarantee, GaussianDP):
         return guarantee.mu
@@ -90,10 +154,28 @@ def mu_of(guarantee: Guarantee | GaussianDP) -> float:
 
 
 def mu_of_curve(epsilon: float, delta: float) -> float:
-    """Largest mu with delta(epsilon; mu) <= delta, for every epsilon >= 0 and 0 < delta < 1, rounded down.
+    """Return the largest mu with delta(epsilon; mu) <= delta, rounded down.
 
-    Keeps the margin of the curve twice, once more than `delta_of_gaussian` adds: the curve wiggles in its
-    last digits, and a mu one unit in the last place smaller must not read as a larger delta than was asked.
+    Valid for every epsilon >= 0 and 0 < delta < 1. The margin of the curve is added twice, once more than in
+    `delta_of_gaussian`: in its last digits the curve is not monotone, and a mu one unit in the last place smaller must
+    not give a larger delta than was asked for.
+
+    Parameters
+    ----------
+    epsilon : float
+        From 0 to 1e12.
+    delta : float
+        Above 1e-290, below 1.
+
+    Returns
+    -------
+    float
+        Above 0.
+
+    Raises
+    ------
+    ValueError
+        For an epsilon or a delta out of range.
     """
     epsilon = checks.in_range("epsilon", epsilon, 0.0, _LARGEST_EPSILON)
     delta = _usable(delta)
@@ -114,18 +196,20 @@ def mu_of_curve(epsilon: float, delta: float) -> float:
 
 
 def _usable(delta: float) -> float:
+    """Return a delta that is large enough for floating point, or raise ValueError."""
     remedy = "Smaller values are lost in floating point; use PureDP for delta = 0."
     return checks.strictly_between("delta", delta, _SMALLEST_DELTA, 1.0, remedy)
 
 
 def _root(f: Callable[[float], float], low: float, high: float, xtol: float = 1e-300) -> float:
+    """Return a root of ``f`` between ``low`` and ``high``."""
     from scipy.optimize import brentq
 
     return brentq(f, low, high, xtol=xtol, rtol=1e-15, maxiter=1000)
 
 
 def _first_safe(start: float, safe: Callable[[float], bool], *, up: bool) -> float:
-    """The value nearest to ``start`` in the given direction that is safe, by growing steps from 1 ulp."""
+    """Return the value nearest to ``start`` in the given direction that is safe, by growing steps from 1 ulp."""
     value, step = start, math.ulp(start)
     for _ in range(200):
         if safe(value):
@@ -139,11 +223,36 @@ def _first_safe(start: float, safe: Callable[[float], bool], *, up: bool) -> flo
 
 
 def zcdp_to_approx(rho: float, delta: float, *, tight: bool = True) -> float:
-    """Epsilon of the (epsilon, delta)-DP that rho-zCDP implies, rounded up.
+    """Return the epsilon of the (epsilon, delta)-DP that rho-zCDP implies, rounded up.
 
-    simple: rho + 2 sqrt(rho ln(1/delta)) (Bun and Steinke 2016, Proposition 1.3).
-    tight:  smallest epsilon with min over a > 1 of exp((a-1)(a rho - epsilon))/(a-1) (1-1/a)^a <= delta
-            (Canonne, Kamath and Steinke 2020, Corollary 13).
+    Parameters
+    ----------
+    rho : float
+        Above 0.
+    delta : float
+        Strictly between 0 and 1.
+    tight : bool, optional
+        False takes the simple formula, which is never smaller.
+
+    Returns
+    -------
+    float
+        At least 0.
+
+    Raises
+    ------
+    ValueError
+        For a rho or a delta out of range.
+
+    Reference
+    ---------
+    Simple: rho + 2 sqrt(rho ln(1/delta)), Bun and Steinke 2016, Proposition 1.3. Tight: the smallest epsilon with min
+    over a > 1 of exp((a-1)(a rho - epsilon))/(a-1) (1-1/a)^a <= delta, Canonne, Kamath and Steinke 2020, Corollary 13.
+
+    Examples
+    --------
+    >>> print(f"{zcdp_to_approx(0.1, 1e-6):.3f} {zcdp_to_approx(0.1, 1e-6, tight=False):.3f}")
+    2.142 2.451
     """
     rho = checks.positive("rho", rho)
     delta = checks.strictly_between("delta", delta, 0.0, 1.0)
@@ -162,29 +271,100 @@ def zcdp_to_approx(rho: float, delta: float, *, tight: bool = True) -> float:
 
 
 def epsilon_at_order(t: float, rho: float, delta: float) -> float:
-    """The epsilon that the order a = 1 + e^t of rho-zCDP gives at delta.
+    """Return the epsilon that the order a = 1 + e^t of rho-zCDP gives at delta.
 
-    Canonne, Kamath and Steinke (2020), Corollary 13. For a fixed order the condition is linear in epsilon. Written so
-    that nothing cancels for a near 1.
+    For a fixed order the condition is linear in epsilon. Written so that nothing cancels for a near 1.
+
+    Parameters
+    ----------
+    t : float
+        Logarithm of a - 1.
+    rho : float
+        Above 0.
+    delta : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+        May be negative.
+
+    Reference
+    ---------
+    Canonne, Kamath and Steinke 2020, Corollary 13.
     """
     gap = math.exp(t)  # a - 1
     return (1 + gap) * rho + t - math.log(delta) / gap - (1 + gap) * math.log1p(gap) / gap
 
 
 def orders(rho: float, delta: float) -> tuple[float, float]:
-    """The range of t in which the best order of `epsilon_at_order` lies."""
+    """Return the range of t in which the best order of `epsilon_at_order` lies.
+
+    Parameters
+    ----------
+    rho : float
+        Above 0.
+    delta : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Lowest and highest t.
+    """
     centre = math.log(max(math.sqrt(-math.log(delta) / rho), 1e-12))
     return centre - 12, centre + 12
 
 
 def pure_to_zcdp(epsilon: float) -> float:
-    """epsilon-DP implies (epsilon^2/2)-zCDP (Bun and Steinke 2016, Proposition 1.4), rounded up."""
+    """Return the rho of the zCDP that epsilon-DP implies, rounded up: epsilon^2 / 2.
+
+    Parameters
+    ----------
+    epsilon : float
+        Above 0.
+
+    Returns
+    -------
+    float
+        Above 0.
+
+    Raises
+    ------
+    ValueError
+        For an epsilon that is not positive.
+
+    Reference
+    ---------
+    Bun and Steinke 2016, Proposition 1.4.
+    """
     epsilon = checks.positive("epsilon", epsilon)
     return math.nextafter(epsilon * epsilon / 2, math.inf)
 
 
 def to_approx(guarantee: Guarantee | GaussianDP, delta: float) -> ApproxDP | PureDP:
-    """The (epsilon, delta) statement a guarantee implies. PureDP stays as it is (delta 0 is stronger)."""
+    """Return the (epsilon, delta) statement that a guarantee implies.
+
+    Parameters
+    ----------
+    guarantee : PureDP, ApproxDP, ZCDP or GaussianDP
+        The guarantee to convert.
+    delta : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    ApproxDP or PureDP
+        A PureDP is returned as it is: delta 0 is stronger.
+
+    Raises
+    ------
+    TypeError
+        For an ApproxDP with a larger delta, which cannot be moved to a smaller one without knowing the mechanism, and
+        for NoPrivacy.
+    ValueError
+        For a delta out of range.
+    """
     if isinstance(guarantee, PureDP):
         return guarantee
     if isinstance(guarantee, ZCDP):
@@ -205,7 +385,18 @@ def to_approx(guarantee: Guarantee | GaussianDP, delta: float) -> ApproxDP | Pur
 
 
 def gaussian_square(events: tuple[Event, ...]) -> Fraction:
-    """Exact sum of mu^2 over the Gaussian events."""
+    """Return the exact sum of mu^2 over the Gaussian events.
+
+    Parameters
+    ----------
+    events : tuple of Event
+        Events of other mechanisms, also of discrete Gaussian noise, count 0.
+
+    Returns
+    -------
+    Fraction
+        At least 0.
+    """
     return sum(
         ((Fraction(e.sensitivity) / Fraction(e.scale)) ** 2 for e in events if e.mechanism == "gaussian"),
         Fraction(0),
@@ -213,13 +404,46 @@ def gaussian_square(events: tuple[Event, ...]) -> Fraction:
 
 
 def pure_sum(events: tuple[Event, ...]) -> Fraction:
-    """Exact sum of epsilon over the pure events."""
+    """Return the exact sum of epsilon over the pure events.
+
+    Parameters
+    ----------
+    events : tuple of Event
+        Events of other mechanisms count 0.
+
+    Returns
+    -------
+    Fraction
+        At least 0.
+    """
     return sum((Fraction(e.sensitivity) / Fraction(e.scale) for e in events if e.pure), Fraction(0))
 
 
 def zcdp_sum(events: tuple[Event, ...]) -> Fraction:
-    """Exact sum of rho. Gaussian, also discrete, mu^2/2; exponential mechanism epsilon^2/8 (bounded range: Cesar and
-    Rogers 2021, Lemma 17); other pure events epsilon^2/2. Raises TypeError for a mechanism without zCDP."""
+    """Return the exact sum of rho over the events.
+
+    A Gaussian event, also a discrete one, has mu^2/2; the exponential mechanism epsilon^2/8, because its range is
+    bounded; every other pure event epsilon^2/2.
+
+    Parameters
+    ----------
+    events : tuple of Event
+        What was measured.
+
+    Returns
+    -------
+    Fraction
+        At least 0.
+
+    Raises
+    ------
+    TypeError
+        For a mechanism without zCDP: additive Wishart noise.
+
+    Reference
+    ---------
+    Bounded range: Cesar and Rogers 2021, Lemma 17.
+    """
     total = gaussian_square(events) / 2
     for e in events:
         if e.pure:
@@ -233,17 +457,40 @@ def zcdp_sum(events: tuple[Event, ...]) -> Fraction:
 
 
 def _up(x: Fraction) -> float:
+    """Return the smallest float that is at least x."""
     f = float(x)
     return f if Fraction(f) >= x else math.nextafter(f, math.inf)
 
 
 def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
-    """What the events really give, in the kind that was asked for; None when nothing was measured.
+    """Return the guarantee that the events give, in the kind that was asked for.
 
-    Gaussian steps compose exactly (mu^2 adds) and pure steps add epsilon. A mixture under (epsilon, delta) is read
-    both ways that are valid, the pure part first and then the Gaussian curve, and all of it as zCDP; the better one
-    counts. Discrete Gaussian steps are read as zCDP, with all the others. One Wishart step is read off its own curve.
-    Raises TypeError when the events cannot give that kind at all.
+    Gaussian steps compose exactly (mu^2 adds) and pure steps add epsilon. A mixture under (epsilon, delta) is read in
+    both valid ways, the pure part first and then the Gaussian curve, and all of it as zCDP; the better one counts.
+    Discrete Gaussian steps are read as zCDP, with all the others. One Wishart step is read off its own curve.
+
+    Parameters
+    ----------
+    events : tuple of Event
+        What was measured.
+    asked : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The guarantee that was asked for; the answer is of its kind, or PureDP where an ApproxDP was asked for and every
+        step is pure.
+
+    Returns
+    -------
+    PureDP, ApproxDP, ZCDP or None
+        None when nothing was measured or NoPrivacy was asked for.
+
+    Raises
+    ------
+    TypeError
+        When the events cannot give that kind at all.
+
+    Guarantee
+    ---------
+    The answer holds for the events together, rounded up. It may be weaker or stronger than what was asked for; `covers`
+    compares the two.
     """
     if not events or isinstance(asked, NoPrivacy):
         return None
@@ -260,13 +507,13 @@ def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
         if len(events) > 1:
             raise TypeError("Additive Wishart noise is accounted alone, not together with other steps.")
         delta = max(delta_of_wishart_event(wishart[0], asked.epsilon), _SMALLEST_DELTA)
-        # A delta of 1 promises nothing; the type ends just below, and the statement prints it as 1.
+        # A delta of 1 guarantees nothing; the type ends just below, and the statement prints it as 1.
         return ApproxDP(asked.epsilon, min(delta, math.nextafter(1.0, 0.0)))
     if discrete:
         return _through_zcdp(events, asked)
     if not mu2:
-        found = PureDP(_up(pure))
-        return found if found.epsilon <= asked.epsilon else _smaller(found, _through_zcdp(events, asked))
+        total = PureDP(_up(pure))
+        return total if total.epsilon <= asked.epsilon else _smaller(total, _through_zcdp(events, asked))
     mu = math.nextafter(math.sqrt(_up(mu2)), math.inf) if len(events) > 1 else _single_mu(events[0])
     left = _down(max(Fraction(asked.epsilon) - pure, Fraction(0)))
     if pure <= Fraction(asked.epsilon) and delta_of_gaussian(left, mu) <= asked.delta:
@@ -276,24 +523,42 @@ def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
 
 
 def _through_zcdp(events: tuple[Event, ...], asked: ApproxDP) -> ApproxDP:
+    """Return the (epsilon, delta) statement of the events by way of zCDP, at the delta that was asked for."""
     rho = zcdp_sum(events)
     epsilon = max(zcdp_to_approx(_up(rho), asked.delta), 1e-300)
-    # The numerical conversion wiggles in its last digits, so a smaller rho may read as a larger epsilon; that a rho
-    # below one that implies the pair implies it as well needs no digits.
+    # The numerical conversion is not monotone in its last digits, so a smaller rho may give a larger epsilon. But a rho
+    # below one that implies the pair implies it too, whatever the digits.
     if epsilon > asked.epsilon and rho <= Fraction(approx_to_zcdp(asked.epsilon, asked.delta)):
         epsilon = asked.epsilon
     return ApproxDP(epsilon, asked.delta)
 
 
 def _smaller(one: PureDP | ApproxDP, other: ApproxDP) -> PureDP | ApproxDP:
-    """The statement with the smaller epsilon, the first when equal."""
+    """Return the statement with the smaller epsilon, the first when they are equal."""
     return other if other.epsilon < one.epsilon else one
 
 
 def actual_guarantee(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
-    """What the events give when the claim may be false, as for a published calibration.
+    """Return the guarantee that the events give when the claim may be false, as for a published calibration.
 
-    Like `compose`, but an additive Wishart step under a pure claim is answered with the (epsilon, delta) it has.
+    Like `compose`, but an additive Wishart step under a pure claim is answered with the (epsilon, delta) that it has.
+
+    Parameters
+    ----------
+    events : tuple of Event
+        What was measured.
+    asked : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The claim.
+
+    Returns
+    -------
+    PureDP, ApproxDP, ZCDP or None
+        None when nothing was measured or NoPrivacy was asked for.
+
+    Raises
+    ------
+    TypeError
+        When the events cannot give that kind at all.
     """
     try:
         return compose(events, asked)
@@ -304,11 +569,25 @@ def actual_guarantee(events: tuple[Event, ...], asked: Guarantee) -> Guarantee |
 
 
 def _single_mu(event: Event) -> float:
+    """Return sensitivity over scale of one event, rounded up."""
     return _up(Fraction(event.sensitivity) / Fraction(event.scale))
 
 
 def covers(asked: Guarantee, given: Guarantee | None) -> bool:
-    """True when ``given`` (from `compose`) is at least as strong as ``asked``."""
+    """Return True when ``given`` (from `compose`) is at least as strong as ``asked``.
+
+    Parameters
+    ----------
+    asked : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The guarantee that was asked for.
+    given : PureDP, ApproxDP, ZCDP or None
+        The guarantee that the events give; None, where nothing was measured, covers everything.
+
+    Returns
+    -------
+    bool
+        False also for kinds that cannot be compared.
+    """
     if given is None or isinstance(asked, NoPrivacy):
         return given is None
     if isinstance(asked, ZCDP):
@@ -321,11 +600,30 @@ def covers(asked: Guarantee, given: Guarantee | None) -> bool:
 
 
 def group(guarantee: Given, k: int) -> Given:
-    """The guarantee for k rows of one person (replace k rows).
+    """Return the guarantee for k rows of one person (replace k rows), rounded up.
 
-    PureDP k*epsilon; ZCDP k^2*rho; GaussianDP k*mu; ApproxDP, knowing no more than the pair,
-    (k*epsilon, delta (e^{k epsilon}-1)/(e^epsilon-1)). Raises ValueError when that delta reaches 1:
-    then the pair says nothing about the group, and the events have to be converted instead.
+    PureDP: k epsilon. ZCDP: k^2 rho. GaussianDP: k mu. ApproxDP, where only the pair is known:
+    (k epsilon, delta (e^{k epsilon}-1)/(e^epsilon-1)).
+
+    Parameters
+    ----------
+    guarantee : PureDP, ApproxDP, ZCDP or GaussianDP
+        The guarantee for one row.
+    k : int
+        Number of rows, at least 1.
+
+    Returns
+    -------
+    PureDP, ApproxDP, ZCDP or GaussianDP
+        Of the same kind.
+
+    Raises
+    ------
+    ValueError
+        When the delta of an ApproxDP reaches 1: the pair then gives nothing for the group, and the events have to be
+        converted instead. Also for a k that is not a whole number from 1.
+    TypeError
+        For NoPrivacy, where k is more than 1.
     """
     k = checks.whole("k", k, 1)
     if k == 1:
@@ -350,10 +648,28 @@ def group(guarantee: Given, k: int) -> Given:
 
 
 def self_compose(guarantee: Given, k: int) -> Given:
-    """The same guarantee given k times on the same rows, rounded up.
+    """Return the guarantee of k releases with the same guarantee from the same rows, rounded up.
 
     PureDP and ApproxDP add epsilon and delta (basic composition), ZCDP adds rho, GaussianDP adds mu^2.
-    Raises ValueError when the deltas add up to 1 or more.
+
+    Parameters
+    ----------
+    guarantee : PureDP, ApproxDP, ZCDP or GaussianDP
+        The guarantee of one release.
+    k : int
+        Number of releases, at least 1.
+
+    Returns
+    -------
+    PureDP, ApproxDP, ZCDP or GaussianDP
+        Of the same kind.
+
+    Raises
+    ------
+    ValueError
+        When the deltas add up to 1 or more, and for a k that is not a whole number from 1.
+    TypeError
+        For NoPrivacy.
     """
     k = checks.whole("k", k, 1)
     if isinstance(guarantee, PureDP):
@@ -378,7 +694,25 @@ def self_compose(guarantee: Given, k: int) -> Given:
 
 
 def delta_of_wishart_event(event: Event, epsilon: float) -> float:
-    """Delta at epsilon of S + W_d(m, C I) under replace-one, rounded up; C = scale / 2, freedom = m - d + 1."""
+    """Return delta at epsilon of S + W_d(m, C I) under replace-one, rounded up.
+
+    Parameters
+    ----------
+    event : Event
+        Of mechanism "wishart": C = scale / 2 and freedom = m - d + 1.
+    epsilon : float
+        At least 0; beyond 500 the answer is that for 500, which is a bound.
+
+    Returns
+    -------
+    float
+        Above 0, at most 1.
+
+    Raises
+    ------
+    ValueError
+        For an epsilon below 0 or a freedom below 2.
+    """
     # Beyond 500 e^epsilon overflows; delta falls with epsilon, so the one there is a bound.
     return wishart_delta(min(epsilon, 500.0), event.freedom, _up(Fraction(event.sensitivity) / Fraction(event.scale)))
 
@@ -387,11 +721,33 @@ def delta_of_wishart_event(event: Event, epsilon: float) -> float:
 
 
 def split(guarantee: BudgetShare, **weights: float) -> dict[str, BudgetShare]:
-    """Named shares whose composition never exceeds the whole, also in exact arithmetic.
+    """Return named shares whose composition never exceeds the whole, also in exact arithmetic.
 
-    PureDP shares add in epsilon and ZCDP shares in rho. An ApproxDP whole is opened once into mu-GDP and
-    its shares (GaussianDP) add in mu^2. NoPrivacy splits into NoPrivacy.
-    weights: positive, any sum; a single weight receives the whole.
+    PureDP shares add in epsilon and ZCDP shares in rho. An ApproxDP whole is converted once into mu-GDP, and its shares
+    (GaussianDP) add in mu^2. NoPrivacy splits into NoPrivacy.
+
+    Parameters
+    ----------
+    guarantee : PureDP, ApproxDP, ZCDP, GaussianDP or NoPrivacy
+        The whole.
+    **weights : float
+        Name and weight of each share; positive, with any sum. A single weight receives the whole.
+
+    Returns
+    -------
+    dict of str to BudgetShare
+        The share of each name.
+
+    Raises
+    ------
+    ValueError
+        For a weight that is not positive.
+
+    Examples
+    --------
+    >>> shares = split(ZCDP(0.3), diagonal=1, rest=2)
+    >>> {name: round(share.rho, 3) for name, share in shares.items()}
+    {'diagonal': 0.1, 'rest': 0.2}
     """
     total = sum((Fraction(checks.positive(f"weight of {k}", w)) for k, w in weights.items()), Fraction(0))
     parts = {k: Fraction(w) / total for k, w in weights.items()}
@@ -406,13 +762,31 @@ def split(guarantee: BudgetShare, **weights: float) -> dict[str, BudgetShare]:
 
 
 def _root_down(square: Fraction) -> float:
+    """Return the largest float near the root whose square does not exceed ``square``."""
     return _first_safe(math.sqrt(square), lambda m: Fraction(m) ** 2 <= square, up=False)
 
 
 def split_mixed(guarantee: Guarantee, **weights: float) -> dict[str, BudgetShare]:
-    """Shares for a method that mixes Gaussian and pure steps: PureDP shares of PureDP, else ZCDP shares.
+    """Return shares for a method that mixes Gaussian and pure steps: PureDP shares of PureDP, else ZCDP shares.
 
-    An ApproxDP whole is opened into the largest rho whose tight conversion stays within it.
+    An ApproxDP whole is converted into the largest rho whose tight conversion stays within it.
+
+    Parameters
+    ----------
+    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The whole.
+    **weights : float
+        Name and weight of each share; positive, with any sum.
+
+    Returns
+    -------
+    dict of str to BudgetShare
+        The share of each name.
+
+    Raises
+    ------
+    ValueError
+        For a weight that is not positive.
     """
     if isinstance(guarantee, ApproxDP):
         guarantee = ZCDP(approx_to_zcdp(guarantee.epsilon, guarantee.delta))
@@ -420,7 +794,25 @@ def split_mixed(guarantee: Guarantee, **weights: float) -> dict[str, BudgetShare
 
 
 def approx_to_zcdp(epsilon: float, delta: float) -> float:
-    """Largest rho whose zCDP implies (epsilon, delta)-DP by the tight conversion, rounded down."""
+    """Return the largest rho whose zCDP implies (epsilon, delta)-DP by the tight conversion, rounded down.
+
+    Parameters
+    ----------
+    epsilon : float
+        Above 0.
+    delta : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+        Above 0.
+
+    Raises
+    ------
+    ValueError
+        For an epsilon or a delta out of range.
+    """
     epsilon = checks.positive("epsilon", epsilon)
     high = 1.0
     while zcdp_to_approx(high, delta) <= epsilon:
@@ -433,8 +825,27 @@ def approx_to_zcdp(epsilon: float, delta: float) -> float:
 
 
 def pure_epsilon(share: BudgetShare, *, exponential: bool = False) -> float:
-    """Epsilon a pure step may spend of a share: PureDP epsilon; ZCDP sqrt(2 rho), or sqrt(8 rho) for an exponential
-    mechanism. Infinite for NoPrivacy."""
+    """Return the epsilon that a pure step may spend of a share.
+
+    PureDP: epsilon. ZCDP: sqrt(2 rho), or sqrt(8 rho) for an exponential mechanism.
+
+    Parameters
+    ----------
+    share : PureDP, ZCDP or NoPrivacy
+        The share.
+    exponential : bool, optional
+        True for an exponential mechanism, whose range is bounded.
+
+    Returns
+    -------
+    float
+        Above 0; infinite for NoPrivacy.
+
+    Raises
+    ------
+    TypeError
+        For ApproxDP and GaussianDP shares.
+    """
     if isinstance(share, NoPrivacy):
         return math.inf
     if isinstance(share, PureDP):
@@ -445,6 +856,7 @@ def pure_epsilon(share: BudgetShare, *, exponential: bool = False) -> float:
 
 
 def _down(x: Fraction) -> float:
+    """Return the largest float that is at most x, for x >= 0."""
     f = float(x)
     return f if Fraction(f) <= x else math.nextafter(f, 0.0)
 
@@ -453,7 +865,27 @@ def _down(x: Fraction) -> float:
 
 
 def gaussian_scale(share: BudgetShare, sensitivity: float) -> float:
-    """Standard deviation of Gaussian noise for a statistic of this l2 sensitivity; 0 for NoPrivacy."""
+    """Return the standard deviation of Gaussian noise that spends a share.
+
+    Parameters
+    ----------
+    share : ZCDP, ApproxDP, GaussianDP or NoPrivacy
+        The share to spend.
+    sensitivity : float
+        Largest change of the statistic between neighbours in the l2 norm, above 0.
+
+    Returns
+    -------
+    float
+        In the unit of the sensitivity; 0 for NoPrivacy.
+
+    Raises
+    ------
+    TypeError
+        For PureDP, which no Gaussian noise gives.
+    ValueError
+        For a sensitivity that is not positive, or a scale above 1e300.
+    """
     if isinstance(share, NoPrivacy):
         return 0.0
     limit = Fraction(mu_of(share))
@@ -462,9 +894,28 @@ def gaussian_scale(share: BudgetShare, sensitivity: float) -> float:
 
 
 def laplace_scale(share: BudgetShare, sensitivity: float) -> float:
-    """Scale of Laplace noise for a statistic of this l1 sensitivity; 0 for NoPrivacy.
+    """Return the scale of Laplace noise that spends a share.
 
-    Accepts PureDP; ApproxDP spends its epsilon (delta stays unused); ZCDP spends epsilon = sqrt(2 rho).
+    PureDP spends its epsilon, ApproxDP its epsilon (delta stays unused), ZCDP epsilon = sqrt(2 rho).
+
+    Parameters
+    ----------
+    share : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The share to spend.
+    sensitivity : float
+        Largest change of the statistic between neighbours in the l1 norm, above 0.
+
+    Returns
+    -------
+    float
+        In the unit of the sensitivity; 0 for NoPrivacy.
+
+    Raises
+    ------
+    TypeError
+        For a GaussianDP share.
+    ValueError
+        For a sensitivity that is not positive, or a scale above 1e300.
     """
     if isinstance(share, NoPrivacy):
         return 0.0
@@ -479,7 +930,7 @@ def laplace_scale(share: BudgetShare, sensitivity: float) -> float:
 
 
 def _smallest_scale(share: BudgetShare, sensitivity: Fraction, limit: Fraction) -> float:
-    """The smallest scale near sensitivity / limit at which their quotient does not exceed the limit."""
+    """Return the smallest scale near sensitivity / limit at which their quotient does not exceed the limit."""
     start = float(sensitivity) / float(limit)
     if start > _LARGEST_SCALE:
         raise ValueError(f"{share} needs a noise scale above 1e300, which is never drawn. Ask for a weaker guarantee.")
@@ -487,26 +938,67 @@ def _smallest_scale(share: BudgetShare, sensitivity: Fraction, limit: Fraction) 
 
 
 def classical_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -> float:
-    """The textbook scale sensitivity * sqrt(2 ln(1.25/delta)) / epsilon, proved for epsilon < 1 only.
+    """Return the textbook scale sensitivity * sqrt(2 ln(1.25/delta)) / epsilon, proved for epsilon < 1 only.
 
-    For comparison and for as-published calibrations; what it really gives is `delta_of_gaussian`.
-    Dwork and Roth (2014), Theorem A.1.
+    For comparison and for as-published calibrations; `delta_of_gaussian` has what it actually gives.
+
+    Parameters
+    ----------
+    epsilon : float
+        Above 0.
+    delta : float
+        Above 0, below 1.25.
+    sensitivity : float
+        In the l2 norm.
+
+    Returns
+    -------
+    float
+        In the unit of the sensitivity.
+
+    Reference
+    ---------
+    Dwork and Roth 2014, Theorem A.1.
     """
     return sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
 
-# --- what an attacker can do --------------------------------------------------------------------------------
+# --- the attacker's success ---------------------------------------------------------------------------------
 
 
 def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
-    """Best possible probability of guessing which of two equally likely neighbours is the real one.
+    """Return the best possible probability of guessing which of two equally likely neighbours is the actual one.
 
-    0.5 is no information. Exact for Gaussian noise (mu-GDP): Phi(mu/2). For PureDP e^eps/(1+e^eps); for
-    ApproxDP the tight (e^eps + delta)/(1+e^eps). The success is (1 + TV)/2, TV the total variation of the two laws.
-    For ZCDP an upper bound, the smaller of two. The Renyi divergence of order a > 1 is at most a rho, so its limit at
-    a = 1, the Kullback-Leibler divergence, is at most rho, and TV <= sqrt(rho/2) (Pinsker): 1/2 + sqrt(rho/8). And
-    the smallest of the bounds that follow from its (epsilon, delta) curve, the better one from about rho = 1.4 on.
-    Kairouz, Oh and Viswanath (2015), Theorem 2.1; Dong, Roth and Su (2022), Section 2.
+    0.5 is no information. The success is (1 + TV)/2, TV the total variation between the two distributions of the
+    answer.
+
+    Parameters
+    ----------
+    guarantee : PureDP, ApproxDP, ZCDP, GaussianDP, NoPrivacy or None
+        None where nothing was measured.
+
+    Returns
+    -------
+    float
+        From 0.5 to 1.
+
+    Reference
+    ---------
+    Kairouz, Oh and Viswanath 2015, Theorem 2.1; Dong, Roth and Su 2022, Section 2.
+
+    Notes
+    -----
+    Exact for Gaussian noise (mu-GDP): Phi(mu/2). For PureDP e^eps/(1+e^eps); for ApproxDP the tight
+    (e^eps + delta)/(1+e^eps).
+
+    For ZCDP an upper bound, the smaller of two. The Renyi divergence of order a > 1 is at most a rho, so its limit at a
+    = 1, the Kullback-Leibler divergence, is at most rho, and TV <= sqrt(rho/2) (Pinsker): 1/2 + sqrt(rho/8). The other
+    is the smallest of the bounds that follow from its (epsilon, delta) curve, the better one from about rho = 1.4 on.
+
+    Examples
+    --------
+    >>> round(attacker_success(PureDP(1.0)), 3)
+    0.731
     """
     if guarantee is None:
         return 0.5
@@ -529,7 +1021,25 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
 
 
 def attacker_on_events(events: tuple[Event, ...], asked: Guarantee) -> float:
-    """`attacker_success` from the events themselves: exact when every step is Gaussian."""
+    """Return `attacker_success` from the events themselves: exact when every step is Gaussian.
+
+    Parameters
+    ----------
+    events : tuple of Event
+        What was measured.
+    asked : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The guarantee that was asked for.
+
+    Returns
+    -------
+    float
+        From 0.5 to 1.
+
+    Raises
+    ------
+    TypeError
+        When the events cannot give the kind that was asked for.
+    """
     if not events:
         return attacker_success(asked if isinstance(asked, NoPrivacy) else None)
     mu2 = gaussian_square(events)

@@ -1,7 +1,7 @@
-"""Checks that read like sentences.
+"""Checks whose message is a sentence for the user.
 
-Each raises ``ValueError`` naming the parameter, its value, the limit and, where one helps, the remedy.
-The same sentence is shown to the person at the screen, so it should be kind.
+Each raises ``ValueError`` naming the parameter, its value, the limit and, where one helps, the remedy. The same
+sentence is shown on the screen, so it should be kind.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ Choice = TypeVar("Choice")
 
 
 def _finish(sentence: str, remedy: str) -> str:
+    """Return the sentence with its remedy, if there is one."""
     return f"{sentence}. {remedy}" if remedy else f"{sentence}."
 
 
 def number(name: str, value: object) -> float:
-    """``value`` as a finite float."""
+    """Return ``value`` as a finite float."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise ValueError(f"{name} must be a number, got {name}={value!r}.")
     try:
@@ -32,7 +33,7 @@ def number(name: str, value: object) -> float:
 
 
 def positive(name: str, value: object, remedy: str = "") -> float:
-    """``value`` as a finite float > 0."""
+    """Return ``value`` as a finite float > 0."""
     x = number(name, value)
     if x <= 0:
         raise ValueError(_finish(f"{name} must be > 0, got {name}={value}", remedy))
@@ -40,7 +41,7 @@ def positive(name: str, value: object, remedy: str = "") -> float:
 
 
 def in_range(name: str, value: object, low: float, high: float, remedy: str = "") -> float:
-    """``value`` as a float with low <= value <= high."""
+    """Return ``value`` as a float with low <= value <= high."""
     x = number(name, value)
     if not low <= x <= high:
         raise ValueError(_finish(f"{name} must lie in [{low:g}, {high:g}], got {name}={value}", remedy))
@@ -48,7 +49,7 @@ def in_range(name: str, value: object, low: float, high: float, remedy: str = ""
 
 
 def strictly_between(name: str, value: object, low: float, high: float, remedy: str = "") -> float:
-    """``value`` as a float with low < value < high."""
+    """Return ``value`` as a float with low < value < high."""
     x = number(name, value)
     if not low < x < high:
         raise ValueError(_finish(f"{name} must be > {low:g} and < {high:g}, got {name}={value}", remedy))
@@ -56,7 +57,7 @@ def strictly_between(name: str, value: object, low: float, high: float, remedy: 
 
 
 def whole(name: str, value: Any, low: float, high: float | None = None, remedy: str = "") -> int:
-    """``value`` as an int with low <= value (<= high)."""
+    """Return ``value`` as an int with low <= value (<= high)."""
     x = number(name, value)
     if x != int(x):
         raise ValueError(_finish(f"{name} must be a whole number, got {name}={value}", remedy))
@@ -67,7 +68,7 @@ def whole(name: str, value: Any, low: float, high: float | None = None, remedy: 
 
 
 def one_of(name: str, value: Any, choices: tuple[Choice, ...], remedy: str = "") -> Choice:
-    """``value`` itself, where it is one of ``choices``."""
+    """Return ``value`` itself, where it is one of ``choices``."""
     if value not in choices:
         listed = ", ".join(map(repr, choices))
         raise ValueError(_finish(f"{name} must be one of {listed}, got {name}={value!r}", remedy))
@@ -75,7 +76,10 @@ def one_of(name: str, value: Any, choices: tuple[Choice, ...], remedy: str = "")
 
 
 def words(name: str, value: object, meaning: str) -> str:
-    """``value`` without the blanks around it, where it is text that can be written down; meaning: what it should be."""
+    """Return ``value`` without the blanks around it, where it is text that can be written down.
+
+    ``meaning`` is what the text should be, for the message.
+    """
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{name} must be {meaning}.")
     if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
@@ -84,7 +88,7 @@ def words(name: str, value: object, meaning: str) -> str:
 
 
 def square(name: str, matrix: np.ndarray) -> np.ndarray:
-    """A finite symmetric float64 matrix (symmetric to 1e-9 of its largest entry)."""
+    """Return a finite symmetric float64 matrix (symmetric to 1e-9 of its largest entry)."""
     a = np.asarray(matrix, dtype=np.float64)
     if a.ndim != 2 or a.shape[0] != a.shape[1] or a.shape[0] == 0:
         raise ValueError(f"{name} must be a square matrix, got shape {a.shape}.")

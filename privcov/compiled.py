@@ -1,4 +1,4 @@
-"""Machine code from Python functions, by numba; on disk where it can be kept there."""
+"""Compile Python functions to machine code with numba, cached on disk where that is possible."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from numba import njit
 
 
 def compiled(function: Callable) -> Callable:
-    """``function`` compiled at its first call, and without Python's lock while it runs.
+    """Return ``function`` compiled at its first call, running without Python's global lock.
 
-    Kept in numba's cache for the next process. Where there is no folder that numba may write to, as in an installation
-    that is read only, every process compiles for itself: seconds more at the first call, the same numbers.
+    The code is kept in numba's cache for the next process. Where numba may not write to any folder, as in a read-only
+    installation, every process compiles for itself: seconds more at the first call, the same numbers.
     """
     try:
         return njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # numba looks for the folder when it decorates, and found none
+    except RuntimeError:  # numba looks for a folder when it decorates, and there is none
         return njit(nogil=True)(function)

@@ -1,4 +1,4 @@
-"""A data set whose rows may be looked at: synthetic, or declared public. Maybe with a known truth.
+"""A data set whose rows may be read: synthetic, or declared public, perhaps with a known truth.
 
 Nothing here accepts rows as private. Bounds are public facts that come from outside the rows.
 """
@@ -22,15 +22,31 @@ if TYPE_CHECKING:
     from privcov.table_files.reading import Paths
 
 T = TypeVar("T")
-# Called while a table in files is read, from whichever thread reads: (rows read, rows in all, seconds so far).
+# Called while a table in files is read, from the thread that reads: (rows read, rows in all, seconds so far).
 Progress = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What a generator knows: the population covariance, in the data's units; the mean is zero.
+    """The population that a generator draws from, in the data's units; its mean is zero.
 
-    precision: its inverse. graph: d x d bool, True where the precision is non-zero off the diagonal, or None.
+    Attributes
+    ----------
+    covariance : ndarray of shape (d, d)
+        The population covariance.
+    precision : ndarray of shape (d, d) or None
+        Its inverse.
+    graph : ndarray of bool of shape (d, d) or None
+        True where the precision is non-zero off the diagonal.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> truth = privcov.source("ar1-covariance", n=100, d=3, seed=0).truth
+    >>> print(truth.covariance.round(2))
+    [[1.   0.6  0.36]
+     [0.6  1.   0.6 ]
+     [0.36 0.6  1.  ]]
     """
 
     covariance: np.ndarray
@@ -43,32 +59,44 @@ class RowsInFiles(TypeError):
 
 
 class Kept:
-    """What was computed from the rows of a data set, each thing once; never part of what the data set is.
+    """Values computed from the rows of a data set, each once; never part of what the data set is.
 
-    Data sets that differ in their row bound alone share it, so what depends on the bound has it in its key. Each key
-    belongs to the one function that computes it.
+    Data sets that differ only in their row bound share it, so a value that depends on the bound has it in its key. Each
+    key belongs to the one function that computes it.
     """
 
     def __init__(self) -> None:
-        self._found: dict[Hashable, Any] = {}
+        self._values: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """What is kept under the key; computed when it is asked for first."""
-        if key not in self._found:
-            self._found[key] = compute()
-        return self._found[key]
+        """Return the value under the key, computed at the first call."""
+        if key not in self._values:
+            self._values[key] = compute()
+        return self._values[key]
 
     def forget(self) -> None:
-        """Compute everything again when it is asked for."""
-        self._found.clear()
+        """Drop all values; they are computed again when they are needed."""
+        self._values.clear()
 
 
 class FileRows:
-    """Stands where the rows of a table in files would be: it knows their shape, and refuses everything else.
+    """Placeholder for the rows of a table in files: it has their shape and refuses everything else.
 
-    table: a `privcov.table_files.TableFiles`. shape: (rows that count, columns). missing: the rule for missing cells of
-    public rows, "" or "drop-row". private_pass: (facts, secrets, sums) of the one pass over private rows; it
-    belongs to `privcov.measurements`.
+    Parameters
+    ----------
+    table : privcov.table_files.TableFiles
+        The table.
+    shape : tuple of (int, int)
+        Rows that count, and columns.
+    progress : callable or None
+        Called with (rows read, rows in all, seconds so far), from the thread that reads.
+    missing : str
+        The rule for missing cells of public rows, "" or "drop-row".
+
+    Attributes
+    ----------
+    private_pass : tuple or None
+        (facts, secrets, sums) of the one pass over private rows; it belongs to `privcov.measurements`.
     """
 
     def __init__(
@@ -78,6 +106,7 @@ class FileRows:
         self.private_pass: tuple[Any, Any, Any] | None = None
 
     def _refuse(self, *_: object) -> NoReturn:
+        """Raise RowsInFiles."""
         raise RowsInFiles(
             "The rows of this table stay in their files: only methods that need its one moment work on it. "
             "Where it fits into memory, read the columns and use from_rows."
@@ -93,13 +122,41 @@ class FileRows:
 
 @dataclass(frozen=True, eq=False)
 class Dataset(InUnits):
-    """n rows of d numbers that need no protection, with the public facts a private measurement would use.
+    """Rows of numbers that need no protection, with the public facts that a private measurement would use.
 
-    graphs: published reference networks by name, each d x d bool, symmetric, False on the diagonal; not a truth.
-    classes: public list of the names that labels may have, or () to take the distinct labels of these public rows.
+    Make one with `from_rows`, `from_files` or `privcov.source`.
 
-    units: its working units; ``row_bound``, ``bounds``, ``origin`` and ``scale`` are theirs. Make one with `from_rows`
-    or `privcov.source`.
+    Attributes
+    ----------
+    rows : ndarray of shape (n, d) or FileRows
+        The rows, in the data's units; a placeholder where they stay in files.
+    units : Units
+        The working units; ``row_bound``, ``bounds``, ``origin`` and ``scale`` are theirs.
+    columns : tuple of str
+        Names of the d columns.
+    name : str
+        Name of the data set.
+    provenance : str
+        "simulated" or "public".
+    labels : ndarray of shape (n,) or None
+        One label per row.
+    truth : Truth or None
+        The population, where it is known.
+    mean_is_zero : bool
+        True where the mean is publicly known to be zero.
+    graphs : Mapping of str to ndarray
+        Published reference networks by name, each d x d bool, symmetric, False on the diagonal; not a truth.
+    classes : tuple of str
+        Public list of the names that labels may have, or () to take the distinct labels of these public rows.
+    kept : Kept
+        Values that were computed from the rows.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> ds = privcov.Dataset.from_rows([[0.1, 0.2], [0.3, -0.1]], row_bound=1.0, columns=["a", "b"])
+    >>> ds.n, ds.d, ds.columns
+    (2, 2, ('a', 'b'))
     """
 
     rows: np.ndarray | FileRows
@@ -131,20 +188,47 @@ class Dataset(InUnits):
         name: str = "rows",
         provenance: str = "public",
     ) -> Dataset:
-        """A data set from an array.
+        """Make a data set from an array.
 
-        X:            n x d, finite numbers; copied, never modified.
-        row_bound:    R > 0, Euclidean norm in working units beyond which a row is scaled down. Default: 1.0,
-                      or sqrt(d) when bounds are given (then no row can exceed it).
-        bounds:       d x 2, public lower and upper limit per column; values beyond are clipped.
-        typical:      d public typical values inside the bounds (default: the middle); they become the origin,
-                      which keeps the mean small at no privacy cost.
-        labels:       n labels or None. columns: d names or None.
-        mean_is_zero: True only where the mean is publicly known to be zero (a generator's own fact).
-        graphs:       published reference networks by name (see the class), for example of a textbook.
-        classes:      the public list of class names, for ``release(..., centre="classes")``; None takes the distinct
-                      labels, which private rows would not allow.
-        provenance:   "simulated" or "public"; every chart repeats it.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Finite numbers; copied, never modified.
+        row_bound : float or None
+            R > 0, Euclidean norm in working units beyond which a row is scaled down. Default: 1.0, or sqrt(d) when
+            bounds are given (then no row can exceed it).
+        bounds : array-like of shape (d, 2) or None
+            Public lower and upper limit per column; values beyond are clipped.
+        labels : sequence of length n or None
+            One label per row.
+        columns : iterable of d names or None
+            Default: x1, x2, ...
+        truth : Truth or None
+            The population, where it is known.
+        typical : array-like of shape (d,) or None
+            Public typical values inside the bounds (default: the middle); they become the origin, which keeps the mean
+            small at no privacy cost.
+        mean_is_zero : bool
+            True only where the mean is publicly known to be zero (a generator's own fact).
+        graphs : Mapping of str to ndarray or None
+            Published reference networks by name (see the class), for example of a textbook.
+        classes : iterable of names or None
+            The public list of class names, for ``release(..., centre="classes")``; None takes the distinct labels,
+            which private rows would not allow.
+        name : str
+            Name of the data set.
+        provenance : {"simulated", "public"}
+            Repeated on every chart.
+
+        Returns
+        -------
+        Dataset
+            The rows are read-only.
+
+        Raises
+        ------
+        ValueError
+            For rows, bounds, names or labels that do not fit.
         """
         rows = np.array(X, dtype=np.float64, order="C", copy=True)
         if rows.ndim != 2 or 0 in rows.shape:
@@ -192,18 +276,51 @@ class Dataset(InUnits):
         provenance: str = "public",
         progress: Progress | None = None,
     ) -> Dataset:
-        """A data set that stays in its files: CSV (plain or gz), Parquet, Arrow; one, many, a folder or a pattern.
+        """Make a data set that stays in its files: CSV (plain or gz), Parquet or Arrow.
 
         Only headers and the number of rows are read here. The numbers are read in one pass, block by block, when a
-        method first asks for the moment, and again for another row bound; the moment is that of `from_rows` within
+        method first asks for the moment, and again for another row bound. The moment is that of `from_rows` within
         2^-20 per entry in unit-ball units (usually far closer); its bits do not depend on how the rows lie in files.
 
-        label:    column of class names, with ``classes``, their public list.
-        columns:  names to use; None takes all columns of the first file but the label.
-        missing:  "" refuses missing and infinite cells; "drop-row" leaves such rows out, and reads the numbers once
-                  more, for their number.
-        progress: called with (rows read, rows in all, seconds). The rest: see `from_rows`.
-        Raises TableFileError (a ValueError) for files that cannot be read as they should.
+        Parameters
+        ----------
+        paths : path, folder, pattern or list of them
+            One file, many, all files of a folder, or those that match a pattern.
+        row_bound : float or None
+            See `from_rows`.
+        bounds : array-like of shape (d, 2) or None
+            See `from_rows`.
+        label : str
+            Column of class names, with ``classes``, their public list.
+        columns : sequence of str or None
+            Names to use; None takes all columns of the first file but the label.
+        classes : iterable of names or None
+            The public list of class names; required with ``label``.
+        typical : array-like of shape (d,) or None
+            See `from_rows`.
+        missing : {"", "drop-row"}
+            "" refuses missing and infinite cells; "drop-row" leaves such rows out, and reads the numbers once more, for
+            their number.
+        mean_is_zero : bool
+            See `from_rows`.
+        name : str
+            Name of the data set.
+        provenance : {"simulated", "public"}
+            Repeated on every chart.
+        progress : callable or None
+            Called with (rows read, rows in all, seconds so far), from the thread that reads.
+
+        Returns
+        -------
+        Dataset
+            Its ``rows`` are a placeholder.
+
+        Raises
+        ------
+        TableFileError
+            A ValueError, for files that cannot be read as they should.
+        ValueError
+            For a declaration that does not fit.
         """
         from privcov import table_files
 
@@ -238,12 +355,12 @@ class Dataset(InUnits):
         return self.rows.shape[1]
 
     def with_row_bound(self, row_bound: float) -> Dataset:
-        """The same rows under another R; what was computed from the rows is shared, not computed again."""
+        """Return the same rows under another R; values computed from the rows are shared, not computed again."""
         bound = checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
         return dataclasses.replace(self, units=self.units.with_row_bound(bound))
 
     def to_working(self, block: slice = slice(None)) -> np.ndarray:
-        """Rows in working units (before the row bound), as a new array."""
+        """Return rows in working units (before the row bound), as a new array."""
         rows = self.rows[block]
         return rows.copy() if self.bounds is None else self.units.to_working(rows)
 
@@ -255,7 +372,7 @@ def _units(
     typical: ArrayLike | None,
     mean_is_zero: bool,
 ) -> Units:
-    """The units as declared, or as they are without a declaration."""
+    """Return the units as declared, or the data's own where nothing is declared."""
     d, origin, limits = len(names), np.zeros(len(names)), None
     if bounds is not None:
         limits = _check_bounds(bounds, names)
@@ -280,6 +397,7 @@ def _units(
 
 
 def _check_bounds(bounds: ArrayLike, names: tuple[str, ...]) -> np.ndarray:
+    """Return the bounds as an array, or raise ValueError."""
     b = np.array(bounds, dtype=np.float64, copy=True)
     if b.shape != (len(names), 2):
         raise ValueError(f"bounds must have shape ({len(names)}, 2), (low, high) per column, got {b.shape}.")
@@ -292,7 +410,7 @@ def _check_bounds(bounds: ArrayLike, names: tuple[str, ...]) -> np.ndarray:
 
 
 def _whole_rows(table: TableFiles) -> int:
-    """Number of rows of a table in files without a missing or infinite cell."""
+    """Return the number of rows of a table in files without a missing or infinite cell."""
     from privcov import engine, table_files
 
     tasks = [(part, table.columns, table.label) for part in table_files.parts_of(table)]
@@ -300,6 +418,7 @@ def _whole_rows(table: TableFiles) -> int:
 
 
 def _whole_rows_of(task: tuple) -> int:
+    """Return that number for one part of the files."""
     from privcov.table_files import blocks_of
 
     part, columns, label = task

@@ -1,8 +1,8 @@
-"""The former room of sweeps, papers, advice and previews, for scripts written or exported before it was split.
+"""Old import names of sweeps, papers, advice and previews, for scripts from before the package was split.
 
-`MOVED` has its modules, and where each is now; importing the old name gives the very same module, or, where `ELSEWHERE`
-says that some of its names went to another, a module that has all of them. Only the numbers of the lessons, which no
-page ever exported, are gone from here (`GONE`): they belong to the lessons in `pages/lessons`.
+`MOVED` lists the old modules with their present names; importing the old name gives the same module, or, where
+`ELSEWHERE` lists names that went to another module, one that has all of them. Only the numbers of the lessons, which no
+page ever exported, are gone (`GONE`): they belong to the lessons in `pages/lessons`.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ MOVED |= {
     "published_verdicts": "papers.verdicts",
     "reproduce": "papers.reproduce",
 }
-# Names that are not in the module where the rest of their old module is, or have another name there.
+# Names that moved to another module than the rest of their old module, or have another name now.
 ELSEWHERE = {
     "advice": {"FAR": "advice.answer.FAR"},
+    "preview": {"planned_law": "owner.preview.planned_noise"},
     "presets": {
         "PRESETS": "papers.catalogue.PRESETS",
         "PURE_5": "papers.dong2022.figures.PURE_PRESETS",
@@ -91,38 +92,43 @@ __path__: list[str] = []  # a package without files: the finder below knows its 
 
 
 def _module(old: str) -> ModuleType:
-    """The module that ``old`` is now, or one of its own where `ELSEWHERE` has some of its names."""
+    """Return the present module of ``old``, or one with the names of several where `ELSEWHERE` lists some."""
     module = importlib.import_module(f"privcov.{MOVED[old]}")
     if old not in ELSEWHERE:
         return module
     names = dict(vars(module))
     for name, where in ELSEWHERE[old].items():
-        home, _, now = where.rpartition(".")
-        names[name] = getattr(importlib.import_module(f"privcov.{home}"), now)
+        module_name, _, now = where.rpartition(".")
+        names[name] = getattr(importlib.import_module(f"privcov.{module_name}"), now)
     joined = ModuleType(f"{__name__}.{old}", module.__doc__)
     vars(joined).update({name: value for name, value in names.items() if not name.startswith("__")})
     return joined
 
 
 class _Moved(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finder and loader of the old names."""
+
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        room, _, name = fullname.rpartition(".")
-        if room == __name__ and name in GONE:
+        """Return a spec for an old name, None for any other."""
+        package, _, name = fullname.rpartition(".")
+        if package == __name__ and name in GONE:
             raise ModuleNotFoundError(
                 f"{fullname} is no longer part of the package: each lesson has its numbers in its own file, in the "
                 "folder pages/lessons of the source.",
                 name=fullname,
             )
-        return importlib.machinery.ModuleSpec(fullname, self) if room == __name__ and name in MOVED else None
+        return importlib.machinery.ModuleSpec(fullname, self) if package == __name__ and name in MOVED else None
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        """Return the present module, and keep its own spec."""
         module = _module(spec.name.rpartition(".")[2])
         spec.loader_state = module.__spec__ or spec
         return module
 
     def exec_module(self, module: ModuleType) -> None:
+        """Give the module its own spec back; it ran long ago."""
         assert module.__spec__ is not None
         module.__spec__ = module.__spec__.loader_state  # the module keeps its own name; it ran long ago
 

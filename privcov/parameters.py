@@ -1,7 +1,7 @@
 """A parameter of a method or a source: one dataclass field that also describes its own widget.
 
-The field's metadata carry unit, bounds, label, help and reference, so the form, the gallery, the command line
-and the checks all read the same place.
+The field's metadata carry unit, bounds, label, help and reference, so the form, the gallery, the command line and the
+checks all read the same place.
 """
 
 from __future__ import annotations
@@ -16,10 +16,36 @@ from privcov import checks
 
 @dataclass(frozen=True)
 class Spec:
-    """How one parameter is called, checked and shown. Bounds are inclusive; ``choices`` wins over bounds.
+    """Name, check and display of one parameter.
 
-    ends: what a small and what a large value does, in a few words, for the two ends of a slider.
-    advanced: rarely changed, so the form keeps it in a fold of its own. reference: where a paper speaks of it.
+    Attributes
+    ----------
+    name : str
+        Name of the field.
+    default : object
+        Its default; the type of the default is the type of the parameter.
+    label : str
+        Its name in a form.
+    help : str
+        Its explanation in a form.
+    low : float or None
+        Smallest value, inclusive; required for numbers.
+    high : float or None
+        Largest value, inclusive; required for float numbers.
+    choices : tuple
+        The values to choose from; they take precedence over the bounds.
+    unit : str
+        Unit of the value.
+    reference : str
+        Where a paper discusses it.
+    advanced : bool
+        True where it is rarely changed; the form keeps it in a fold.
+    shown_if : Mapping of str to object
+        Values of other parameters with which the form shows it.
+    log : bool
+        True for a logarithmic slider.
+    ends : tuple of (str, str)
+        What a small and a large value does, in a few words, for the two ends of a slider.
     """
 
     name: str
@@ -42,7 +68,13 @@ class Spec:
         return not self.choices and not isinstance(self.default, bool) and (self.log or isinstance(self.default, float))
 
     def check(self, value: Any) -> Any:
-        """The value in its own type, or ValueError naming parameter, value and limit."""
+        """Return the value in the parameter's type.
+
+        Raises
+        ------
+        ValueError
+            For a value that is not allowed; the message names parameter, value and limit.
+        """
         if self.choices:
             return checks.one_of(self.name, value, self.choices)
         if value is None and self.default is None:
@@ -57,12 +89,38 @@ class Spec:
 
 
 def parameter(default: Any, label: str, **fields: Any) -> Any:
-    """A dataclass field with a `Spec`; ``low`` and ``high`` are required for numbers."""
+    """Return a dataclass field with a `Spec`.
+
+    Parameters
+    ----------
+    default : object
+        Its default; the type of the default is the type of the parameter.
+    label : str
+        Its name in a form.
+    **fields : object
+        The rest of the `Spec`; ``low`` and ``high`` are required for numbers.
+
+    Returns
+    -------
+    dataclasses.Field
+        For the right-hand side of an annotated name in a dataclass.
+    """
     return dataclasses.field(default=default, metadata={"spec": {"label": label, **fields}})
 
 
 def specs(cls: type) -> tuple[Spec, ...]:
-    """The parameters of a dataclass, in order."""
+    """Return the parameters of a dataclass, in order.
+
+    Parameters
+    ----------
+    cls : type
+        A dataclass with fields made by `parameter`.
+
+    Returns
+    -------
+    tuple of Spec
+        Fields without a `Spec` are left out.
+    """
     return tuple(
         Spec(name=f.name, default=f.default, **f.metadata["spec"])
         for f in dataclasses.fields(cls)
@@ -81,7 +139,27 @@ class Checked:
 
 
 def build(cls: type, owner: str, values: Mapping[str, Any]) -> Any:
-    """``cls(**values)`` with a kind sentence for a name it does not know."""
+    """Return ``cls(**values)``, or explain which parameters there are.
+
+    Parameters
+    ----------
+    cls : type
+        A dataclass with fields made by `parameter`.
+    owner : str
+        What has the parameters, for the message.
+    values : Mapping of str to object
+        Values by name; the others take their defaults.
+
+    Returns
+    -------
+    object
+        An instance of ``cls``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name or a value that is not allowed.
+    """
     known = [s.name for s in specs(cls)]
     for name in values:
         if name not in known:

@@ -1,7 +1,7 @@
-"""The vocabulary of a guarantee: three types, the neighbouring relation, and what was spent (events).
+"""The vocabulary of a guarantee: its types, the neighbouring relation, and what was spent (events).
 
-PureDP, ApproxDP and ZCDP are separate frozen types, so a rho can never be passed for an epsilon.
-An ``Event`` says what one measurement did to the rows; the accountant reads events and nothing else.
+PureDP, ApproxDP and ZCDP are separate frozen types, so a rho can never be passed for an epsilon. An ``Event`` describes
+what one measurement did to the rows; the accountant reads events and nothing else.
 """
 
 from __future__ import annotations
@@ -16,16 +16,65 @@ _BIGGER = "Epsilon 0 would mean an answer independent of the data; that is the m
 
 
 def shown(value: float, digits: int) -> str:
-    """The value with so many significant digits, rounded up: a statement must not look stronger than it is."""
+    """Return the value as text with so many significant digits, rounded up.
+
+    A statement must not look stronger than it is.
+
+    Parameters
+    ----------
+    value : float
+        A finite number.
+    digits : int
+        At least 1.
+
+    Returns
+    -------
+    str
+        In the shortest form, as of format code "g".
+
+    Examples
+    --------
+    >>> shown(0.12345, 3)
+    '0.124'
+    """
     return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(repr(value)))):.{digits}g}"
 
 
 @final
 @dataclass(frozen=True)
 class PureDP:
-    """Pure epsilon-DP: P(M(D) in A) <= exp(epsilon) P(M(D') in A) for all neighbours D, D'.
+    """Pure epsilon-DP.
 
-    epsilon: > 0, no unit. Dwork, McSherry, Nissim and Smith (2006), Definition 1.
+    Parameters
+    ----------
+    epsilon : float
+        Above 0, no unit.
+
+    Attributes
+    ----------
+    kind : str
+        "pure".
+    name : str
+        "Pure DP".
+
+    Raises
+    ------
+    ValueError
+        For an epsilon that is not positive.
+
+    Guarantee
+    ---------
+    P(M(D) in A) <= exp(epsilon) P(M(D') in A) for all neighbours D, D' and every set A of answers.
+
+    Reference
+    ---------
+    Dwork, McSherry, Nissim and Smith 2006, Definition 1.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> print(privcov.PureDP(epsilon=0.5))
+    0.5-DP
     """
 
     epsilon: float
@@ -42,10 +91,40 @@ class PureDP:
 @final
 @dataclass(frozen=True)
 class ApproxDP:
-    """Approximate (epsilon, delta)-DP: P(M(D) in A) <= exp(epsilon) P(M(D') in A) + delta.
+    """Approximate (epsilon, delta)-DP.
 
-    epsilon: > 0. delta: strictly between 0 and 1; above 1/n it permits publishing a person's row outright.
-    Dwork, Kenthapadi, McSherry, Mironov and Naor (2006).
+    Parameters
+    ----------
+    epsilon : float
+        Above 0, no unit.
+    delta : float
+        Strictly between 0 and 1; above 1/n it permits publishing a person's row outright.
+
+    Attributes
+    ----------
+    kind : str
+        "approx".
+    name : str
+        "Approximate DP".
+
+    Raises
+    ------
+    ValueError
+        For an epsilon or a delta out of range.
+
+    Guarantee
+    ---------
+    P(M(D) in A) <= exp(epsilon) P(M(D') in A) + delta for all neighbours D, D' and every set A of answers.
+
+    Reference
+    ---------
+    Dwork, Kenthapadi, McSherry, Mironov and Naor 2006.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> print(privcov.ApproxDP(epsilon=1.0, delta=1e-6))
+    (1, 1e-06)-DP
     """
 
     epsilon: float
@@ -67,9 +146,38 @@ class ApproxDP:
 @final
 @dataclass(frozen=True)
 class ZCDP:
-    """rho-zero-concentrated DP: Renyi divergence of order a between neighbours <= rho * a for all a > 1.
+    """Zero-concentrated DP with parameter rho.
 
-    rho: > 0. Bun and Steinke (2016), Definition 1.1.
+    Parameters
+    ----------
+    rho : float
+        Above 0, no unit.
+
+    Attributes
+    ----------
+    kind : str
+        "zcdp".
+    name : str
+        "zCDP".
+
+    Raises
+    ------
+    ValueError
+        For a rho that is not positive.
+
+    Guarantee
+    ---------
+    The Renyi divergence of order a between the answers on neighbours is at most rho * a, for all a > 1.
+
+    Reference
+    ---------
+    Bun and Steinke 2016, Definition 1.1.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> print(privcov.ZCDP(rho=0.1))
+    0.1-zCDP
     """
 
     rho: float
@@ -87,10 +195,34 @@ class ZCDP:
 @final
 @dataclass(frozen=True)
 class GaussianDP:
-    """A share of a guarantee in mu-GDP: no easier to detect than N(0,1) against N(mu,1).
+    """A share of a guarantee in mu-GDP.
 
-    The currency in which an (epsilon, delta) guarantee is split into shares, because it composes exactly: mu^2 adds.
-    Dong, Roth and Su (2022), Definition 4 and Corollary 2.
+    An (epsilon, delta) guarantee is split into such shares, because they compose exactly: mu^2 adds.
+
+    Parameters
+    ----------
+    mu : float
+        Above 0, no unit.
+
+    Attributes
+    ----------
+    kind : str
+        "gdp".
+    name : str
+        "Gaussian DP".
+
+    Raises
+    ------
+    ValueError
+        For a mu that is not positive.
+
+    Guarantee
+    ---------
+    Neighbours are no easier to tell apart than N(0,1) and N(mu,1).
+
+    Reference
+    ---------
+    Dong, Roth and Su 2022, Definition 4 and Corollary 2.
     """
 
     mu: float
@@ -107,7 +239,27 @@ class GaussianDP:
 @final
 @dataclass(frozen=True)
 class NoPrivacy:
-    """No noise and no guarantee: the non-private reference curve. For synthetic and public data only."""
+    """No noise and no guarantee: the non-private reference curve.
+
+    For synthetic and public data only.
+
+    Attributes
+    ----------
+    kind : str
+        "none".
+    name : str
+        "No privacy".
+
+    Guarantee
+    ---------
+    None.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> print(privcov.NoPrivacy())
+    no guarantee (no noise was added)
+    """
 
     kind: ClassVar[str] = "none"
     name: ClassVar[str] = "No privacy"
@@ -124,12 +276,39 @@ KINDS: dict[str, Kind] = {kind.kind: kind for kind in _KINDS}
 
 
 def to_dict(guarantee: Guarantee) -> dict:
-    """``{"kind": ..., parameters}``; `from_dict` is the inverse."""
+    """Return a guarantee as a dict, ``{"kind": ..., parameters}``; `from_dict` is the inverse.
+
+    Parameters
+    ----------
+    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The guarantee.
+
+    Returns
+    -------
+    dict
+        As JSON can hold it.
+    """
     return {"kind": guarantee.kind, **vars(guarantee)}
 
 
 def from_dict(fields: dict) -> Guarantee:
-    """The guarantee that `to_dict` wrote down. Raises ValueError for an unknown kind or a level out of range."""
+    """Return the guarantee that `to_dict` wrote.
+
+    Parameters
+    ----------
+    fields : dict
+        ``{"kind": ..., parameters}``.
+
+    Returns
+    -------
+    PureDP, ApproxDP, ZCDP or NoPrivacy
+        The guarantee.
+
+    Raises
+    ------
+    ValueError
+        For an unknown kind or a level out of range.
+    """
     rest = dict(fields)
     kind = checks.one_of("guarantee kind", rest.pop("kind", None), tuple(KINDS))
     return KINDS[kind](**rest)
@@ -137,7 +316,17 @@ def from_dict(fields: dict) -> Guarantee:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Which pairs of data sets must be hard to tell apart, and what one row stands for."""
+    """Which pairs of data sets must be hard to tell apart, and what one row stands for.
+
+    Attributes
+    ----------
+    key : str
+        "replace-one", "zero-out", "add-remove" or "local".
+    sentence : str
+        The relation in words.
+    unit : str
+        What one row stands for, in words.
+    """
 
     key: str
     sentence: str
@@ -170,19 +359,47 @@ MECHANISMS = ("gaussian", "discrete-gaussian", *PURE_MECHANISMS, "wishart")
 
 @dataclass(frozen=True)
 class Event:
-    """What one measurement did to the rows: enough for an accountant that never saw the measurement.
+    """What one measurement did to the rows: enough for an accountant that has no access to the measurement.
 
-    statistic:   what was measured, in words.
-    mechanism:   "gaussian" (noise of standard deviation ``scale`` along every direction in which the norm
-                 measures ``sensitivity``); "discrete-gaussian", the same in whole numbers, (sensitivity / scale)^2 / 2
-                 zCDP and no other curve; pure mechanisms, epsilon = sensitivity / scale: "laplace" (l1),
-                 "wishart-difference" (nuclear norm), "coupled-wishart" (larger trace of the positive and the negative
-                 part), "sparse-vector" and "exponential" (scores); "wishart", a sum with
-                 W_d(m, C I), C = scale / 2, with ``freedom`` = m - d + 1 and sensitivity the largest |x|^2 / n.
-    sensitivity: largest change of the statistic between neighbours, in the named ``norm``.
-    scale:       noise scale in the same unit as the sensitivity.
-    proof:       where the sensitivity is derived.
-    law:         shape of the noise, where the mechanism has several. unit: what sensitivity and scale are in.
+    Attributes
+    ----------
+    share : str
+        Name of the share that was spent.
+    statistic : str
+        What was measured, in words.
+    mechanism : str
+        One of `MECHANISMS`; see the notes.
+    norm : str
+        The norm of the sensitivity, in words.
+    sensitivity : float
+        Largest change of the statistic between neighbours in the norm, above 0.
+    scale : float
+        Noise scale in the same unit as the sensitivity, above 0.
+    proof : str
+        Where the sensitivity is derived.
+    law : str
+        Shape of the noise, where the mechanism has several.
+    unit : str
+        Unit of sensitivity and scale.
+    freedom : float
+        For "wishart": m - d + 1, else 0.
+
+    Raises
+    ------
+    ValueError
+        For an unknown mechanism, or a sensitivity or scale that is not positive.
+
+    Notes
+    -----
+    "gaussian": noise of standard deviation ``scale`` along every direction in which the norm measures ``sensitivity``.
+
+    "discrete-gaussian": the same in whole numbers; it is (sensitivity / scale)^2 / 2 zCDP and has no other curve.
+
+    Pure mechanisms, epsilon = sensitivity / scale: "laplace" (l1), "wishart-difference" (nuclear norm),
+    "coupled-wishart" (larger trace of the positive and the negative part), "sparse-vector" and "exponential" (scores).
+
+    "wishart": a sum with W_d(m, C I), C = scale / 2, with ``freedom`` = m - d + 1 and sensitivity the largest |x|^2 /
+    n.
     """
 
     share: str
@@ -208,5 +425,5 @@ class Event:
 
     @property
     def pure(self) -> bool:
-        """Whether it is pure epsilon-DP: its cost is then sensitivity over scale."""
+        """Whether the event is pure epsilon-DP: its cost is then sensitivity over scale."""
         return self.mechanism in PURE_MECHANISMS

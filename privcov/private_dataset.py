@@ -1,6 +1,6 @@
 """Rows that must be protected: only the exact measurement reads them.
 
-Nothing here holds a truth, and nothing here can be asked for an error, a tuning or a number of rows that is not public.
+Nothing here holds a truth, and nothing here gives an error, a tuning or a number of rows that is not public.
 """
 
 from __future__ import annotations
@@ -30,17 +30,33 @@ if TYPE_CHECKING:
 
     from privcov.table_files.reading import Paths
 
-RELEASE_PRIVATE = (
-    "privcov.release_private"  # what every door that takes public rows names to whoever brings private ones
-)
+RELEASE_PRIVATE = "privcov.release_private"  # named by every function for public rows that is given private ones
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateDataset:
-    """A table whose rows are only ever touched by the exact measurement. Make one with `from_rows` or `from_files`.
+    """A table whose rows are read by the exact measurement only.
 
-    Its repr shows public facts only. Private: the rows and the class of each, read by the measurement and, keyed with
-    a secret, by the ledger's fingerprint; nothing else names them. files: stands for the rows where they stay in files.
+    Make one with `from_rows` or `from_files`. Its repr shows public facts only. The rows and the class of each are
+    private: they are read by the measurement and, keyed with a secret, by the ledger's fingerprint; nothing else uses
+    them.
+
+    Attributes
+    ----------
+    facts : PublicFacts
+        What is publicly declared about the table.
+    name : str
+        Name of the table in the ledger.
+    files : FileRows or None
+        Placeholder for the rows where they stay in files.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> rows = [[0.0, 42.0], [1.0, 35.0]]
+    >>> limits = [(0, 1), (18, 90)]
+    >>> privcov.PrivateDataset.from_rows(rows, bounds=limits, columns=["smokes", "age"], name="survey")
+    PrivateDataset('survey', n=2, d=2, row_bound=1.41421)
     """
 
     facts: PublicFacts
@@ -65,18 +81,43 @@ class PrivateDataset:
         missing: str = "typical",
         name: str = "private",
     ) -> PrivateDataset:
-        """A private table from an array.
+        """Make a private table from an array.
 
-        X:         n x d numbers; missing (NaN) and infinite cells are treated by the declared rule. Copied.
-        row_bound: R > 0, Euclidean norm to which longer rows are scaled down. Exactly one of row_bound and bounds.
-        bounds:    d x 2, public lower and upper limit of every column; R is then sqrt(d) half-ranges.
-        labels:    n labels or None; they are part of the row. classes: the public list of their names, required with
-                   labels. A row whose label is missing or not in the list counts as no row at all; where that can
-                   happen, put such a class in the list and in the labels.
-        columns:   d names or None. typical: d public values inside the bounds (default: the middle).
-        n_public:  True: the number of rows is public and stated. False: it stays hidden, and a noisy count is measured.
-        rows_per_person: most rows one person has. missing: see `PublicFacts`. name: how the ledger knows the table.
-        Raises ValueError for a missing bound or list, with the sentence that fixes it; never for what a cell holds.
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Numbers; missing (NaN) and infinite cells are treated by the declared rule. Copied.
+        row_bound : float or None
+            R > 0, Euclidean norm to which longer rows are scaled down. Exactly one of row_bound and bounds is given.
+        bounds : sequence of (float, float) or None
+            Public lower and upper limit of every column; R is then sqrt(d) half-ranges.
+        labels : sequence of length n or None
+            Labels are part of the row. A row whose label is missing or not in the list of classes counts as no row at
+            all; where that can happen, put such a class in the list and in the labels.
+        columns : iterable of d names or None
+            Default: x1, x2, ...
+        n_public : bool
+            True: the number of rows is public and stated. False: it stays hidden, and a noisy count is measured.
+        rows_per_person : int
+            Most rows that one person has.
+        typical : sequence of (float or None) or None
+            Public values inside the bounds (default: the middle).
+        classes : iterable of names or None
+            The public list of the names of labels, required with labels.
+        missing : {"typical", "drop-row"}
+            See `PublicFacts`.
+        name : str
+            Name of the table in the ledger.
+
+        Returns
+        -------
+        PrivateDataset
+            The table.
+
+        Raises
+        ------
+        ValueError
+            For a missing bound or list, with the sentence that fixes it; never for the number in a cell.
         """
         try:
             rows = np.array(X, dtype=np.float64, order="C", copy=True)
@@ -113,15 +154,50 @@ class PrivateDataset:
         name: str = "private",
         progress: Progress | None = None,
     ) -> PrivateDataset:
-        """A private table that stays in its files: CSV (plain or gz), Parquet, Arrow; one, many, a folder or a pattern.
+        """Make a private table that stays in its files: CSV (plain or gz), Parquet or Arrow.
 
         Only headers and the number of rows are read here. The numbers are read once, when a release first asks for
         them, before anything is reserved in the ledger: an interruption or a file that changed spends nothing.
 
-        label: column of the labels, with ``classes``. columns: names to use; None takes all columns of the first file
-        but the label, a list keeps to what was declared. progress: called with (rows read, rows in all, seconds); both
-        numbers are private where ``n_public`` is False. The rest: see `from_rows`.
-        Raises TableFileError (a ValueError) for files that cannot be read, never for what a cell holds.
+        Parameters
+        ----------
+        paths : path, folder, pattern or list of them
+            One file, many, all files of a folder, or those that match a pattern.
+        row_bound : float or None
+            See `from_rows`.
+        bounds : sequence of (float, float) or None
+            See `from_rows`.
+        label : str
+            Column of the labels, with ``classes``.
+        columns : sequence of str or None
+            Names to use; None takes all columns of the first file but the label, a list keeps to what was declared.
+        n_public : bool
+            See `from_rows`.
+        rows_per_person : int
+            Most rows that one person has.
+        typical : sequence of (float or None) or None
+            See `from_rows`.
+        classes : iterable of names or None
+            The public list of the names of labels; required with ``label``.
+        missing : {"typical", "drop-row"}
+            See `PublicFacts`.
+        name : str
+            Name of the table in the ledger.
+        progress : callable or None
+            Called with (rows read, rows in all, seconds so far); both numbers of rows are private where ``n_public`` is
+            False.
+
+        Returns
+        -------
+        PrivateDataset
+            The table.
+
+        Raises
+        ------
+        TableFileError
+            A ValueError, for files that cannot be read; never for what a cell holds.
+        ValueError
+            For a missing bound or list.
         """
         from privcov import table_files
 
@@ -143,7 +219,7 @@ class PrivateDataset:
     if not TYPE_CHECKING:  # to a type checker an unknown name stays an error
 
         def __getattr__(self, name: str):
-            """What takes this for a `Dataset` asks for its rows, its truth or its units, and is told the way."""
+            """Refuse a name that a `Dataset` has (its rows, its truth, its units), and name the private way."""
             raise AttributeError(f"A PrivateDataset has no {name!r}: its rows are for {RELEASE_PRIVATE} alone.")
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
@@ -161,4 +237,5 @@ class PrivateDataset:
 
 
 def _name(given: object) -> str:
+    """Return the name of a table, or raise ValueError."""
     return checks.words("name", given, "the words by which the ledger knows the table. Give it one")

@@ -24,12 +24,23 @@ _OUTSIDE = "Take it from domain knowledge, never from the data."
 
 @dataclass(frozen=True, eq=False)
 class PublicFacts(InUnits):
-    """What is publicly declared about a private table; it holds nothing that was read off the rows.
+    """The public declaration about a private table; it holds nothing that was read off the rows.
 
-    n: number of rows where it is declared public, else None. classes: public list of label names, or ().
-    rows_per_person: most rows one person has; the guarantee is for all of them together.
-    missing: "typical" (a missing or infinite cell counts as the typical value, zero without bounds) or "drop-row"
-        (a row with such a cell is left out; only where n is not public).
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of the columns.
+    units : Units
+        The working units; ``row_bound``, ``bounds``, ``origin`` and ``scale`` are theirs.
+    n : int or None
+        Number of rows where it is declared public, else None.
+    classes : tuple of str
+        Public list of label names, or ().
+    rows_per_person : int
+        Most rows that one person has; the guarantee is for all of them together.
+    missing : str
+        "typical": a missing or infinite cell counts as the typical value, zero without bounds. "drop-row": a row with
+        such a cell is left out; only where n is not public.
     """
 
     columns: tuple[str, ...]
@@ -51,7 +62,7 @@ class PublicFacts(InUnits):
 
     @property
     def neighbours(self) -> Neighbours:
-        """The relation that the declaration stands for."""
+        """The neighbouring relation that follows from the declaration."""
         base, k = (ADD_REMOVE if self.n is None else REPLACE_ONE), self.rows_per_person
         if k == 1:
             return base
@@ -63,7 +74,7 @@ class PublicFacts(InUnits):
         return Neighbours(base.key, sentence, f"one of up to {k} rows of a person, who is protected as a whole")
 
     def to_dict(self) -> dict:
-        """As JSON can hold it."""
+        """Return the facts as JSON can hold them."""
         bounds, units = self.units.bounds, self.units
         return {
             "columns": list(self.columns),
@@ -79,22 +90,29 @@ class PublicFacts(InUnits):
 
     @classmethod
     def from_dict(cls, fields: dict) -> PublicFacts:
-        """What `to_dict` wrote, worked out again from what was declared. ValueError where it does not follow."""
+        """Return the facts that `to_dict` wrote, computed again from what was declared.
+
+        Raises
+        ------
+        ValueError
+            Where they do not follow from it.
+        """
         try:
-            found = _facts_again(fields)
+            facts = _facts_again(fields)
         except (TypeError, KeyError, OverflowError):
             raise ValueError(
                 "These are not the public facts of a private table. Take them as they were stored."
             ) from None
-        if found.to_dict() != fields:
+        if facts.to_dict() != fields:
             raise ValueError(
                 "The public facts of a private table contradict each other: origin, scale and row_bound must follow "
                 "from the declared bounds. Take them as they were stored."
             )
-        return found
+        return facts
 
 
 def _facts_again(fields: dict) -> PublicFacts:
+    """Return the facts that follow from the declared fields of a stored dict."""
     names, classes, bounds = tuple(fields["columns"]), tuple(fields["classes"]), fields["bounds"]
     if not all(isinstance(word, str) for word in (*names, *classes)) or not 1 <= len(set(names)) == len(names):
         raise ValueError("The names of columns must be different texts.")
@@ -124,7 +142,35 @@ def declared(
     rows_per_person: int,
     missing: str,
 ) -> PublicFacts:
-    """The public facts of a declaration, checked."""
+    """Return the public facts of a declaration, checked.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the columns.
+    units : Units
+        The working units.
+    classes : tuple of str
+        Public list of label names, or ().
+    n : int or None
+        Number of rows; it is left out of the facts where ``n_public`` is False.
+    n_public : bool
+        Whether the number of rows is public.
+    rows_per_person : int
+        From 1 to 1,000,000.
+    missing : {"typical", "drop-row"}
+        Rule for missing and infinite cells.
+
+    Returns
+    -------
+    PublicFacts
+        The facts.
+
+    Raises
+    ------
+    ValueError
+        For a value that is not allowed, and for "drop-row" with a public number of rows, which it would change.
+    """
     checks.one_of("missing", missing, MISSING_RULES)
     if missing == "drop-row" and n_public:
         raise ValueError(
@@ -147,12 +193,34 @@ def working_units(
     bounds: Bounds | None,
     typical: Sequence[float | None] | np.ndarray | None,
 ) -> Units:
-    """The units of what was declared: exactly one of row_bound and bounds."""
+    """Return the units of a declaration, which has exactly one of row_bound and bounds.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the columns.
+    row_bound : float or None
+        R, from 1e-100 to 1e100.
+    bounds : sequence of (float, float) or None
+        Lower and upper limit of every column; R is then sqrt(d) half-ranges.
+    typical : sequence of (float or None) or None
+        Public values inside the bounds; None stands for the middle.
+
+    Returns
+    -------
+    Units
+        The working units.
+
+    Raises
+    ------
+    ValueError
+        Where neither or both are given, or a value is missing or not allowed.
+    """
     d = len(names)
     if (row_bound is None) == (bounds is None):
-        got = "neither" if bounds is None else "both"
+        which = "neither" if bounds is None else "both"
         raise ValueError(
-            f"Private rows need exactly one of row_bound and bounds, got {got}. Give bounds=[(low, high), ...] for "
+            f"Private rows need exactly one of row_bound and bounds, got {which}. Give bounds=[(low, high), ...] for "
             f"every column, or row_bound=R for the norm of a row. {_OUTSIDE}"
         )
     if bounds is None:
@@ -184,7 +252,27 @@ def working_units(
 def classes_of_rows(
     labels: Sequence[object] | np.ndarray | None, classes: Iterable[object] | None, n: int
 ) -> tuple[tuple[str, ...], np.ndarray | None]:
-    """(public list, position of each row's label in it or -1)."""
+    """Return the public list of classes and the position of each row's label in it.
+
+    Parameters
+    ----------
+    labels : sequence or None
+        One label per row.
+    classes : iterable or None
+        The public list of names; required with labels.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    tuple of (tuple of str, ndarray of shape (n,) or None)
+        A position is -1 where the label is missing or not in the list; () and None without labels.
+
+    Raises
+    ------
+    ValueError
+        Where one of the two is missing, or the number of labels is not n.
+    """
     if labels is None:
         if classes is not None:
             raise ValueError("classes without labels: give the labels of the rows, or leave classes out.")
@@ -203,7 +291,23 @@ def classes_of_rows(
 
 
 def class_names(classes: Iterable[object]) -> tuple[str, ...]:
-    """The declared classes as text, each once."""
+    """Return the declared classes as text, each once.
+
+    Parameters
+    ----------
+    classes : iterable
+        2 to 100 different names.
+
+    Returns
+    -------
+    tuple of str
+        In their order.
+
+    Raises
+    ------
+    ValueError
+        For an empty or repeated name, or another number of names.
+    """
     listed = tuple(label_text(c) for c in classes)
     if not 2 <= len(set(listed)) == len(listed) <= MOST_CLASSES or "" in listed:
         raise ValueError(f"classes must list 2 to {MOST_CLASSES} different names.")
@@ -211,7 +315,18 @@ def class_names(classes: Iterable[object]) -> tuple[str, ...]:
 
 
 def label_text(value: object) -> str:
-    """A label as text without blanks at its ends, whole numbers without decimals; "" where it is missing."""
+    """Return a label as text without blanks at its ends, whole numbers without decimals.
+
+    Parameters
+    ----------
+    value : object
+        The label.
+
+    Returns
+    -------
+    str
+        "" where it is missing.
+    """
     if value is None or (isinstance(value, (float, np.floating)) and value != value):
         return ""
     if isinstance(value, (float, np.floating)) and value.is_integer():

@@ -1,8 +1,8 @@
 """Random streams keyed by name.
 
-A stream depends on the seed and on names (what it is for, which data, which method), never on the order of
-calls. So adding a method changes no existing number, every method in a comparison sees the same rows, and
-while only epsilon moves the unit noise draw stays the same.
+A stream depends on the seed and on names (its purpose, the data, the method), never on the order of calls. So adding a
+method changes no existing number, every method in a comparison sees the same rows, and while only epsilon changes the
+unit noise draw stays the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,30 @@ from privcov import checks
 
 
 def stream(seed: int, *names: Any) -> np.random.Generator:
-    """A numpy Generator for (seed, names...). seed: whole number >= 0. Simulation only, not for releases."""
+    """Return a numpy Generator for the seed and the names. For simulations, never for private releases.
+
+    Parameters
+    ----------
+    seed : int
+        At least 0.
+    *names : object
+        What the stream is for; each is taken as text.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The same for the same seed and names.
+
+    Raises
+    ------
+    ValueError
+        For a seed that is not a whole number from 0.
+
+    Examples
+    --------
+    >>> stream(0, "noise").integers(100, size=3).tolist()
+    [99, 11, 86]
+    """
     seed = checks.whole("seed", seed, 0)
     words = "\x1f".join(map(str, names)).encode()
     key = int.from_bytes(hashlib.blake2b(words, digest_size=16).digest(), "big")

@@ -1,7 +1,7 @@
-"""A decorator to enter, one function to list.
+"""A registry: a decorator to enter a class, methods to list and look up.
 
 A method or a source is one file with one frozen dataclass; ``@table.add(key=..., ...)`` above it is the only
-registration there is. Everything that lists, draws, tests or runs methods reads the table.
+registration. Everything that lists, draws, tests or runs methods reads the registry.
 """
 
 from __future__ import annotations
@@ -15,7 +15,19 @@ Card = TypeVar("Card", bound=Any)
 
 
 class Registry(Generic[Card]):
-    """Entries of one package, by key. The package's modules are imported when the table is first read."""
+    """Entries of one package, by key.
+
+    The package's modules are imported when the entries are first read.
+
+    Parameters
+    ----------
+    what : str
+        What an entry is, for messages.
+    package : str
+        Dotted name of the package whose modules register themselves.
+    card : callable
+        Makes the card of an entry from ``cls`` and the fields given to `add`; a card has ``key`` and ``order``.
+    """
 
     def __init__(self, what: str, package: str, card: Callable[..., Card]) -> None:
         self.what, self.package, self.card = what, package, card
@@ -23,7 +35,18 @@ class Registry(Generic[Card]):
         self._loaded = False
 
     def add(self, **fields: Any) -> Callable[[type], type]:
-        """Decorator: enter the class under ``key`` with the rest of its card."""
+        """Return a decorator that enters the class under ``key`` with the rest of its card.
+
+        Parameters
+        ----------
+        **fields : object
+            The fields of the card, ``key`` among them.
+
+        Returns
+        -------
+        callable
+            Takes the class and returns it, with its ``card``. It raises ValueError for a key that is taken.
+        """
 
         def enter(cls: type) -> type:
             card = self.card(cls=cls, **fields)
@@ -36,7 +59,7 @@ class Registry(Generic[Card]):
         return enter
 
     def all(self) -> list[Card]:
-        """Every card, in the order of ``card.order`` and then of the key."""
+        """Return every card, in the order of ``card.order`` and then of the key."""
         if not self._loaded:
             root = importlib.import_module(self.package)
             for module in pkgutil.iter_modules(root.__path__):
@@ -45,7 +68,13 @@ class Registry(Generic[Card]):
         return sorted(self._entries.values(), key=lambda c: (c.order, c.key))
 
     def get(self, key: str) -> Card:
-        """The card of a key; ValueError that lists the keys where there is none."""
+        """Return the card of a key.
+
+        Raises
+        ------
+        ValueError
+            Where there is none; the message lists the keys.
+        """
         by_key = {card.key: card for card in self.all()}
         if key not in by_key:
             raise ValueError(f"There is no {self.what} {key!r}. There are: {', '.join(by_key)}.")

@@ -1,4 +1,4 @@
-"""`PrivateCovariance`: a release with scikit-learn's manners."""
+"""`PrivateCovariance`: a release as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -20,17 +20,46 @@ from privcov.releasing.run import release
 class PrivateCovariance(BaseEstimator):
     """Covariance estimator with a privacy guarantee, for synthetic or public rows.
 
-    method:       a key from `privcov.methods()`.
-    guarantee:    PureDP, ApproxDP or ZCDP; None means ZCDP(rho=0.1).
-    row_bound:    R > 0, a public bound on the norm of a row; longer rows are shortened.
-    parameters:   dict of the method's own parameters, or None.
-    floor:        share (0..1) of the mean variance to which smaller eigenvalues of covariance_ are raised; free. 0
-                  keeps the released matrix. Above 0 it has full rank, unless all of it drowned in the noise.
-    random_state: int, RandomState or None, as in scikit-learn. An int gives every fit the same unit noise, so
-                  two fits together reveal what one hides: for repeatable studies only.
+    Parameters
+    ----------
+    method : str
+        A key from `privcov.methods()`.
+    guarantee : PureDP, ApproxDP, ZCDP or None
+        None means ZCDP(rho=0.1).
+    row_bound : float
+        R > 0, a public bound on the norm of a row; longer rows are shortened.
+    parameters : dict or None
+        The method's own parameters.
+    random_state : int, RandomState or None
+        As in scikit-learn. An int gives every fit the same unit noise, so two fits together reveal what one hides: for
+        repeatable studies only.
+    floor : float
+        Fraction (0 to 1) of the mean variance to which smaller eigenvalues of ``covariance_`` are raised; free. 0 keeps
+        the released matrix. Above 0 it has full rank, unless all of it drowned in the noise.
 
-    Attributes after fit: covariance_ (d x d), precision_ (its pseudo-inverse, or the method's own),
-    location_ (d; private mean), release_, n_features_in_.
+    Attributes
+    ----------
+    covariance_ : ndarray of shape (d, d)
+        The released covariance, after ``floor``.
+    precision_ : ndarray of shape (d, d)
+        Its pseudo-inverse, or the method's own.
+    location_ : ndarray of shape (d,)
+        The private mean.
+    release_ : Release
+        The release.
+    n_features_in_ : int
+        Number of columns.
+
+    Guarantee
+    ---------
+    Each fit is one release with the guarantee, met by its noise; the rows themselves are not secret here.
+
+    Spends
+    ------
+    The whole guarantee, once per fit.
+
+    Notes
+    -----
     Usable as ``covariance_estimator`` of LinearDiscriminantAnalysis (solver "lsqr" or "eigen") and of
     QuadraticDiscriminantAnalysis (solver "eigen"). Limits: the classifier fits it once per class on the rows of that
     class ("eigen" of the linear one also on all rows), so each fit is a release of its own, with the number of rows of
@@ -38,6 +67,15 @@ class PrivateCovariance(BaseEstimator):
     from the rows themselves, which no guarantee covers. For a classification that is private throughout, make one
     release with centre "classes" and use `privcov.metrics.classification`. The quadratic classifier needs a covariance
     of full rank, which a repaired noisy matrix rarely has: give it a ``floor``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import privcov
+    >>> rows = np.random.default_rng(0).uniform(-0.5, 0.5, size=(10_000, 2))
+    >>> model = privcov.PrivateCovariance("gaussian-cov", privcov.ZCDP(rho=1.0), random_state=0)
+    >>> print(model.fit(rows).covariance_.diagonal().round(2))
+    [0.08 0.08]
     """
 
     def __init__(
@@ -57,7 +95,20 @@ class PrivateCovariance(BaseEstimator):
         self.floor = floor
 
     def fit(self, X: ArrayLike, y: object = None) -> PrivateCovariance:
-        """Measure once. X: n x d finite numbers; y is ignored."""
+        """Release once from the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Finite numbers.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        PrivateCovariance
+            Itself.
+        """
         floor = checks.in_range("floor", self.floor, 0.0, 1.0)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         seed = self.random_state
@@ -82,6 +133,6 @@ class PrivateCovariance(BaseEstimator):
         return self
 
     def get_precision(self) -> np.ndarray:
-        """The precision matrix, d x d."""
+        """Return the precision matrix, d x d."""
         check_is_fitted(self)
         return self.precision_

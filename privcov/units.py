@@ -12,8 +12,16 @@ import numpy as np
 class Units:
     """Working units of d columns: y = (clip(x, low, high) - origin) / scale; without bounds y = x.
 
-    bounds: d x 2, public lower and upper limit of every column, or None. origin, scale: length d; zero and one without
-    bounds. row_bound: R > 0, the Euclidean norm to which a longer y is scaled down.
+    Attributes
+    ----------
+    bounds : ndarray of shape (d, 2) or None
+        Public lower and upper limit of every column.
+    origin : ndarray of shape (d,)
+        The public typical values; zero without bounds.
+    scale : ndarray of shape (d,)
+        The public half-ranges; one without bounds.
+    row_bound : float
+        R > 0, the Euclidean norm to which a longer y is scaled down.
     """
 
     bounds: np.ndarray | None
@@ -23,58 +31,92 @@ class Units:
 
     @classmethod
     def unbounded(cls, d: int, row_bound: float) -> Units:
-        """The data's own units."""
+        """Return the data's own units.
+
+        Parameters
+        ----------
+        d : int
+            Number of columns.
+        row_bound : float
+            R > 0.
+
+        Returns
+        -------
+        Units
+            Without bounds, origin zero and scale one.
+        """
         return cls(None, np.zeros(d), np.ones(d), row_bound)
 
     @classmethod
     def within(cls, bounds: np.ndarray, origin: np.ndarray, row_bound: float) -> Units:
-        """Distances from the origin, in units of that of the farther bound; low <= origin <= high in every column."""
+        """Return units in which a value is its distance from the origin over that of the farther bound.
+
+        Parameters
+        ----------
+        bounds : ndarray of shape (d, 2)
+            Lower and upper limit of every column.
+        origin : ndarray of shape (d,)
+            With low <= origin <= high in every column.
+        row_bound : float
+            R > 0.
+
+        Returns
+        -------
+        Units
+            Values lie in -1 to 1 in every column.
+        """
         return cls(bounds, origin, np.maximum(bounds[:, 1] - origin, origin - bounds[:, 0]), row_bound)
 
     def with_row_bound(self, row_bound: float) -> Units:
-        """The same units under another R."""
+        """Return the same units under another R."""
         return dataclasses.replace(self, row_bound=row_bound)
 
     def to_working(self, cells: np.ndarray) -> np.ndarray:
-        """Cells (rows x d) in working units, before the row bound; a missing one (NaN) stays missing."""
+        """Return cells (rows x d) in working units, before the row bound; a missing one (NaN) stays missing."""
         if self.bounds is None:
             return cells
         return (np.clip(cells, self.bounds[:, 0], self.bounds[:, 1]) - self.origin) / self.scale
 
     def covariance(self, matrix: np.ndarray | None) -> np.ndarray | None:
-        """A covariance, or a second moment about the origin, from working units to those of the data."""
+        """Return a covariance, or a second moment about the origin, in the data's units, from one in working units."""
         return None if matrix is None else matrix * np.outer(self.scale, self.scale)
 
     def precision(self, matrix: np.ndarray | None) -> np.ndarray | None:
-        """A precision matrix, likewise."""
+        """Return a precision matrix in the data's units, from one in working units."""
         return None if matrix is None else matrix * (1 / np.outer(self.scale, self.scale))
 
     def mean(self, values: np.ndarray | None) -> np.ndarray | None:
-        """A mean (d), or one per class (k x d), likewise."""
+        """Return a mean (d), or one per class (k x d), in the data's units, from one in working units."""
         return None if values is None else self.origin + self.scale * values
 
 
 class InUnits:
-    """What has ``units`` shows their parts under names of its own."""
+    """Mixin: a class with ``units`` has the parts of the units as properties of its own.
+
+    Attributes
+    ----------
+    units : Units
+        The working units.
+    """
 
     units: Units
 
     @property
     def row_bound(self) -> float:
-        """R > 0, the norm of a row in working units beyond which it is scaled down."""
+        """R > 0, the norm in working units beyond which a row is scaled down."""
         return self.units.row_bound
 
     @property
     def bounds(self) -> np.ndarray | None:
-        """d x 2, public limits of every column, or None."""
+        """Public limits of every column, d x 2, or None."""
         return self.units.bounds
 
     @property
     def origin(self) -> np.ndarray:
-        """Length d, the public typical values."""
+        """The public typical values, length d."""
         return self.units.origin
 
     @property
     def scale(self) -> np.ndarray:
-        """Length d, the public half-ranges."""
+        """The public half-ranges, length d."""
         return self.units.scale

@@ -2,8 +2,9 @@
 
 For one vector added or removed the whole curve equals that of a scalar, t + C chi^2_k with k = m - d + 1, shifted by
 |x|^2 / n: the density ratio depends on 1 / (x' W^-1 x) only, and that is C chi^2_k / |x|^2. Here the scalar is in units
-of 2C, so its law is Gamma(a), a = k / 2, and the shift is ``ratio`` = |x|^2 / (2 C n). A longer vector or less freedom
-never lowers the curve: the Gamma law is log-concave, and Gamma(a + b) is Gamma(a) blurred by an independent Gamma(b).
+of 2C, so its distribution is Gamma(a), a = k / 2, and the shift is ``ratio`` = |x|^2 / (2 C n). A longer vector or less
+freedom never lowers the curve: the Gamma distribution is log-concave, and Gamma(a + b) is Gamma(a) convolved with an
+independent Gamma(b).
 
 Sheffet (2017) gives a looser bound.
 """
@@ -25,7 +26,24 @@ _MARGIN, _TINY = 2e-11, 1e-300
 
 
 def add_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> np.ndarray:
-    """P against Q at epsilon when Q has one vector more: P alone can fall below the shift. A bound, rounded up."""
+    """Return a bound on delta at epsilon of P against Q when Q has one vector more, rounded up.
+
+    P and Q are the distributions of the answer; only P can fall below the shift.
+
+    Parameters
+    ----------
+    epsilon : float or ndarray
+        At least 0.
+    freedom : float
+        k = m - d + 1, at least 2.
+    ratio : float
+        |x|^2 / (2 C n), above 0.
+
+    Returns
+    -------
+    ndarray
+        Delta at every epsilon.
+    """
     from scipy.special import gammainc
 
     a = freedom / 2
@@ -36,7 +54,24 @@ def add_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> np.n
 
 
 def remove_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> np.ndarray:
-    """P against Q at epsilon when Q has one vector less. A bound, rounded up."""
+    """Return a bound on delta at epsilon of P against Q when Q has one vector less, rounded up.
+
+    P and Q are the distributions of the answer.
+
+    Parameters
+    ----------
+    epsilon : float or ndarray
+        At least 0.
+    freedom : float
+        k = m - d + 1, at least 2.
+    ratio : float
+        |x|^2 / (2 C n), above 0.
+
+    Returns
+    -------
+    ndarray
+        Delta at every epsilon; 0 where epsilon reaches the ratio.
+    """
     from scipy.special import gammaincc
 
     a, epsilon = freedom / 2, np.asarray(epsilon, dtype=float)
@@ -44,23 +79,53 @@ def remove_delta(epsilon: float | np.ndarray, freedom: float, ratio: float) -> n
         return np.maximum(-np.expm1(epsilon - ratio), 0.0)
     gain = np.maximum(ratio - epsilon, 1e-12 * ratio)  # the loss never exceeds the ratio; the rest is masked below
     t = ratio / -np.expm1(-gain / (a - 1))
-    found = _rounded_up(gammaincc(a, np.maximum(t - ratio, 0.0)), np.exp(epsilon) * gammaincc(a, t))
-    return np.where(epsilon < ratio, found, 0.0)
+    delta = _rounded_up(gammaincc(a, np.maximum(t - ratio, 0.0)), np.exp(epsilon) * gammaincc(a, t))
+    return np.where(epsilon < ratio, delta, 0.0)
 
 
 def _rounded_up(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return p - q, at least 0, with a margin for the error of both."""
     return np.maximum(p - q, 0.0) + _MARGIN * (p + q) + _TINY
 
 
 def wishart_delta(epsilon: float, freedom: float, ratio: float) -> float:
-    """Delta at epsilon under replace-one (one vector removed and one added), an upper bound.
+    """Return an upper bound on delta at epsilon under replace-one (one vector removed and one added).
 
-    Let M be the law of any data set between the two, and epsilon = e1 + e2. From P(E) <= e^e1 M(E) + d1 and
-    M(E) <= e^e2 Q(E) + d2 follows P(E) <= e^epsilon Q(E) + d1 + e^e1 d2. Between them lie the set without either vector
-    (first removed, then added) and the set with both (first added, then removed). Each order and each split is a true
-    bound on the same P and Q, so the smallest counts. freedom 2 (m = d + 1) is exact: 1 - e^-ratio at every epsilon,
-    because the loss is constant on the common support and the rest of the mass proves which data set it was; so it is
-    a bound for more freedom too.
+    Parameters
+    ----------
+    epsilon : float
+        From 0 to 500.
+    freedom : float
+        k = m - d + 1, from 2 to 1e9.
+    ratio : float
+        |x|^2 / (2 C n), above 0.
+
+    Returns
+    -------
+    float
+        Above 0, at most 1.
+
+    Raises
+    ------
+    ValueError
+        For a value out of range.
+
+    Guarantee
+    ---------
+    S + W_d(m, C I) is (epsilon, delta)-DP under replace-one with this delta.
+
+    Reference
+    ---------
+    The derivation is our own: the module and the notes below. Sheffet 2017 gives a looser bound.
+
+    Notes
+    -----
+    Let M be the distribution of the answer from any data set between the two, and epsilon = e1 + e2. From P(E) <= e^e1
+    M(E) + d1 and M(E) <= e^e2 Q(E) + d2 follows P(E) <= e^epsilon Q(E) + d1 + e^e1 d2. Between them lie the set without
+    either vector (first removed, then added) and the set with both (first added, then removed). Each order and each
+    split is a true bound on the same P and Q, so the smallest counts. freedom 2 (m = d + 1) is exact: 1 - e^-ratio at
+    every epsilon, because the loss is constant on the common support and the rest of the mass proves which data set it
+    was; so it is a bound for more freedom too.
     """
     epsilon = checks.in_range("epsilon", epsilon, 0.0, LARGEST_EPSILON)
     checks.in_range("freedom", freedom, 2.0, 1e9, "Wishart noise has a density only for m > d.")
@@ -77,7 +142,27 @@ def wishart_delta(epsilon: float, freedom: float, ratio: float) -> float:
 
 
 def wishart_freedom(epsilon: float, delta: float, ratio: float) -> int:
-    """Smallest whole freedom k >= 3 whose `wishart_delta` is at most delta."""
+    """Return the smallest whole freedom k >= 3 whose `wishart_delta` is at most delta.
+
+    Parameters
+    ----------
+    epsilon : float
+        From 0 to 500.
+    delta : float
+        Strictly between 0 and 1.
+    ratio : float
+        |x|^2 / (2 C n), above 0.
+
+    Returns
+    -------
+    int
+        At least 3.
+
+    Raises
+    ------
+    ValueError
+        Where no freedom up to 2^18 is enough.
+    """
     high = 4
     while wishart_delta(epsilon, high, ratio) > delta:
         high *= 2

@@ -1,4 +1,4 @@
-"""What has been spent on which private table: durable, exact, and never too late."""
+"""The record of what has been spent on which private table: durable, exact, and written before anything is drawn."""
 
 from privcov.ledger.book import Entry, Ledger
 from privcov.ledger.errors import LedgerError

@@ -1,9 +1,9 @@
-"""How a ledger begins, and how it begins anew.
+"""Creation of a ledger, and its replacement by a new one.
 
 A ledger is three files: the database, the key and the counter. They are made together or not at all: under a lock file
-that only exists meanwhile, and whatever fails takes back what it made. A process that is killed leaves the lock file
-with a mark in it; the next one sees the mark, and that nobody holds the lock, and makes the rest. Without the mark a
-key or a counter whose database is gone means that a ledger was lost, and nothing begins by itself.
+that only exists meanwhile, and a failure removes what was made. A process that is killed leaves the lock file with a
+mark in it; the next process sees the mark and that the lock is free, and makes the rest. Without the mark a key or a
+counter whose database is gone means that a ledger was lost, and no new one is made unasked.
 """
 
 from __future__ import annotations
@@ -27,12 +27,36 @@ ANEW = "python -m privcov ledger begin-anew"
 
 
 def beside(path: Path, end: str) -> Path:
-    """The file of the ledger with that ending."""
+    """Return the file of the ledger with that ending.
+
+    Parameters
+    ----------
+    path : Path
+        The database.
+    end : str
+        The ending, such as ".key".
+
+    Returns
+    -------
+    Path
+        In the same folder.
+    """
     return path.with_name(path.name + end)
 
 
 def lost(path: Path) -> LedgerError:
-    """What is said where the files beside a ledger know of one that is not there."""
+    """Return the error for files beside a ledger whose database is not there.
+
+    Parameters
+    ----------
+    path : Path
+        The database.
+
+    Returns
+    -------
+    LedgerError
+        To be raised.
+    """
     return LedgerError(
         f"The ledger {path} was lost, emptied or replaced: its key or counter is there, its record is not, so nothing "
         f"is released. Put the newest copy of all its files back; if there is none, begin without that record: {ANEW}"
@@ -40,9 +64,21 @@ def lost(path: Path) -> LedgerError:
 
 
 def make_sure_it_begins(path: Path, fill: Callable[[], None]) -> None:
-    """Makes the files of a ledger where none of them is there. Raises LedgerError where some are, and OSError.
+    """Make the files of a ledger where none of them is there.
 
-    fill: makes the tables and the counter in the empty database, once the key is there.
+    Parameters
+    ----------
+    path : Path
+        The database.
+    fill : callable
+        Makes the tables and the counter in the empty database, once the key is there.
+
+    Raises
+    ------
+    LedgerError
+        Where some of the files are there.
+    OSError
+        Where they cannot be written.
     """
     if _there(path) and beside(path, ".key").exists() and not beside(path, _LOCK).exists():
         return
@@ -59,6 +95,7 @@ def make_sure_it_begins(path: Path, fill: Callable[[], None]) -> None:
 
 
 def _begin(path: Path, lock: int, fill: Callable[[], None]) -> None:
+    """Make the missing files while the lock is held, and remove them where that fails."""
     key, counter = beside(path, ".key"), beside(path, ".head")
     unfinished(key).unlink(missing_ok=True)  # a process that was killed while it made the key
     if _there(path):
@@ -73,21 +110,21 @@ def _begin(path: Path, lock: int, fill: Callable[[], None]) -> None:
     os.lseek(lock, 0, os.SEEK_SET)
     os.write(lock, _MARK)
     os.fsync(lock)
-    made = [file for file in (counter, path, key) if not file.exists()]
+    missing = [file for file in (counter, path, key) if not file.exists()]
     try:
-        if key in made:
+        if key in missing:
             make_key(key)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         fill()
         sync_folder(path.parent)
     except BaseException:
-        for file in [*made, *(beside(path, end) for end in ("-wal", "-shm", "-journal"))]:
-            file.resolve().unlink(missing_ok=True)  # of a link: what was made where it leads
+        for file in [*missing, *(beside(path, end) for end in ("-wal", "-shm", "-journal"))]:
+            file.resolve().unlink(missing_ok=True)  # of a link: the file that it leads to
         raise
 
 
 def _there(path: Path) -> bool:
-    """True when the database has content. LedgerError where that is not a database."""
+    """Return True when the database has content, or raise LedgerError where that is not a database."""
     try:
         with path.open("rb") as file:
             start = file.read(16)
@@ -103,7 +140,7 @@ def _there(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _alone(path: Path) -> Iterator[int]:
-    """The lock file, open and held by this process alone; it is gone afterwards."""
+    """Yield the lock file, open and held by this process alone; it is removed afterwards."""
     lock = beside(path, _LOCK)
     while True:
         handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
@@ -113,7 +150,7 @@ def _alone(path: Path) -> Iterator[int]:
         except BaseException:
             os.close(handle)
             raise
-        if mine:  # else who held it has taken the file away, and another may hold the next
+        if mine:  # else the last holder has removed the file, and another process may hold the next one
             break
         os.close(handle)
     try:
@@ -128,7 +165,7 @@ def _alone(path: Path) -> Iterator[int]:
 
 
 def _leads_to(lock: Path, handle: int) -> bool:
-    """True when that name still leads to the open file: who held the lock before may take the name away at any time."""
+    """Return True when the name still leads to the open file, which the last holder of the lock may remove."""
     try:
         return os.path.samestat(os.fstat(handle), lock.stat())
     except FileNotFoundError:
@@ -136,6 +173,7 @@ def _leads_to(lock: Path, handle: int) -> bool:
 
 
 def _hold(handle: int) -> None:
+    """Wait for the lock on an open file."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -150,16 +188,29 @@ def _hold(handle: int) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Gives every file of a ledger another name, under which it can still be opened; that of the database.
+    """Rename every file of a ledger, so that it can still be opened under the new name.
 
-    Raises LedgerError where there is nothing to set aside, or another process uses it.
+    Parameters
+    ----------
+    path : Path
+        The database.
+
+    Returns
+    -------
+    Path
+        The new name of the database.
+
+    Raises
+    ------
+    LedgerError
+        Where there is nothing to rename, or another process uses it.
     """
     there = [end for end in NAMES if beside(path, end).exists()]
     if not there:
         raise LedgerError(f"There is no ledger at {path}: it begins by itself with the first limit.")
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S%fZ")
     aside = path.with_name(f"{path.stem}.until-{stamp}{path.suffix}")
-    with _nobody_writes(path):
+    with _without_writers(path):
         # A kill in between leaves some of the files, which is refused as lost until the command is given again.
         for end in NAMES:
             with contextlib.suppress(FileNotFoundError):
@@ -169,8 +220,8 @@ def set_aside(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _nobody_writes(path: Path) -> Iterator[None]:
-    """The lock of the database for as long as it can be opened at all, and nothing of it outside its file."""
+def _without_writers(path: Path) -> Iterator[None]:
+    """Hold the lock of the database, where it can be opened at all, with nothing of it outside its file."""
     if not _opens(path):
         yield
         return
@@ -187,6 +238,7 @@ def _nobody_writes(path: Path) -> Iterator[None]:
 
 
 def _opens(path: Path) -> bool:
+    """Return True when the file can be opened as a database."""
     try:
         if not _there(path):
             return False

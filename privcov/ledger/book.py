@@ -2,15 +2,16 @@
 
 A release goes through four steps, each on disk before the next begins:
     reserved   the limit was checked and the cost written, under one exclusive lock for all processes;
-    committed  one process has taken it on itself to draw: from here on a draw may exist;
-    stored     the answer is in the ledger, and only from there does anybody receive it.
+    committed  one process alone may draw: from here on a draw may exist;
+    stored     the answer is in the ledger, and is given out only from there.
     failed     the drawing or the storing failed.
+
 There are no refunds: whatever is reserved counts. A committed row whose process died is lost and is never drawn again
 under its number: whether a process dies may depend on the rows or on the noise, and drawing until it lives would choose
 among draws. A row that was only reserved can be taken up again, because nothing had been drawn.
 
-A transaction is known by its token; the same token never makes a second row or a second draw, and always gets the same
-bytes. A ledger that cannot be written means no release.
+A transaction is identified by its token; the same token never makes a second row or a second draw, and always gets the
+same bytes. A ledger that cannot be written means no release.
 """
 
 from __future__ import annotations
@@ -40,9 +41,48 @@ from privcov.privacy import Guarantee, from_dict, to_dict
 
 
 class Ledger:
-    """The ledger in one file, made on first use. Safe for any number of threads and processes.
+    """The ledger in one file, made on first use.
 
-    Raises LedgerError where the file or its key cannot be used.
+    Safe for any number of threads and processes.
+
+    Parameters
+    ----------
+    path : path or None
+        The file. Default: `privcov.ledger.default_path`.
+
+    Attributes
+    ----------
+    path : Path
+        The file, absolute.
+    key : bytes
+        The secret behind tokens and fingerprints.
+
+    Raises
+    ------
+    LedgerError
+        Where the file or its key cannot be used.
+
+    Guarantee
+    ---------
+    The releases of a table together stay within its limit, also when later requests depend on earlier answers; the
+    arithmetic is in `privcov.ledger.sums`.
+
+    Spends
+    ------
+    Nothing by itself; `transact` enters the cost of a release before it is drawn.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import privcov
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
+    ...     account = ledger.limit("survey", privcov.ZCDP(rho=1.0))
+    >>> account.affords(privcov.ZCDP(rho=0.4)), account.affords(privcov.ZCDP(rho=1.5))
+    (True, False)
+    >>> print(account.sentence)
+    No release so far; of 1-zCDP there remains rho 1 in zCDP.
     """
 
     def __init__(self, path: Path | str | None = None) -> None:
@@ -51,9 +91,14 @@ class Ledger:
 
     @classmethod
     def begin_anew(cls, path: Path | str | None = None) -> Ledger:
-        """A new ledger in the place of one that was lost or cannot be used: everything spent until now is forgotten.
+        """Return a new ledger in the place of one that was lost or cannot be used.
 
-        The old files are kept under a name with ``until-`` and the time. Raises LedgerError where there are none.
+        Everything spent until now is forgotten. The old files are kept under a name with ``until-`` and the time.
+
+        Raises
+        ------
+        LedgerError
+            Where there are none.
         """
         place = default_path() if path is None else Path(path).expanduser()
         set_aside(place)
@@ -62,57 +107,68 @@ class Ledger:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def account(self, name: str) -> Account:
-        """The limit of a table and what was spent."""
+        """Return the limit of a table and what was spent."""
         with self._file.link() as link:
             return self._account(link, name)
 
     def names(self) -> tuple[str, ...]:
-        """Every table with a limit or a release."""
+        """Return the names of the tables with a limit or a release."""
         with self._file.link() as link:
-            found = link.execute("SELECT name FROM limits UNION SELECT name FROM transactions ORDER BY 1").fetchall()
-        return tuple(name for (name,) in found)
+            rows = link.execute("SELECT name FROM limits UNION SELECT name FROM transactions ORDER BY 1").fetchall()
+        return tuple(name for (name,) in rows)
 
     def entries(self, name: str | None = None) -> tuple[Entry, ...]:
-        """Every transaction, the oldest first; of one table where a name is given."""
+        """Return every transaction, the oldest first; of one table where a name is given."""
         with self._file.link() as link:
-            found = link.execute(
+            rows = link.execute(
                 "SELECT id, token, name, state, kind, amount, request, reserved_at FROM transactions "
                 "WHERE ?1 IS NULL OR name = ?1 ORDER BY id",
                 (name,),
             ).fetchall()
         return tuple(
             Entry(number, token, owner, state, Cost(kind, Fraction(amount)), json.loads(request), at)
-            for number, token, owner, state, kind, amount, request, at in found
+            for number, token, owner, state, kind, amount, request, at in rows
         )
 
     def answer(self, token: str) -> str | None:
-        """The stored answer of a transaction, the same bytes every time; None where there is none."""
+        """Return the stored answer of a transaction, the same bytes every time; None where there is none."""
         with self._file.link() as link:
             return self._answer(link, token)
 
     def similar(self, name: str, fingerprint: str) -> tuple[str, ...]:
-        """Other names under which the same or a nearly identical table is in the ledger."""
+        """Return other names under which the same or a nearly identical table is in the ledger."""
         with self._file.link() as link:
             return self._similar(link, name, fingerprint)
 
     def token_of(self, name: str, request: dict) -> str:
-        """The token of a request: equal requests on a table are one transaction, wherever they come from."""
+        """Return the token of a request: equal requests on a table are one transaction, wherever they come from."""
         words = json.dumps([name, request], sort_keys=True)
         return hmac.new(self.key, words.encode(), hashlib.sha256).hexdigest()[:32]
 
     def check(self, name: str, guarantee: Guarantee, request: dict, token: str | None = None) -> None:
-        """LedgerError where `transact` would refuse a new request whatever the rows are; for before a long reading."""
+        """Raise LedgerError where `transact` would refuse a new request whatever the rows are.
+
+        For use before a long reading.
+        """
         with self._file.link() as link:
-            known = link.execute(
+            row = link.execute(
                 "SELECT 1 FROM transactions WHERE token = ?", (token or self.token_of(name, request),)
             ).fetchone()
-            if not known:
+            if not row:
                 _check_affords(self._account(link, name), guarantee)
 
     # --- writing ------------------------------------------------------------------------------------------------
 
     def limit(self, name: str, guarantee: Guarantee) -> Account:
-        """Set the limit of a table; every limit that was ever set stays on record."""
+        """Set the limit of a table, and return its account; every limit that was ever set stays on record.
+
+        Raises
+        ------
+        LedgerError
+            For a name that is empty or cannot be written down.
+        TypeError
+            For NoPrivacy.
+        """
         cost_of(guarantee)
         try:
             name = checks.words("The name of a limit", name, "that of a table. Give it the declared one")
@@ -134,22 +190,56 @@ class Ledger:
         different_from: tuple[str, ...] = (),
         wait: float = 60.0,
     ) -> str:
-        """Reserve, commit, draw, store; then what is stored. One row and one draw per token.
+        """Reserve, commit, draw and store a release, and return what is stored.
 
-        request: JSON facts about the release; a token that comes back with another request is refused.
-        draw: makes the answer. What it raises is passed on after the row is marked failed; its cost stays spent.
-        different_from: names of tables that look like this one and are not.
-        wait: seconds to wait for another process that is drawing for the same token.
+        Parameters
+        ----------
+        name : str
+            The table.
+        guarantee : PureDP, ApproxDP or ZCDP
+            Its cost is entered.
+        request : dict
+            JSON facts about the release; a token that comes back with another request is refused.
+        draw : callable
+            Makes the answer. An exception of it is passed on after the row is marked failed; the cost stays spent.
+        fingerprint : str
+            Of the table, from `privcov.ledger.fingerprint`; "" compares nothing.
+        token : str or None
+            Default: that of the request.
+        different_from : tuple of str
+            Names of tables that look like this one and are not.
+        wait : float
+            Seconds to wait for another process that is drawing for the same token.
+
+        Returns
+        -------
+        str
+            The stored answer.
+
+        Raises
+        ------
+        LedgerError
+            Where the ledger refuses or cannot be used; the message states whether the cost was spent.
+
+        Guarantee
+        ---------
+        One row and one draw per token.
+
+        Spends
+        ------
+        The cost of the guarantee, once per token, also where the draw or the storing fails.
         """
         token = token or self.token_of(name, request)
         try:
-            mine = self._reserve(name, guarantee, request, token, fingerprint, different_from) and self._commit(token)
+            may_draw = self._reserve(name, guarantee, request, token, fingerprint, different_from) and self._commit(
+                token
+            )
         except LedgerUnusable as problem:
             raise LedgerError(
                 f"{problem} The cost of this release of {name!r} may have been entered already, and then counts as "
                 "spent; nothing was drawn. Then make the same request again: it is never entered twice."
             ) from None
-        if not mine:
+        if not may_draw:
             return self._await(token, wait)
         try:
             answer = draw()
@@ -180,26 +270,26 @@ class Ledger:
         fingerprint: str,
         different_from: tuple[str, ...],
     ) -> bool:
-        """True when there is a reserved row to take on; False when somebody is further along."""
+        """Return True when there is a reserved row to take on, False when another process is further along."""
         words = json.dumps(request, sort_keys=True)
         with self._file.link(write=True) as link:
-            found = link.execute(
+            row = link.execute(
                 "SELECT name, request, state, fingerprint FROM transactions WHERE token = ?", (token,)
             ).fetchone()
-            if found:
-                if found[:2] != (name, words):
+            if row:
+                if row[:2] != (name, words):
                     raise LedgerError("This token belongs to another request. Use a new one.")
-                if fingerprint and found[3] and not alike(fingerprint, found[3]):
+                if fingerprint and row[3] and not alike(fingerprint, row[3]):
                     raise LedgerError(
                         f"This very release of {name!r} was already made from other rows. "
                         "Ask for the next draw to spend again on these, or give this table a name of its own."
                     )
-                return found[2] == "reserved"
-            twins = [n for n in self._similar(link, name, fingerprint) if n not in different_from]
-            if twins:
+                return row[2] == "reserved"
+            similar = [n for n in self._similar(link, name, fingerprint) if n not in different_from]
+            if similar:
                 raise LedgerError(
-                    f"This table looks like {twins[0]!r}, which the ledger knows. Release it under that name, so that "
-                    "what was spent counts, or say that it holds other people."
+                    f"This table looks like {similar[0]!r}, which the ledger knows. Release it under that name, so "
+                    "that what was spent counts, or say that it holds other people."
                 )
             _check_affords(self._account(link, name), guarantee)
             cost = cost_of(guarantee)
@@ -217,7 +307,7 @@ class Ledger:
         return True
 
     def _commit(self, token: str) -> bool:
-        """True for the one process that may draw."""
+        """Return True for the one process that may draw."""
         with self._file.link(write=True) as link:
             if self._state(link, token) != "reserved":
                 return False
@@ -225,16 +315,17 @@ class Ledger:
         return True
 
     def _finish(self, token: str, state: str, answer: str | None) -> None:
+        """Move a release to its last state."""
         with self._file.link(write=True) as link:
             self._file.chain.move(link, token, state, answer=answer)
 
     def _give_up(self, token: str) -> None:
-        """Marks a release as failed, as far as that can be written; the tables refuse it for one that is stored."""
+        """Mark a release as failed, as far as that can be written; the tables refuse it for one that is stored."""
         with contextlib.suppress(LedgerError):
             self._finish(token, "failed", None)
 
     def _await(self, token: str, wait: float) -> str:
-        """What another process stores for the token."""
+        """Return what another process stores for the token."""
         end = time.monotonic() + wait
         while True:
             with self._file.link() as link:
@@ -253,32 +344,36 @@ class Ledger:
     # --- inside -------------------------------------------------------------------------------------------------
 
     def _answer(self, link: sqlite3.Connection, token: str) -> str | None:
+        """Return the stored answer, after it was compared with the chain."""
         try:
             return self._file.chain.answer(link, token)
         except BrokenChain:
             raise self._file.altered() from None
 
     def _stored(self, link: sqlite3.Connection, token: str) -> str:
-        """The answer of a release that is stored."""
-        found = self._answer(link, token)
-        if found is None:
+        """Return the answer of a release that is stored."""
+        answer = self._answer(link, token)
+        if answer is None:
             raise self._file.altered()
-        return found
+        return answer
 
     @staticmethod
     def _state(link: sqlite3.Connection, token: str) -> str:
+        """Return the state of a release."""
         (state,) = link.execute("SELECT state FROM transactions WHERE token = ?", (token,)).fetchone()
         return state
 
     @staticmethod
     def _account(link: sqlite3.Connection, name: str) -> Account:
-        found = link.execute("SELECT guarantee FROM limits WHERE name = ? ORDER BY id DESC LIMIT 1", (name,)).fetchone()
+        """Return the account of a table from an open database."""
+        row = link.execute("SELECT guarantee FROM limits WHERE name = ? ORDER BY id DESC LIMIT 1", (name,)).fetchone()
         costs = link.execute("SELECT kind, amount FROM transactions WHERE name = ? ORDER BY id", (name,)).fetchall()
-        limit = from_dict(json.loads(found[0])) if found else None
+        limit = from_dict(json.loads(row[0])) if row else None
         return Account(name, limit, tuple(Cost(kind, Fraction(amount)) for kind, amount in costs))
 
     @staticmethod
     def _similar(link: sqlite3.Connection, name: str, fingerprint: str) -> tuple[str, ...]:
+        """Return the other names whose fingerprint is alike."""
         if not fingerprint:
             return ()
         others = link.execute(
@@ -288,6 +383,7 @@ class Ledger:
 
 
 def _check_affords(account: Account, guarantee: Guarantee) -> None:
+    """Raise LedgerError where there is no limit, or not enough is left of it."""
     if account.limit is None:
         raise LedgerError(f"The ledger has no limit for {account.name!r}. Set one first, for all its releases.")
     if not account.affords(guarantee):
@@ -295,15 +391,17 @@ def _check_affords(account: Account, guarantee: Guarantee) -> None:
 
 
 def _now() -> str:
+    """Return the time in UTC, to the second."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def _worker() -> str:
+    """Return the name of this process: host and number."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def _lives(worker: str) -> bool:
-    """False only where the process is surely gone: it ran on this machine and its number is free."""
+    """Return False only where the process is surely gone: it ran on this machine and its number is free."""
     host, _, number = worker.rpartition(":")
     if host != socket.gethostname() or os.name == "nt":  # on Windows the question itself would end the process
         return True

@@ -17,7 +17,7 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
-# The triggers keep out a program from before the chain: its rows would have no record.
+# The triggers refuse the rows of an earlier version of the program, which would have no record.
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS chain (
   step INTEGER PRIMARY KEY, subject TEXT NOT NULL CHECK (subject IN ('ledger', 'limit', 'release')),
@@ -46,25 +46,39 @@ class BrokenChain(Exception):
 
 @dataclass(frozen=True)
 class Head:
-    """steps: how many records the chain has. seal: that of the last one."""
+    """The end of a chain.
+
+    Attributes
+    ----------
+    steps : int
+        Number of records.
+    seal : str
+        Seal of the last one.
+    """
 
     steps: int
     seal: str
 
 
 class Chain:
-    """The records under a key. Every method works inside the caller's exclusive transaction."""
+    """The records under a key; every method works inside the caller's exclusive transaction.
+
+    Parameters
+    ----------
+    key : bytes
+        The ledger's key.
+    """
 
     def __init__(self, key: bytes) -> None:
         self._key = hmac.new(key, b"chain", hashlib.sha256).digest()
 
     @staticmethod
     def exists(link: sqlite3.Connection) -> bool:
-        """True when the ledger has a chain."""
+        """Return True when the ledger has a chain."""
         return bool(link.execute("SELECT 1 FROM sqlite_schema WHERE name = 'chain' AND type = 'table'").fetchone())
 
     def begin(self, link: sqlite3.Connection, state: str, note: str) -> None:
-        """The first record, then one for each row that is there already; state: "begun" or "migrated"."""
+        """Write the first record, then one for each row that is already there; state is "begun" or "migrated"."""
         self._record(link, "ledger", 0, state, note, [])
         for number, *fields in _limits(link):
             self._record(link, "limit", number, "set", "", fields)
@@ -73,13 +87,13 @@ class Chain:
             self._record(link, "release", number, state, digest(answer), [*fields, worker])
 
     def enter_limit(self, link: sqlite3.Connection, name: str, guarantee: str, set_at: str) -> None:
-        """A new row of limits with its record."""
+        """Add a row of limits with its record."""
         (number,) = link.execute("SELECT coalesce(max(id), 0) + 1 FROM limits").fetchone()
         self._record(link, "limit", number, "set", "", [name, guarantee, set_at])
         link.execute("INSERT INTO limits VALUES (?, ?, ?, ?)", (number, name, guarantee, set_at))
 
     def enter_release(self, link: sqlite3.Connection, **fields: str) -> None:
-        """A new row of transactions, reserved, with its record."""
+        """Add a row of transactions, reserved, with its record."""
         values = [fields[name] for name in _RELEASE]
         (number,) = link.execute("SELECT coalesce(max(id), 0) + 1 FROM transactions").fetchone()
         self._record(link, "release", number, "reserved", "", [*values, ""])
@@ -91,11 +105,14 @@ class Chain:
     def move(
         self, link: sqlite3.Connection, token: str, state: str, worker: str | None = None, answer: str | None = None
     ) -> None:
-        """The row of a token goes on to ``state``; worker: who takes it on, None for who already has."""
-        number, had, *fields = link.execute(
+        """Move the row of a token to ``state``.
+
+        A ``worker`` of None leaves the one that is entered.
+        """
+        number, entered, *fields = link.execute(
             f"SELECT id, worker, {', '.join(_RELEASE)} FROM transactions WHERE token = ?", (token,)
         ).fetchone()
-        worker = had if worker is None else worker
+        worker = entered if worker is None else worker
         self._record(link, "release", number, state, digest(answer), [*fields, worker])
         link.execute(
             "UPDATE transactions SET state = ?, worker = ?, answer = ? WHERE id = ?", (state, worker, answer, number)
@@ -103,11 +120,17 @@ class Chain:
 
     @staticmethod
     def head(link: sqlite3.Connection) -> Head:
-        """The end of the chain, as it is written there."""
+        """Return the end of the chain, as it is written there."""
         return Head(*(link.execute("SELECT step, seal FROM chain ORDER BY step DESC LIMIT 1").fetchone() or (0, "")))
 
     def verified(self, link: sqlite3.Connection) -> Head:
-        """The head, after the seals of all records were computed again from the rows. Raises BrokenChain."""
+        """Return the head, after the seals of all records were computed again from the rows.
+
+        Raises
+        ------
+        BrokenChain
+            Where they do not agree.
+        """
         rows: dict[tuple[str, int], tuple[str, str, list]] = {("ledger", 0): ("", "", [])}
         rows |= {("limit", number): ("set", "", fields) for number, *fields in _limits(link)}
         rows |= {("release", number): (state, worker, fields) for number, state, worker, *fields in _releases(link)}
@@ -132,11 +155,17 @@ class Chain:
 
     @staticmethod
     def answer(link: sqlite3.Connection, token: str) -> str | None:
-        """The stored answer of a token, None where there is none. Raises BrokenChain for another one."""
-        found = link.execute("SELECT id, answer FROM transactions WHERE token = ?", (token,)).fetchone()
-        if found is None:
+        """Return the stored answer of a token, None where there is none.
+
+        Raises
+        ------
+        BrokenChain
+            Where it is not the one that was recorded.
+        """
+        row = link.execute("SELECT id, answer FROM transactions WHERE token = ?", (token,)).fetchone()
+        if row is None:
             return None
-        number, answer = found
+        number, answer = row
         (note,) = link.execute(
             "SELECT note FROM chain WHERE subject = 'release' AND number = ? ORDER BY step DESC LIMIT 1", (number,)
         ).fetchone()
@@ -147,23 +176,38 @@ class Chain:
     def _record(
         self, link: sqlite3.Connection, subject: str, number: int, state: str, note: str, fields: list[str]
     ) -> None:
+        """Append a record."""
         head = self.head(link)
         row = (head.steps + 1, subject, number, state, note, self._seal(head, subject, number, state, note, fields))
         link.execute("INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def _seal(self, before: Head, subject: str, number: int, state: str, note: str, fields: list[str]) -> str:
+        """Return the seal of the record after ``before``."""
         words = json.dumps([before.steps + 1, before.seal, subject, number, state, note, fields])
         return hmac.new(self._key, words.encode(), hashlib.sha256).hexdigest()
 
 
 def digest(answer: str | None) -> str:
-    """What the chain keeps of an answer."""
+    """Return what the chain keeps of an answer.
+
+    Parameters
+    ----------
+    answer : str or None
+        The answer.
+
+    Returns
+    -------
+    str
+        Its SHA-256 in hexadecimal digits, "" for None.
+    """
     return "" if answer is None else hashlib.sha256(answer.encode()).hexdigest()
 
 
 def _limits(link: sqlite3.Connection) -> list[tuple]:
+    """Return the rows of limits."""
     return link.execute("SELECT id, name, guarantee, set_at FROM limits ORDER BY id").fetchall()
 
 
 def _releases(link: sqlite3.Connection) -> list[tuple]:
+    """Return the rows of releases, without their answers."""
     return link.execute(f"SELECT id, state, worker, {', '.join(_RELEASE)} FROM transactions ORDER BY id").fetchall()

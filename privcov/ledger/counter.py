@@ -1,15 +1,16 @@
-"""The file beside the key that knows how far the chain of a ledger has come.
+"""The file beside the key that holds how far the chain of a ledger has come.
 
 The database and this file cannot be written in one step. So the file names the next head before the database commits,
 and the reached one after it, all under the lock of the database:
 
-    settled = old              nobody writes
+    settled = old              no step is being written
     settled = old, next = new  written, on disk, then the database commits
     settled = new              written; only then does the step count as done, and the program goes on
 
-Whoever takes the lock accepts the settled head, or the next one while there is one, and settles on what the database
-has. So a crash at any moment locks nobody out. Only between the commit and the settling is an older copy accepted, and
-only of the one step that the dead process had not gone on from: no draw follows a step before it is settled.
+A process that takes the lock accepts the settled head, or the next one while there is one, and settles on the head of
+the database. So after a crash at any moment the ledger can still be used. Only between the commit and the settling is
+an older copy accepted, and only of the one step that the dead process had not gone on from: no draw follows a step
+before it is settled.
 """
 
 from __future__ import annotations
@@ -33,24 +34,48 @@ class BrokenCounter(Exception):
 
 @dataclass(frozen=True)
 class Reached:
-    """settled: None before the first step was. coming: the head of a step that is being written, or None."""
+    """Content of the counter.
+
+    Attributes
+    ----------
+    settled : Head or None
+        None before the first step was settled.
+    coming : Head or None
+        The head of a step that is being written.
+    """
 
     settled: Head | None
     coming: Head | None = None
 
     def allows(self, head: Head) -> bool:
-        """True when a ledger that ends there has lost and gained nothing."""
+        """Return True when a ledger that ends there has lost and gained nothing."""
         return head in (self.settled, self.coming)
 
 
 class Counter:
-    """The file under a key. Written only under the exclusive lock of the database."""
+    """The file under a key; written only under the exclusive lock of the database.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    key : bytes
+        The ledger's key.
+    """
 
     def __init__(self, path: Path, key: bytes) -> None:
         self.path, self._key = path, hmac.new(key, b"counter", hashlib.sha256).digest()
 
     def read(self) -> Reached | None:
-        """What the file says, None where there is none. Raises BrokenCounter and OSError."""
+        """Return the content of the file, None where there is no file.
+
+        Raises
+        ------
+        BrokenCounter
+            Where this key did not write it.
+        OSError
+            Where it cannot be read.
+        """
         try:
             text = self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -67,7 +92,13 @@ class Counter:
         return reached
 
     def write(self, reached: Reached) -> None:
-        """In place of what was there; on disk when this returns, whole or not at all. Raises OSError."""
+        """Replace the content; it is on disk when this returns, whole or not at all.
+
+        Raises
+        ------
+        OSError
+            Where it cannot be written.
+        """
         fresh = self._fresh
         fresh.unlink(missing_ok=True)
         try:
@@ -83,21 +114,31 @@ class Counter:
         sync_folder(self.path.parent)
 
     def tidy(self) -> None:
-        """Takes away what a process left that was killed while it wrote."""
+        """Remove what a process left that was killed while it wrote."""
         self._fresh.unlink(missing_ok=True)
 
     @property
     def _fresh(self) -> Path:
+        """The file in which new content is written."""
         return self.path.with_name(f"{self.path.name}.new")
 
     def _text(self, reached: Reached) -> str:
+        """Return the content as text, with its seal."""
         heads = [None if h is None else [h.steps, h.seal] for h in (reached.settled, reached.coming)]
         seal = hmac.new(self._key, json.dumps(heads).encode(), hashlib.sha256).hexdigest()
         return json.dumps({"format": FORMAT, "settled": heads[0], "next": heads[1], "seal": seal}) + "\n"
 
 
 def sync_folder(folder: Path) -> None:
-    """Names in the folder onto the disk. Windows has no such call, and needs none."""
+    """Write the names in the folder to the disk.
+
+    Windows has no such call, and needs none.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    """
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

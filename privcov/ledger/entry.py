@@ -9,7 +9,25 @@ from privcov.ledger.sums import Cost
 
 @dataclass(frozen=True)
 class Entry:
-    """One transaction. amount: exact cost, epsilon for kind "pure" and rho for "zcdp". request: what was asked for."""
+    """One transaction of the ledger.
+
+    Attributes
+    ----------
+    number : int
+        Its number in the ledger.
+    token : str
+        Its token.
+    name : str
+        The table.
+    state : {"reserved", "committed", "stored", "failed"}
+        How far it came.
+    cost : Cost
+        Exact: epsilon for kind "pure" and rho for "zcdp".
+    request : dict
+        What was asked for.
+    reserved_at : str
+        Time in UTC.
+    """
 
     number: int
     token: str
@@ -20,7 +38,7 @@ class Entry:
     reserved_at: str
 
     def to_dict(self) -> dict:
-        """As JSON can hold it; fractions as text."""
+        """Return the entry as JSON can hold it; fractions as text."""
         return {
             "number": self.number,
             "name": self.name,

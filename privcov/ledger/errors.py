@@ -1,4 +1,4 @@
-"""What the ledger says when it refuses."""
+"""The errors of the ledger."""
 
 from __future__ import annotations
 

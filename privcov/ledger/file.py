@@ -1,4 +1,4 @@
-"""The file of a ledger: where it lives, its tables, and how it is opened.
+"""The file of a ledger: its place, its tables, and how it is opened.
 
 The tables guard themselves: no row is deleted, no cost rewritten, and a state only goes forward. Every use of them,
 also a reading one, holds the one exclusive lock of the database, and begins with the check of the chain.
@@ -51,7 +51,15 @@ _TABLES = (
 
 
 def default_path() -> Path:
-    """PRIVCOV_LEDGER, else a file in the user's own data folder: a cache folder may be emptied, a ledger may not."""
+    """Return the path in PRIVCOV_LEDGER, else that of a file in the user's own data folder.
+
+    A cache folder may be emptied, a ledger may not.
+
+    Returns
+    -------
+    Path
+        The file need not exist.
+    """
     given = os.environ.get("PRIVCOV_LEDGER")
     if given:
         return Path(given).expanduser()
@@ -64,10 +72,32 @@ def default_path() -> Path:
 
 
 class LedgerFile:
-    """One SQLite file, with its key and its counter beside it; made on first use."""
+    """One SQLite file, with its key and its counter beside it; made on first use.
+
+    Parameters
+    ----------
+    path : Path
+        The database.
+
+    Attributes
+    ----------
+    path : Path
+        The database, absolute.
+    key : bytes
+        The ledger's key.
+    chain : Chain
+        The records under the key.
+    counter : Counter
+        The counter under the key.
+
+    Raises
+    ------
+    LedgerError
+        Where the files cannot be used.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.path = path = path.absolute()  # the process may go to another folder
+        self.path = path = path.absolute()  # the working directory may change
         try:
             make_sure_it_begins(path, self._fill)
             check_access(path)
@@ -84,7 +114,7 @@ class LedgerFile:
 
     @contextlib.contextmanager
     def link(self, write: bool = False) -> Iterator[sqlite3.Connection]:
-        """A connection of its own for every step, checked; with ``write`` one transaction, on disk when it ends."""
+        """Yield a connection for one step, checked; with ``write`` it is one transaction, on disk when it ends."""
         with self._alone() as link:
             before = self._settled(link)
             yield link
@@ -94,7 +124,10 @@ class LedgerFile:
     # --- the chain and the counter ------------------------------------------------------------------------------
 
     def _settled(self, link: sqlite3.Connection) -> Head:
-        """The head of the chain, which the counter knows from here on as settled. LedgerError where it does not."""
+        """Return the head of the chain, which the counter holds as settled from here on.
+
+        Raises LedgerError where the two disagree.
+        """
         self._check_key(link)
         if not Chain.exists(link):
             raise lost(self.path)
@@ -119,14 +152,15 @@ class LedgerFile:
         return head
 
     def _commit(self, link: sqlite3.Connection, before: Head | None, after: Head) -> None:
+        """Commit the database between the two writes of the counter."""
         self.counter.write(Reached(before, after))
         link.execute("COMMIT")
         link.execute("BEGIN IMMEDIATE")
-        if Chain.head(link) == after:  # else another process has settled it and gone on
+        if Chain.head(link) == after:  # else another process has already settled it
             self.counter.write(Reached(after))
 
     def _fill(self) -> None:
-        """The tables of a new ledger, and the first record. Its key is there, and nobody else is."""
+        """Make the tables of a new ledger, and the first record; its key is there, and the lock is held."""
         self._read_key()
         self._check_nothing_settled()
         with self._alone() as link:
@@ -135,17 +169,18 @@ class LedgerFile:
             link.execute("PRAGMA journal_mode=WAL")
 
     def _migrate(self, link: sqlite3.Connection) -> None:
-        """A chain for the rows of a ledger from before there were chains."""
+        """Make a chain for the rows of a ledger from before there were chains."""
         self._check_nothing_settled()
         self._begin_chain(link, "migrated")
 
     def _check_nothing_settled(self) -> None:
-        """LedgerError where the counter knows of a chain: whatever else is there, it was not begun just now."""
+        """Raise LedgerError where the counter has a chain: whatever else is there, it was not begun just now."""
         reached = self._reached()
         if reached is not None and reached.settled is not None:
             raise lost(self.path)
 
     def _begin_chain(self, link: sqlite3.Connection, state: str) -> None:
+        """Make what is missing of the tables, and begin the chain."""
         for statement in (*_TABLES, *SCHEMA):
             link.execute(statement)
         link.execute("INSERT OR IGNORE INTO facts VALUES ('key', ?)", (self._key_check,))
@@ -153,6 +188,7 @@ class LedgerFile:
         self._commit(link, None, Chain.head(link))
 
     def _reached(self) -> Reached | None:
+        """Return the content of the counter, or raise LedgerError."""
         try:
             return self.counter.read()
         except BrokenCounter:
@@ -163,7 +199,7 @@ class LedgerFile:
             ) from None
 
     def altered(self) -> LedgerError:
-        """What is said where the rows are not the recorded ones."""
+        """Return the error for rows that are not the recorded ones."""
         return LedgerError(
             f"The ledger {self.path} was altered by something else than PrivCov, so nothing is released. Put the "
             f"newest copy of all its files back; if there is none, begin without the record: {ANEW}"
@@ -172,6 +208,7 @@ class LedgerFile:
     # --- the key ------------------------------------------------------------------------------------------------
 
     def _read_key(self) -> None:
+        """Read the key and prepare what depends on it."""
         self.key = read_key(beside(self.path, ".key"))
         self.chain = Chain(self.key)
         # Where it is a link, what the link leads to is replaced: another path may lead there too.
@@ -179,13 +216,14 @@ class LedgerFile:
         self._key_check = hmac.new(self.key, b"check", hashlib.sha256).hexdigest()
 
     def _check_key(self, link: sqlite3.Connection) -> None:
+        """Raise LedgerError where the database was made with another key."""
         try:
-            found = link.execute("SELECT value FROM facts WHERE name = 'key'").fetchone()
+            row = link.execute("SELECT value FROM facts WHERE name = 'key'").fetchone()
         except sqlite3.OperationalError:  # a database, and no ledger
-            found = None
-        if found is None:
+            row = None
+        if row is None:
             raise lost(self.path)
-        if found != (self._key_check,):
+        if row != (self._key_check,):
             raise LedgerError(
                 f"The key file beside {self.path} is not the one this ledger was made with, so tables would not be "
                 "recognised. Put the old key file back."
@@ -195,7 +233,7 @@ class LedgerFile:
 
     @contextlib.contextmanager
     def _alone(self, lock: bool = True) -> Iterator[sqlite3.Connection]:
-        """A connection that holds the exclusive lock; what is not committed is undone."""
+        """Yield a connection that holds the exclusive lock; what is not committed is undone."""
         try:
             check_access(self.path)
             if not self.path.exists():
@@ -216,6 +254,7 @@ class LedgerFile:
             raise self._unusable(problem) from None
 
     def _unusable(self, problem: Exception) -> LedgerUnusable:
+        """Return the error for a problem of the database or of the file system."""
         return LedgerUnusable(
             f"The ledger {self.path} cannot be used ({problem}), so nothing is released. "
             "Make it readable and writable, or set PRIVCOV_LEDGER to a file that is."

@@ -1,4 +1,4 @@
-"""The secret behind fingerprints, tokens and seals: 32 random bytes in a file only its owner reads."""
+"""The secret behind fingerprints, tokens and seals: 32 random bytes in a file that only its owner can read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,39 @@ SIZE = 32
 
 
 def unfinished(path: Path) -> Path:
-    """Where a key is written before it is complete."""
+    """Return the file in which a key is written before it is complete.
+
+    Parameters
+    ----------
+    path : Path
+        The file of the key.
+
+    Returns
+    -------
+    Path
+        In the same folder.
+    """
     return path.with_name(f"{path.name}.new")
 
 
 def make_key(path: Path) -> bytes:
-    """A new key in a new file, complete or not there at all. FileExistsError where there is one."""
+    """Write a new key to a new file, complete or not there at all.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    bytes
+        The key.
+
+    Raises
+    ------
+    FileExistsError
+        Where there is such a file.
+    """
     key, fresh = secrets.token_bytes(SIZE), unfinished(path)
     fresh.unlink(missing_ok=True)
     handle = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -31,7 +58,23 @@ def make_key(path: Path) -> bytes:
 
 
 def read_key(path: Path) -> bytes:
-    """The key in the file. Raises OSError where it cannot be one."""
+    """Return the key in the file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    bytes
+        32 bytes.
+
+    Raises
+    ------
+    OSError
+        Where it cannot be a key.
+    """
     key = path.read_bytes()
     if len(key) != SIZE:
         raise OSError(f"the key file {path.name} does not hold {SIZE} bytes; put the old key file back")

@@ -26,24 +26,64 @@ from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 
 @dataclass(frozen=True)
 class Cost:
-    """What one release costs. kind: "pure" (amount is epsilon) or "zcdp" (amount is rho); exact."""
+    """The cost of one release, exact.
+
+    Attributes
+    ----------
+    kind : {"pure", "zcdp"}
+        What the amount is.
+    amount : Fraction
+        Epsilon for "pure", rho for "zcdp".
+    """
 
     kind: str
     amount: Fraction
 
     @property
     def rho(self) -> Fraction:
-        """As zCDP; pure epsilon-DP is (epsilon^2 / 2)-zCDP."""
+        """The cost as zCDP; pure epsilon-DP is (epsilon^2 / 2)-zCDP."""
         return self.amount**2 / 2 if self.kind == "pure" else self.amount
 
 
 def as_typed(level: float) -> Fraction:
-    """The shortest decimal that the double prints as."""
+    """Return the shortest decimal that the double prints as.
+
+    Parameters
+    ----------
+    level : float
+        Finite.
+
+    Returns
+    -------
+    Fraction
+        Exactly that decimal.
+
+    Examples
+    --------
+    >>> as_typed(0.1)
+    Fraction(1, 10)
+    """
     return Fraction(repr(float(level)))
 
 
 def cost_of(guarantee: Guarantee) -> Cost:
-    """The cost of a release that is asked for with this guarantee. TypeError for none."""
+    """Return the cost of a release that is asked for with this guarantee.
+
+    Parameters
+    ----------
+    guarantee : PureDP, ApproxDP or ZCDP
+        The guarantee.
+
+    Returns
+    -------
+    Cost
+        An ApproxDP costs the rho that implies it.
+
+    Raises
+    ------
+    TypeError
+        For NoPrivacy.
+    """
     if isinstance(guarantee, PureDP):
         return Cost("pure", as_typed(guarantee.epsilon))
     if isinstance(guarantee, ZCDP):
@@ -55,9 +95,31 @@ def cost_of(guarantee: Guarantee) -> Cost:
 
 @dataclass(frozen=True)
 class Account:
-    """One table's limit and what was spent; what was reserved, lost or failed counts as spent.
+    """The limit of one table and what was spent.
 
-    limit: the owner's, None before it is set. releases: how many transactions.
+    What was reserved, lost or failed counts as spent.
+
+    Attributes
+    ----------
+    name : str
+        The table.
+    limit : PureDP, ApproxDP, ZCDP or None
+        The owner's; None before it is set.
+    costs : tuple of Cost
+        Of every release that was entered.
+
+    Guarantee
+    ---------
+    A release that the limit `affords` keeps all releases of the table together within the limit, also for adaptive
+    requests.
+
+    Spends
+    ------
+    Nothing: it is arithmetic.
+
+    Reference
+    ---------
+    Rogers, Roth, Ullman and Vadhan 2016 (pure); Feldman and Zrnic 2021 (zCDP).
     """
 
     name: str
@@ -66,7 +128,7 @@ class Account:
 
     @property
     def releases(self) -> int:
-        """How many releases were entered, those that failed included."""
+        """Number of releases that were entered, those that failed included."""
         return len(self.costs)
 
     @property
@@ -81,7 +143,7 @@ class Account:
         return sum((c.amount for c in self.costs), Fraction(0)) if pure else None
 
     def affords(self, guarantee: Guarantee) -> bool:
-        """True when a release with this guarantee stays within the limit; exact."""
+        """Return True when a release with this guarantee stays within the limit; exact."""
         if self.limit is None:
             return False
         after = Account(self.name, self.limit, (*self.costs, cost_of(guarantee)))
@@ -106,8 +168,8 @@ class Account:
         """How many releases there were, and what is left."""
         if self.limit is None:
             return "No limit is set, so nothing can be released."
-        made = {0: "No release", 1: "1 release"}.get(self.releases, f"{self.releases} releases")
-        return f"{made} so far; {self.left}."
+        count = {0: "No release", 1: "1 release"}.get(self.releases, f"{self.releases} releases")
+        return f"{count} so far; {self.left}."
 
     @property
     def left(self) -> str:
@@ -121,9 +183,10 @@ class Account:
 
 
 def _down(amount: Fraction) -> str:
-    """Six digits, rounded down; what misses such a number by no more than a double does (1 - 0.1) reads as that number.
+    """Return six digits, rounded down.
 
-    For reading only: whether a release fits is decided on the exact numbers.
+    An amount that misses such a number by no more than a double does (1 - 0.1) reads as that number. For reading only:
+    whether a release fits is decided on the exact numbers.
     """
     cut = Context(prec=6, rounding=ROUND_FLOOR)
     reached = amount * (1 + Fraction(1, 2**48))

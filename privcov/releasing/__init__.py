@@ -1,1 +1,1 @@
-"""Releases: what one is, how a method runs, and the only way from private rows to one."""
+"""Releases: what one is, how a method makes one, and the only way from private rows to one."""

@@ -1,10 +1,10 @@
 """`release_private`: the only way from private rows to a release. Reserve, commit, measure once, store.
 
-A method is asked what it wants measured (`Method.request`, from public facts) and is handed the answer
-(`Method.finish`); no rows. So a method is offered exactly when one measurement is all it wants, and there is no list to
-keep. What it does with the answer is a function of the noisy whole numbers and of public facts: where a method draws
+A method is asked for the measurement it needs (`Method.request`, from public facts) and is given the answer
+(`Method.finish`); no rows. So a method is offered exactly when one measurement is all it needs, and there is no list to
+keep. What it does with the answer is a function of the noisy whole numbers and of public facts. Where a method draws
 random numbers of its own (the fission rules), they come from one fixed public generator, the same in every release, so
-that the answer can be worked out again from the measurement by anybody.
+that the answer can be computed again from the measurement.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from privcov.table_files import TableFileError
 
 FORMAT = "privcov-private-release-1"
 MOST_DRAWS = 10**9
-# What a private release does not let anybody choose; said when somebody tries.
+# Arguments that a private release does not take, with the message for each.
 _REFUSED = {
     "seed": "A private release takes no seed: its noise comes from the operating system and is never drawn twice.",
     "rng": "A private release takes no generator: its noise comes from the operating system.",
@@ -47,7 +47,7 @@ _REFUSED = {
 
 
 class MeasurementError(RuntimeError):
-    """The private measurement failed; the message says nothing about the rows."""
+    """The private measurement failed; the message holds nothing about the rows."""
 
 
 def release_private(
@@ -64,23 +64,86 @@ def release_private(
     expected_rows: int | None = None,
     **parameters: Any,
 ) -> Release:
-    """Release once, from private rows, on the record.
+    """Make one release from private rows, paid from the ledger.
 
-    method:    a key whose `reason_against` is empty. guarantee: PureDP, ApproxDP or ZCDP; it is kept for all rows of a
-               person together, and paid from the limit that the ledger has for ``private.name``.
-    centre:    "auto": class means where classes are declared and the method can, else the joint mean; or "none".
-    draw:      the same request on the same table is one release and costs once, however often it is made and from
-               however many places; draw=2 asks for another one, and pays again. token: another name for the request,
-               for example one per confirmation dialogue.
-    different_from: names in the ledger that look like this table and hold other people.
-    again:     where this request was answered by another version of the method, or the answer is not good: "ask" raises
-               `VersionChanged`, "stored" returns that answer (free; rows are not compared), "pay" releases again.
-    expected_rows: a public guess of the number of rows where it is not public; only to refuse, before anything is read
-               or spent, a release whose noise would exceed all that so many rows can add up to. Without it, the noisy
-               count of the table's last release that is more than noise stands in, or the most rows a table may have.
-    The parameters are the method's own. Calibration is always sound, tuning never raw.
-    Returns the stored `Release`. Raises ValueError (also `LedgerError`) with the reason where nothing was spent or
-    where a release was lost, and MeasurementError, with an identifier and no detail, if the measurement itself fails.
+    Calibration is always sound, tuning never raw.
+
+    Parameters
+    ----------
+    method : str
+        A key whose `reason_against` is empty.
+    private : PrivateDataset
+        The table.
+    guarantee : PureDP, ApproxDP or ZCDP
+        Kept for all rows of a person together, and paid from the limit that the ledger has for ``private.name``.
+    ledger : Ledger
+        Where the release is entered before anything is drawn.
+    centre : {"auto", "joint", "none", "classes"}
+        "auto": class means where classes are declared and the method can, else the joint mean. "none": the
+        second moment only.
+    draw : int
+        The same request on the same table is one release and costs once, however often it is made and from however many
+        places; draw=2 asks for another one, and pays again.
+    token : str or None
+        Another name for the request, for example one per confirmation dialogue.
+    different_from : tuple of str
+        Names in the ledger that look like this table and hold other people.
+    again : {"ask", "stored", "pay"}
+        Where this request was answered by another version of the method, or the answer is not good: "ask" raises
+        `VersionChanged`, "stored" returns that answer (free; rows are not compared), "pay" releases again.
+    expected_rows : int or None
+        A public guess of the number of rows where it is not public; only to refuse, before anything is read or spent, a
+        release whose noise would exceed all that so many rows can add up to. Without it, the noisy count of the table's
+        last release that is more than noise is used, or the most rows that a table may have.
+    **parameters : object
+        The method's own parameters.
+
+    Returns
+    -------
+    Release
+        As it is stored in the ledger.
+
+    Raises
+    ------
+    TypeError
+        For arguments of another type, and for a seed, a generator or a neighbouring relation, which cannot be chosen.
+    ValueError
+        With the reason, where nothing was spent or where a release was lost; `LedgerError` is one.
+    MeasurementError
+        With an identifier and no detail, if the measurement itself fails.
+
+    Guarantee
+    ---------
+    The release has the guarantee under the neighbouring relation of the declaration (replace-one where the number of
+    rows is public, else add-remove), for all rows of a person together. The measurement is exact: whole numbers,
+    discrete noise from the operating system's randomness, no seed.
+
+    Spends
+    ------
+    The whole guarantee, once per request, from the limit of the table; a repeated request spends nothing. There are no
+    refunds: what is reserved counts, also when the release fails.
+
+    Reference
+    ---------
+    Canonne, Kamath and Steinke 2020 for discrete Gaussian noise. The sensitivities are proved in
+    measurements/exact_moment.py.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import privcov
+    >>> rows = np.random.default_rng(0).uniform(size=(10_000, 2))
+    >>> private = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1), (0, 1)], name="survey")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = privcov.Ledger(Path(folder) / "ledger.sqlite")
+    ...     account = ledger.limit("survey", privcov.ZCDP(rho=1.0))
+    ...     rel = privcov.release_private("gaussian-cov", private, privcov.ZCDP(rho=0.5), ledger=ledger)
+    ...     print(ledger.account("survey").sentence)
+    1 release so far; of 1-zCDP there remains rho 0.5 in zCDP.
+    >>> print(rel.statement["Guarantee"])
+    0.5-zCDP; asked for 0.5-zCDP
     """
     if not isinstance(private, PrivateDataset):
         raise TypeError(f"private must be a PrivateDataset, got {type(private).__name__}. Use release for public rows.")
@@ -102,20 +165,21 @@ def release_private(
     }
     defaults = {s.name: s.default for s in chosen.card.parameters}
     tunings, cost = chosen.card.tunings, str(guarantee)
-    go = settle(ledger, private.name, request, token, again, defaults=defaults, tunings=tunings, cost=cost)
-    if go.answer is not None:
-        return _entered(go.answer, ledger, private.name, go.token)
-    known = go.token or ledger.token_of(private.name, go.request)
-    if ledger.answer(known) is None:
+    settled = settle(ledger, private.name, request, token, again, defaults=defaults, tunings=tunings, cost=cost)
+    if settled.answer is not None:
+        return _entered(settled.answer, ledger, private.name, settled.token)
+    request_token = settled.token or ledger.token_of(private.name, settled.request)
+    if ledger.answer(request_token) is None:
         extras.require("opendp", "Private releases")  # before anything is paid
         event = planned_event_of(chosen, given)
         n_anchors = anchored_rows(private.facts, given.centre)
         if useless := reason_useless(private.facts, event, n_anchors, *_rows_of(private, ledger, expected_rows)):
             raise ValueError(useless)
-        if private.files is not None:  # what would be refused after a long reading is refused now
-            ledger.check(private.name, guarantee, go.request, known)
+        if private.files is not None:  # refuse before a long reading what would be refused after it
+            ledger.check(private.name, guarantee, settled.request, request_token)
 
-    def made() -> str:
+    def measured() -> str:
+        """Return the answer to be stored: measurement and release as text."""
         noisy, release, problem = _measure_and_finish(chosen, private, given)
         written = None if release is None else json.loads(release.to_json())
         kept = {"format": FORMAT, "measurement": noisy.to_dict(), "release": written, "problem": problem}
@@ -123,19 +187,19 @@ def release_private(
 
     mark, others = _recognised(private, ledger.key), tuple(different_from)
     answer = ledger.transact(
-        private.name, guarantee, go.request, made, fingerprint=mark, token=known, different_from=others
+        private.name, guarantee, settled.request, measured, fingerprint=mark, token=request_token, different_from=others
     )
-    return _entered(answer, ledger, private.name, known)
+    return _entered(answer, ledger, private.name, request_token)
 
 
 def _entered(answer: str, ledger: Ledger, name: str, token: str) -> Release:
-    """The release in a ledger's answer, with its entry."""
+    """Return the release in a ledger's answer, with its entry."""
     (entry,) = (e for e in ledger.entries(name) if e.token == token)
     return dataclasses.replace(read_release(answer), entry=entry.to_dict())
 
 
 def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> tuple[float, str]:
-    """(number of rows to judge the noise by, where it comes from): nothing that the rows alone know."""
+    """Return the number of rows to judge the noise by, and its source; public or already released facts only."""
     if private.facts.n is not None:
         return private.facts.n, "public"
     if expected is not None:
@@ -151,7 +215,7 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
 
 
 def _number_of(draw: object) -> int:
-    """1, 1.0 and True are one draw, and must have one token: each token is drawn and paid for."""
+    """Return the draw as an int: 1, 1.0 and True are one draw, and each token is drawn and paid for."""
     try:
         return checks.whole("draw", int(draw) if isinstance(draw, bool) else draw, 1, MOST_DRAWS)
     except ValueError:
@@ -162,7 +226,31 @@ def _number_of(draw: object) -> int:
 
 
 def read_release(answer: str) -> Release:
-    """The release in a ledger's answer. ValueError where its post-processing failed: the measurement is still there."""
+    """Return the release in a ledger's answer.
+
+    Parameters
+    ----------
+    answer : str
+        The stored text.
+
+    Returns
+    -------
+    Release
+        With its ``measurement``, without its ``entry``.
+
+    Raises
+    ------
+    ValueError
+        Where its post-processing failed: the measurement is still there.
+
+    Guarantee
+    ---------
+    That of the stored release.
+
+    Spends
+    ------
+    Nothing.
+    """
     fields = json.loads(answer)
     if fields["release"] is None:
         raise ValueError(
@@ -173,15 +261,72 @@ def read_release(answer: str) -> Release:
 
 
 def read_measurement(answer: str) -> NoisySum:
-    """The whole noisy numbers in a ledger's answer; everything else follows from them."""
+    """Return the whole noisy numbers in a ledger's answer; everything else follows from them.
+
+    Parameters
+    ----------
+    answer : str
+        The stored text.
+
+    Returns
+    -------
+    NoisySum
+        The measurement.
+
+    Raises
+    ------
+    ValueError
+        For any other form.
+
+    Guarantee
+    ---------
+    That of the stored release.
+
+    Spends
+    ------
+    Nothing.
+    """
     return NoisySum.from_dict(json.loads(answer)["measurement"])
 
 
 def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "auto", **parameters: Any) -> Release:
-    """Another method on an old measurement: post-processing, so it spends nothing and needs no rows and no ledger.
+    """Return the release of another method from an old measurement.
 
-    guarantee: the one that the measurement was asked for. Used again with the method of the release, it gives the same
-    numbers bit for bit. Raises ValueError where the method needs another kind of noise.
+    This is post-processing: it needs no rows and no ledger. With the method of the original release it gives the same
+    numbers bit for bit.
+
+    Parameters
+    ----------
+    method : str
+        A key whose `reason_against` is empty.
+    noisy : NoisySum
+        The old measurement.
+    guarantee : PureDP, ApproxDP or ZCDP
+        The one that the measurement was asked for.
+    centre : {"auto", "joint", "none", "classes"}
+        See `release_private`.
+    **parameters : object
+        The method's own parameters.
+
+    Returns
+    -------
+    Release
+        With its ``measurement``.
+
+    Raises
+    ------
+    TypeError
+        For arguments of another type.
+    ValueError
+        Where the method needs another kind of noise.
+
+    Guarantee
+    ---------
+    That of the measurement.
+
+    Spends
+    ------
+    Nothing: it sees only the noisy numbers.
     """
     chosen, given = prepared(method, noisy.facts, guarantee, centre, parameters)
     return dataclasses.replace(_finished(chosen, given, noisy), measurement=noisy)
@@ -189,7 +334,23 @@ def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "a
 
 @cache
 def reason_against(key: str) -> str:
-    """Why a method is not offered for private rows, in one sentence; "" when it is."""
+    """Return why a method is not offered for private rows, in one sentence.
+
+    Parameters
+    ----------
+    key : str
+        A key from `privcov.methods()`.
+
+    Returns
+    -------
+    str
+        "" when it is offered.
+
+    Raises
+    ------
+    ValueError
+        For an unknown key.
+    """
     card: MethodCard = METHODS.get(key)
     if card.trust != "central":
         return f"{card.label} is for people who add the noise themselves, before anybody holds a table."
@@ -207,17 +368,46 @@ def reason_against(key: str) -> str:
 
 
 def private_methods() -> list[MethodCard]:
-    """Cards of the methods that private rows are offered."""
+    """Return the cards of the methods that are offered for private rows.
+
+    Returns
+    -------
+    list of MethodCard
+        In the order of the menus.
+    """
     return [card for card in METHODS.all() if not reason_against(card.key)]
 
 
 def planned_event_of(method: Method, given: MethodInput) -> Event:
-    """The event of the release that would follow, from public facts alone; no rows are involved.
+    """Return the event of the release that would follow, from public facts alone; no rows are involved.
 
-    Raises what the method raises before it measures, and RuntimeError if the event would exceed the guarantee.
+    Parameters
+    ----------
+    method : Method
+        From `prepared`.
+    given : MethodInput
+        From `prepared`.
+
+    Returns
+    -------
+    Event
+        The planned event.
+
+    Raises
+    ------
+    RuntimeError
+        If the event would exceed the guarantee. What the method raises before it measures is passed on.
+
+    Guarantee
+    ---------
+    The event gives at least the guarantee that was asked for.
+
+    Spends
+    ------
+    Nothing: it uses public facts only.
     """
-    wanted = _wanted(method, given)
-    event = planned_event(given.facts, wanted.share, centre=wanted.centre, shape=wanted.shape, name=wanted.name)
+    request = _requested(method, given)
+    event = planned_event(given.facts, request.share, centre=request.centre, shape=request.shape, name=request.name)
     if not accounting.covers(given.guarantee, accounting.compose((event,), given.guarantee)):
         raise RuntimeError(
             f"{method.card.label} would spend more than {given.guarantee}: a defect, and nothing was measured."
@@ -226,14 +416,14 @@ def planned_event_of(method: Method, given: MethodInput) -> Event:
 
 
 def _recognised(private: PrivateDataset, key: bytes) -> str:
-    """The fingerprint, and for a table in files the one pass over its rows, before anything is reserved.
+    """Return the fingerprint; for a table in files this is the one pass over its rows, before anything is reserved.
 
-    What goes wrong in it may depend on the rows, so it is an identifier; but for files that changed and workers that
-    are gone there is a sentence.
+    An error in it may depend on the rows, so its message is only an identifier; files that changed and workers that are
+    gone have a sentence.
     """
     try:
         return fingerprint(private, key)
-    except (TableFileError, EngineError, PassError):  # their sentences are made to say nothing about the rows
+    except (TableFileError, EngineError, PassError):  # their messages hold nothing about the rows
         raise
     except Exception:
         raise MeasurementError(
@@ -245,7 +435,33 @@ def _recognised(private: PrivateDataset, key: bytes) -> str:
 def prepared(
     key: str, facts: PublicFacts, guarantee: Guarantee, centre: str = "auto", parameters: dict | None = None
 ) -> tuple[Method, MethodInput]:
-    """(method, what it is given), or the sentence that says why not."""
+    """Return the method and its input, or raise with the reason against it.
+
+    Parameters
+    ----------
+    key : str
+        A key from `privcov.methods()`.
+    facts : PublicFacts
+        The declaration of the table.
+    guarantee : PureDP, ApproxDP or ZCDP
+        The guarantee asked for.
+    centre : {"auto", "joint", "none", "classes"}
+        See `release_private`.
+    parameters : dict or None
+        The method's own parameters; ``tuning`` may be among them.
+
+    Returns
+    -------
+    tuple of (Method, MethodInput)
+        For `planned_event_of`.
+
+    Raises
+    ------
+    TypeError
+        For a guarantee of another type, and for a parameter that cannot be chosen.
+    ValueError
+        With the reason, for what is not offered on private rows.
+    """
     parameters = parameters or {}
     for name, sentence in _REFUSED.items():
         if name in parameters:
@@ -275,7 +491,7 @@ def prepared(
 def _input(
     card: MethodCard, facts: PublicFacts, guarantee: Guarantee, centre: str = "auto", tuning: str = ""
 ) -> MethodInput:
-    """What a method is given for private rows: public facts, and the fixed public generator."""
+    """Return the input of a method on private rows: public facts, and the fixed public generator."""
     if centre == "auto":
         centre = "classes" if facts.classes and "classes" in card.centres else "joint"
     tuning = tuning or card.tunings[0]
@@ -289,26 +505,30 @@ def _input(
 
 
 def _public_stream(card: MethodCard) -> np.random.Generator:
+    """Return the fixed public generator of a method, at its beginning."""
     return stream(0, "noise", 0, "private", card.key)
 
 
 def _afresh(method: Method, given: MethodInput) -> MethodInput:
-    """The same input with its generator at its beginning."""
+    """Return the same input with its generator at its beginning."""
     return dataclasses.replace(given, rng=_public_stream(method.card))
 
 
-def _wanted(method: Method, given: MethodInput) -> Request:
-    """What a method asks for: the same whenever it is asked, as what it is given is the same, generator included."""
+def _requested(method: Method, given: MethodInput) -> Request:
+    """Return the measurement that a method requests: always the same, as its input is the same, generator included."""
     return method.request(_afresh(method, given))
 
 
 def _measure_and_finish(
     method: Method, private: PrivateDataset, given: MethodInput
 ) -> tuple[NoisySum, Release | None, str]:
-    """(the noisy sum, the release or None, why not). What goes wrong after the measurement concerns public numbers."""
-    wanted = _wanted(method, given)
+    """Return the noisy sum, the release or None, and why there is none.
+
+    An error after the measurement concerns public numbers only.
+    """
+    request = _requested(method, given)
     try:
-        noisy = measure_exactly(private, wanted.share, centre=wanted.centre, shape=wanted.shape, name=wanted.name)
+        noisy = measure_exactly(private, request.share, centre=request.centre, shape=request.shape, name=request.name)
     except Exception:
         raise MeasurementError(
             f"The private measurement failed (id {secrets.token_hex(4)}). Nothing was published, and what it would "
@@ -321,12 +541,13 @@ def _measure_and_finish(
 
 
 def _finished(method: Method, given: MethodInput, noisy: NoisySum) -> Release:
-    """The release that a method makes of what was measured."""
-    outcome = method.finish(_afresh(method, given), read_sum(noisy, _wanted(method, given).centre))
+    """Return the release that a method makes of the measurement."""
+    outcome = method.finish(_afresh(method, given), read_sum(noisy, _requested(method, given).centre))
     return dataclasses.replace(in_units_of_data(method, given, outcome), neighbours=given.facts.neighbours)
 
 
 def _example_guarantee(card: MethodCard) -> Guarantee:
+    """Return some guarantee of the first kind that the card lists."""
     kind = card.guarantees[0].kind
     return PureDP(1.0) if kind == "pure" else ApproxDP(1.0, 1e-6) if kind == "approx" else ZCDP(1.0)
 

@@ -1,4 +1,7 @@
-"""A release: the matrices, what was measured, and a statement computed from it. `privcov.releasing.run` makes one."""
+"""A release: the matrices, what was measured, and a statement computed from it.
+
+`privcov.releasing.run` makes one.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,15 @@ _NOT_IN_TEXT = ("measurement", "entry")
 
 @dataclass(frozen=True)
 class Statement:
-    """Six fixed lines about a release, each computed from its events. ``str()`` joins them."""
+    """Six fixed lines about a release, each computed from its events.
+
+    ``str()`` joins them; ``statement[title]`` is the text of one.
+
+    Attributes
+    ----------
+    lines : tuple of (str, str)
+        Title and text of each: Measured, Sensitivity, Noise, Events, Neighbours, Guarantee.
+    """
 
     lines: tuple[tuple[str, str], ...]
 
@@ -50,21 +61,88 @@ class Statement:
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What a method gave out, in the data's units, and how. Refuses to exist if it spent more than was asked.
+    """The answer of a method, in the data's units, with what it is based on.
 
-    covariance, precision, second_moment: d x d float64, or None when not measured. second_moment is about the
-        public origin (zero without column bounds); covariance about the measured or publicly zero mean.
-    mean: length d or None. count: noisy number of rows where n is not public (n is None then); of rows with a listed
-        class where private rows have classes.
-    class_means (k x d, in the data's units), class_counts (k, >= 0, adding up to the number of rows) and classes (their
-        k names): with centre "classes", else None and (). The covariance is then the pooled one within classes.
-    raw: the unbiased noisy matrix (unit-ball units) and its noise law, or None when nothing was measured.
-    path: tuple of (lambda, precision, status, gap) or None.
-    events: what touched the rows. guarantee: what was asked. given: what the events really give.
-    scale, origin: the public units; a working-unit matrix is matrix / outer(scale, scale).
-    measurement: what was measured on private rows, as whole numbers, a `NoisySum` with ``total``, ``trace``, ``scale``,
-        ``shape``, ``anchors``, ``facts`` and ``event``; None for simulated and public rows. entry: the ledger's record.
-        Neither is in the text of `to_json`: the ledger and the bundle hold them, and a second copy could disagree.
+    It cannot be made if it spent more than was asked for.
+
+    Attributes
+    ----------
+    method : str
+        Key of the method.
+    parameters : dict
+        The method's parameters, with calibration, centre, tuning, neighbours and version.
+    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The guarantee that was asked for; `given` is what the events actually give.
+    neighbours : Neighbours
+        The neighbouring relation.
+    events : tuple of Event
+        What was done to the rows.
+    target : {"covariance", "second moment", "precision"}
+        The matrix that the method is for.
+    n : int or None
+        Number of rows, None where it is not public.
+    columns : tuple of str
+        Names of the columns.
+    row_bound : float
+        R, in working units.
+    scale : ndarray of shape (d,)
+        The public half-ranges: a working-unit matrix is matrix / outer(scale, scale).
+    origin : ndarray of shape (d,)
+        The public origin.
+    covariance : ndarray of shape (d, d) or None
+        About the measured or publicly zero mean; with centre "classes" the pooled one within classes. None when not
+        measured.
+    precision : ndarray of shape (d, d) or None
+        None when the method makes none.
+    second_moment : ndarray of shape (d, d) or None
+        About the public origin (zero without column bounds). None when not measured.
+    mean : ndarray of shape (d,) or None
+        None when not measured.
+    raw : Measured or None
+        The unbiased noisy matrix (unit-ball units) and its noise distribution; None when nothing was measured.
+    path : tuple of Fit or None
+        The fits at every penalty: lam, precision, status and gap.
+    notes : tuple of str
+        What the method adds in words.
+    count : float or None
+        Noisy number of rows where n is not public; of rows with a listed class where private rows have classes.
+    class_means : ndarray of shape (k, d) or None
+        With centre "classes", in the data's units.
+    class_counts : ndarray of shape (k,) or None
+        With centre "classes", at least 0, adding up to the number of rows.
+    classes : tuple of str
+        The k names of the classes with centre "classes", else ().
+    measurement : NoisySum or None
+        What was measured on private rows, as whole numbers; None for simulated and public rows.
+    entry : dict or None
+        The ledger's record of a private release.
+
+    Raises
+    ------
+    RuntimeError
+        If it spent more than was asked for, or has a measurement without its event.
+    ValueError
+        If the measurement belongs to another release.
+
+    Guarantee
+    ---------
+    `statement` and `given` are computed from the events alone. For a sound calibration without tuning on raw rows,
+    `given` is at least as strong as ``guarantee``.
+
+    Notes
+    -----
+    ``measurement`` and ``entry`` are not in the text of `to_json`: the ledger and the bundle hold them, and a second
+    copy could disagree.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> ds = privcov.source("ar1-covariance", n=5000, d=2, seed=0)
+    >>> rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), seed=1)
+    >>> rel.target, str(rel.given), f"{rel.attacker_success:.2f}"
+    ('covariance', '0.1-zCDP', '0.59')
+    >>> privcov.Release.from_json(rel.to_json()).to_json() == rel.to_json()
+    True
     """
 
     method: str
@@ -114,12 +192,12 @@ class Release:
 
     @property
     def as_asked(self) -> bool:
-        """False for a published calibration, whose real guarantee may differ from the claim, and for raw tuning."""
+        """False for a published calibration, whose actual guarantee may differ from the claim, and for raw tuning."""
         return self.parameters["calibration"] == "sound" and self.parameters["tuning"] != "raw-cv"
 
     @property
     def given(self) -> Guarantee | None:
-        """The guarantee the events compose to (None: nothing was measured)."""
+        """The guarantee that the events compose to (None: nothing was measured)."""
         if self.as_asked:
             return accounting.compose(self.events, self.guarantee)
         return accounting.actual_guarantee(self.events, self.guarantee)
@@ -131,7 +209,7 @@ class Release:
 
     @property
     def claim_is_false(self) -> bool:
-        """True when less is given than was asked: with a published calibration, raw tuning, or where `exposed` says."""
+        """True when less is given than was asked: a published calibration, raw tuning, or a reason in `exposed`."""
         raw = self.parameters["tuning"] == "raw-cv"
         return raw or bool(self.exposed) or not accounting.covers(self.guarantee, self.given)
 
@@ -145,13 +223,13 @@ class Release:
     @property
     def matrix(self) -> np.ndarray:
         """The target matrix in the data's units."""
-        found = {
+        matrix = {
             "covariance": self.covariance,
             "second moment": self.second_moment,
             "precision": self.precision,
         }[self.target]
-        assert found is not None, "a release has the matrix that it names as its target"
-        return found
+        assert matrix is not None, "a release has the matrix that it names as its target"
+        return matrix
 
     @property
     def statement(self) -> Statement:
@@ -161,10 +239,21 @@ class Release:
     def save_bundle(self, path: Path | str, declaration: dict | None = None) -> None:
         """Write the bundle of a release of private rows: one zip, which ``python -m privcov verify`` checks.
 
-        declaration: the owner's, as JSON values (`json.loads(declared.to_json())`); its public facts stand for it where
-        it is left out. The same bytes as on the page Your data, but for the pictures. A file at ``path`` is replaced.
-        Raises ValueError for a release that does not know its measurement and its entry in the ledger: those made by
-        `release_private` do, also when it returns a stored one.
+        The same bytes as on the page Your data, but for the pictures.
+
+        Parameters
+        ----------
+        path : path
+            A file that is already there is replaced.
+        declaration : dict or None
+            The owner's, as JSON values (`json.loads(declared.to_json())`); its public facts stand for it where it is
+            left out.
+
+        Raises
+        ------
+        ValueError
+            For a release without its measurement and its entry in the ledger. Those made by `release_private` have
+            both, also when it returns a stored one.
         """
         if self.measurement is None or self.entry is None:
             raise ValueError(
@@ -175,7 +264,10 @@ class Release:
         importlib.import_module("privcov.bundle.opened").save(self, path, declaration)
 
     def to_json(self) -> str:
-        """The release, exactly: `from_json` gives back the same numbers bit for bit. Holds its format and a digest."""
+        """Return the release as text, exactly: `from_json` gives back the same numbers bit for bit.
+
+        The text has its format and a digest.
+        """
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _NOT_IN_TEXT}
         fields["guarantee"] = to_dict(self.guarantee)
         fields["neighbours"] = dataclasses.asdict(self.neighbours)
@@ -195,10 +287,13 @@ class Release:
 
     @classmethod
     def from_json(cls, text: str) -> Release:
-        """The release that `to_json` wrote, without ``measurement`` and ``entry``.
+        """Return the release that `to_json` wrote, without ``measurement`` and ``entry``.
 
-        Raises ValueError, in a sentence, for a text that was altered or broken, whose events do not give what it
-        claims, or of an unknown format.
+        Raises
+        ------
+        ValueError
+            In a sentence, for a text that was altered or broken, whose events do not give what it claims, or of an
+            unknown format.
         """
         try:
             fields = json.loads(text)
@@ -215,20 +310,24 @@ class Release:
         if number != 1 and fields.pop("digest", None) != _digest(fields):
             raise ValueError("The text of the release was altered after it was written. Take the original.")
         try:
-            made = cls(**_read(fields))
-            str(made.statement)  # what it rests on is there and in range
-            return made
+            rel = cls(**_read(fields))
+            str(rel.statement)  # raises where a field that it needs is missing or out of range
+            return rel
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError) as problem:
             reason = f"{type(problem).__name__}: {problem}" if isinstance(problem, LookupError) else str(problem)
             raise ValueError(f"The text of the release was altered or is broken, and it is refused: {reason}") from None
 
 
 def _digest(fields: dict) -> str:
+    """Return the SHA-256 of the fields."""
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 def _read(fields: dict) -> dict:
-    """Arguments of `Release` from its text. What it raises for a wrong field is made a sentence by the caller."""
+    """Return the arguments of `Release` from its text.
+
+    The caller turns what this raises for a wrong field into a sentence.
+    """
     known = {f.name: f for f in dataclasses.fields(Release) if f.name not in _NOT_IN_TEXT}
     late = {"count", "class_means", "class_counts", "classes"}  # texts written before there were classes lack them
     given = {name: value for name, value in fields.items() if name != "statement"}
@@ -270,20 +369,22 @@ def _read(fields: dict) -> dict:
 
 
 def _array(name: str, value: object, shape: tuple[int, ...]) -> np.ndarray:
-    found = np.array(value, dtype=np.float64)
-    if found.shape != shape or not np.isfinite(found).all():
+    """Return an array of finite numbers of that shape, or raise ValueError."""
+    array = np.array(value, dtype=np.float64)
+    if array.shape != shape or not np.isfinite(array).all():
         raise ValueError(f"{name} must hold {' x '.join(map(str, shape))} finite numbers.")
-    return found
+    return array
 
 
 def _raw(raw: dict, read: dict) -> Measured:
+    """Return the measured matrix with its noise distribution and its event."""
     distribution = NoiseDistribution.from_dict(raw["law"])
     for field in dataclasses.fields(distribution):
         value = getattr(distribution, field.name)
         if field.type == "int":
             checks.whole(
                 field.name, int(value) if isinstance(value, bool) else value, 0
-            )  # joint was once true or false
+            )  # n_anchors was once true or false
     checks.in_range("scale", distribution.scale, 0.0, math.inf)
     checks.number("freedom", distribution.freedom)
     event = None if raw["event"] is None else read["events"][checks.whole("event", raw["event"], 0)]
@@ -294,6 +395,7 @@ def _raw(raw: dict, read: dict) -> Measured:
 
 
 def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
+    """Return one fit of a path."""
     precision = None if fit["precision"] is None else _array("precision of the path", fit["precision"], shape)
     gap = float("nan") if fit["gap"] is None else checks.number("gap", fit["gap"])
     checks.number("lam", fit["lam"])
@@ -301,7 +403,23 @@ def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
 
 
 def json_default(value: object) -> object:
-    """numpy numbers and arrays as Python's own, for ``json.dumps(default=...)``."""
+    """Return numpy numbers and arrays as Python's own, for ``json.dumps(default=...)``.
+
+    Parameters
+    ----------
+    value : object
+        What ``json`` cannot write.
+
+    Returns
+    -------
+    object
+        A list or a number.
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+    """
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, np.generic):
@@ -310,7 +428,20 @@ def json_default(value: object) -> object:
 
 
 def state(rel: Any) -> Statement:
-    """The statement of a `Release`, or of what else has its public fields: a bundle's verifier has no matrices."""
+    """Return the statement of a `Release`, or of another object with its public fields.
+
+    A bundle's verifier has such an object, without matrices.
+
+    Parameters
+    ----------
+    rel : Release
+        Or another object with its public fields.
+
+    Returns
+    -------
+    Statement
+        Computed from the events alone.
+    """
     plain = (rel.scale == 1).all() and (rel.origin == 0).all()
     rows = f"{rel.n} rows" if rel.n is not None else f"about {rel.count:.1f} rows (a noisy count)"
     size = f"{rows} x {len(rel.columns)} columns, every row clipped to norm R = {rel.row_bound:.6g}"
@@ -325,16 +456,18 @@ def state(rel: Any) -> Statement:
         return Statement((("Measured", measured), *nothing, neighbours, ("Guarantee", ends)))
 
     def each(text: Callable[[Event], str]) -> str:
-        # A method may take the same step many times; equal neighbours are told once, with their number.
-        told = [(words, len(list(same))) for words, same in itertools.groupby(text(e) for e in rel.events)]
-        return "; ".join(words if times == 1 else f"{times} times {words}" for words, times in told)
+        """Return the text of every event; equal steps in a row, of which there may be many, are written once."""
+        runs = [(words, len(list(same))) for words, same in itertools.groupby(text(e) for e in rel.events)]
+        return "; ".join(words if times == 1 else f"{times} times {words}" for words, times in runs)
 
     def noise(e: Event) -> str:
+        """Return mechanism, distribution, scale and unit."""
         distribution = f" ({e.law})" if e.law else ""
         freedom = f", freedom {e.freedom:.9g}" if e.freedom else ""
         return f"{e.mechanism}{distribution}, scale {e.scale:.9g}{freedom}, {e.unit}"
 
     def spent(e: Event) -> str:
+        """Return the share with its parameter."""
         name = "mu" if e.mechanism == "gaussian" else "epsilon" if e.pure else "ratio"
         return f"{e.share} with {name} = sensitivity/scale = {1 / e.multiplier:.9g}"
 
@@ -351,6 +484,7 @@ def state(rel: Any) -> Statement:
 
 
 def _verdict(rel: Release) -> str:
+    """Return the last line of the statement."""
     if rel.exposed:
         return f"not established: {rel.guarantee} was asked for, but {rel.exposed}"
     if rel.parameters["tuning"] == "raw-cv":

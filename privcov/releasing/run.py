@@ -1,4 +1,4 @@
-"""`release`: run a method on a data set, and turn its answer into the data's units."""
+"""`release`: run a method on a data set, and convert its answer to the data's units."""
 
 from __future__ import annotations
 
@@ -33,21 +33,70 @@ def release(
 ) -> Release:
     """Run a method on a synthetic or public data set.
 
-    method:      a key from `privcov.methods()`.
-    guarantee:   PureDP, ApproxDP or ZCDP. It is met by the noise; the rows themselves are not secret here.
-    seed:        whole number >= 0 for the noise stream. One seed gives the same unit noise at every epsilon.
-    calibration: "sound", or a published one of the method's card ("as-published", ...): the release then says what
-                 it really gives beside what the paper claims. A historical method without a sound form refuses
-                 "sound" with a sentence: a false claim is reproduced only when asked for by name.
-    centre:      "auto": "zero" where the mean is publicly zero, else "joint". "joint" measures mean and second
-                 moment together; "none" measures the uncentred second moment only (covariance stays None unless
-                 the mean is publicly zero); "zero" is refused unless the mean is publicly zero. "classes" measures
-                 class counts, class means and second moment together, for a data set with labels and a method whose
-                 card lists it; the covariance is then the pooled one within classes.
-    tuning:      "released" (from the noisy matrix, free) or "fixed"; methods without a choice ignore it. "raw-cv"
-                 tunes on the rows themselves, and the statement says "no end-to-end guarantee".
-    neighbours:  "replace-one" (n public), "zero-out" (n public) or "add-remove" (n not public, a noisy count).
-    Returns a `Release`. Raises ValueError for what it cannot do, with the reason.
+    Parameters
+    ----------
+    method : str
+        A key from `privcov.methods()`.
+    dataset : Dataset
+        The rows; they are not secret here.
+    guarantee : PureDP, ApproxDP or ZCDP
+        Met by the noise.
+    seed : int
+        At least 0, for the noise stream. One seed gives the same unit noise at every epsilon.
+    calibration : str
+        "sound", or a published one of the method's card ("as-published", ...): the release then states what it actually
+        gives beside what the paper claims. A historical method without a sound form refuses "sound" with a sentence: a
+        false claim is reproduced only when asked for by name.
+    centre : {"auto", "zero", "joint", "none", "classes"}
+        "auto": "zero" where the mean is publicly zero, else "joint". "joint" measures mean and second moment together;
+        "none" measures the uncentred second moment only (covariance stays None unless the mean is publicly zero);
+        "zero" is refused unless the mean is publicly zero. "classes" measures class counts, class means and second
+        moment together, for a data set with labels and a method whose card lists it; the covariance is then the pooled
+        one within classes.
+    tuning : {"released", "fixed", "raw-cv"}
+        "released" (from the noisy matrix, free) or "fixed"; methods without a choice ignore it. "raw-cv" tunes on the
+        rows themselves, and the statement says "no end-to-end guarantee".
+    neighbours : {"replace-one", "zero-out", "add-remove"}
+        n is public under "replace-one" and "zero-out"; under "add-remove" it is not, and a noisy count is measured.
+    **parameters : object
+        The method's own parameters.
+
+    Returns
+    -------
+    Release
+        The matrices in the data's units, and the statement.
+
+    Raises
+    ------
+    TypeError
+        For a data set or a guarantee of another type.
+    ValueError
+        For what it cannot do, with the reason.
+
+    Guarantee
+    ---------
+    With the calibration "sound" and any tuning but "raw-cv", the noise gives the guarantee that is asked for under the
+    neighbouring relation; a method that would spend more is refused (`Release`). Any other release states what it gives
+    (`Release.given`).
+
+    Spends
+    ------
+    The whole guarantee, as the events of the release list it. No ledger keeps account: the rows are public.
+
+    Reference
+    ---------
+    Each method's card names its source and where it differs; each event names the file with the proof of its
+    sensitivity.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> ds = privcov.source("ar1-covariance", n=5000, d=2, seed=0)
+    >>> rel = privcov.release("gaussian-cov", ds, privcov.ZCDP(rho=0.1), seed=1)
+    >>> rel.covariance.shape
+    (2, 2)
+    >>> print(rel.statement["Guarantee"])
+    0.1-zCDP; asked for 0.1-zCDP
     """
     if not isinstance(dataset, Dataset):
         remedy = f"Use {RELEASE_PRIVATE}." if isinstance(dataset, PrivateDataset) else "Use Dataset.from_rows."
@@ -65,7 +114,25 @@ def release(
 
 
 def build_method(key: str, parameters: dict) -> Method:
-    """The method object with checked parameters."""
+    """Return the method object of a key, with checked parameters.
+
+    Parameters
+    ----------
+    key : str
+        A key from `privcov.methods()`.
+    parameters : dict
+        The method's own parameters; the others take their defaults.
+
+    Returns
+    -------
+    Method
+        The method.
+
+    Raises
+    ------
+    ValueError
+        For an unknown key, an unknown parameter or a value that is not allowed.
+    """
     card = METHODS.get(key)
     return build(card.cls, f"Method {key!r}", parameters)
 
@@ -82,9 +149,52 @@ def run_method(
     neighbours: str = "replace-one",
     repeat: int = 0,
 ) -> Release:
-    """`release` for a built method; ``repeat`` picks an independent noise draw of the same seed.
+    """Run a method that is already built; otherwise as `release`.
 
-    calibration: None is the card's ``default_calibration``, so that a comparison runs historical methods as well.
+    Parameters
+    ----------
+    method : Method
+        From `build_method`.
+    dataset : Dataset
+        The rows; they are not secret here.
+    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
+        Met by the noise.
+    seed : int
+        At least 0, for the noise stream.
+    calibration : str or None
+        None is the card's ``default_calibration``, so that a comparison runs historical methods as well.
+    centre : {"auto", "zero", "joint", "none", "classes"}
+        See `release`.
+    tuning : {"released", "fixed", "raw-cv"}
+        See `release`.
+    neighbours : {"replace-one", "zero-out", "add-remove"}
+        See `release`.
+    repeat : int
+        Picks an independent noise draw of the same seed.
+
+    Returns
+    -------
+    Release
+        See `release`.
+
+    Raises
+    ------
+    TypeError
+        For a guarantee of another type.
+    ValueError
+        For what it cannot do, with the reason.
+
+    Guarantee
+    ---------
+    As for `release`.
+
+    Spends
+    ------
+    The whole guarantee.
+
+    Reference
+    ---------
+    As for `release`.
     """
     card: MethodCard = method.card
     calibration = card.default_calibration if calibration is None else calibration
@@ -98,7 +208,28 @@ def run_method(
 
 
 def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuning: str, neighbours: str) -> None:
-    """TypeError or ValueError, with the reason, for what a method is not offered with."""
+    """Raise, with the reason, for choices with which a method is not offered.
+
+    Parameters
+    ----------
+    card : MethodCard
+        The method's card.
+    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The guarantee asked for.
+    calibration : str
+        "sound", or a published one of the card.
+    tuning : {"released", "fixed", "raw-cv"}
+        See `release`.
+    neighbours : {"replace-one", "zero-out", "add-remove"}
+        See `release`.
+
+    Raises
+    ------
+    TypeError
+        For a guarantee of another type.
+    ValueError
+        For a choice that the card does not list.
+    """
     kind = getattr(guarantee, "kind", None)
     if kind is None or not isinstance(guarantee, Guarantee):
         raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
@@ -122,7 +253,24 @@ def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuni
 
 
 def check_centre(card: MethodCard, centre: str, name: str, mean_is_zero: bool) -> None:
-    """ValueError for a centre that the method or the data set ``name`` cannot have."""
+    """Raise for a centre that the method or the data set cannot have.
+
+    Parameters
+    ----------
+    card : MethodCard
+        The method's card.
+    centre : {"auto", "zero", "joint", "none", "classes"}
+        See `release`.
+    name : str
+        Name of the data set, for the message.
+    mean_is_zero : bool
+        Whether its mean is publicly zero.
+
+    Raises
+    ------
+    ValueError
+        With the reason.
+    """
     checks.one_of("centre", centre, ("auto", *ALL_CENTRES))
     if centre not in card.centres:
         able = ", ".join(c.key for c in METHODS.all() if CLASSES in c.centres)
@@ -135,7 +283,35 @@ def check_centre(card: MethodCard, centre: str, name: str, mean_is_zero: bool) -
 
 
 def in_units_of_data(method: Method, given: MethodInput, outcome: Outcome) -> Release:
-    """The release: what a method gave, in the data's units."""
+    """Return the release: the answer of a method, converted to the data's units.
+
+    Parameters
+    ----------
+    method : Method
+        The method that ran.
+    given : MethodInput
+        Its input.
+    outcome : Outcome
+        Its answer, in working units.
+
+    Returns
+    -------
+    Release
+        In the data's units.
+
+    Raises
+    ------
+    RuntimeError
+        Where the method spent more than was asked for; see `Release`.
+
+    Guarantee
+    ---------
+    That of the events of the outcome; the conversion uses public facts only.
+
+    Spends
+    ------
+    Nothing.
+    """
     card, facts, units = method.card, given.facts, given.facts.units
     moments, measured = outcome.moments, outcome.measured
     covariance = moments.covariance

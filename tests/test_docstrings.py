@@ -1,0 +1,375 @@
+"""Docstrings in numpydoc's form: complete in the reference modules, and every example in them true."""
+
+import dataclasses
+import doctest
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import cached_property
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Protocol
+
+import pytest
+from numpydoc import validate
+from numpydoc.docscrape import ClassDoc, FunctionDoc
+
+import privcov
+from privcov.estimators.base import METHODS
+from privcov.privacy import Event
+
+ROOT = Path(privcov.__file__).resolve().parents[1]
+# The reference modules: what a user of the package reads. ".*" stands for a package with everything in it.
+REFERENCE = [
+    "privcov",
+    "privcov.accounting",
+    "privcov.dataset",
+    "privcov.privacy",
+    "privcov.private_dataset",
+    "privcov.public_facts",
+    "privcov.randomness",
+    "privcov.parameters",
+    "privcov.registry",
+    "privcov.units",
+    "privcov.sklearn_api",
+    "privcov.wishart_curve",
+    "privcov.measurements.*",
+    "privcov.releasing.*",
+    "privcov.ledger.*",
+    "privcov.estimators.*",
+    "privcov.postprocess.*",
+    "privcov.metrics.*",
+    "privcov.data_sources.*",
+    "privcov.sweeps.plan",
+    "privcov.sweeps.solve",
+    "privcov.sweeps.graph_curves",
+    "privcov.advice.advise",
+    "privcov.advice.answer",
+    "privcov.owner.check",
+    "privcov.owner.preview",
+    "privcov.bundle.opened",
+    "privcov.bundle.verify",
+    "privcov.papers.catalogue",
+    "privcov.papers.reproduce",
+    "privcov.figures.matrices",
+    "privcov.figures.errors",
+    "privcov.figures.roc",
+    "privcov.figures.spectra",
+    "privcov.figures.graphs",
+]
+
+OWN = ("Guarantee", "Spends", "Reference")  # sections that numpydoc does not have
+SECTIONS = ["Parameters", "Attributes", "Returns", "Yields", "Raises", "Warns", *OWN, "Notes", "Examples"]
+# One line may do for a method, where the signature says the rest; and a noun phrase for a property.
+METHOD_CODES = {"GL03", "GL06", "GL07", "GL08", "GL10", "PR02", "SS01", "SS02", "SS03", "SS05", "SS06"}
+PROPERTY_CODES = METHOD_CODES - {"SS05"}
+CODES = METHOD_CODES | {"PR01", "PR03", "PR04", "PR07", "PR10", "RT01", "YD01"}
+BUILT_IN = {"builtins", "typing", "enum", "abc"}  # their constructors are not ours to describe
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def module_names() -> dict[str, Path]:
+    """Return every module of privcov by its dotted name, with its file."""
+    files = sorted((ROOT / "privcov").rglob("*.py"))
+    names = (".".join(f.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for f in files)
+    return {name: file for name, file in zip(names, files, strict=True) if not name.endswith("__main__")}
+
+
+FILES = module_names()
+REFERENCE_MODULES = [n for n in FILES if any(fnmatch(n, p) or n == p.removesuffix(".*") for p in REFERENCE)]
+MEASUREMENTS = [n for n in FILES if n.startswith("privcov.measurements.")]
+WITH_EXAMPLES = [n for n, file in FILES.items() if ">>> " in file.read_text(encoding="utf-8")]
+
+
+# --- what is read -------------------------------------------------------------------------------------------
+
+
+class FunctionText(FunctionDoc):
+    """The docstring of a function, with our sections."""
+
+    sections = FunctionDoc.sections | dict.fromkeys(OWN, "")
+
+
+class ClassText(ClassDoc):
+    """The docstring of a class, with our sections."""
+
+    sections = ClassDoc.sections | dict.fromkeys(OWN, "")
+
+
+def constructs(cls: type) -> bool:
+    """Say whether a class has a constructor of its own, or one that is made for its fields."""
+    bases = [base for base in cls.__mro__ if base.__module__ not in BUILT_IN]
+    return not getattr(cls, "_is_protocol", False) and any({"__init__", "__new__"} & vars(b).keys() for b in bases)
+
+
+class OurValidator(validate.Validator):
+    """Take the Attributes of a dataclass or a NamedTuple for its parameters; ask for no private name."""
+
+    def __init__(self, obj_name: FunctionDoc | ClassDoc) -> None:
+        super().__init__(obj_name)
+
+    @property
+    def signature_parameters(self) -> tuple[str, ...]:
+        if inspect.isclass(self.obj) and not constructs(self.obj):
+            return ()
+        names = super().signature_parameters  # without a first "cls", also where that is an argument like any other
+        function = inspect.isfunction(self.obj) and "." not in self.obj.__qualname__
+        if function and next(iter(inspect.signature(self.obj).parameters), "") == "cls":
+            names = ("cls", *names)
+        return tuple(name for name in names if not name.startswith("_"))
+
+    @property
+    def doc_all_parameters(self) -> dict:
+        documented = super().doc_all_parameters
+        if dataclasses.is_dataclass(self.obj) or hasattr(self.obj, "_fields"):
+            attributes = self._doc_parameters(["Attributes"])
+            # A property, or a name that every instance shares, may be listed too.
+            documented |= {
+                name: text
+                for name, text in attributes.items()
+                if name in self.signature_parameters or not hasattr(self.obj, name)
+            }
+        return documented
+
+
+def public_things(module: ModuleType) -> Iterator[tuple[str, type | FunctionType]]:
+    """Yield (name, thing) of every public class and function that the module defines, decorators taken off."""
+    for name, thing in vars(module).items():
+        if name.startswith("_") or getattr(thing, "__module__", "") != module.__name__:
+            continue
+        bare = inspect.unwrap(thing)
+        if (inspect.isclass(bare) or inspect.isfunction(bare)) and bare.__name__ == name:
+            yield name, bare
+
+
+def public_methods(cls: type) -> Iterator[tuple[str, FunctionType, set[str]]]:
+    """Yield (name, function, codes) of every public method and property that the class itself defines."""
+    for name, value in vars(cls).items():
+        noun = isinstance(value, property | cached_property)
+        inner = value.fget if isinstance(value, property) else getattr(value, "func", value)
+        bare = inspect.unwrap(getattr(inner, "__func__", inner))
+        if not name.startswith("_") and inspect.isfunction(bare) and bare.__module__ == cls.__module__:
+            yield name, bare, PROPERTY_CODES if noun else METHOD_CODES
+
+
+def complaints(where: str, thing: type | FunctionType, codes: set[str]) -> list[str]:
+    """Return what numpydoc has against a docstring, each as one line."""
+    try:
+        text = ClassText(thing, config={"show_class_members": False}) if inspect.isclass(thing) else FunctionText(thing)
+        errors = validate.validate(text, validator_cls=OurValidator)["errors"]
+    except (UserWarning, ValueError) as problem:  # an underline that is too short, a section that comes twice
+        return [f"{where}: {problem}"]
+    return [f"{where}: {code} {words}" for code, words in errors if code in codes]
+
+
+@pytest.fixture(autouse=True)
+def _our_sections(monkeypatch):
+    monkeypatch.setattr(validate, "ALLOWED_SECTIONS", SECTIONS)
+
+
+# --- the reference modules ----------------------------------------------------------------------------------
+
+
+def test_every_reference_module_exists():
+    assert len(REFERENCE_MODULES) > 100
+    assert [p for p in REFERENCE if not any(fnmatch(n, p) for n in FILES)] == []
+
+
+@pytest.mark.parametrize("name", REFERENCE_MODULES)
+def test_reference_docstrings_are_complete(name):
+    """Every parameter, in order, with its type; what is returned; a summary on one line; sections in their order."""
+    found = []
+    for thing_name, thing in public_things(importlib.import_module(name)):
+        found += complaints(thing_name, thing, CODES)
+        for method_name, method, codes in public_methods(thing) if inspect.isclass(thing) else ():
+            found += complaints(f"{thing_name}.{method_name}", method, codes)
+    assert found == [], "\n".join(["", *found])
+
+
+def sections_of(thing: type | FunctionType) -> set[str]:
+    """Return the titles of the sections that a docstring has, where they say something."""
+    text = inspect.cleandoc(thing.__doc__ or "")
+    found = re.findall(r"^(\w[\w ]*)\n(-+)\n(?=\S)", text, re.M)
+    return {title for title, line in found if len(title) == len(line)}
+
+
+@pytest.mark.parametrize("card", METHODS.all(), ids=lambda card: card.key)
+def test_a_method_states_its_guarantee_its_spending_and_its_source(card):
+    assert set(OWN) - sections_of(card.cls) == set()
+
+
+@pytest.mark.parametrize("name", ["release", "release_private"])
+def test_the_ways_to_a_release_state_guarantee_spending_and_source(name):
+    assert set(OWN) - sections_of(getattr(privcov, name)) == set()
+
+
+def every_class() -> dict[str, type]:
+    """Return the public classes of the modules that measurements may name, by name."""
+    modules = [importlib.import_module(n) for n in ("privcov.privacy", *MEASUREMENTS)]
+    return {name: thing for module in modules for name, thing in public_things(module) if inspect.isclass(thing)}
+
+
+def holds_event(annotation: object, classes: dict[str, type], seen: frozenset = frozenset()) -> bool:
+    """Say whether an annotation names `Event`, or a class that has one among its fields, however deep."""
+    if annotation is None:
+        return False
+    words = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", repr(annotation))
+    named = [classes[word] for word in re.findall(r"\w+", words) if word in classes and word not in seen]
+    return any(
+        cls is Event
+        or any(
+            holds_event(part, classes, seen | {cls.__name__}) for part in vars(cls).get("__annotations__", {}).values()
+        )
+        for cls in named
+    )
+
+
+@pytest.mark.parametrize("name", MEASUREMENTS)
+def test_a_measurement_states_its_guarantee_its_spending_and_its_source(name):
+    """Every public function that returns an event, or something that holds one."""
+    classes = every_class()
+    found = [
+        f"{thing_name} has no section {', '.join(sorted(lacking))}"
+        for thing_name, thing in public_things(importlib.import_module(name))
+        if inspect.isfunction(thing) and holds_event(thing.__annotations__.get("return"), classes)
+        if (lacking := set(OWN) - sections_of(thing))
+    ]
+    assert found == [], "\n".join(["", *found])
+
+
+def test_events_are_found_however_deep():
+    classes = every_class()
+    assert classes["Event"] is Event
+    assert holds_event("Event", classes)
+    assert holds_event("tuple[np.ndarray, Measured] | None", classes)
+    assert holds_event("NoisySum", classes)
+    assert not holds_event("tuple[float, PublicFacts]", classes)
+    assert not holds_event(None, classes)
+
+
+# --- examples -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """Let examples write where nothing else is."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PRIVCOV_LEDGER", str(tmp_path / "ledger" / "ledger.sqlite"))
+
+
+def run_examples(test: doctest.DocTest) -> str:
+    """Run the examples of one docstring; return what went wrong, or ""."""
+    said: list[str] = []
+    result = doctest.DocTestRunner(optionflags=OPTIONS, verbose=False).run(test, out=said.append)
+    return "".join(said) if result.failed else ""
+
+
+@pytest.mark.parametrize("name", privcov.__all__)
+def test_an_exported_name_has_examples_that_run_as_they_stand(name, own_folder):
+    """A reader copies them: they import what they use."""
+    thing = inspect.unwrap(getattr(privcov, name))
+    assert "Examples" in sections_of(thing)
+    test = doctest.DocTestParser().get_doctest(inspect.cleandoc(thing.__doc__), {}, name, None, None)
+    assert test.examples
+    assert not (wrong := run_examples(test)), wrong
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_the_examples_of_a_module_run(name, own_folder):
+    tests = [t for t in doctest.DocTestFinder().find(importlib.import_module(name), name) if t.examples]
+    assert tests, "an example that is in no docstring of its own"
+    wrong = "".join(map(run_examples, tests))
+    assert not wrong, wrong
+
+
+# --- the rules see what they should -------------------------------------------------------------------------
+
+
+def full(x: float, *, low: float = 0.0) -> float:
+    """Return the larger number.
+
+    Parameters
+    ----------
+    x, low : float
+        Two numbers.
+
+    Returns
+    -------
+    float
+        One of them.
+
+    Guarantee
+    ---------
+    None.
+    """
+    return max(x, low)
+
+
+def bare(x: float) -> float:
+    """Return the number."""
+    return x
+
+
+def disordered(x: float) -> float:
+    """Returns the number
+
+    Spends
+    ------
+    Nothing.
+
+    Guarantee
+    ---------
+    None.
+
+    Parameters
+    ----------
+    y
+    """
+    return x
+
+
+@dataclasses.dataclass
+class Fields:
+    """Two numbers.
+
+    Attributes
+    ----------
+    low : float
+        The smaller.
+    width : float
+        Their distance.
+    """
+
+    low: float
+    high: float
+    _hidden: float = 0.0
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+
+class Shape(Protocol):
+    """What has a size."""
+
+    size: int
+
+
+class Untitled(ValueError):
+    """No file."""
+
+
+def test_the_rules_see_what_they_should():
+    def codes(thing):
+        return {line.split()[1] for line in complaints("it", thing, CODES)}
+
+    assert codes(full) == codes(Untitled) == set()
+    assert codes(bare) == {"PR01", "RT01"}
+    assert codes(disordered) == {"SS03", "SS05", "GL07", "PR01", "PR02", "PR04", "PR07", "RT01"}
+    assert codes(Fields) == {"PR01"}
+    assert codes(Shape) == set()
+    assert [(codes(method), wanted) for _, method, wanted in public_methods(Fields)] == [({"GL08"}, PROPERTY_CODES)]
+    assert sections_of(full) == {"Parameters", "Returns", "Guarantee"}
+    assert codes(Event) <= CODES
