@@ -66,12 +66,12 @@ class Preset:
         return "approx" if self.one_over_n else self.guarantees[0].kind
 
     def available(self) -> list[str]:
-        """The published methods that are registered."""
+        """Return the published methods that are registered."""
         known = {card.key for card in METHODS.all()}
         return [m for m in self.methods if m in known]
 
     def left_out(self, methods: list[str] | None = None) -> list[str]:
-        """One sentence for each thing of the figure that `plans` leaves out."""
+        """Return one sentence for each thing of the figure that `plans` leaves out."""
         missing = [m for m in self.methods if m not in self.available()]
         found = [f"Not there yet, so not drawn: {', '.join(missing)}."] if missing else []
         chosen = self.available() if methods is None else methods
@@ -90,10 +90,11 @@ class Preset:
     def plans(
         self, methods: list[str] | None = None, replicates: int | None = None, *, published: bool = False, seed: int = 0
     ) -> list[Plan]:
-        """The plans that make the figure together. methods: keys, default the published ones that are registered.
+        """Return the plans that make the figure together.
 
-        published: use each method's own published calibration (this paper's where papers differ) instead of the
-        sound one. Raises ValueError when nothing is left to run.
+        methods: keys, default the published ones that are registered. published: use each method's own published
+        calibration (this paper's where papers differ) instead of the sound one. Raises ValueError when nothing is left
+        to run.
         """
         chosen = self.available() if methods is None else methods
         if not chosen:
@@ -129,7 +130,7 @@ class Preset:
         return [(n, d) for n in block.get("n", [fixed.get("n")]) for d in block.get("d", [fixed.get("d")])]
 
     def _blocks(self) -> list[dict]:
-        """Blocks small enough to draw, cut where delta = 1/n or em-cov's limit asks for plans of their own."""
+        """Return blocks small enough to draw, cut where delta = 1/n or em-cov's limit requires plans of their own."""
         found = []
         for block in self.varies:
             ns, ds = block.get("n", [dict(self.fixed).get("n")]), block.get("d", [dict(self.fixed).get("d")])
@@ -147,7 +148,7 @@ class Preset:
 
 
 def _fitting(ns: list[int], ds: list[int]) -> list[dict]:
-    """The points of n x d that fit, as few full blocks."""
+    """Return the points of n x d that fit, as few full blocks."""
     found: list[dict] = []
     for d in ds:
         fits = [n for n in ns if n * d <= MOST_CELLS]
@@ -169,15 +170,15 @@ class ClassificationPreset(Preset):
     best: int | None = None
 
     def able(self) -> list[str]:
-        """Methods of any target that measure class means under this kind of guarantee."""
+        """Return the methods of any target that measure class means under this kind of guarantee."""
         return [c.key for c in METHODS.all() if CLASSES in c.centres and not c.refuses(self.kind)]
 
     def available(self) -> list[str]:
-        """The methods of the preset that can be run."""
+        """Return the methods of the preset that can be run."""
         return [m for m in self.methods if m in self.able()]
 
     def left_out(self, methods: list[str] | None = None) -> list[str]:
-        """What of the figure is not drawn, and why, in sentences."""
+        """Return what of the figure is not drawn, and why, in sentences."""
         missing = [m for m in self.methods if m not in self.available()]
         found = [f"Not there yet, so not drawn: {', '.join(missing)}."] if missing else []
         return [*found, *([RAW_STEP] if self.best is not None else [])]
@@ -185,7 +186,7 @@ class ClassificationPreset(Preset):
     def plans(
         self, methods: list[str] | None = None, replicates: int | None = None, *, published: bool = False, seed: int = 0
     ) -> list[Plan]:
-        """One plan; every method also runs without noise, for the line to reach."""
+        """Return one plan, in which every method also runs without noise, as the line to reach."""
         chosen = self.available() if methods is None else methods
         if not chosen:
             raise ValueError(f"{self.where} needs {' or '.join(self.methods)}. Choose at least one method.")
@@ -222,7 +223,7 @@ def classification(
     validation: int = 0,
     best: int | None = None,
 ) -> ClassificationPreset:
-    """A `ClassificationPreset` at (epsilon, delta) levels."""
+    """Return a `ClassificationPreset` at (epsilon, delta) levels."""
     return ClassificationPreset(
         key, paper, where, title, source, fixed, ({},), tuple(ApproxDP(e, delta) for e in epsilons), methods,
         CLASSIFICATION, "epsilon", replicates, (), note, training=training, validation=validation, best=best,

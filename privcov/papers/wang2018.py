@@ -42,7 +42,7 @@ NO_SOLUTION = "The noisy matrix is indefinite and this lambda has no solution."
 
 
 def draw(r: str, seed: int, replicate: int) -> Dataset:
-    """Rows of the synthetic set at r, or of a real one, divided by their largest norm."""
+    """Return rows of the synthetic set at r, or of a real one, divided by their largest norm."""
     if r in REAL:
         data = make_dataset(SOURCES.get(r).cls(**REAL[r]), seed=seed)
     else:
@@ -51,7 +51,7 @@ def draw(r: str, seed: int, replicate: int) -> Dataset:
 
 
 def noise(method: str, epsilon: float, n: int, d: int, lam: float, pure: bool) -> tuple[NoiseDistribution, float]:
-    """The printed noise in unit-ball units, and the mean that the paper leaves in."""
+    """Return the printed noise in unit-ball units, and the mean that the paper leaves in."""
     delta = 1 / n
     if method == "Laplace":
         return NoiseDistribution("laplace", 2 * d / (n * epsilon), d), 0.0
@@ -69,7 +69,7 @@ def noise(method: str, epsilon: float, n: int, d: int, lam: float, pure: bool) -
 
 
 def penalty(s: np.ndarray, n: int) -> float:
-    """sqrt(log d / n) times the mean variance of the noiseless matrix: the same lambda with noise and without."""
+    """Return sqrt(log d / n) times the mean variance of the noiseless matrix: the same lambda with noise and without."""
     return math.sqrt(math.log(len(s)) / n) * float(np.trace(s)) / len(s)
 
 
@@ -79,7 +79,7 @@ def _cell(r: str, epsilon: str, method: str) -> dict[str, str]:
 
 
 def lasso(methods: tuple[str, ...], r: str, seed: int, replicate: int) -> list[Number]:
-    """One replicate of one data set: every method and epsilon, the stated problem solved to a certified gap."""
+    """Compute one replicate of one data set: every method and epsilon, the stated problem solved to a certified gap."""
     data = draw(r, seed, replicate)
     s, pure = clipped_moment(data, n_anchors=0), methods == PURE
     n, d = data.n, data.d
@@ -108,7 +108,7 @@ def lasso(methods: tuple[str, ...], r: str, seed: int, replicate: int) -> list[N
 
 
 def stopped(r: str, seed: int, replicate: int) -> list[Number]:
-    """The same with Laplace and Gaussian noise, by paper 2's loop stopped after `STOP` iterations, rho = 100."""
+    """Compute the same with Laplace and Gaussian noise, by the loop of Su et al. 2019 after `STOP` iterations, rho = 100."""
     data = draw(r, seed, replicate)
     s, n, d = clipped_moment(data, n_anchors=0), data.n, data.d
     lam = penalty(s, n)
@@ -215,7 +215,10 @@ def _synthetic(table: str, method: str, folder: Path) -> pd.DataFrame:
 
 @check("3-laplace-scale", "3-table-1")
 def laplace_scale(folder: Path) -> Check:
-    """error * r * epsilon is constant when the error is proportional to noise of scale 2d/(n epsilon) and n = r d."""
+    """Check that error * r * epsilon is constant.
+
+    So it is when the error is proportional to noise of scale 2d/(n epsilon) and n = r d.
+    """
     found = _synthetic("3-table-1", "Laplace", folder)
     product = found["value"] * found["r"] * found["epsilon"]
     numbers = {"smallest": float(product.min()), "largest": float(product.max())}
@@ -232,7 +235,10 @@ def laplace_scale(folder: Path) -> Check:
 
 @check("3-colon-genes", "3-table-1")
 def colon_genes(folder: Path) -> Check:
-    """Colon's Laplace errors times epsilon over those of the synthetic sets times r gives n/d, and n = 62 gives d."""
+    """Derive Colon's number of genes d from its Laplace errors.
+
+    Its errors times epsilon over those of the synthetic sets times r give n/d, and n = 62 gives d.
+    """
     synthetic = _synthetic("3-table-1", "Laplace", folder)
     constant = float(np.mean(synthetic["value"] * synthetic["r"] * synthetic["epsilon"]))
     colon = cells(TABLES, "3-table-1", folder=folder)
@@ -253,7 +259,7 @@ def colon_genes(folder: Path) -> Check:
 
 @check("3-no-solution", *BOTH)
 def no_solution(folder: Path) -> Check:
-    """As described, Laplace noise leaves nothing to solve; a stopped loop gives errors of the printed shape."""
+    """Check that Laplace noise, as described, leaves nothing to solve, and that a stopped loop gives the printed shape."""
     question = "Is there a solution behind the printed Laplace errors?"
     rows = literal("3-table-1", folder)
     rows = rows[(rows["method"] == "Laplace") & (rows["data"] == "synthetic")]
@@ -283,7 +289,7 @@ def no_solution(folder: Path) -> Check:
 
 @check("3-wishart-zero", *BOTH)
 def wishart_zero(folder: Path) -> Check:
-    """A relative error near 1 is that of the zero matrix."""
+    """Check whether the relative errors are near 1, which is that of the zero matrix."""
     found = cells(TABLES, *BOTH, folder=folder)
     found = found[(found["data"] == "synthetic") & (found["method"] == "Wishart")]
     numbers = {"smallest printed": float(found["value"].min()), "largest printed": float(found["value"].max())}
@@ -306,7 +312,7 @@ def wishart_zero(folder: Path) -> Check:
 
 @check("3-gaussian-flat", "3-table-2")
 def gaussian_flat(folder: Path) -> Check:
-    """Three times less noise, and an error that hardly moves, and grows with r."""
+    """Check whether the error hardly moves with three times less noise, and grows with r."""
     found = _synthetic("3-table-2", "Gaussian", folder)
     numbers = {"slope in epsilon": _mean_slope(found, "epsilon", "r"), "slope in r": _mean_slope(found, "r", "epsilon")}
     ours = found.dropna(subset=["ours"])

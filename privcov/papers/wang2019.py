@@ -46,7 +46,7 @@ def _keys(panel: str, n: int, sparsity: float, d: int, epsilon: float) -> dict[s
 
 
 def figure(panel: str, seed: int, replicate: int) -> list[Number]:
-    """One replicate of a panel: printed noise and threshold, entries of the diagonal too, relative to U."""
+    """Compute one replicate of a panel: printed noise and threshold, entries of the diagonal too, relative to U."""
     found = []
     for sparsity, d, epsilon in PANELS[panel]:
         for n in ROWS:
@@ -115,7 +115,7 @@ SLIGHTLY = 2.0  # "only slightly": not even doubled from p = 50 to 500
 
 
 def ends(found: pd.DataFrame, along: str) -> float:
-    """Mean over n of the error at the largest value over that at the smallest; NaN where nothing is stored."""
+    """Return the mean over n of the error at the largest value over that at the smallest; NaN where nothing is stored."""
     if found.empty:
         return float("nan")
     table = found.pivot_table(index="n", columns=along, values="value")
@@ -144,7 +144,7 @@ def _with_sparsity(found: pd.DataFrame) -> pd.DataFrame:
 
 @check("1-denser", "1-figure-1")
 def denser(folder: Path) -> Check:
-    """Error at sparsity 0.5 over that at 0.1."""
+    """Compare the error at sparsity 0.5 with that at 0.1."""
     return _one(
         "1-denser", "Finding 1: is the error larger when the covariance is denser?", "left", "sparsity",
         lambda ratio: ratio > 1.02,
@@ -156,7 +156,7 @@ def denser(folder: Path) -> Check:
 
 @check("1-dimension", "1-figure-1")
 def dimension(folder: Path) -> Check:
-    """Error at p = 500 over that at p = 50."""
+    """Compare the error at p = 500 with that at p = 50."""
     return _one(
         "1-dimension", "Finding 2: does the dimension matter only slightly?", "middle", "d",
         lambda ratio: ratio < SLIGHTLY,
@@ -168,7 +168,7 @@ def dimension(folder: Path) -> Check:
 
 @check("1-epsilon", "1-figure-1")
 def larger_epsilon(folder: Path) -> Check:
-    """Error at epsilon = 2 over that at 0.1; the text calls larger epsilon more private and the error larger."""
+    """Compare the error at epsilon = 2 with that at 0.1; the text calls larger epsilon more private and the error larger."""
     return _one(
         "1-epsilon", "Finding 3: is the error larger when epsilon is larger, as the text says?", "right", "epsilon",
         lambda ratio: ratio > 1,

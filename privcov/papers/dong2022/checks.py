@@ -32,7 +32,7 @@ def _pair(found: pd.DataFrame, index: list[str]) -> pd.DataFrame:
 
 @check("5-crossing", "5-figure-2")
 def crossing(folder: Path) -> Check:
-    """GaussCov against SeparateCov along d, trace 1."""
+    """Compare GaussCov with SeparateCov along d, trace 1."""
     question = "Is GaussCov slightly better at low d and SeparateCov much better at high d?"
     numbers, judged = {}, []
     for variant in (LITERAL, SOUND):
@@ -62,7 +62,7 @@ def crossing(folder: Path) -> Check:
 
 @check("5-adaptive", "5-figure-2", "5-figure-3")
 def adaptive(folder: Path) -> Check:
-    """AdaptiveCov over the better of the other two."""
+    """Compare AdaptiveCov with the better of the other two."""
     question = "Does AdaptiveCov come close to the better of the two?"
     numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):
@@ -84,7 +84,7 @@ def adaptive(folder: Path) -> Check:
 
 @check("5-skew", "5-figure-3")
 def skew(folder: Path) -> Check:
-    """Panel (a): errors along the number of bins N."""
+    """Compare the errors of panel (a) along the number of bins N."""
     question = "Does GaussCov alone not follow the trace, and does the zero matrix win in the end?"
     numbers, told = {}, []
     for variant in (LITERAL, SOUND):
@@ -110,7 +110,7 @@ def skew(folder: Path) -> Check:
 
 @check("5-favours", "5-figure-3")
 def favours(folder: Path) -> Check:
-    """Panels (b) to (d): the ratio GaussCov over SeparateCov along d, n and rho."""
+    """Compute the ratio of GaussCov over SeparateCov along d, n and rho, panels (b) to (d)."""
     question = "Do higher d, smaller n and smaller rho all favour SeparateCov?"
     numbers = {}
     for variant in (LITERAL, SOUND):
@@ -135,7 +135,7 @@ def favours(folder: Path) -> Check:
 
 
 def cells(keys: tuple[str, ...], folder: Path, variant: str) -> pd.DataFrame:
-    """One row per cell with the error of each method as a column, rho (or epsilon) and d as numbers."""
+    """Return one row per cell with the error of each method as a column, rho (or epsilon) and d as numbers."""
     found = pd.concat([curve_cells(key, folder, variant) for key in keys])
     found["rho"] = pd.to_numeric(found["data"].str.extract(r"rho = (.*)")[0])
     found["level"] = found["rho"].fillna(found["epsilon"])
@@ -182,7 +182,7 @@ def _there(keys: tuple[str, ...], folder: Path, variant: str) -> bool:
 
 
 def _name(panel: str) -> str:
-    """ "Figure 5 (a)" of "5-a"; other panels have a name of their own."""
+    """Return "Figure 5 (a)" for "5-a"; other panels have a name of their own."""
     figure, _, letter = panel.partition("-")
     return f"Figure {figure} ({letter})" if letter else panel
 
@@ -194,14 +194,14 @@ def _places(won: pd.DataFrame) -> str:
 
 @check("5-never-better", *REAL)
 def never_better(folder: Path) -> Check:
-    """GaussCov against SeparateCov in every cell of Figures 4 and 5."""
+    """Compare GaussCov with SeparateCov in every cell of Figures 4 and 5."""
     question = "Is GaussCov never better than SeparateCov, but slightly at trace 1, low d and high rho?"
     return _never_better("5-never-better", REAL, question, folder)
 
 
 @check("5-adaptive-real", *REAL)
 def adaptive_real(folder: Path) -> Check:
-    """AdaptiveCov below both, and below both and the zero matrix."""
+    """Count where AdaptiveCov is below both, and below both and the zero matrix."""
     question = "Is AdaptiveCov better than both in many cases?"
     numbers = {}
     for variant in (LITERAL, SOUND):
@@ -223,7 +223,7 @@ def adaptive_real(folder: Path) -> Check:
 
 @check("5-zero-real", *REAL)
 def zero_real(folder: Path) -> Check:
-    """Where the zero matrix, which reads no row, errs less than all three."""
+    """Count where the zero matrix, which reads no row, errs less than all three."""
     question = "Our question: do the three estimators beat the zero matrix?"
     numbers = {}
     for variant in (LITERAL, SOUND):
@@ -255,7 +255,7 @@ def zero_real(folder: Path) -> Check:
 
 @check("5-slopes", *REAL)
 def slopes(folder: Path) -> Check:
-    """Errors along rho in logarithms, between the ends of each panel."""
+    """Compute the slopes of errors along rho in logarithms, between the ends of each panel."""
     question = "Our question: do errors fall with rho as the bounds say, to the power -1/2 and, at most, -1/4?"
     numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):
@@ -277,14 +277,14 @@ def slopes(folder: Path) -> Check:
 
 @check("5-digits-same", "5-digits")
 def digits_same(folder: Path) -> Check:
-    """The first finding of Figures 4 and 5, on single digits."""
+    """Check the first finding of Figures 4 and 5 on single digits."""
     question = "Our question: is GaussCov never better than SeparateCov on single digits either?"
     return _never_better("5-digits-same", ("5-digits",), question, folder)
 
 
 @check("5-pure-lesser", "5-pure")
 def pure_lesser(folder: Path) -> Check:
-    """Additive noise over SeparateCov at the setting of Figure 3, pure DP against zCDP at rho = epsilon^2/2."""
+    """Compare additive noise with SeparateCov at the setting of Figure 3, pure DP against zCDP at rho = epsilon^2/2."""
     question = "Is there a similar improvement under pure DP, and a lesser one?"
     numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):

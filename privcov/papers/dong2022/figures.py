@@ -91,7 +91,7 @@ METHODS = ("gaussian-cov", "separate-cov", "adaptive-cov", "zero")
 
 
 def simulated_plan(panel: str, published: bool, replicates: int, seed: int) -> Plan:
-    """The preset's plan without EMCov, up to `MOST_D` columns and `MOST_N` rows."""
+    """Return the preset's plan without EMCov, up to `MOST_D` columns and `MOST_N` rows."""
     preset = _KEYED[panel]
     (block,) = preset.varies
     vary = {k: [v for v in values if v <= {"d": MOST_D, "n": MOST_N}.get(k, np.inf)] for k, values in block.items()}
@@ -108,13 +108,13 @@ def simulated_plan(panel: str, published: bool, replicates: int, seed: int) -> P
 
 
 def published_calibration(key: str, published: bool) -> dict[str, str]:
-    """Its published calibration, where that is asked for and there is one."""
+    """Return the method's published calibration, where that is requested and there is one."""
     own = next((c for c in ("as-published-5", "as-published") if c in REGISTERED.get(key).calibrations), "")
     return {"calibration": own} if published and own else {}
 
 
 def read_simulated(panel: str, row: Mapping) -> tuple[dict, str]:
-    """(keys of the printed number, its quantity) for a row of the panel's table."""
+    """Return (keys of the printed number, its quantity) for a row of the panel's table."""
     fixed = dict(_KEYED[panel].fixed)
     bins = int(row.get("bins", fixed.get("bins", 0)))
     keys = {"model": panel.removeprefix("5-figure-"), "data": f"N = {bins}, rho = {ZCDP(row['rho']).rho:g}"}
@@ -123,7 +123,7 @@ def read_simulated(panel: str, row: Mapping) -> tuple[dict, str]:
 
 
 def simulated(panel: str, seed: int, replicate: int) -> list[Number]:
-    """One replicate with the published calibrations; the seed moves on, so the mixing matrix does too."""
+    """Compute one replicate with the published calibrations; the seed moves on, so the mixing matrix does too."""
     found = []
     for row in run(simulated_plan(panel, True, 1, seed + replicate)).to_dict("records"):
         found.append(Number(*read_simulated(panel, row), float(row["value"]), row["problem"]))
@@ -161,7 +161,7 @@ class Panel:
     ns: tuple[int, ...] = ()
 
     def plan(self, published: bool, replicates: int, seed: int) -> Plan:
-        """The panel as a `Plan`, as published or sound."""
+        """Return the panel as a `Plan`, as published or sound."""
         return Plan(
             source=self.source,
             source_params=dict(self.params),
@@ -175,7 +175,7 @@ class Panel:
 
 
 def _of_preset(key: str) -> Panel:
-    """Appendix J as the page Trade-offs has it, without EMCov and up to `MOST_N` rows."""
+    """Return Appendix J as the page Trade-offs has it, without EMCov and up to `MOST_N` rows."""
     preset = _KEYED[key]
     (block,) = preset.varies
     ns = tuple(n for n in block["n"] if n <= MOST_N)
@@ -207,7 +207,7 @@ def ready(panel: str) -> None:
 
 
 def read(panel: str, row: Mapping) -> tuple[dict, str]:
-    """(keys of the printed number, its quantity) for a row of the panel's table."""
+    """Return (keys of the printed number, its quantity) for a row of the panel's table."""
     own = PANELS[panel]
     params = dict(own.params)
     pure = row["guarantee"] == "pure"
@@ -218,7 +218,7 @@ def read(panel: str, row: Mapping) -> tuple[dict, str]:
 
 
 def figure(panel: str, seed: int, replicate: int) -> list[Number]:
-    """One replicate with the published calibrations; of public rows the noise alone is drawn again."""
+    """Compute one replicate with the published calibrations; of public rows the noise alone is drawn again."""
     return [
         Number(*read(panel, row), float(row["value"]), row["problem"])
         for row in run(PANELS[panel].plan(True, 1, seed + replicate)).to_dict("records")

@@ -20,13 +20,13 @@ LOCAL, CENTRAL = ("modified-ldp", "ldp"), ("modified-dp", "dp")
 
 
 def trivial(model: str, law: str, d: str, norm: str) -> float:
-    """Error of the zero matrix: the norm of the covariance."""
+    """Return the error of the zero matrix: the norm of the covariance."""
     return matrix_norm(source(model, law, d, "2").truth(0).covariance, norm)
 
 
 @check("4-unit-ball", *SIX)
 def unit_ball(folder: Path) -> Check:
-    """What the printed noise gives to rows whose squared norm is at most p, a typical one."""
+    """Compute what the printed noise gives to rows whose squared norm is at most p, a typical one."""
     n, d, delta = 200, 100, 1 / 400
     added, _ = printed_scales("modified-dp", 0.5, delta, n)
     mu = math.sqrt(2) * d / n / added
@@ -43,7 +43,7 @@ def unit_ball(folder: Path) -> Check:
 
 @check("4-worse-than-zero", *SIX)
 def worse_than_zero(folder: Path) -> Check:
-    """Printed local errors beside that of the zero matrix, which needs no data."""
+    """Compare the printed local errors with that of the zero matrix, which needs no data."""
     found = cells(TABLES, *SIX, folder=folder)
     found = found[found["method"].isin(LOCAL)].copy()
     found["zero"] = [trivial(r.model, r.law, r.d, r.metric) for r in found.itertuples()]
@@ -70,7 +70,7 @@ def worse_than_zero(folder: Path) -> Check:
 
 @check("4-local-threshold", *SIX)
 def local_threshold(folder: Path) -> Check:
-    """The printed local threshold leaves nothing; does any single threshold give a printed pair of errors?"""
+    """Check that the printed local threshold leaves nothing, and whether any single threshold gives a printed pair of errors."""
     question = "Do the local errors come from the printed threshold?"
     _, told = printed_scales("modified-ldp", 0.5, 1 / 400, 200)
     cut = 4 * told * math.sqrt(math.log(100))
@@ -101,7 +101,7 @@ def local_threshold(folder: Path) -> Check:
 
 @check("4-heavy-tails", "4-table-2", "4-table-4", "4-table-6")
 def heavy_tails(folder: Path) -> Check:
-    """Printed t_5 errors of the central estimators beside ours against Sigma and against 5/3 Sigma.
+    """Compare the printed t_5 errors of the central estimators with ours against Sigma and against 5/3 Sigma.
 
     A threshold keeps an entry of 5/3 Sigma or drops it, and keeping it is nearer to Sigma in either norm's sum of
     squares: without sampling error and noise the Frobenius error against Sigma is at least 2/3 of the norm of Sigma.
@@ -148,7 +148,10 @@ def heavy_tails(folder: Path) -> Check:
 
 @check("4-out-of-order", "4-table-6")
 def out_of_order(folder: Path) -> Check:
-    """Table 6, spectral, modified: the value at delta = 1/200 against a line through the others in log(1.25/delta)."""
+    """Compare one spectral error of Table 6 with a line through the others.
+
+    It is that of the modified estimator at delta = 1/200; the line is in log(1.25/delta).
+    """
     found = cells(TABLES, "4-table-6", folder=folder)
     found = found[(found["method"] == "modified-dp") & (found["metric"] == "spectral")]
     delta = np.array([float(Fraction(text)) for text in found["delta"]])
@@ -172,7 +175,10 @@ def out_of_order(folder: Path) -> Check:
 
 @check("4-which-model", "4-table-3", "4-table-4")
 def which_model(folder: Path) -> Check:
-    """Tables 3 and 4 say Model 2 above and Model 1 inside; epsilon 0.5 of Tables 1 and 2 must fit in between."""
+    """Check which model Tables 3 and 4 show: they say Model 2 above and Model 1 inside.
+
+    The errors at epsilon 0.5 of Tables 1 and 2 must fit in between.
+    """
     pairs = (("4-table-3", "4-table-1"), ("4-table-4", "4-table-2"))
     fits = {"1": 0, "2": 0}
     total = 0
@@ -197,7 +203,7 @@ def which_model(folder: Path) -> Check:
 
 @check("4-guessing", "4-table-7")
 def guessing(folder: Path) -> Check:
-    """Always answering "lean" is wrong 7 times of 20; and what the rule reaches without any noise."""
+    """Compare with always answering "lean", which is wrong 7 times of 20, and with the rule without any noise."""
     question = "Do the printed classifications need the data?"
     found = cells(TABLES, "4-table-7", folder=folder)
     local = found[found["method"].isin(LOCAL)]

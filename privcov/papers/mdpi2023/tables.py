@@ -47,13 +47,13 @@ FACTORS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 
 
 def source(model: str, law: str, d: str, n: str) -> Gaussian:
-    """The paper's model of this law and size; the texts are those of the printed table."""
+    """Return the paper's model with this distribution of the rows and size; the texts are those of the printed table."""
     key, fixed = MODELS[model]
     return SOURCES.get(key).cls(n=int(n), d=int(d), family=law, **fixed)
 
 
 def draw(model: str, law: str, d: str, n: str, seed: int, replicate: int) -> tuple[Dataset, np.ndarray, np.ndarray]:
-    """Rows with a bound that clips none of them, their second moment, and the matrix Sigma of the paper."""
+    """Return rows with a bound that clips none of them, their second moment, and the matrix Sigma of the paper."""
     made = source(model, law, d, n)
     data = make_dataset(made, seed=seed, repeat=replicate)
     data = data.with_row_bound(float(row_norms(data).max()))
@@ -61,7 +61,7 @@ def draw(model: str, law: str, d: str, n: str, seed: int, replicate: int) -> tup
 
 
 def tuned_constant(data: Dataset, seed: int, replicate: int) -> float:
-    """The constant of sqrt(log p / n) by ten-fold cross-validation on the raw rows, in the data's units."""
+    """Choose the constant of sqrt(log p / n) by ten-fold cross-validation on the raw rows, in the data's units."""
     rng = stream(seed, "published", 4, "folds", data.name, data.n, data.d, replicate)
     given = MethodInput.on(data, NoPrivacy(), "zero", "raw-cv", rng)
     measured = measure_moment(data, NoPrivacy(), centre="zero", shape="upper-triangle", rng=rng)
@@ -69,7 +69,7 @@ def tuned_constant(data: Dataset, seed: int, replicate: int) -> float:
 
 
 def printed_scales(method: str, epsilon: float, delta: float, n: int) -> tuple[float, float]:
-    """(deviation of the noise on an entry of the average, the deviation that the printed threshold uses)."""
+    """Return the standard deviation of the noise on an entry of the average, and the one the printed threshold uses."""
     change = math.sqrt(2) if method == "modified-dp" else 1.0
     scale = accounting.classical_gaussian_scale(epsilon, delta, change)
     if method in ("modified-dp", "dp"):
@@ -78,7 +78,7 @@ def printed_scales(method: str, epsilon: float, delta: float, n: int) -> tuple[f
 
 
 def unit_noise(method: str, data: Dataset, seed: int, replicate: int) -> np.ndarray:
-    """The paper's noise at scale 1, d x d, of a stream of this replicate and method."""
+    """Draw the paper's noise at scale 1, d x d, from a stream of this replicate and method."""
     rng = stream(seed, "published", 4, "noise", method, data.name, data.n, data.d, replicate)
     return NoiseDistribution("upper-triangle", 1.0, data.d).draw(rng)
 
@@ -86,7 +86,7 @@ def unit_noise(method: str, data: Dataset, seed: int, replicate: int) -> np.ndar
 def thresholding(
     model: str, law: str, d: str, n: str, levels: tuple[tuple[str, str], ...], seed: int, replicate: int
 ) -> list[Number]:
-    """One replicate of one setting: the four estimators at every (epsilon, delta)."""
+    """Compute one replicate of one setting: the four estimators at every (epsilon, delta)."""
     data, moment, scale = draw(model, law, d, n, seed, replicate)
     tuned = tuned_constant(data, seed, replicate)
     found = []
@@ -104,7 +104,7 @@ def thresholding(
 
 
 def _errors(keys: dict, answer: np.ndarray, covariance: np.ndarray, scale: np.ndarray | None = None) -> list[Number]:
-    """Against the covariance of the rows and, where it is another matrix, against Sigma as well."""
+    """Return errors against the covariance of the rows and, where it is another matrix, against Sigma as well."""
     found = [Number(keys, norm, matrix_norm(answer - covariance, norm)) for norm in NORMS]
     if scale is not None:
         found += [Number(keys, norm + TO_SCALE, matrix_norm(answer - scale, norm)) for norm in NORMS]
@@ -116,7 +116,10 @@ def _cell(model: str, law: str, d: str, n: str, epsilon: str, delta: str, method
 
 
 def local_cuts(seed: int, replicate: int) -> list[Number]:
-    """Table 1, Model 1, p = 100, n = 200, local noise: the threshold as any multiple of the noise that is there."""
+    """Compute one local setting with every threshold, as a multiple of the actual noise.
+
+    It is that of Table 1, Model 1, p = 100, n = 200.
+    """
     data, moment, scale = draw("1", "normal", "100", "200", seed, replicate)
     added, _ = printed_scales("modified-ldp", 0.5, 1 / 400, data.n)
     noisy = moment + added * unit_noise("modified-ldp", data, seed, replicate)
@@ -129,7 +132,7 @@ def local_cuts(seed: int, replicate: int) -> list[Number]:
 
 
 def without_noise(law: str, seed: int, replicate: int) -> list[Number]:
-    """Model 1, p = 100, n = 200: the tuned threshold without any noise, against Sigma and against the covariance."""
+    """Compute the tuned threshold without any noise, against Sigma and against the covariance: Model 1, p = 100, n = 200."""
     data, moment, scale = draw("1", law, "100", "200", seed, replicate)
     cut = papers_threshold(tuned_constant(data, seed, replicate), 0.0, data.d, data.n)
     answer = clip_psd(np.where(np.abs(moment) > cut, moment, 0.0))
@@ -212,7 +215,7 @@ GENERA = "40 present (chosen on the data)"
 
 
 def split(seed: int, replicate: int) -> tuple[Dataset, np.ndarray, np.ndarray]:
-    """(training rows, test rows, test labels): 13 lean and 7 obese persons to test on, as printed."""
+    """Return (training rows, test rows, test labels): 13 lean and 7 obese persons to test on, as printed."""
     data = make_dataset(SOURCES.get("microbiome").cls(genera=GENERA), seed=seed)
     rng = stream(seed, "published", 4, "split", replicate)
     labels = np.asarray(data.labels)
@@ -223,7 +226,7 @@ def split(seed: int, replicate: int) -> tuple[Dataset, np.ndarray, np.ndarray]:
 
 
 def classes(p: str, seed: int, replicate: int) -> list[Number]:
-    """One split with p columns: the four thresholded covariances in the printed rule, and the one without noise."""
+    """Compute one split with p columns: the four thresholded covariances in the printed rule, and the one without noise."""
     train, tested, labels = split(seed, replicate)
     columns = t_test_columns(train, int(p)) if int(p) < train.d else np.arange(train.d)
     rows, own = train.rows[:, columns], np.asarray(train.labels)

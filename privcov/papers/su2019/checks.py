@@ -26,7 +26,7 @@ USEFUL = 0.7  # area of a curve that says something about the graph; guessing ha
 
 @check("2-spectral-column", *BOTH)
 def spectral_column(folder: Path) -> Check:
-    """Frobenius over spectral column, at epsilon 0.3 and more against 0.1: one where both have the same denominator."""
+    """Compare Frobenius over spectral column at epsilon 0.3 and more with 0.1: one where both have the same denominator."""
     found = cells(TABLES, *BOTH, folder=folder)
     printed = wide(found[found["metric"].isin(("frobenius", "spectral"))], "metric")
     ratio = (printed["frobenius"] / printed["spectral"]).unstack("epsilon")
@@ -55,7 +55,7 @@ def spectral_column(folder: Path) -> Check:
 
 
 def _denominators(found: pd.DataFrame, folder: Path) -> dict[str, float]:
-    """Our spectral errors over either norm, as a share of the printed ones from epsilon 0.3 on."""
+    """Return our spectral errors over either norm, as a fraction of the printed ones from epsilon 0.3 on."""
     late = found[(found["metric"] == "spectral") & (found["epsilon"] != "0.1")].copy()
     late["other"] = _over_frobenius(late, folder)
     late = late.dropna(subset=["other"])
@@ -68,7 +68,7 @@ def _denominators(found: pd.DataFrame, folder: Path) -> dict[str, float]:
 
 
 def _over_frobenius(found: pd.DataFrame, folder: Path) -> list[float]:
-    """Our spectral distance over the Frobenius norm, for every row; NaN where it was not computed."""
+    """Return our spectral distance over the Frobenius norm, for every row; NaN where it was not computed."""
     known: dict[tuple, float] = {}
     for table in BOTH:
         rows = literal(table, folder)
@@ -78,7 +78,7 @@ def _over_frobenius(found: pd.DataFrame, folder: Path) -> list[float]:
 
 
 def corrected(table: str, folder: Path) -> pd.DataFrame:
-    """`beside` with both suspicions put into our numbers: the other denominator, and 1/sqrt 2 from epsilon 1.2 on.
+    """Return `beside` with both suspicions put into our numbers: the other denominator, and 1/sqrt 2 from epsilon 1.2 on.
 
     The errors are proportional to the noise here, so the second is a factor on them.
     """
@@ -95,7 +95,7 @@ def corrected(table: str, folder: Path) -> pd.DataFrame:
 
 @check("2-corrected", *BOTH)
 def both_corrections(folder: Path) -> Check:
-    """Scatter of ours over printed before and after `corrected`."""
+    """Compare the scatter of ours over printed before and after `corrected`."""
     question = "Do the two suspicions together explain the table?"
     numbers = {}
     for table in BOTH:
@@ -119,7 +119,7 @@ def both_corrections(folder: Path) -> Check:
 
 @check("2-two-noises", *BOTH)
 def two_noises(folder: Path) -> Check:
-    """error * epsilon is constant where one noise formula was used; printed, it drops between 0.8 and 1.2."""
+    """Check that error * epsilon drops between 0.8 and 1.2; it is constant where one noise formula was used."""
     found = cells(TABLES, *BOTH, folder=folder)
     found = found[found["metric"].isin(("l1", "frobenius"))]
     printed = wide(found, "epsilon")
@@ -148,7 +148,7 @@ def two_noises(folder: Path) -> Check:
 
 @check("2-stopping", "2-table-2")
 def stopping(folder: Path) -> Check:
-    """The error of the stopped loop against the number of iterations, and where it meets the printed cell."""
+    """Compare the error of the stopped loop with the number of iterations, and find where it meets the printed cell."""
     question = "Does the lasso's error depend on the stopping iteration?"
     rows = literal("2-stopping", folder)
     rows = rows[rows["metric"] == "frobenius"]
@@ -177,7 +177,7 @@ def stopping(folder: Path) -> Check:
 
 @check("2-spread", *BOTH)
 def spread(folder: Path) -> Check:
-    """The printed standard errors beside our standard deviations: sd / sqrt(50) is what they should be near."""
+    """Compare the printed standard errors with our standard deviations: sd / sqrt(50) is what they should be near."""
     question = "Are the printed standard errors standard deviations?"
     found = cells(TABLES, *BOTH, folder=folder)
     sds: dict[tuple, float] = {}
@@ -204,7 +204,7 @@ def spread(folder: Path) -> Check:
 
 
 def values(key: str, folder: Path, variant: str, metric: str) -> pd.DataFrame:
-    """Stored cells of a figure in one metric, epsilon as text."""
+    """Return stored cells of a figure in one metric, epsilon as text."""
     found = stored(key, folder)
     return found[(found["variant"] == variant) & (found["metric"] == metric)]
 
@@ -217,7 +217,7 @@ def _value(found: pd.DataFrame, **where: str) -> float:
 
 @check("2-roc-same", "2-figure-1")
 def roc_same(folder: Path) -> Check:
-    """Area with noise over that without, Models 3 and 4; edges found where a tenth of the absent ones is drawn."""
+    """Compare areas with noise and without, Models 3 and 4, and the edges found where a tenth of the absent ones is drawn."""
     question = "Is the selection of edges almost as good as without privacy?"
     numbers = {}
     for variant in (LITERAL, SOUND):
@@ -256,7 +256,7 @@ def roc_same(folder: Path) -> Check:
 
 @check("2-lda-gap", "2-figure-2")
 def lda_gap(folder: Path) -> Check:
-    """Wrong test rows more than without noise, at the smallest and the largest epsilon of the tables."""
+    """Compare wrong test rows with those without noise, at the smallest and the largest epsilon of the tables."""
     question = "Is the gap to the error without privacy large at small epsilon, and smaller as epsilon grows?"
     numbers = {}
     for variant in (LITERAL, SOUND):
@@ -281,7 +281,7 @@ def lda_gap(folder: Path) -> Check:
 
 @check("2-cells-utility", "2-figure-3")
 def cells_utility(folder: Path) -> Check:
-    """Areas with and without noise, against three versions of the network."""
+    """Compare areas with and without noise, against three versions of the network."""
     question = "Has the private algorithm high utility on the cell signalling network?"
     numbers = {}
     for variant in (LITERAL, SOUND):
@@ -308,7 +308,7 @@ def cells_utility(folder: Path) -> Check:
 
 @check("2-graphs-same", "2-figure-4")
 def graphs_same(folder: Path) -> Check:
-    """Pairs of 55 that are drawn with noise and not without, or the other way round."""
+    """Count the pairs of 55 that are drawn with noise and not without, or the other way round."""
     question = "Our question: are the private graphs those without privacy?"
     numbers, told = {}, []
     for variant in (LITERAL, SOUND):

@@ -1,7 +1,7 @@
 """Su et al. 2019 (paper 2), Figures 1 to 4: edges of models, classes of Ionosphere, graphs of cell signalling data.
 
-The pictures print no numbers. What is stored: shares of edges found at fixed shares of absent edges drawn and the area
-below, shares of test rows classified wrongly, and edges drawn. The rows of Figures 2 to 4 are not shipped.
+The pictures print no numbers. What is stored: fractions of edges found at fixed fractions of absent edges drawn and the
+area below, fractions of test rows classified wrongly, and edges drawn. The rows of Figures 2 to 4 are not shipped.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ CHANGED, DRAWN = "share of pairs changed", "edges drawn"
 
 
 def at(fpr: float) -> str:
-    """The metric of a share of absent edges drawn."""
+    """Return the metric of a fraction of absent edges drawn."""
     return f"found at {fpr:g}"
 
 
 def printed_noise(d: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Noise of Algorithm 2, step 3, at epsilon 1, in unit-ball units; over epsilon at other levels."""
+    """Draw noise of Algorithm 2, step 3, at epsilon 1, in unit-ball units; at other levels it is divided by epsilon."""
     scale = accounting.classical_gaussian_scale(1.0, DELTA, math.sqrt(2)) / n
     return NoiseDistribution("upper-triangle", scale, d).draw(rng)
 
 
 def rates_of(path: Sequence[Fit], true: np.ndarray, keys: dict) -> list[Number]:
-    """The curve of a path at `GRID`, joined to (1, 1), where every pair is drawn, and its area."""
+    """Return the curve of a path at `GRID`, joined to (1, 1), where every pair is drawn, and its area."""
     fine = np.linspace(0, 1, 101)
     rates = path_rates(path, true)
     if not len(rates.lam):
@@ -79,7 +79,7 @@ def rates_of(path: Sequence[Fit], true: np.ndarray, keys: dict) -> list[Number]:
 
 
 def stopped_path(s: np.ndarray, stop: int) -> list[Fit]:
-    """The printed loop after ``stop`` iterations, at `POINTS` lambdas of this matrix's own path."""
+    """Run the printed loop for ``stop`` iterations, at `POINTS` lambdas of this matrix's own path."""
     top = lambda_max(s)
     return [
         Fit(float(x), published_admm(s, float(x), rho=RHO, iterations=stop).precision, "stopped", math.nan, stop,
@@ -96,7 +96,7 @@ def _draw(model: str, n: int, seed: int, replicate: int) -> Dataset:
 
 
 def keys_of(where: dict, n: int, d: int, epsilon: str, method: str) -> dict[str, str]:
-    """The keys that a printed number is filed under."""
+    """Return the keys that a printed number is filed under."""
     level = {"epsilon": epsilon, "delta": "0.001"} if epsilon else {}
     return {**where, "n": str(n), "d": str(d), **level, "method": method}
 
@@ -108,7 +108,7 @@ def _true_graph(data: Dataset) -> np.ndarray:
 
 
 def roc(model: str, seed: int, replicate: int) -> list[Number]:
-    """One replicate of a model: without noise and at both levels, one unit draw for both."""
+    """Compute one replicate of a model: without noise and at both levels, one unit draw for both."""
     data = _draw(model, N, seed, replicate)
     data = data.with_row_bound(float(row_norms(data).max()))
     s, true = clipped_moment(data, n_anchors=0), _true_graph(data)
@@ -121,7 +121,7 @@ def roc(model: str, seed: int, replicate: int) -> list[Number]:
 
 
 def sound_roc(model: str, n: int, seed: int, replicate: int) -> list[Number]:
-    """The same with a sound release, at n rows."""
+    """Compute the same with a sound release, at n rows."""
     data = _draw(model, n, seed, replicate)
     return sound_rates(data, _true_graph(data), {"model": model}, EPSILONS, seed, replicate)
 
@@ -129,7 +129,7 @@ def sound_roc(model: str, n: int, seed: int, replicate: int) -> list[Number]:
 def sound_rates(
     data: Dataset, true: np.ndarray, where: dict, levels: Sequence[str], seed: int, replicate: int
 ) -> list[Number]:
-    """Rates of the sound method without noise and at every level, one replicate."""
+    """Return the rates of the sound method without noise and at every level, one replicate."""
     found = []
     for epsilon in ("", *levels):
         level = ApproxDP(float(epsilon), DELTA) if epsilon else NoPrivacy()
@@ -144,7 +144,7 @@ def sound_rates(
 
 
 def lda(seed: int, replicate: int) -> list[Number]:
-    """One split: the ridge of a noisy covariance, its penalty chosen on the validation rows, wrong test rows."""
+    """Compute one split: the ridge of a noisy covariance, its penalty chosen on the validation rows, wrong test rows."""
     data = make_dataset(SOURCES.get("ionosphere").cls(), seed=seed)
     train, rest = split(data, Sizes(TRAINING), seed=seed, repeat=replicate)
     own, seen, labels = train.rows, np.asarray(train.labels), np.asarray(rest.labels)
@@ -196,7 +196,7 @@ def _lda_read(row: Mapping) -> tuple[dict, str]:
 
 
 def _cells(seed: int) -> tuple[Dataset, np.ndarray, float]:
-    """Logarithms, their centred second moment in unit-ball units, and the largest norm that they were divided by."""
+    """Return the rows, the centred second moment of their logarithms in unit-ball units, and the norm they were divided by."""
     data = make_dataset(SOURCES.get("sachs").cls(), seed=seed)
     rows = data.to_working()
     rows = rows - rows.mean(axis=0)
@@ -212,7 +212,7 @@ def _levels(s: np.ndarray, n: int, figure: str, seed: int, replicate: int) -> It
 
 
 def cell_roc(seed: int, replicate: int) -> list[Number]:
-    """Figure 3: one draw of the noise; the same graphs against three published versions of the network."""
+    """Compute Figure 3 for one draw of the noise: the same graphs against three published versions of the network."""
     data, s, _ = _cells(seed)
     found = []
     for epsilon, matrix in _levels(s, data.n, "figure 3", seed, replicate):
@@ -224,7 +224,7 @@ def cell_roc(seed: int, replicate: int) -> list[Number]:
 
 
 def sound_cell_roc(seed: int, replicate: int) -> list[Number]:
-    """Rates of the sound method on the cells, against each published network."""
+    """Return the rates of the sound method on the cells, against each published network."""
     data = make_dataset(SOURCES.get("sachs").cls(), seed=seed)
     return [
         number
@@ -241,7 +241,7 @@ def _graph_numbers(graph: np.ndarray, base: np.ndarray, data: Dataset, lam: str,
 
 
 def graphs(seed: int, replicate: int) -> list[Number]:
-    """Figure 4: the printed loop at the two printed lambdas, with one draw of the noise and without."""
+    """Compute Figure 4: the printed loop at the two printed lambdas, with one draw of the noise and without."""
     data, s, _ = _cells(seed)
     found = []
     for lam in LAMBDAS:
@@ -254,7 +254,7 @@ def graphs(seed: int, replicate: int) -> list[Number]:
 
 
 def sound_graphs(seed: int, replicate: int) -> list[Number]:
-    """The same lambdas, in the data's units, on a sound and repaired release."""
+    """Compute the same lambdas, in the data's units, on a sound and repaired release."""
     data, _, size = _cells(seed)
     found: list[Number] = []
     base: dict[str, np.ndarray] = {}

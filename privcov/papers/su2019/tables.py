@@ -38,13 +38,16 @@ OVER_FROBENIUS = "spectral over frobenius"
 
 
 def draw(model: str, n: str, seed: int, replicate: int) -> Dataset:
-    """Rows of a model, and their largest norm as the row bound: what dividing by it means. No guarantee covers that."""
+    """Return rows of a model with their largest norm as the row bound: the same as dividing by it.
+
+    No guarantee covers that.
+    """
     data = make_dataset(SOURCES.get(MODELS[model]).cls(n=int(n), d=D), seed=seed, repeat=replicate)
     return data.with_row_bound(float(row_norms(data).max()))
 
 
 def distances(found: np.ndarray, base: np.ndarray) -> dict[str, float]:
-    """Relative errors in the paper's norms, and the spectral one over the Frobenius norm of the reference."""
+    """Return relative errors in the paper's norms, and the spectral one over the Frobenius norm of the reference."""
     over = matrix_norm(found - base, "spectral") / matrix_norm(base, "frobenius")
     return losses(found, base) | {OVER_FROBENIUS: over}
 
@@ -63,7 +66,7 @@ def _choosing(data: Dataset, seed: int, replicate: int, what: str) -> MethodInpu
 
 
 def ridge(model: str, n: str, seed: int, replicate: int) -> list[Number]:
-    """Table 1, one replicate of a model and a size: every epsilon with the penalty chosen on the raw rows."""
+    """Compute one replicate of a model and a size of Table 1: every epsilon with the penalty chosen on the raw rows."""
     data = draw(model, n, seed, replicate)
     lambdas = [ridge_lambda(x, D) for x in PENALTIES]
     scores = raw_scores(_choosing(data, seed, replicate, "ridge"), lambda s: ridge_path(s, lambdas))
@@ -78,7 +81,7 @@ def ridge(model: str, n: str, seed: int, replicate: int) -> list[Number]:
 
 
 def lasso_penalty(data: Dataset, seed: int, replicate: int) -> float:
-    """Five-fold cross-validated lambda (unit-ball units), every entry penalised, over the path the package uses."""
+    """Choose lambda by five-fold cross-validation (unit-ball units), every entry penalised, over the path the package uses."""
     top = lambda_max(clipped_moment(data, n_anchors=0))
     lambdas = np.geomspace(top, PATH_DEPTH * top, PATH_POINTS)
 
@@ -89,14 +92,14 @@ def lasso_penalty(data: Dataset, seed: int, replicate: int) -> float:
 
 
 def noisy_moment(data: Dataset, epsilon: str, seed: int, replicate: int) -> np.ndarray:
-    """Algorithm 2, step 3, in unit-ball units; one unit draw for every epsilon of a replicate."""
+    """Return the matrix of Algorithm 2, step 3, in unit-ball units; one unit draw for every epsilon of a replicate."""
     scale = accounting.classical_gaussian_scale(float(epsilon), 1 / data.n, math.sqrt(2)) / data.n
     rng = stream(seed, "published", 2, "noise", data.name, data.n, replicate)
     return clipped_moment(data, n_anchors=0) + NoiseDistribution("upper-triangle", scale, data.d).draw(rng)
 
 
 def lasso(model: str, n: str, seed: int, replicate: int) -> list[Number]:
-    """Table 2, one replicate of a model and a size: the printed loop, stopped, with and without noise."""
+    """Compute one replicate of a model and a size of Table 2: the printed loop, stopped, with and without noise."""
     data = draw(model, n, seed, replicate)
     lam = lasso_penalty(data, seed, replicate)
     base = published_admm(clipped_moment(data, n_anchors=0), lam, rho=RHO, iterations=STOP).precision
@@ -108,7 +111,7 @@ def lasso(model: str, n: str, seed: int, replicate: int) -> list[Number]:
 
 
 def stopping(seed: int, replicate: int) -> list[Number]:
-    """One cell of Table 2 (Model 2, n = 100, epsilon = 0.1) at several stopping points of the same loop."""
+    """Compute one cell of Table 2 (Model 2, n = 100, epsilon = 0.1) at several stopping points of the same loop."""
     data = draw("2", "100", seed, replicate)
     lam = lasso_penalty(data, seed, replicate)
     pair = clipped_moment(data, n_anchors=0), noisy_moment(data, "0.1", seed, replicate)
