@@ -65,8 +65,8 @@ class Point:
     @property
     def variants(self) -> tuple[str, ...]:
         """Which of "as published" and "sound" can be computed here."""
-        made = ((LITERAL, self.literal), (SOUND, self.plan or self.sound))
-        return tuple(name for name, found in made if found is not None)
+        ways = ((LITERAL, self.literal), (SOUND, self.plan or self.sound))
+        return tuple(name for name, way in ways if way is not None)
 
 
 @dataclass(frozen=True)
@@ -130,13 +130,13 @@ class View:
 def _read(path: Path, stamp: int) -> pd.DataFrame:
     """Read a file of printed or computed numbers; ``stamp`` changes when the file does."""
     text = [*KEYS, "metric", "doubt", "problem", "variant", "version", "value"]
-    found = pd.read_csv(path, dtype=dict.fromkeys(text, str), keep_default_na=False)
-    if "doubt" in found:  # printed: the value also as it stands in the paper ("NA" is a printed word)
-        found["printed_value"] = found["value"]
+    table = pd.read_csv(path, dtype=dict.fromkeys(text, str), keep_default_na=False)
+    if "doubt" in table:  # printed: the value also as it stands in the paper ("NA" is a printed word)
+        table["printed_value"] = table["value"]
     for name in ("value", "se", "sd"):
-        if name in found:  # a word means "NA", or that no replicate gave a number
-            found[name] = pd.to_numeric(found[name], errors="coerce").astype(float)
-    return found
+        if name in table:  # a word means "NA", or that no replicate gave a number
+            table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
+    return table
 
 
 def _load(path: Path) -> pd.DataFrame:
@@ -150,11 +150,14 @@ def printed(table: Table) -> pd.DataFrame:
 
 
 def told(table: Table) -> pd.DataFrame:
-    """Return the statements of the text about a figure, in our words: paper, figure, what, text, checked, where, doubt."""
-    found = pd.read_csv(PUBLISHED / "figures.csv", dtype=str, keep_default_na=False)
+    """Return the statements of the text about a figure, in our words.
+
+    The columns are paper, figure, what, text, checked, where and doubt.
+    """
+    statements = pd.read_csv(PUBLISHED / "figures.csv", dtype=str, keep_default_na=False)
     name = table.where.removeprefix("Figure ").split(",")[0].split(" (")[0]
-    spoken_of = found["figure"].str.split(" and ").map(lambda figures: name in figures)
-    return found[(found["paper"] == str(table.paper)) & spoken_of]
+    spoken_of = statements["figure"].str.split(" and ").map(lambda figures: name in figures)
+    return statements[(statements["paper"] == str(table.paper)) & spoken_of]
 
 
 def computed(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
@@ -178,9 +181,9 @@ COMPUTED = [*KEYS, "metric", "variant", "point", "value", "sd", "replicates", "f
 COMPUTED.append("made_with")
 
 
-def standard_error(found: pd.DataFrame) -> pd.Series:
+def standard_error(cells: pd.DataFrame) -> pd.Series:
     """Return sd / sqrt(replicates); NaN for a single replicate."""
-    return found["sd"] / np.sqrt(found["replicates"])
+    return cells["sd"] / np.sqrt(cells["replicates"])
 
 
 def beside(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
@@ -202,12 +205,12 @@ def truth_of(data: Dataset) -> Truth:
     return data.truth
 
 
-def again(found: pd.DataFrame) -> pd.DataFrame:
+def again(cells: pd.DataFrame) -> pd.DataFrame:
     """Recompute ratio and agreement of the same cells for the present values of ``ours``."""
     names = ("value", "se", "printed_value", "ours", "ours_se", "ours_replicates")
-    found["ratio"] = found["ours"] / found["value"]
-    found["agreement"] = [agreement(*row) for row in zip(*(found[name] for name in names), strict=True)]
-    return found
+    cells["ratio"] = cells["ours"] / cells["value"]
+    cells["agreement"] = [agreement(*row) for row in zip(*(cells[name] for name in names), strict=True)]
+    return cells
 
 
 def agreement(value: float, se: float, printed_value: str, ours: float, ours_se: float, replicates: float) -> str:

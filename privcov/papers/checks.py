@@ -68,17 +68,17 @@ def literal(key: str, folder: Path) -> pd.DataFrame:
 
 def curve_cells(key: str, folder: Path, variant: str, panel: str = "") -> pd.DataFrame:
     """Return stored cells of a figure with n, d, epsilon as numbers; ``panel`` is kept in "model"."""
-    found = stored(key, folder)
-    found = found[(found["variant"] == variant) & found["model"].str.startswith(panel)].copy()
+    cells = stored(key, folder)
+    cells = cells[(cells["variant"] == variant) & cells["model"].str.startswith(panel)].copy()
     for name in ("n", "d", "epsilon"):
-        found[name] = pd.to_numeric(found[name], errors="coerce")
-    return found
+        cells[name] = pd.to_numeric(cells[name], errors="coerce")
+    return cells
 
 
-def wide(found: pd.DataFrame, along: str, value: str = "value") -> pd.DataFrame:
+def wide(table: pd.DataFrame, along: str, value: str = "value") -> pd.DataFrame:
     """Return one row per cell, one column per value of ``along``."""
-    index = [name for name in ("table", *KEYS, "metric") if name != along and name in found]
-    return found.pivot_table(index=index, columns=along, values=value, dropna=True, sort=False, observed=True)
+    index = [name for name in ("table", *KEYS, "metric") if name != along and name in table]
+    return table.pivot_table(index=index, columns=along, values=value, dropna=True, sort=False, observed=True)
 
 
 def slope(x: ArrayLike, y: ArrayLike) -> float:

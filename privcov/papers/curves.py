@@ -39,23 +39,23 @@ def view(key: str, panel: str) -> View:
 
 def _stored(table: Table, folder: Path) -> pd.DataFrame:
     """Return stored rows with the name of their panel and line, and what may run along an axis as numbers."""
-    found = computed(table, folder)
-    found["se"] = standard_error(found)
-    level = found["epsilon"].where(found["epsilon"] == "", ", epsilon " + found["epsilon"])
-    found["panel"] = found["model"].where(found["model"] != "", found["data"])
-    found["line"] = found["method"]
+    rows = computed(table, folder)
+    rows["se"] = standard_error(rows)
+    level = rows["epsilon"].where(rows["epsilon"] == "", ", epsilon " + rows["epsilon"])
+    rows["panel"] = rows["model"].where(rows["model"] != "", rows["data"])
+    rows["line"] = rows["method"]
     if table.key == "1-figure-1":
-        lines = {"left": found["data"], "middle": "p = " + found["d"], "right": "epsilon " + found["epsilon"]}
+        lines = {"left": rows["data"], "middle": "p = " + rows["d"], "right": "epsilon " + rows["epsilon"]}
         for panel, names in lines.items():
-            found["line"] = found["line"].where(found["panel"] != panel, names)
+            rows["line"] = rows["line"].where(rows["panel"] != panel, names)
     elif table.paper == 2:
-        found["line"] = found["method"] + level
+        rows["line"] = rows["method"] + level
     for name, pattern in (("bins", r"N = (\d+)"), ("rho", r"rho = (.*)")):
-        found[name] = pd.to_numeric(found["data"].str.extract(pattern)[0])
-    found["drawn"] = pd.to_numeric(found["metric"].str.extract(r"found at (.*)")[0])
+        rows[name] = pd.to_numeric(rows["data"].str.extract(pattern)[0])
+    rows["drawn"] = pd.to_numeric(rows["metric"].str.extract(r"found at (.*)")[0])
     for name in ("n", "d", "epsilon"):
-        found[name] = pd.to_numeric(found[name], errors="coerce")
-    return found
+        rows[name] = pd.to_numeric(rows[name], errors="coerce")
+    return rows
 
 
 def panels(table: Table, folder: Path = REPRODUCED) -> list[str]:
@@ -112,7 +112,7 @@ class Kept:
 
     @property
     def survives(self) -> bool:
-        """Whether the sound error is at most a tenth larger, and at least a tenth better than an answer without data."""
+        """Whether the sound error is at most a tenth larger, and at least a tenth below that of no data."""
         return self.ratio <= 1 + CLOSE and self.sound <= (1 - CLOSE) * self.trivial
 
 
@@ -169,5 +169,5 @@ def _kept(table: Table, panel: str, line: str, group: pd.DataFrame, free: pd.Dat
 
 
 def _trivial(table: Table, free: pd.DataFrame, at: float) -> float:
-    found = free[(free["variant"] == LITERAL) & ((free["x"] == at) | free["x"].isna())]
-    return float(found["value"].iloc[0]) if len(found) else table.trivial
+    answers = free[(free["variant"] == LITERAL) & ((free["x"] == at) | free["x"].isna())]
+    return float(answers["value"].iloc[0]) if len(answers) else table.trivial

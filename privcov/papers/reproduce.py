@@ -76,14 +76,14 @@ def steps(keys: Sequence[str] = (), preset: str = "small") -> list[Step]:
     for key in keys:
         if key not in known:
             raise ValueError(f"There is no table {key!r}. There are {', '.join(known)}.")
-    found = []
+    planned = []
     for table in (known[k] for k in keys or known):
         for point in table.points:
             for variant in point.variants:
                 count = (point.small or table.small)[variant != LITERAL] if preset == "small" else table.replicates
                 if count:
-                    found.append(Step(table, point, variant, count))
-    return found
+                    planned.append(Step(table, point, variant, count))
+    return planned
 
 
 def stamp(step: Step, seed: int = SEED) -> str:
@@ -228,10 +228,10 @@ def one_replicate(task: Task) -> tuple[float, list[Number] | None]:
     try:
         if point.ready is not None:
             point.ready()
-        found = list(_numbers(point, task.variant, task.replicates, task.seed, task.replicate))
+        numbers = list(_numbers(point, task.variant, task.replicates, task.seed, task.replicate))
     except MissingData:
-        found = None
-    return time.perf_counter() - begun, found
+        numbers = None
+    return time.perf_counter() - begun, numbers
 
 
 def _summary(step: Step, seed: int, found_numbers: list[Number]) -> list[dict]:
@@ -241,8 +241,8 @@ def _summary(step: Step, seed: int, found_numbers: list[Number]) -> list[dict]:
         keys = tuple(number.keys.get(name, "") for name in KEYS)
         cells.setdefault((*keys, number.metric), []).append(number)
     rows = []
-    for (*keys, metric), found in cells.items():
-        values = np.array([number.value for number in found])
+    for (*keys, metric), group in cells.items():
+        values = np.array([number.value for number in group])
         values = values[np.isfinite(values)]
         rows.append(
             {
@@ -253,8 +253,8 @@ def _summary(step: Step, seed: int, found_numbers: list[Number]) -> list[dict]:
                 "value": _short(values.mean()) if len(values) else "",
                 "sd": _short(values.std(ddof=1)) if len(values) > 1 else "",
                 "replicates": len(values),
-                "failed": len(found) - len(values),
-                "problem": next((number.problem for number in found if number.problem), ""),
+                "failed": len(group) - len(values),
+                "problem": next((number.problem for number in group if number.problem), ""),
                 "seed": seed,
                 "version": stamp(step),
                 "made_with": f"numpy {np.__version__}",
@@ -308,7 +308,7 @@ def reproduce(
     """
     todo, done = steps(keys, preset), 0
 
-    def tell(step: Step, seconds: float) -> None:
+    def report(step: Step, seconds: float) -> None:
         nonlocal done
         done += 1
         if progress is not None:
@@ -317,25 +317,25 @@ def reproduce(
     missing = []
     for step in todo:
         if _stored(folder / f"{step.table.key}.csv", step, seed):
-            tell(step, 0.0)
+            report(step, 0.0)
         else:
             missing.append(step)
     tasks = [(step, replicate) for step in missing for replicate in range(step.replicates)]
     wanted = [Task(s.table.key, s.point.name, s.variant, s.replicates, seed, replicate) for s, replicate in tasks]
     arrived: dict[int, dict] = {}
     with contextlib.closing(engine.each(one_replicate, wanted, workers=workers)) as results:
-        for position, (seconds, found) in results:
+        for position, (seconds, numbers) in results:
             step, replicate = tasks[position]
             parts = arrived.setdefault(id(step), {})
-            parts[replicate] = seconds, found
+            parts[replicate] = seconds, numbers
             if len(parts) == step.replicates:
-                tell(step, _kept(step, seed, folder, arrived.pop(id(step))))
+                report(step, _kept(step, seed, folder, arrived.pop(id(step))))
     return sorted({folder / f"{step.table.key}.csv" for step in todo})
 
 
 def _kept(step: Step, seed: int, folder: Path, parts: dict) -> float:
     """Write a step whose replicates are all there, and return the seconds it took."""
-    if any(found is None for _, found in parts.values()):
+    if any(numbers is None for _, numbers in parts.values()):
         return math.nan
     numbers_in_order = [number for replicate in range(step.replicates) for number in parts[replicate][1]]
     _write(folder / f"{step.table.key}.csv", _summary(step, seed, numbers_in_order), step)
@@ -357,12 +357,12 @@ def _same(row: dict, step: Step) -> bool:
 
 def _stored(path: Path, step: Step, seed: int) -> bool:
     """Return whether a step is stored with this seed, version and at least as many replicates."""
-    found = [row for row in _rows(path) if _same(row, step)]
-    return bool(found) and all(
+    rows = [row for row in _rows(path) if _same(row, step)]
+    return bool(rows) and all(
         int(row["replicates"]) + int(row["failed"]) >= step.replicates
         and row["seed"] == str(seed)
         and row["version"] == stamp(step)
-        for row in found
+        for row in rows
     )
 
 

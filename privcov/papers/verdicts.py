@@ -61,23 +61,23 @@ class Verdict:
         )
 
 
-def beyond_the_word(found: Sequence[Verdict]) -> str:
+def beyond_the_word(verdicts: Sequence[Verdict]) -> str:
     """Describe what the words of whole tables leave out.
 
     These are the tables that are reproduced once the reasons are put in, and those that are reproduced in part.
     """
     good = (REPRODUCED_WELL, SHAPE)
-    poor = [v for v in found if v.word == NOT]
+    poor = [v for v in verdicts if v.word == NOT]
     mended = [v for v in poor if v.explained in good]
     parts = [v for v in poor if v not in mended and any(word in good for _, word, *_ in v.methods)]
-    told = []
+    sentences = []
     if mended:
         words = [v.explained for v in mended]
         listed = " and ".join(f"{words.count(word)} as {word}" for word in good if word in words)
-        told.append(f"{len(mended)} of these come out once the reasons found are put into our numbers ({listed})")
+        sentences.append(f"{len(mended)} of these come out once the reasons found are put into our numbers ({listed})")
     if parts:
-        told.append(f"in {len(parts)} more some of the estimators do, as described")
-    return f"{'; '.join(told)}." if told else ""
+        sentences.append(f"in {len(parts)} more some of the estimators do, as described")
+    return f"{'; '.join(sentences)}." if sentences else ""
 
 
 def spearman(x: Sequence[float] | pd.Series, y: Sequence[float] | pd.Series) -> float:
@@ -90,27 +90,27 @@ def spearman(x: Sequence[float] | pd.Series, y: Sequence[float] | pd.Series) -> 
     return float(np.corrcoef(*ranks)[0, 1])
 
 
-def word_of(found: pd.DataFrame) -> str:
+def word_of(cells: pd.DataFrame) -> str:
     """Return the worst word of an estimator in one norm: a table is no better than its worst part."""
-    words = [word_of_one(group) for _, group in found.groupby(["method", "metric"], sort=False)]
+    words = [word_of_one(group) for _, group in cells.groupby(["method", "metric"], sort=False)]
     return max(words, key=WORDS.index)
 
 
-def word_of_one(found: pd.DataFrame) -> str:
+def word_of_one(cells: pd.DataFrame) -> str:
     """Return the word of one group of cells.
 
     reproduced: at least ENOUGH of the cells within error or within CLOSE. same shape, other level: cells in the same
     order (rank correlation at least ORDERED), ours over printed nearly constant (geometric standard deviation at most
     SCATTER), and at most a quarter without a number of ours. Else not reproducible as described.
     """
-    if found["ours_replicates"].isna().any():
+    if cells["ours_replicates"].isna().any():
         return NOTHING
-    near = (found["agreement"] == "within error") | ((found["ratio"] - 1).abs() <= CLOSE)
+    near = (cells["agreement"] == "within error") | ((cells["ratio"] - 1).abs() <= CLOSE)
     if near.mean() >= ENOUGH:
         return REPRODUCED_WELL
-    both = found.dropna(subset=["value", "ours"])
-    missing = (found["agreement"] == "no number").mean()
-    if (found["ours_se"] <= 1e-9 * found["ours"]).mean() > 0.5:
+    both = cells.dropna(subset=["value", "ours"])
+    missing = (cells["agreement"] == "no number").mean()
+    if (cells["ours_se"] <= 1e-9 * cells["ours"]).mean() > 0.5:
         return NOT  # an answer that no row changes, such as the zero matrix, has no shape
     ordered = spearman(both["value"], both["ours"]) >= ORDERED
     if ordered and missing <= 1 - ENOUGH and math.exp(np.log(both["ratio"]).std()) <= SCATTER:
@@ -198,17 +198,17 @@ class Survival:
 
     @property
     def survives(self) -> bool:
-        """Whether the sound error is at most a tenth larger, and at least a tenth better than an answer without data."""
+        """Whether the sound error is at most a tenth larger, and at least a tenth below that of no data."""
         return self.ratio <= 1 + CLOSE and self.level <= (1 - CLOSE) * self.trivial
 
 
 def survival(table: Table, folder: Path = REPRODUCED) -> list[Survival]:
     """Compare sound with as published, by estimator and metric."""
-    found = beside(table, folder)
-    found["reached"] = found["ours"].fillna(found["value"])
-    found = found.dropna(subset=["sound", "reached"])
+    cells = beside(table, folder)
+    cells["reached"] = cells["ours"].fillna(cells["value"])
+    cells = cells.dropna(subset=["sound", "reached"])
     answer = []
-    for (method, metric), group in found.groupby(["method", "metric"], sort=False):
+    for (method, metric), group in cells.groupby(["method", "metric"], sort=False):
         ratio = float(np.exp(np.log(group["sound"] / group["reached"]).mean()))
         level = float(np.exp(np.log(group["sound"]).mean()))
         needed = _needed(table, method, metric, folder)
@@ -246,5 +246,5 @@ def rows_needed(n: np.ndarray, errors: np.ndarray, goal: float) -> float:
     k = int(below[0])
     if k == 0:
         return float(n[0])
-    share = math.log(errors[k - 1] / goal) / math.log(errors[k - 1] / errors[k])
-    return float(np.exp(np.log(n[k - 1]) + share * np.log(n[k] / n[k - 1])))
+    fraction = math.log(errors[k - 1] / goal) / math.log(errors[k - 1] / errors[k])
+    return float(np.exp(np.log(n[k - 1]) + fraction * np.log(n[k] / n[k - 1])))

@@ -57,7 +57,7 @@ def _presets() -> tuple[Preset, ...]:
         return tuple(kind(v) for v in values)
 
     one = at((0.1,), ZCDP)
-    found = [
+    figures = [
         make(f"figure-2-{letter}", f"Figure 2 ({letter})", f"Trace 1, n = {n:,}: error against d", one, ZCDP_PRESETS,
              "d", bins=1, n=[n], d=_DS)
         for letter, n in (("a", 1_000), ("b", 4_000), ("c", 16_000))
@@ -66,7 +66,7 @@ def _presets() -> tuple[Preset, ...]:
     epsilons = at((0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4), PureDP)
     ours = "Appendix J is not in our text: epsilon = 1 is ours."
     return (
-        *found,
+        *figures,
         make("figure-3-a", "Figure 3 (a)", "Skewed norms: error against the number of bins N", one, ZCDP_PRESETS,
              "bins", varied={"bins": [1, 2, 4, 8, 16, 32]}),
         make("figure-3-b", "Figure 3 (b)", "Skewed norms: error against d", one, ZCDP_PRESETS, "d", d=_DS),
@@ -124,10 +124,10 @@ def read_simulated(panel: str, row: Mapping) -> tuple[dict, str]:
 
 def simulated(panel: str, seed: int, replicate: int) -> list[Number]:
     """Compute one replicate with the published calibrations; the seed moves on, so the mixing matrix does too."""
-    found = []
+    numbers = []
     for row in run(simulated_plan(panel, True, 1, seed + replicate)).to_dict("records"):
-        found.append(Number(*read_simulated(panel, row), float(row["value"]), row["problem"]))
-    return found
+        numbers.append(Number(*read_simulated(panel, row), float(row["value"]), row["problem"]))
+    return numbers
 
 
 def _simulated_points(panels: tuple[str, ...]) -> tuple[Point, ...]:
@@ -184,13 +184,13 @@ def _of_preset(key: str) -> Panel:
 
 
 def _panels() -> dict[str, Panel]:
-    found = {f"4-{x}": Panel("mnist", (("n", n),)) for x, n in zip("abc", PICTURES, strict=True)}
+    panels = {f"4-{x}": Panel("mnist", (("n", n),)) for x, n in zip("abc", PICTURES, strict=True)}
     norms = [(divide, d) for divide in (EACH, LARGEST) for d in WIDTHS]
     for letter, (divide, d) in zip("abcdef", norms, strict=True):
-        found[f"5-{letter}"] = Panel("news", (("d", d), ("divide", divide)))
+        panels[f"5-{letter}"] = Panel("news", (("d", d), ("divide", divide)))
     for digit in DIGITS:
-        found[f"digit {digit}"] = Panel("mnist", (("n", PICTURES[0]), ("digit", digit)))
-    return found | {"pure epsilon": _of_preset("5-pure-epsilon"), "pure n": _of_preset("5-pure-n")}
+        panels[f"digit {digit}"] = Panel("mnist", (("n", PICTURES[0]), ("digit", digit)))
+    return panels | {"pure epsilon": _of_preset("5-pure-epsilon"), "pure n": _of_preset("5-pure-n")}
 
 
 PANELS = _panels()

@@ -44,14 +44,14 @@ def unit_ball(folder: Path) -> Check:
 @check("4-worse-than-zero", *SIX)
 def worse_than_zero(folder: Path) -> Check:
     """Compare the printed local errors with that of the zero matrix, which needs no data."""
-    found = cells(TABLES, *SIX, folder=folder)
-    found = found[found["method"].isin(LOCAL)].copy()
-    found["zero"] = [trivial(r.model, r.law, r.d, r.metric) for r in found.itertuples()]
+    table = cells(TABLES, *SIX, folder=folder)
+    table = table[table["method"].isin(LOCAL)].copy()
+    table["zero"] = [trivial(r.model, r.law, r.d, r.metric) for r in table.itertuples()]
     numbers = {}
-    for norm, group in found.groupby("metric"):
+    for norm, group in table.groupby("metric"):
         numbers[f"{norm} cells"] = len(group)
         numbers[f"{norm} worse than zero"] = int((group["value"] > group["zero"]).sum())
-    wide = found[(found["metric"] == "spectral") & (found["model"] == "1") & (found["d"] != "50")]
+    wide = table[(table["metric"] == "spectral") & (table["model"] == "1") & (table["d"] != "50")]
     wide = wide[wide["law"] == "normal"]
     numbers["Model 1, normal, p >= 100"] = len(wide)
     numbers["of these worse than zero"] = int((wide["value"] > wide["zero"]).sum())
@@ -70,10 +70,13 @@ def worse_than_zero(folder: Path) -> Check:
 
 @check("4-local-threshold", *SIX)
 def local_threshold(folder: Path) -> Check:
-    """Check that the printed local threshold leaves nothing, and whether any single threshold gives a printed pair of errors."""
+    """Check that the printed local threshold leaves nothing.
+
+    Is there any single threshold that gives a printed pair of errors?
+    """
     question = "Do the local errors come from the printed threshold?"
-    _, told = printed_scales("modified-ldp", 0.5, 1 / 400, 200)
-    cut = 4 * told * math.sqrt(math.log(100))
+    _, deviation = printed_scales("modified-ldp", 0.5, 1 / 400, 200)
+    cut = 4 * deviation * math.sqrt(math.log(100))
     numbers = {"printed threshold at least": cut}
     rows = literal("4-local-cut", folder)
     if rows.empty:
@@ -83,8 +86,8 @@ def local_threshold(folder: Path) -> Check:
     goal = {r.metric: r.value for r in at[at["method"] == "modified-ldp"].itertuples()}
     apart = {}
     for method, group in rows.groupby("method", sort=False):
-        found = {r.metric: r.value for r in group.itertuples()}
-        apart[method] = max(abs(math.log(found[norm] / goal[norm])) for norm in goal)
+        errors = {r.metric: r.value for r in group.itertuples()}
+        apart[method] = max(abs(math.log(errors[norm] / goal[norm])) for norm in goal)
     best = min(apart, key=apart.__getitem__)
     numbers["worst ratio at the nearest threshold"] = math.exp(apart[best])
     numbers["that threshold in deviations"] = float(best.split()[2])
@@ -116,23 +119,23 @@ def heavy_tails(folder: Path) -> Check:
     numbers: dict[str, float] = {"cells": len(frobenius), "below the floor of errors against Sigma": int(below.sum())}
     other: dict[tuple, float] = {}
     for table in tables:
-        found = literal(table, folder)
-        found = found[found["metric"].str.endswith(TO_SCALE)]
-        other |= {(table, *(getattr(r, k) for k in CELL), r.metric.split()[0]): r.value for r in found.itertuples()}
+        computed = literal(table, folder)
+        computed = computed[computed["metric"].str.endswith(TO_SCALE)]
+        other |= {(table, *(getattr(r, k) for k in CELL), r.metric.split()[0]): r.value for r in computed.itertuples()}
     rows["other"] = [other.get((r.table, *(getattr(r, k) for k in CELL), r.metric), np.nan) for r in rows.itertuples()]
     rows = rows.dropna(subset=["other", "ours"])
-    told = ""
+    comparison = ""
     if len(rows):
         off = {name: middle(np.abs(np.log(rows["value"] / rows[key]))) for name, key in _TARGETS.items()}
         numbers |= {f"typical factor off, {name}": math.exp(value) for name, value in off.items()}
-        told = (
+        comparison = (
             f" Printed and ours differ by a factor {math.exp(off['Sigma']):.2f} against Sigma and by "
             f"{math.exp(off['5/3 Sigma']):.2f} against 5/3 Sigma (medians)."
         )
     holds = not below.any() and bool(len(rows)) and off["Sigma"] < off["5/3 Sigma"]
     verdict = (
         f"Against Sigma a thresholded estimate of 5/3 Sigma errs by at least 2/3 of the Frobenius norm of Sigma; "
-        f"{int(below.sum())} of {len(frobenius)} printed central Frobenius errors are clearly below that.{told} "
+        f"{int(below.sum())} of {len(frobenius)} printed central Frobenius errors are clearly below that.{comparison} "
         + ("So against Sigma." if holds else "So not against Sigma throughout.")
     )
     return Check(
@@ -152,14 +155,14 @@ def out_of_order(folder: Path) -> Check:
 
     It is that of the modified estimator at delta = 1/200; the line is in log(1.25/delta).
     """
-    found = cells(TABLES, "4-table-6", folder=folder)
-    found = found[(found["method"] == "modified-dp") & (found["metric"] == "spectral")]
-    delta = np.array([float(Fraction(text)) for text in found["delta"]])
-    x, y = np.sqrt(np.log(1.25 / delta)), found["value"].to_numpy()
+    table = cells(TABLES, "4-table-6", folder=folder)
+    table = table[(table["method"] == "modified-dp") & (table["metric"] == "spectral")]
+    delta = np.array([float(Fraction(text)) for text in table["delta"]])
+    x, y = np.sqrt(np.log(1.25 / delta)), table["value"].to_numpy()
     odd = int(np.argmin(np.abs(delta - 1 / 200)))
     others = np.arange(len(x)) != odd
     expected = float(np.polyval(np.polyfit(x[others], y[others], 1), x[odd]))
-    se = float(found["se"].iloc[odd])
+    se = float(table["se"].iloc[odd])
     numbers = {"printed": float(y[odd]), "expected": expected, "standard errors apart": (float(y[odd]) - expected) / se}
     holds = abs(numbers["standard errors apart"]) > 5 and abs(expected - 4.73) < 0.2
     verdict = (
@@ -205,24 +208,24 @@ def which_model(folder: Path) -> Check:
 def guessing(folder: Path) -> Check:
     """Compare with always answering "lean", which is wrong 7 times of 20, and with the rule without any noise."""
     question = "Do the printed classifications need the data?"
-    found = cells(TABLES, "4-table-7", folder=folder)
-    local = found[found["method"].isin(LOCAL)]
+    table = cells(TABLES, "4-table-7", folder=folder)
+    local = table[table["method"].isin(LOCAL)]
     numbers = {"always lean": 7.0, "printed local, mean": float(local["value"].mean())}
     rows = literal("4-table-7", folder)
     clean = rows[rows["metric"].str.endswith("no noise")]
     if clean.empty:
         return Check("4-guessing", ("4-table-7",), question, None, NOT_COMPUTED, numbers)
     numbers |= {f"without noise, p = {r.d}": r.value for r in clean.itertuples()}
-    best = found[found["method"] == "modified-dp"]
+    best = table[table["method"] == "modified-dp"]
     numbers |= {f"printed modified-dp, p = {r.d}": r.value for r in best.itertuples()}
     reached = {r.d: r.value for r in clean.itertuples()}
     beaten = [r.d for r in best.itertuples() if r.value < reached[r.d]]
-    told = ", ".join(f"{value:.2f} at p = {p}" for p, value in reached.items())
+    clean_errors = ", ".join(f"{value:.2f} at p = {p}" for p, value in reached.items())
     verdict = (
         f"Always answering lean is wrong 7 times of 20; the printed local estimators are wrong "
         f"{numbers['printed local, mean']:.1f} times on average. Without any noise or threshold the rule is wrong "
-        f"{told} times with our scaling of the counts; the best printed private number is lower at {len(beaten)} of "
-        f"{len(reached)} p."
+        f"{clean_errors} times with our scaling of the counts; the best printed private number is lower at {len(beaten)} "
+        f"of {len(reached)} p."
     )
     return Check(
         "4-guessing", ("4-table-7",), question, len(beaten) > 0, verdict, numbers,

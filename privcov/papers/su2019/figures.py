@@ -74,8 +74,8 @@ def rates_of(path: Sequence[Fit], true: np.ndarray, keys: dict) -> list[Number]:
     curve = roc_at(rates, fine)
     end = int(np.flatnonzero(np.isfinite(curve))[-1])
     curve[end:] = np.interp(fine[end:], [fine[end], 1.0], [curve[end], 1.0]) if end < 100 else curve[end:]
-    found = [Number(keys, at(x), float(np.interp(x, fine, curve))) for x in GRID]
-    return [*found, Number(keys, AREA, float(np.trapezoid(curve, fine)))]
+    numbers = [Number(keys, at(x), float(np.interp(x, fine, curve))) for x in GRID]
+    return [*numbers, Number(keys, AREA, float(np.trapezoid(curve, fine)))]
 
 
 def stopped_path(s: np.ndarray, stop: int) -> list[Fit]:
@@ -113,11 +113,11 @@ def roc(model: str, seed: int, replicate: int) -> list[Number]:
     data = data.with_row_bound(float(row_norms(data).max()))
     s, true = clipped_moment(data, n_anchors=0), _true_graph(data)
     noise = printed_noise(D, N, stream(seed, "published", 2, "figure 1", model, replicate))
-    found = rates_of(stopped_path(s, ROC_STOP), true, keys_of({"model": model}, N, D, "", NO_NOISE))
+    numbers = rates_of(stopped_path(s, ROC_STOP), true, keys_of({"model": model}, N, D, "", NO_NOISE))
     for epsilon in EPSILONS:
         keys = keys_of({"model": model}, N, D, epsilon, NOISY)
-        found += rates_of(stopped_path(s + noise / float(epsilon), ROC_STOP), true, keys)
-    return found
+        numbers += rates_of(stopped_path(s + noise / float(epsilon), ROC_STOP), true, keys)
+    return numbers
 
 
 def sound_roc(model: str, n: int, seed: int, replicate: int) -> list[Number]:
@@ -130,21 +130,24 @@ def sound_rates(
     data: Dataset, true: np.ndarray, where: dict, levels: Sequence[str], seed: int, replicate: int
 ) -> list[Number]:
     """Return the rates of the sound method without noise and at every level, one replicate."""
-    found = []
+    numbers = []
     for epsilon in ("", *levels):
         level = ApproxDP(float(epsilon), DELTA) if epsilon else NoPrivacy()
         rel = run_method(GlassoGaussian(), data, level, seed=seed, repeat=replicate)
         keys = keys_of(where, data.n, data.d, epsilon, NOISY if epsilon else NO_NOISE)
         assert rel.path is not None  # a graphical lasso
-        found += rates_of(rel.path, true, keys)
-    return found
+        numbers += rates_of(rel.path, true, keys)
+    return numbers
 
 
 # --- figure 2: Ionosphere -----------------------------------------------------------------------------------
 
 
 def lda(seed: int, replicate: int) -> list[Number]:
-    """Compute one split: the ridge of a noisy covariance, its penalty chosen on the validation rows, wrong test rows."""
+    """Compute one split: the fraction of wrong test rows with the ridge of a noisy covariance.
+
+    The penalty is chosen on the validation rows.
+    """
     data = make_dataset(SOURCES.get("ionosphere").cls(), seed=seed)
     train, rest = split(data, Sizes(TRAINING), seed=seed, repeat=replicate)
     own, seen, labels = train.rows, np.asarray(train.labels), np.asarray(rest.labels)
@@ -156,7 +159,7 @@ def lda(seed: int, replicate: int) -> list[Number]:
     s = within.T @ within / len(within) / size**2
     noise = printed_noise(data.d, TRAINING, stream(seed, "published", 2, "figure 2", replicate))
     lambdas = [ridge_lambda(x, data.d) for x in PENALTIES]
-    found = []
+    numbers = []
     for epsilon in ("", *LDA_EPSILONS):
         best = (math.inf, math.inf)
         for theta in ridge_path(s + noise / float(epsilon) if epsilon else s, lambdas):
@@ -164,8 +167,8 @@ def lda(seed: int, replicate: int) -> list[Number]:
             scores = rest.rows @ towards - 0.5 * np.sum(means.T * towards, axis=0) + np.log(shares)
             wrong = classes[np.argmax(scores, axis=1)] != labels
             best = min(best, (float(wrong[:VALIDATION].mean()), float(wrong[VALIDATION:].mean())), key=lambda b: b[0])
-        found.append(Number(_lda_keys(epsilon, "DP-RP" if epsilon else NO_NOISE), WRONG, best[1]))
-    return [*found, Number(_lda_keys("", "guessing"), WRONG, majority_error(train, rest))]
+        numbers.append(Number(_lda_keys(epsilon, "DP-RP" if epsilon else NO_NOISE), WRONG, best[1]))
+    return [*numbers, Number(_lda_keys("", "guessing"), WRONG, majority_error(train, rest))]
 
 
 def _lda_keys(epsilon: str, method: str) -> dict[str, str]:
@@ -196,7 +199,10 @@ def _lda_read(row: Mapping) -> tuple[dict, str]:
 
 
 def _cells(seed: int) -> tuple[Dataset, np.ndarray, float]:
-    """Return the rows, the centred second moment of their logarithms in unit-ball units, and the norm they were divided by."""
+    """Return the rows, the centred second moment of their logarithms, and the largest norm that these were divided by.
+
+    The second moment is in unit-ball units.
+    """
     data = make_dataset(SOURCES.get("sachs").cls(), seed=seed)
     rows = data.to_working()
     rows = rows - rows.mean(axis=0)
@@ -214,13 +220,13 @@ def _levels(s: np.ndarray, n: int, figure: str, seed: int, replicate: int) -> It
 def cell_roc(seed: int, replicate: int) -> list[Number]:
     """Compute Figure 3 for one draw of the noise: the same graphs against three published versions of the network."""
     data, s, _ = _cells(seed)
-    found = []
+    numbers = []
     for epsilon, matrix in _levels(s, data.n, "figure 3", seed, replicate):
         path = stopped_path(matrix, STOP)
         for network in NETWORKS:
             keys = keys_of({"data": network}, data.n, data.d, epsilon, NOISY if epsilon else NO_NOISE)
-            found += rates_of(path, data.graphs[network], keys)
-    return found
+            numbers += rates_of(path, data.graphs[network], keys)
+    return numbers
 
 
 def sound_cell_roc(seed: int, replicate: int) -> list[Number]:
@@ -243,20 +249,20 @@ def _graph_numbers(graph: np.ndarray, base: np.ndarray, data: Dataset, lam: str,
 def graphs(seed: int, replicate: int) -> list[Number]:
     """Compute Figure 4: the printed loop at the two printed lambdas, with one draw of the noise and without."""
     data, s, _ = _cells(seed)
-    found = []
+    numbers = []
     for lam in LAMBDAS:
         base = None
         for epsilon, matrix in _levels(s, data.n, "figure 4", seed, replicate):
             graph = edges(published_admm(matrix, float(lam), rho=RHO, iterations=STOP).precision)
             base = graph if base is None else base
-            found += _graph_numbers(graph, base, data, lam, epsilon)
-    return found
+            numbers += _graph_numbers(graph, base, data, lam, epsilon)
+    return numbers
 
 
 def sound_graphs(seed: int, replicate: int) -> list[Number]:
     """Compute the same lambdas, in the data's units, on a sound and repaired release."""
     data, _, size = _cells(seed)
-    found: list[Number] = []
+    numbers: list[Number] = []
     base: dict[str, np.ndarray] = {}
     for epsilon in ("", *LEVELS):
         level = ApproxDP(float(epsilon), DELTA) if epsilon else NoPrivacy()
@@ -264,8 +270,8 @@ def sound_graphs(seed: int, replicate: int) -> list[Number]:
         matrix = repair_for_lasso(noisy_matrix(rel), "psd").matrix
         for lam in LAMBDAS:
             graph = edges(solved(matrix, float(lam) * size**2))
-            found += _graph_numbers(graph, base.setdefault(lam, graph), data, lam, epsilon)
-    return found
+            numbers += _graph_numbers(graph, base.setdefault(lam, graph), data, lam, epsilon)
+    return numbers
 
 
 # --- the figures ----------------------------------------------------------------------------------------------
@@ -368,7 +374,7 @@ IONOSPHERE = classification(
 CLASSIFIERS = (
     IONOSPHERE,
     classification(
-        "2-figure-2-more-rows", OWN, "Ionosphere", "LDA, 240 training rows: paper 2's data with more of them",
+        "2-figure-2-more-rows", OWN, "Ionosphere", "LDA, 240 training rows: the data of Su et al. 2019 with more of them",
         "ionosphere", _PRESET_METHODS, _PRESET_EPSILONS, 1e-3, 50, "", training=240,
     ),
 )  # fmt: skip

@@ -46,14 +46,14 @@ def draw(model: str, n: str, seed: int, replicate: int) -> Dataset:
     return data.with_row_bound(float(row_norms(data).max()))
 
 
-def distances(found: np.ndarray, base: np.ndarray) -> dict[str, float]:
+def distances(estimate: np.ndarray, base: np.ndarray) -> dict[str, float]:
     """Return relative errors in the paper's norms, and the spectral one over the Frobenius norm of the reference."""
-    over = matrix_norm(found - base, "spectral") / matrix_norm(base, "frobenius")
-    return losses(found, base) | {OVER_FROBENIUS: over}
+    over = matrix_norm(estimate - base, "spectral") / matrix_norm(base, "frobenius")
+    return losses(estimate, base) | {OVER_FROBENIUS: over}
 
 
-def _numbers(keys: dict, found: np.ndarray, base: np.ndarray) -> list[Number]:
-    return [Number(keys, metric, value) for metric, value in distances(found, base).items()]
+def _numbers(keys: dict, estimate: np.ndarray, base: np.ndarray) -> list[Number]:
+    return [Number(keys, metric, value) for metric, value in distances(estimate, base).items()]
 
 
 def _cell(model: str, n: str, epsilon: str, method: str) -> dict[str, str]:
@@ -71,17 +71,20 @@ def ridge(model: str, n: str, seed: int, replicate: int) -> list[Number]:
     lambdas = [ridge_lambda(x, D) for x in PENALTIES]
     scores = raw_scores(_choosing(data, seed, replicate, "ridge"), lambda s: ridge_path(s, lambdas))
     method = RidgePrecision(penalty=float(PENALTIES[int(np.argmin(scores))]))
-    found, base = [], None
+    numbers, base = [], None
     for epsilon in EPSILONS:
         level = ApproxDP(float(epsilon), 1 / data.n)
         rel = run_method(method, data, level, seed=seed, repeat=replicate, calibration="as-published", tuning="fixed")
         base = without_noise(rel, data).matrix if base is None else base
-        found += _numbers(_cell(model, n, epsilon, "DP-RP"), rel.matrix, base)
-    return found
+        numbers += _numbers(_cell(model, n, epsilon, "DP-RP"), rel.matrix, base)
+    return numbers
 
 
 def lasso_penalty(data: Dataset, seed: int, replicate: int) -> float:
-    """Choose lambda by five-fold cross-validation (unit-ball units), every entry penalised, over the path the package uses."""
+    """Choose lambda by five-fold cross-validation (unit-ball units), over the path that the package uses.
+
+    Every entry is penalised.
+    """
     top = lambda_max(clipped_moment(data, n_anchors=0))
     lambdas = np.geomspace(top, PATH_DEPTH * top, PATH_POINTS)
 
@@ -103,11 +106,11 @@ def lasso(model: str, n: str, seed: int, replicate: int) -> list[Number]:
     data = draw(model, n, seed, replicate)
     lam = lasso_penalty(data, seed, replicate)
     base = published_admm(clipped_moment(data, n_anchors=0), lam, rho=RHO, iterations=STOP).precision
-    found = []
+    numbers = []
     for epsilon in EPSILONS:
         loop = published_admm(noisy_moment(data, epsilon, seed, replicate), lam, rho=RHO, iterations=STOP)
-        found += _numbers(_cell(model, n, epsilon, "DP-AGL"), loop.precision, base)
-    return found
+        numbers += _numbers(_cell(model, n, epsilon, "DP-AGL"), loop.precision, base)
+    return numbers
 
 
 def stopping(seed: int, replicate: int) -> list[Number]:
@@ -115,11 +118,11 @@ def stopping(seed: int, replicate: int) -> list[Number]:
     data = draw("2", "100", seed, replicate)
     lam = lasso_penalty(data, seed, replicate)
     pair = clipped_moment(data, n_anchors=0), noisy_moment(data, "0.1", seed, replicate)
-    found = []
+    numbers = []
     for stop in STOPS:
         base, noisy = (published_admm(s, lam, rho=RHO, iterations=stop).precision for s in pair)
-        found += _numbers(_cell("2", "100", "0.1", f"{stop} iterations"), noisy, base)
-    return found
+        numbers += _numbers(_cell("2", "100", "0.1", f"{stop} iterations"), noisy, base)
+    return numbers
 
 
 def _plan(method: str, model: str, n: str, replicates: int, seed: int) -> Plan:
