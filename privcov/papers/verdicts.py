@@ -19,7 +19,7 @@ from privcov.papers.su2019.checks import corrected
 REPRODUCED_WELL, SHAPE, NOT = "reproduced", "same shape, other level", "not reproducible as described"
 NOTHING = "not computed yet"
 WORDS = (REPRODUCED_WELL, SHAPE, NOT, NOTHING)
-ENOUGH = 0.75  # share of cells within error, or within CLOSE, for "reproduced"
+ENOUGH = 0.75  # fraction of cells within error, or within CLOSE, for "reproduced"
 CLOSE = 0.10  # relative distance that counts as agreement where Monte-Carlo errors are smaller
 ORDERED = 0.9  # rank correlation for "same shape"
 SCATTER = 1.5  # and how far ours over printed may vary, as a factor

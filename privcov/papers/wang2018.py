@@ -132,7 +132,7 @@ def stopped(r: str, seed: int, replicate: int) -> list[Number]:
     return numbers
 
 
-# The printed method -> the one whose sound form stands beside it.
+# The printed method -> the registered one with which it is compared in its sound form.
 SOUND = {
     "Laplace": "glasso-laplace", "Output": "output-perturbation", "Gaussian": "glasso-gaussian",
 }  # fmt: skip
@@ -287,7 +287,10 @@ def no_solution(folder: Path) -> Check:
             f"x epsilon between {product.min():.1f} and {product.max():.1f}."
         )
     fraction = numbers["without a solution"] / tried
-    verdict = f"With our lambda {fraction:.0%} of {tried} runs have no solution, because the noisy matrix is indefinite.{sentence}"
+    verdict = (
+        f"With our lambda {fraction:.0%} of {tried} runs have no solution, because the noisy matrix is "
+        f"indefinite.{sentence}"
+    )
     return Check(
         "3-no-solution", BOTH, question, fraction > 0.5, verdict, numbers,
         "with this noise the lasso has no solution, and a number is where some loop stood",

@@ -215,8 +215,8 @@ def adaptive_real(folder: Path) -> Check:
     fraction = numbers[f"share better than both, {LITERAL}"]
     verdict = (
         f"As published it is in {fraction:.0%} of the cells, but in {numbers[f'and better than zero, {LITERAL}']:.0%} "
-        f"of them all is it also better than the zero matrix; sound {numbers[f'share better than both, {SOUND}']:.0%} and "
-        f"{numbers[f'and better than zero, {SOUND}']:.0%}."
+        f"of them all is it also better than the zero matrix; sound {numbers[f'share better than both, {SOUND}']:.0%} "
+        f"and {numbers[f'and better than zero, {SOUND}']:.0%}."
     )
     return Check("5-adaptive-real", REAL, question, fraction >= MANY, verdict, numbers)
 

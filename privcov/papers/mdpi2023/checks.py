@@ -224,8 +224,8 @@ def guessing(folder: Path) -> Check:
     verdict = (
         f"Always answering lean is wrong 7 times of 20; the printed local estimators are wrong "
         f"{numbers['printed local, mean']:.1f} times on average. Without any noise or threshold the rule is wrong "
-        f"{clean_errors} times with our scaling of the counts; the best printed private number is lower at {len(beaten)} "
-        f"of {len(reached)} p."
+        f"{clean_errors} times with our scaling of the counts; the best printed private number is lower at "
+        f"{len(beaten)} of {len(reached)} p."
     )
     return Check(
         "4-guessing", ("4-table-7",), question, len(beaten) > 0, verdict, numbers,

@@ -19,9 +19,9 @@ from privcov.papers.su2019.tables import OVER_FROBENIUS, TABLES
 
 BOTH = ("2-table-1", "2-table-2")
 NEAR = 0.07  # relative distance at which a ratio counts as the suspected one
-ALMOST = 0.95  # "almost comparable": the area below the curve is at least this share of that without noise
+ALMOST = 0.95  # "almost comparable": the area below the curve is at least this fraction of that without noise
 LARGE = 0.05  # "large gap": of 100 test rows five more are wrong
-USEFUL = 0.7  # area of a curve that says something about the graph; guessing has 0.5
+USEFUL = 0.7  # area of a curve that is useful; guessing has 0.5
 
 
 @check("2-spectral-column", *BOTH)
@@ -196,8 +196,8 @@ def spread(folder: Path) -> Check:
     holds = all(v > 2.5 / math.sqrt(50) for v in relative.values())
     phrases = ", ".join(f"{v:.2f} in Table {t[-1]}" for t, v in relative.items())
     verdict = (
-        f"Relative to the error itself, a printed standard error is {phrases} of our standard deviation over replicates "
-        f"(medians); a standard error of 50 would be {1 / math.sqrt(50):.2f} of it."
+        f"Relative to the error itself, a printed standard error is {phrases} of our standard deviation over "
+        f"replicates (medians); a standard error of 50 would be {1 / math.sqrt(50):.2f} of it."
     )
     return Check(
         "2-spread", BOTH, question, holds, verdict, numbers, "the printed standard errors look like deviations"
@@ -254,8 +254,8 @@ def roc_same(folder: Path) -> Check:
         f"{numbers[f'Model 3, found at 0.1, {level}, {LITERAL}']:.2f}" for level in ("no noise", "epsilon 1")
     ]  # fmt: skip
     verdict = (
-        f"The area below the curve as a share of that without noise, as published: {'; '.join(phrases)}. In Model 3, with "
-        f"a tenth of the absent edges drawn, {lost[0]} of the edges are found without noise and {lost[1]} at epsilon 1."
+        f"The area below the curve as a share of that without noise, as published: {'; '.join(phrases)}. In Model 3, "
+        f"with a tenth of the absent edges drawn, {lost[0]} of the edges are found without noise and {lost[1]} at epsilon 1."
     )
     holds = min(fraction for (variant, *_), fraction in shares.items() if variant == LITERAL) >= ALMOST
     return Check("2-roc-same", ("2-figure-1",), question, holds, verdict, numbers)

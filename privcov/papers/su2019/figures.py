@@ -46,7 +46,7 @@ AREA = "area"
 LDA_EPSILONS = ("0.1", "0.3", "0.5", "0.8", "1.2", "2", "5", "10", "30", "100")
 TRAINING, VALIDATION = 40, 40
 WRONG = "wrong"
-# More levels than the figures have: where the sound curve meets the as-published one tells the rows it needs.
+# More levels than the figures have: where the sound curve meets the as-published one gives the rows it needs.
 LEVELS = ("0.25", "0.5", "1", "2", "4", "8", "16")
 LAMBDAS = ("0.0015", "0.002")
 NETWORKS = ("consensus, 20 edges", "18 edges", "17 edges")
@@ -374,7 +374,8 @@ IONOSPHERE = classification(
 CLASSIFIERS = (
     IONOSPHERE,
     classification(
-        "2-figure-2-more-rows", OWN, "Ionosphere", "LDA, 240 training rows: the data of Su et al. 2019 with more of them",
+        "2-figure-2-more-rows", OWN, "Ionosphere",
+        "LDA, 240 training rows: the data of Su et al. 2019 with more of them",
         "ionosphere", _PRESET_METHODS, _PRESET_EPSILONS, 1e-3, 50, "", training=240,
     ),
 )  # fmt: skip
