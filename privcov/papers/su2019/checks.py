@@ -255,7 +255,8 @@ def roc_same(folder: Path) -> Check:
     ]  # fmt: skip
     verdict = (
         f"The area below the curve as a share of that without noise, as published: {'; '.join(phrases)}. In Model 3, "
-        f"with a tenth of the absent edges drawn, {lost[0]} of the edges are found without noise and {lost[1]} at epsilon 1."
+        f"with a tenth of the absent edges drawn, {lost[0]} of the edges are found without noise and {lost[1]} "
+        "at epsilon 1."
     )
     holds = min(fraction for (variant, *_), fraction in shares.items() if variant == LITERAL) >= ALMOST
     return Check("2-roc-same", ("2-figure-1",), question, holds, verdict, numbers)
