@@ -454,14 +454,14 @@ def changes(advice: Advice) -> tuple[str, ...]:
         One sentence per change.
     """
     sentences = [_change(advice, change) for change in advice.changes if (change.what, change.at) != ("lost", None)]
-    kept = [_lever(advice, c) for c in advice.changes if (c.what, c.at) == ("lost", None)]
+    kept = [_fact(advice, c) for c in advice.changes if (c.what, c.at) == ("lost", None)]
     if kept:
         sentences.append(f"A method stays better than the trivial answers to the end of the evidence: {_and(kept)}.")
     return tuple(sentences)
 
 
 def _change(advice: Advice, change: Change) -> str:
-    place = _lever(advice, change)
+    place = _fact(advice, change)
     if change.what == "lost":
         return f"At {place} no method is better than the trivial answers any more."
     if change.at is None:
@@ -479,7 +479,7 @@ def _half(advice: Advice) -> str:
     return f"the error come to half that of the zero matrix or less{every}"
 
 
-def _lever(advice: Advice, change: Change) -> str:
+def _fact(advice: Advice, change: Change) -> str:
     if change.name == "n":
         return f"n = {int(change.value):,}"
     if change.name == "d":

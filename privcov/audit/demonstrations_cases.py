@@ -33,7 +33,7 @@ def percent(fraction: float) -> str:
     return f"{fraction:.1%}"
 
 
-def _law(table: Dataset, centre: str) -> NoiseDistribution:
+def _noise(table: Dataset, centre: str) -> NoiseDistribution:
     """Return the noise that the measurement adds for the claim; it depends on public facts only."""
     return measure_moment(table, CLAIM, centre=centre, shape="free-trace", rng=stream(0, "law")).distribution
 
@@ -53,7 +53,7 @@ def _sound(first: np.ndarray, second: np.ndarray, centre: str = "none", looks: i
     """Return the attack on the measurement as it should be made: clipped to the public bound 1, its own sensitivity."""
     tables, joint = (_table(first), _table(second)), int(centre == "joint")
     one, two = (clipped_moment(t, n_anchors=joint) for t in tables)
-    return Attack(one, two, _law(tables[0], centre), looks)
+    return Attack(one, two, _noise(tables[0], centre), looks)
 
 
 class GaussianCase:
@@ -91,7 +91,7 @@ class LongestRow(GaussianCase):
         """Return the attack on the habit and on its repair."""
         tables = _axes(control * _E1), _axes(_E2)
         first, second = (_table(rows / np.linalg.norm(rows, axis=1).max()) for rows in tables)
-        distribution = _law(first, "none")
+        distribution = _noise(first, "none")
         return Attack(clipped_moment(first, n_anchors=0), clipped_moment(second, n_anchors=0), distribution), _sound(
             *tables
         )
@@ -122,7 +122,7 @@ class SampleMean(GaussianCase):
         first = others.copy()
         first[-1] = _E1
         # The answer of the habit is S - mean mean'; its noise is that of a mean known to be zero.
-        distribution = _law(_table(first), "none")
+        distribution = _noise(_table(first), "none")
         both = (first, others)
         one, two = (clipped_moment(_table(x), n_anchors=0) - np.outer(*[x.mean(axis=0)] * 2) for x in both)
         return Attack(one, two, distribution), _sound(first, others, "joint")
@@ -178,7 +178,7 @@ class Outside(GaussianCase):
         # A bound that no row exceeds switches clipping off; the answer is brought back to units of the bound 1.
         loose = max(control, 1.0)
         first, second = (loose**2 * clipped_moment(_table(rows, loose), n_anchors=0) for rows in tables)
-        return Attack(first, second, _law(_table(tables[0]), "none")), _sound(*tables)
+        return Attack(first, second, _noise(_table(tables[0]), "none")), _sound(*tables)
 
     def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
         """Describe the rho that the two tables need."""

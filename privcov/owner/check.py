@@ -111,7 +111,7 @@ class OwnerCheck:
 
     @property
     def wasted(self) -> tuple[str, ...]:
-        """Names of the columns on which a release would waste their share of the budget."""
+        """The names of the columns on which a release would waste their share of the budget."""
         return self._those(lambda c: c.wasted)
 
     @property

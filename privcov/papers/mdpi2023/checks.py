@@ -75,8 +75,8 @@ def local_threshold(folder: Path) -> Check:
     Is there any single threshold that gives a printed pair of errors?
     """
     question = "Do the local errors come from the printed threshold?"
-    _, deviation = printed_scales("modified-ldp", 0.5, 1 / 400, 200)
-    cut = 4 * deviation * math.sqrt(math.log(100))
+    _, std = printed_scales("modified-ldp", 0.5, 1 / 400, 200)
+    cut = 4 * std * math.sqrt(math.log(100))
     numbers = {"printed threshold at least": cut}
     rows = literal("4-local-cut", folder)
     if rows.empty:

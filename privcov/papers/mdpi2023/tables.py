@@ -94,9 +94,9 @@ def thresholding(
         unit = unit_noise(method, data, seed, replicate)
         constant = tuned if method.startswith("modified") else GAMMA
         for epsilon, delta in levels:
-            added, deviation = printed_scales(method, float(epsilon), float(Fraction(delta)), data.n)
+            added, std = printed_scales(method, float(epsilon), float(Fraction(delta)), data.n)
             noisy = moment + added * unit
-            cut = papers_threshold(constant, deviation, data.d, data.n)
+            cut = papers_threshold(constant, std, data.d, data.n)
             answer = clip_psd(np.where(np.abs(noisy) > cut, noisy, 0.0))
             keys = _cell(model, law, d, n, epsilon, delta, method)
             numbers += _errors(keys, answer, truth_of(data).covariance, scale if law == "t5" else None)
@@ -257,10 +257,10 @@ def classes(p: str, seed: int, replicate: int) -> list[Number]:
 
     numbers = []
     for method in METHODS:
-        added, deviation = printed_scales(method, EPSILON, DELTA, within.n)
+        added, std = printed_scales(method, EPSILON, DELTA, within.n)
         constant = tuned if method.startswith("modified") else GAMMA * float(np.diag(moment).mean())
         noisy = moment + added * unit_noise(method, within, seed, replicate)
-        cut = papers_threshold(constant, deviation, within.d, within.n)
+        cut = papers_threshold(constant, std, within.d, within.n)
         answer = clip_psd(np.where(np.abs(noisy) > cut, noisy, 0.0))
         numbers.append(Number(_class_cell(p, method), WRONG, wrong(answer)))
     numbers.append(Number(_class_cell(p, "no noise"), CLEAN, wrong(moment)))
