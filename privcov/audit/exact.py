@@ -48,7 +48,7 @@ def seen(noisy: NoisySum) -> np.ndarray:
 
 
 def noiseless(table: Dataset, n_anchors: int, second_trace: bool, *, clip: bool = True) -> np.ndarray:
-    """Return what `seen` is without noise, up to rounding to whole numbers.
+    """Return what `seen` is without noise, up to truncation to whole numbers.
 
     An attacker who has every row can compute it.
     """
