@@ -18,9 +18,39 @@ FAR = 2.5  # factor between neighbouring cells, at most, halfway
 
 @dataclass(frozen=True)
 class Question:
-    """Public facts only. length_ratio: row bound over root mean square row length about the mean, None for the ratio
-    of the evidence; or 1 / spread, where spread is the usual deviation as a share of a column's half-range.
-    rows_per_person: most rows that one person has, all of which the guarantee covers."""
+    """The public facts of a question about methods.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, at least 1.
+    d : int
+        Number of columns, at least 1.
+    guarantee : PureDP, ApproxDP or ZCDP
+        What the release has to keep.
+    target : {"covariance", "precision", "graph"}, optional
+        What is estimated.
+    structure : str, optional
+        A key of TARGETS[target].structures, or "unknown".
+    mean_known : bool, optional
+        The mean is publicly zero.
+    add_remove : bool, optional
+        The number of rows is not public.
+    private : bool, optional
+        Only methods that are offered for private rows.
+    length_ratio : float, optional
+        Row bound over root mean square row length about the mean, above 0; or 1 / spread, where spread is the usual
+        standard deviation as a fraction of a column's half-range. The default is the ratio of the evidence.
+    rows_per_person : int, optional
+        Most rows that one person has, at least 1; the guarantee covers all of them.
+
+    Raises
+    ------
+    ValueError
+        For a fact out of range.
+    TypeError
+        For a guarantee of another kind.
+    """
 
     n: int
     d: int
@@ -53,7 +83,17 @@ class Question:
 
 @dataclass(frozen=True)
 class Cell:
-    """The place of the grid an answer was read at, one per structure. factor: how far from the question, >= 1."""
+    """The place of the grid at which an answer was read, one per structure.
+
+    Attributes
+    ----------
+    structure : str
+        Key of the structure.
+    point : Point
+        The place: n, d and the guarantee.
+    factor : float
+        How far it is from the question, at least 1.
+    """
 
     structure: str
     point: Point
@@ -62,10 +102,21 @@ class Cell:
 
 @dataclass(frozen=True)
 class Change:
-    """What would change the answer. name: "n", "d" or "level". at: the place where it was measured to, or None.
+    """A change of one fact that would change the answer.
 
-    what: "better" (than the trivial answers), "half" (an error at most half of theirs) or "lost" (no longer better).
-    pick: the method there, or "". value: the lever there, or at the last place looked at, in the question's units.
+    Attributes
+    ----------
+    name : {"n", "d", "level"}
+        The fact that is changed.
+    what : {"better", "half", "lost"}
+        "better": a method is better than the trivial answers. "half": its error is at most half of theirs. "lost": no
+        method is better any more.
+    at : Point or None
+        The place where this was measured; None where it was not reached.
+    pick : str
+        The method that is recommended there, or "".
+    value : float
+        The fact at that place, or at the last place that was tried, in the units of the question.
     """
 
     name: str
@@ -77,9 +128,29 @@ class Change:
 
 @dataclass(frozen=True)
 class Advice:
-    """ranking: best first, trivial answers among them. pick: a method key, or "" for none. trivial: the best trivial
-    answer. ties: methods as good as the pick. noise_factors: the question's noise over that of the cells, by structure.
-    by_structure: (structure, what is recommended where it is known, a method or a trivial answer, and its error)."""
+    """A recommendation with its evidence.
+
+    Attributes
+    ----------
+    question : Question
+        What was asked.
+    pick : str
+        Key of the method, or "" for none.
+    trivial : str
+        Key of the best trivial answer.
+    ties : tuple of str
+        Methods that are as good as the pick.
+    ranking : tuple of Line
+        All answers, best first, the trivial ones among them.
+    cells : tuple of Cell
+        Where the answer was read.
+    changes : tuple of Change
+        What would change it.
+    noise_factors : tuple of float
+        The noise of the question over that of the cells, by structure.
+    by_structure : tuple of (str, str, float)
+        Structure, what is recommended where it is known (a method or a trivial answer), and its error.
+    """
 
     question: Question
     pick: str
@@ -93,7 +164,7 @@ class Advice:
 
     @property
     def outside(self) -> bool:
-        """Whether a cell is further away than neighbouring cells are from each other's middle."""
+        """Whether a cell is further away than neighbouring cells are from the middle between them."""
         return max(c.factor for c in self.cells) > FAR
 
     @property
@@ -124,20 +195,57 @@ NONPRIVATE_NAMES = {
 
 
 def structure_label(target: str, key: str) -> str:
-    """The structure as the form shows it."""
+    """Return the label of a structure, as the form shows it.
+
+    Parameters
+    ----------
+    target : {"covariance", "precision", "graph"}
+        What is estimated.
+    key : str
+        Key of the structure, or "unknown".
+
+    Returns
+    -------
+    str
+        The label.
+    """
     if key == UNKNOWN:
         return "I do not know"
     return next(s.label for s in TARGETS[target].structures if s.key == key)
 
 
 def label_of(advice: Advice, key: str) -> str:
-    """A method's label, or the trivial answer's name."""
+    """Return a method's label, or the name of a trivial answer.
+
+    Parameters
+    ----------
+    advice : Advice
+        Its target decides the name of a trivial answer.
+    key : str
+        Key of the method or of the trivial answer.
+
+    Returns
+    -------
+    str
+        The label.
+    """
     return TRIVIAL_NAMES.get((advice.question.target, key)) or METHODS.get(key).label
 
 
 def verdict(advice: Advice) -> tuple[str, ...]:
-    """What to use, and the numbers that say so."""
-    asked = advice.question
+    """Return the recommendation and the numbers behind it, in sentences.
+
+    Parameters
+    ----------
+    advice : Advice
+        The answer of `privcov.advice.advise.advise`.
+
+    Returns
+    -------
+    tuple of str
+        The recommendation first, then notes.
+    """
+    question = advice.question
     lines = {line.key: line for line in advice.ranking}
     if advice.pick:
         return (_recommended(advice, lines[advice.pick], lines), *_notes(advice, lines))
@@ -147,15 +255,15 @@ def verdict(advice: Advice) -> tuple[str, ...]:
     if not methods:
         return ("No method offered here gives this guarantee.",)
     rival = methods[0]
-    if asked.structure == UNKNOWN:
+    if question.structure == UNKNOWN:
         text = (
             f"None: over the structures {name} has the smallest worst ratio to the best answer, {_times(best.worst)}; "
             f"the best method, {rival.label}, has {_times(rival.worst)}."
         )
         if rival.wins:
             text += (
-                f" Where the structure is {_or([_short(asked.target, s) for s in rival.wins])}, {rival.label} is the "
-                "better answer: say so if you know it."
+                f" Where the structure is {_or([_short(question.target, s) for s in rival.wins])}, {rival.label} is "
+                "the better answer: say so if you know it."
             )
     else:
         text = (
@@ -166,23 +274,24 @@ def verdict(advice: Advice) -> tuple[str, ...]:
 
 
 def _recommended(advice: Advice, pick: Line, lines: dict[str, Line]) -> str:
-    asked = advice.question
+    """Return the sentence that recommends the pick."""
+    question = advice.question
     trivial = lines[advice.trivial]
-    if asked.structure == UNKNOWN:
+    if question.structure == UNKNOWN:
         worst = (
             "it is as good as the best answer everywhere"
             if pick.worst <= 1
             else f"at worst it errs {_times(pick.worst)} as much as the best answer (where the structure is "
-            f"{_short(asked.target, pick.where)})"
+            f"{_short(question.target, pick.where)})"
         )
         text = (
             f"{pick.label}. Not knowing the structure, {worst}, the smallest such ratio; for "
             f"{label_of(advice, trivial.key)} it is {_times(trivial.worst)}."
         )
         text += f" {_errs(advice, pick)}"
-        missing = [s for s in asked.structures if s not in pick.wins]
+        missing = [s for s in question.structures if s not in pick.wins]
         if missing:
-            where = _or([_short(asked.target, s) for s in missing])
+            where = _or([_short(question.target, s) for s in missing])
             text += f" Where the structure is {where}, a trivial answer is as good."
             rival = next((x for x in advice.ranking if x is not pick and not x.harms and {*missing} <= {*x.wins}), None)
             if rival is not None:
@@ -190,22 +299,37 @@ def _recommended(advice: Advice, pick: Line, lines: dict[str, Line]) -> str:
         return text
     return (
         f"{pick.label}: error {_number(pick)}, against {_number(trivial)} of {label_of(advice, trivial.key)}"
-        + (f"; {_times(pick.to_nonprivate)} that of {NONPRIVATE_NAMES[asked.target]}" if pick.to_nonprivate > 0 else "")
+        + (
+            f"; {_times(pick.to_nonprivate)} that of {NONPRIVATE_NAMES[question.target]}"
+            if pick.to_nonprivate > 0
+            else ""
+        )
         + "."
     )
 
 
 def _errs(advice: Advice, line: Line) -> str:
-    """Which error to expect of a method, over the structures."""
+    """Return a sentence with the range of a method's error over the structures."""
     what = "Matthews correlation" if advice.question.target == "graph" else "error"
-    found = {s: 1 - a.error if advice.question.target == "graph" else a.error for s, a in line.answers.items()}
-    low, high = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
-    ends = [f"{found[s]:.2g} ({_short(advice.question.target, s)})" for s in (low, high)]
+    errors = {s: 1 - a.error if advice.question.target == "graph" else a.error for s, a in line.answers.items()}
+    low, high = min(errors, key=errors.__getitem__), max(errors, key=errors.__getitem__)
+    ends = [f"{errors[s]:.2g} ({_short(advice.question.target, s)})" for s in (low, high)]
     return f"Its {what} is {ends[0]} to {ends[1]}."
 
 
 def table(advice: Advice) -> tuple[str, ...]:
-    """The ranking as lines of plain text, a heading first; one row per answer."""
+    """Return the ranking as lines of plain text: a heading, then one line per answer.
+
+    Parameters
+    ----------
+    advice : Advice
+        The answer of `privcov.advice.advise.advise`.
+
+    Returns
+    -------
+    tuple of str
+        The lines.
+    """
     if len(advice.cells) > 1:
         lines = [f"{'':<26}{'worst ratio to the best':>25}{'errors over the structures':>29}"]
         for line in advice.ranking:
@@ -220,43 +344,56 @@ def table(advice: Advice) -> tuple[str, ...]:
 
 
 def _notes(advice: Advice, lines: dict[str, Line]) -> tuple[str, ...]:
-    found = []
+    """Return the notes on ties, distance and noise, in sentences."""
+    notes = []
     if advice.ties and advice.pick:
         names = _and([lines[key].label for key in advice.ties])
-        found.append(
+        notes.append(
             f"As good within five per cent or Monte-Carlo error: {names}. The first of them in the gallery is named."
         )
     if advice.outside:
-        found.append(
+        notes.append(
             f"Your question lies outside the evidence: the nearest cell is a factor {_far(advice):.3g} away in n, d or "
             "noise. Run it before you rely on this."
         )
-    found.append(measured_at(advice))
+    notes.append(measured_at(advice))
     factor = max(advice.noise_factors)
     if factor > 1.01 or factor < 0.99:
-        found.append(
+        notes.append(
             f"Your noise is {factor:.3g} times that of the cells at the same n, d and guarantee "
             f"({_and(_reasons(advice))}); the cells were looked up accordingly."
         )
-    return tuple(found)
+    return tuple(notes)
 
 
 def _reasons(advice: Advice) -> list[str]:
-    asked = advice.question
-    found = []
-    if not asked.mean_known or asked.add_remove:
-        found.append("the mean is measured as well")
-    if asked.add_remove:
-        found.append("n is protected")
-    if asked.rows_per_person > 1:
-        found.append(f"a person has up to {asked.rows_per_person} rows")
-    if asked.length_ratio is not None:
-        found.append(f"the row bound is {asked.length_ratio:.3g} times the usual length of a row")
-    return found or ["settings differ"]
+    """Return why the noise of the question differs from that of the cells."""
+    question = advice.question
+    reasons = []
+    if not question.mean_known or question.add_remove:
+        reasons.append("the mean is measured as well")
+    if question.add_remove:
+        reasons.append("n is protected")
+    if question.rows_per_person > 1:
+        reasons.append(f"a person has up to {question.rows_per_person} rows")
+    if question.length_ratio is not None:
+        reasons.append(f"the row bound is {question.length_ratio:.3g} times the usual length of a row")
+    return reasons or ["settings differ"]
 
 
 def measured_at(advice: Advice) -> str:
-    """Where the evidence was measured, and how far that is from the question."""
+    """Return where the evidence was measured, and how far that is from the question.
+
+    Parameters
+    ----------
+    advice : Advice
+        The answer of `privcov.advice.advise.advise`.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
     places = list(dict.fromkeys(cell.point for cell in advice.cells))
     spots = _and([place(point) for point in places])
     return (
@@ -265,12 +402,34 @@ def measured_at(advice: Advice) -> str:
 
 
 def place(point: Point) -> str:
-    """A measured point in a few words."""
+    """Describe a measured point in a few words.
+
+    Parameters
+    ----------
+    point : Point
+        A place of the grid.
+
+    Returns
+    -------
+    str
+        Its n, d and level.
+    """
     return f"n = {point.n:,}, d = {point.d}, {_level(point)}"
 
 
 def if_known(advice: Advice) -> tuple[str, ...]:
-    """What knowing the structure would give, one sentence per structure; nothing where it is known."""
+    """Return what would be recommended if the structure were known, one sentence per structure.
+
+    Parameters
+    ----------
+    advice : Advice
+        The answer of `privcov.advice.advise.advise`.
+
+    Returns
+    -------
+    tuple of str
+        Empty where the structure is known.
+    """
     if advice.question.structure != UNKNOWN:
         return ()
     target = advice.question.target
@@ -282,24 +441,35 @@ def if_known(advice: Advice) -> tuple[str, ...]:
 
 
 def changes(advice: Advice) -> tuple[str, ...]:
-    """What would change the verdict, lever by lever; measured places only."""
-    found = [_change(advice, change) for change in advice.changes if (change.what, change.at) != ("lost", None)]
-    kept = [_lever(advice, c) for c in advice.changes if (c.what, c.at) == ("lost", None)]
+    """Return what would change the verdict, fact by fact, from measured places only.
+
+    Parameters
+    ----------
+    advice : Advice
+        The answer of `privcov.advice.advise.advise`.
+
+    Returns
+    -------
+    tuple of str
+        One sentence per change.
+    """
+    sentences = [_change(advice, change) for change in advice.changes if (change.what, change.at) != ("lost", None)]
+    kept = [_fact(advice, c) for c in advice.changes if (c.what, c.at) == ("lost", None)]
     if kept:
-        found.append(f"A method stays better than the trivial answers to the end of the evidence: {_and(kept)}.")
-    return tuple(found)
+        sentences.append(f"A method stays better than the trivial answers to the end of the evidence: {_and(kept)}.")
+    return tuple(sentences)
 
 
 def _change(advice: Advice, change: Change) -> str:
-    lever = _lever(advice, change)
+    place = _fact(advice, change)
     if change.what == "lost":
-        return f"At {lever} no method is better than the trivial answers any more."
+        return f"At {place} no method is better than the trivial answers any more."
     if change.at is None:
         reached = f"does {_half(advice)}" if change.what == "half" else "is a method better than the trivial answers"
-        return f"To the end of the evidence, {lever}, in no cell {reached}."
+        return f"To the end of the evidence, {place}, in no cell {reached}."
     if change.what == "half":
-        return f"At {lever} {_half(advice).replace('error come', 'error comes')}."
-    return f"At {lever} {label_of(advice, change.pick)} is better than the trivial answers."
+        return f"At {place} {_half(advice).replace('error come', 'error comes')}."
+    return f"At {place} {label_of(advice, change.pick)} is better than the trivial answers."
 
 
 def _half(advice: Advice) -> str:
@@ -309,7 +479,7 @@ def _half(advice: Advice) -> str:
     return f"the error come to half that of the zero matrix or less{every}"
 
 
-def _lever(advice: Advice, change: Change) -> str:
+def _fact(advice: Advice, change: Change) -> str:
     if change.name == "n":
         return f"n = {int(change.value):,}"
     if change.name == "d":

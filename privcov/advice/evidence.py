@@ -1,4 +1,4 @@
-"""Reads data/advice: the cells, and which of them is nearest to a question. No row of anybody's is involved."""
+"""The evidence in data/advice: its cells, and which of them is nearest to a question; no row of any data set."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Point:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee that was asked for at this point."""
+        """The guarantee at this point."""
         return guarantee_of(self.kind, self.level)
 
 
@@ -46,7 +46,10 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One target. table: tidy: `AT`, method, error, se. ratios: row bound over usual row length, by structure."""
+    """The evidence of one target.
+
+    table: tidy, with the columns `AT`, method, error, se. ratios: row bound over usual row length, by structure.
+    """
 
     target: str
     table: pd.DataFrame
@@ -56,20 +59,23 @@ class Evidence:
     replicates: int
 
     def at(self, structure: str, point: Point) -> dict[str, Answer]:
-        """Every measured answer of a cell; the zero matrix (or the empty graph) errs by 1."""
+        """Return every measured answer of a cell; the zero matrix (or the empty graph) errs by 1."""
         return {"zero": Answer(1.0, 0.0)} | self.cells[(structure, point.n, point.d, point.kind, point.level)]
 
     def along(self, name: str, point: Point) -> list[Point]:
-        """The places of the grid that differ from ``point`` in one of n, d and level, rising."""
-        found = [p for p in self.points if p.kind == point.kind]
+        """Return the places of the grid that differ from ``point`` in one of n, d and level, rising."""
+        points = [p for p in self.points if p.kind == point.kind]
         rest = {"n", "d", "level"} - {name}
-        kept = [p for p in found if all(getattr(p, r) == getattr(point, r) for r in rest)]
+        kept = [p for p in points if all(getattr(p, r) == getattr(point, r) for r in rest)]
         return sorted(kept, key=lambda p: getattr(p, name))
 
 
 @lru_cache(maxsize=8)
 def read(target: str, folder: Path = FOLDER) -> Evidence:
-    """The evidence of a target. Raises ValueError for a table that this version of the project cannot have written."""
+    """Return the evidence of a target.
+
+    Raises ValueError for a table that this version of the project cannot have written.
+    """
     checks.one_of("target", target, tuple(TARGETS))
     about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
     path = folder / f"{target}.csv"
@@ -90,18 +96,21 @@ def read(target: str, folder: Path = FOLDER) -> Evidence:
     cells: dict = {}
     for *at, method, error, se in table.itertuples(index=False):
         cells.setdefault(tuple(at), {})[method] = Answer(error, 0.0 if math.isnan(se) else se)
-    ratios = {key: told["length_ratio"] for key, told in about["structures"][target].items()}
+    ratios = {key: facts["length_ratio"] for key, facts in about["structures"][target].items()}
     points = tuple(_point(at) for at in dict.fromkeys(key[1:] for key in cells))
     return Evidence(target, table, cells, points, ratios, about["replicates"])
 
 
 def strength_of(guarantee: Guarantee) -> float:
-    """A number the deviation of the noise is inversely proportional to: mu of Gaussian noise, or a pure epsilon."""
+    """Return a number to which the noise's standard deviation is inversely proportional.
+
+    It is mu for Gaussian noise, and epsilon for pure DP.
+    """
     return guarantee.epsilon if isinstance(guarantee, PureDP) else accounting.mu_of(guarantee)
 
 
 def guarantee_from(kind: str, strength: float, delta: float | None) -> PureDP | ApproxDP | ZCDP:
-    """The other way round, for ``delta`` where the kind has one."""
+    """Return the guarantee of a strength, the inverse of `strength_of`, for ``delta`` where the kind has one."""
     if kind == "pure":
         return PureDP(strength)
     if kind == "zcdp":
@@ -111,31 +120,32 @@ def guarantee_from(kind: str, strength: float, delta: float | None) -> PureDP | 
 
 
 def noise_factor(kind: str, d: int, *, mean_known: bool, add_remove: bool, lengths: float, persons: int) -> float:
-    """How many times larger the noise of a question is than that of a cell with the same n, d and guarantee.
+    """Return how many times larger the noise of a question is than that of a cell with the same n, d and guarantee.
 
     lengths: (row bound over usual row length) of the question divided by that of the cell. persons: rows that one
-    person may have. The cells know their mean and their n, so measuring the mean as well, or protecting the number of
+    person may have. In the cells the mean and n are known, so measuring the mean as well, or protecting the number of
     rows, changes the sensitivity.
     """
     norm = "nuclear" if kind == "pure" else "l2"
     relation = "add-remove" if add_remove else "replace-one"
     joint = 1 if add_remove or not mean_known else 0
-    asked = sensitivity(d, 1, norm=norm, n_anchors=joint, relation=relation)
-    return persons * lengths**2 * asked / sensitivity(d, 1, norm=norm, n_anchors=0)
+    needed = sensitivity(d, 1, norm=norm, n_anchors=joint, relation=relation)
+    return persons * lengths**2 * needed / sensitivity(d, 1, norm=norm, n_anchors=0)
 
 
 def nearest(evidence: Evidence, n: int, d: int, kind: str, strength: float) -> tuple[Point, float]:
-    """The nearest place of the grid and its distance: a factor, the largest of those in n, d and noise over signal.
+    """Return the nearest place of the grid, and its distance.
 
-    Nearness is measured on logarithms of n, of d and of n times the strength, on which noise over signal depends.
+    The distance is a factor, the largest of those in n, d and noise over signal. Nearness is measured on logarithms of
+    n, of d and of n times the strength, on which noise over signal depends.
     """
 
     def apart(point: Point) -> tuple[float, ...]:
         noise = math.log(point.n * point.strength / (n * strength))
         return math.log(point.n / n), math.log(point.d / d), noise
 
-    found = [p for p in evidence.points if p.kind == kind]
-    best = min(found, key=lambda p: (sum(x**2 for x in apart(p)), p.n))
+    points = [p for p in evidence.points if p.kind == kind]
+    best = min(points, key=lambda p: (sum(x**2 for x in apart(p)), p.n))
     return best, math.exp(max(abs(x) for x in apart(best)))
 
 

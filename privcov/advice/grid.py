@@ -34,7 +34,7 @@ SEED, REPLICATES = 0, 6
 DELTA = 1e-6
 NS = (300, 1_000, 5_000, 20_000, 100_000)
 LEVELS = {"zcdp": (0.001, 0.01, 0.1, 1.0), "approx": (0.1, 0.3, 1.0, 3.0), "pure": (0.1, 0.3, 1.0, 3.0, 10.0)}
-# Past this many columns a method is too slow for a table that anybody can compute again in minutes.
+# Past this many columns a method is too slow for a table that is to be computed again within minutes.
 LARGEST = {"em-cov": 40, "output-perturbation": 15}
 Here = dict[tuple[str, float], Guarantee]  # by (kind, level)
 NONPRIVATE = {"covariance": "gaussian-cov", "precision": "auto-precision", "graph": "auto-precision"}
@@ -42,7 +42,7 @@ NONPRIVATE = {"covariance": "gaussian-cov", "precision": "auto-precision", "grap
 
 @dataclass(frozen=True)
 class Structure:
-    """What somebody may suspect of a matrix, and the source that stands for it.
+    """A structure that a matrix may have, and the source that represents it.
 
     metric: for the covariance of a source without a population matrix, the error to the sample.
     """
@@ -86,67 +86,72 @@ TARGETS = {
 
 
 def guarantee_of(kind: str, level: float) -> Guarantee:
-    """The guarantee of a kind at a level of the grid."""
-    made: dict[str, Guarantee] = {"zcdp": ZCDP(level), "pure": PureDP(level), "approx": ApproxDP(level, DELTA)}
-    return made[kind]
+    """Return the guarantee of a kind at a level of the grid."""
+    guarantees: dict[str, Guarantee] = {"zcdp": ZCDP(level), "pure": PureDP(level), "approx": ApproxDP(level, DELTA)}
+    return guarantees[kind]
 
 
 def ranked(target: str) -> list[str]:
-    """The methods that are measured: proved, and a trusted curator. A graph is read off a precision matrix."""
+    """Return the methods that are measured: proved, with a trusted curator. A graph is read off a precision matrix."""
     of = "covariance" if target == "covariance" else "precision"
     return [c.key for c in METHODS.all() if c.target == of and c.standing == "proved" and c.trust == "central"]
 
 
 def columns_of(target: str) -> list[str]:
-    """The answers of a target's table, trivial and non-private ones included. The zero matrix errs by 1 everywhere."""
+    """Return the answers of a target's table, trivial and non-private ones included.
+
+    The zero matrix has no column: it errs by 1 everywhere.
+    """
     return [*ranked(target), *(["diagonal"] if target != "graph" else []), "non-private"]
 
 
 def measure(
-    target: str, store: Store | None = None, tell: Callable[[int, int], None] | None = None, **smaller: Any
+    target: str, store: Store | None = None, progress: Callable[[int, int], None] | None = None, **smaller: Any
 ) -> pd.DataFrame:
-    """The tidy evidence of a target: structure, n, d, kind, level, method, error, se (standard error), replicates.
+    """Return the tidy evidence of a target.
 
-    smaller: structures, ns, ds, levels, replicates instead of the whole grid. se is NaN for a number that is exact.
-    A method that gave no answer in some replicate has error NaN there.
+    Its columns are structure, n, d, kind, level, method, error, se (standard error) and replicates. smaller:
+    structures, ns, ds, levels, replicates instead of the whole grid. se is NaN for a number that is exact. A method
+    that gave no answer in some replicate has error NaN there. progress(done, total) is called as the work goes on.
     """
-    rows = list(_rows(TARGETS[target], store, tell, **smaller))
+    rows = list(_rows(TARGETS[target], store, progress, **smaller))
     table = pd.DataFrame(rows, columns=["structure", "n", "d", "kind", "level", "method", "value"])
     grouped = table.groupby(["structure", "n", "d", "kind", "level", "method"], sort=False)["value"]
-    found = grouped.agg(
+    summary = grouped.agg(
         error=lambda v: v.mean(skipna=False),
         se=lambda v: v.std(ddof=1, skipna=False) / np.sqrt(len(v)) if len(v) > 1 else np.nan,
         replicates="size",
     )
-    return found.reset_index()
+    return summary.reset_index()
 
 
 def _rows(
     target: Target,
     store: Store | None,
-    tell: Callable[[int, int], None] | None,
+    progress: Callable[[int, int], None] | None,
     structures: Sequence[str] | None = None,
     ns: Sequence[int] = NS,
     ds: Sequence[int] | None = None,
     levels: Mapping[str, Sequence[float]] | None = None,
     replicates: int = REPLICATES,
 ) -> Iterator[tuple]:
+    """Yield (structure, n, d, kind, level, method, value) of every run."""
     levels = LEVELS if levels is None else levels
     wanted = [s for s in target.structures if structures is None or s.key in structures]
     sizes = [(s, n, d) for s in wanted for n in ns for d in (ds or target.ds)]
     for done, (structure, n, d) in enumerate(sizes):
-        if tell is not None:
-            tell(done, len(sizes))
+        if progress is not None:
+            progress(done, len(sizes))
         filled = _graphs if target.key == "graph" else _matrices
-        here = {(k, g): guarantee_of(k, g) for k, found in levels.items() for g in found}
+        here = {(k, g): guarantee_of(k, g) for k, strengths in levels.items() for g in strengths}
         methods = [m for m in ranked(target.key) if d <= LARGEST.get(m, d)]
         for kind, level, method, value in filled(target, structure, n, d, here, methods, replicates, store):
             yield structure.key, n, d, kind, level, method, value
         if target.key == "precision":
             for kind, level in here:
                 yield structure.key, n, d, kind, level, "diagonal", _exact_diagonal(structure, n, d)
-    if tell is not None:
-        tell(len(sizes), len(sizes))
+    if progress is not None:
+        progress(len(sizes), len(sizes))
 
 
 def _matrices(
@@ -159,7 +164,7 @@ def _matrices(
     replicates: int,
     store: Store | None,
 ) -> Iterator[tuple]:
-    """Errors of matrices, by the project's own plans."""
+    """Yield the errors of matrices, by the project's own plans."""
     names = {guarantee: at for at, guarantee in here.items()}
     trivial = ["diagonal"] if target.key == "covariance" else []
     jobs = ((list(names), [*methods, *trivial]), ([NoPrivacy()], [NONPRIVATE[target.key]]))
@@ -192,30 +197,31 @@ def _graphs(
     replicates: int,
     store: Store | None,
 ) -> Iterator[tuple]:
-    """1 - Matthews correlation of found and true edges: 0 is perfect; guessing, no edge and every edge have 1."""
+    """Yield 1 - Matthews correlation of drawn and true edges: 0 is perfect; guessing, no edge and every edge have 1."""
     source = build(SOURCES.get(structure.source).cls, f"Source {structure.source!r}", {"n": n, "d": d})
     bound = source.default_row_bound(SEED)
     place = place_part(source, bound, SEED)
     built = {m: build_method(m, {}) for m in {*methods, NONPRIVATE["graph"]}}
     for replicate in range(replicates):
         drawn = None
-        asked = [(m, at, g) for m in methods for at, g in here.items()]
-        for key, at, guarantee in [*asked, (NONPRIVATE["graph"], None, NoPrivacy())]:
+        runs = [(m, at, g) for m in methods for at, g in here.items()]
+        for key, at, guarantee in [*runs, (NONPRIVATE["graph"], None, NoPrivacy())]:
             method = built[key]
             if method.card.refuses(guarantee.kind):
                 continue
             name = [key_of(place, method_part(method, {}), guarantee_part(guarantee), replicate, "one-minus-matthews")]
-            found = None if store is None else store.get(name)
-            if found is None:
+            cell = None if store is None else store.get(name)
+            if cell is None:
                 drawn = drawn or make_dataset(source, seed=SEED, repeat=replicate, row_bound=bound)
-                found = [_mistaken(method, drawn, guarantee, replicate)]
+                cell = [_mistaken(method, drawn, guarantee, replicate)]
                 if store is not None:
-                    store.put(name, found)
+                    store.put(name, cell)
             for kind, level in here if at is None else [at]:
-                yield kind, level, "non-private" if at is None else key, found[0][1]
+                yield kind, level, "non-private" if at is None else key, cell[0][1]
 
 
 def _mistaken(method: Method, dataset: Dataset, guarantee: Guarantee, replicate: int) -> tuple[str, float, str]:
+    """Return the cell (target, value, problem) of one graph."""
     truth = dataset.truth
     assert truth is not None  # the structures of a graph are generated from a precision matrix
     assert truth.precision is not None
@@ -225,15 +231,15 @@ def _mistaken(method: Method, dataset: Dataset, guarantee: Guarantee, replicate:
     except ValueError as problem:
         return "graph", float("nan"), str(problem)
     assert release.precision is not None  # the target of every method that is ranked
-    found = compare(edges(release.precision), true)
-    sizes = (found.tp + found.fp, found.tp + found.fn, found.tn + found.fp, found.tn + found.fn)
+    counts = compare(edges(release.precision), true)
+    sizes = (counts.tp + counts.fp, counts.tp + counts.fn, counts.tn + counts.fp, counts.tn + counts.fn)
     if not all(sizes):
         return "graph", 1.0, ""
-    return "graph", 1.0 - (found.tp * found.tn - found.fp * found.fn) / math.sqrt(math.prod(sizes)), ""
+    return "graph", 1.0 - (counts.tp * counts.tn - counts.fp * counts.fn) / math.sqrt(math.prod(sizes)), ""
 
 
 def _exact_diagonal(structure: Structure, n: int, d: int) -> float:
-    """Error of one over the true variances: what the best diagonal answer could reach, with no noise at all."""
+    """Return the error of one over the true variances: the best that a diagonal answer could reach, without noise."""
     source = build(SOURCES.get(structure.source).cls, f"Source {structure.source!r}", {"n": n, "d": d})
     truth = source.truth(SEED)
     theta = np.linalg.inv(truth.covariance) if truth.precision is None else truth.precision
@@ -243,9 +249,9 @@ def _exact_diagonal(structure: Structure, n: int, d: int) -> float:
 # --- the files ----------------------------------------------------------------------------------------------
 
 
-def write(target: str, found: pd.DataFrame, folder: Path) -> Path:
-    """One line per cell and two columns per answer, "method" and "method se": three significant digits."""
-    wide = found.pivot(index=["structure", "n", "d", "kind", "level"], columns="method", values=["error", "se"])
+def write(target: str, table: pd.DataFrame, folder: Path) -> Path:
+    """Write one line per cell and two columns per answer, "method" and "method se", in three significant digits."""
+    wide = table.pivot(index=["structure", "n", "d", "kind", "level"], columns="method", values=["error", "se"])
     order = {s.key: i for i, s in enumerate(TARGETS[target].structures)}
     wide = wide.sort_index(key=lambda at: at.map(order) if at.name == "structure" else at)
     lines = [",".join([*wide.index.names, *(c for m in columns_of(target) for c in (m, f"{m} se"))])]
@@ -266,7 +272,7 @@ def _short(value: float) -> str:
 
 
 def _length_ratio(structure: Structure) -> float:
-    """Row bound over the root mean square length of simulated rows: what the noise pays for long rows."""
+    """Return the row bound over the root mean square length of simulated rows; the noise grows with its square."""
     params = dict(structure.params) | {"n": 20_000, "d": 15}
     source = build(SOURCES.get(structure.source).cls, f"Source {structure.source!r}", params)
     drawn = make_dataset(source, seed=SEED)
@@ -274,7 +280,7 @@ def _length_ratio(structure: Structure) -> float:
 
 
 def write_about(folder: Path) -> None:
-    """Seed, replicates, sources and versions: all that is needed to compute the tables again."""
+    """Write seed, replicates, sources and versions: all that is needed to compute the tables again."""
     about = {
         "format": FORMAT,
         "seed": SEED,

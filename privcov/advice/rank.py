@@ -1,4 +1,4 @@
-"""Measured answers, ranked: by the worst ratio to the best answer, with ties where the cells cannot tell.
+"""Measured answers, ranked by the worst ratio to the best answer, with ties where the cells do not separate them.
 
 A method is recommended when it beats the trivial answers by a tenth, and by more than the Monte-Carlo error, and is
 nowhere beaten by the zero matrix.
@@ -17,7 +17,7 @@ from privcov.estimators.base import METHODS
 SURE = 2.5  # standard errors: with six replicates a side, a difference beyond this is no accident at about 97 %
 WORTH = 0.9  # an error above nine tenths of the trivial answer's is as good as that, whatever the Monte-Carlo error
 TIE = 0.95  # worst ratios within five per cent are a tie, whatever the Monte-Carlo error
-FLOOR = 0.01  # errors below one per cent count as one per cent in a ratio: nobody chooses by what lies below
+FLOOR = 0.01  # errors below one per cent count as one per cent in a ratio: no choice depends on what lies below
 TRIVIAL = ("zero", "diagonal")
 
 
@@ -28,7 +28,7 @@ class Line:
     error, se: in the structure where it does worst against the best answer there (``where``). worst: that ratio, >= 1
     (errors below `FLOOR` count as that).
     to_zero, to_diagonal, to_nonprivate: its error over theirs there, NaN where there is none. wins: structures in which
-    it beats every trivial answer so. harms: those in which zero beats it; then it is never
+    it clearly beats every trivial answer. harms: those in which zero beats it; then it is never
     recommended. trivial: it is one of the trivial answers. answers: its error in every structure.
     """
 
@@ -49,7 +49,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Judged:
-    """lines: best first. pick: a method, or "" for none. ties: methods that cannot be told from the pick."""
+    """A ranking and what it recommends.
+
+    lines: best first. pick: a method, or "" for none. ties: methods that are as good as the pick, up to the Monte-Carlo
+    error.
+    """
 
     pick: str
     trivial: str
@@ -60,8 +64,8 @@ class Judged:
 def judge(evidence: Evidence, cells: Iterable[tuple[str, Point]], allowed: set[str]) -> Judged:
     """Rank what was measured in every cell by the worst ratio to the best answer of the cell."""
     at = {structure: evidence.at(structure, point) for structure, point in cells}
-    kept = {s: {k: a for k, a in found.items() if k in allowed or k in TRIVIAL} for s, found in at.items()}
-    everywhere = set.intersection(*(set(found) for found in kept.values()))
+    kept = {s: {k: a for k, a in answers.items() if k in allowed or k in TRIVIAL} for s, answers in at.items()}
+    everywhere = set.intersection(*(set(answers) for answers in kept.values()))
     lines = sorted(
         (_line(key, {s: kept[s] for s in kept}, at) for key in everywhere), key=lambda x: (x.worst, _plainness(x.key))
     )
@@ -76,20 +80,21 @@ def judge(evidence: Evidence, cells: Iterable[tuple[str, Point]], allowed: set[s
 
 
 def _line(key: str, kept: dict[str, dict[str, Answer]], at: dict[str, dict[str, Answer]]) -> Line:
+    """Return the line of one answer."""
     ratios = {}
-    for structure, found in kept.items():
-        best = min(a.error for a in found.values())
-        ratios[structure] = max(found[key].error, FLOOR) / max(best, FLOOR)
+    for structure, answers in kept.items():
+        best = min(a.error for a in answers.values())
+        ratios[structure] = max(answers[key].error, FLOOR) / max(best, FLOOR)
     where = max(ratios, key=ratios.__getitem__)
     answer = kept[where][key]
 
     def over(other: str) -> float:
-        found = at[where].get(other)
-        return answer.error / found.error if found is not None and found.error > 1e-9 else math.nan
+        answers = at[where].get(other)
+        return answer.error / answers.error if answers is not None and answers.error > 1e-9 else math.nan
 
-    rivals = {s: [found[t] for t in TRIVIAL if t in found] for s, found in kept.items()}
+    rivals = {s: [answers[t] for t in TRIVIAL if t in answers] for s, answers in kept.items()}
     wins = tuple(s for s in kept if key not in TRIVIAL and all(_beats(kept[s][key], r, WORTH) for r in rivals[s]))
-    harms = tuple(s for s, found in kept.items() if _beats(found["zero"], found[key]))
+    harms = tuple(s for s, answers in kept.items() if _beats(answers["zero"], answers[key]))
     label = METHODS.get(key).label if key != "zero" else "Zero"
     return Line(
         key, label, answer.error, answer.se, where, ratios[where],
@@ -99,17 +104,18 @@ def _line(key: str, kept: dict[str, dict[str, Answer]], at: dict[str, dict[str, 
 
 
 def _beats(one: Answer, other: Answer, worth: float = 1.0) -> bool:
+    """Return whether one answer is better than another by the factor ``worth`` and beyond the Monte-Carlo error."""
     return worth * other.error > one.error and other.error - one.error > SURE * math.hypot(one.se, other.se)
 
 
 def _better(one: Line, other: Line, worth: float = 1.0) -> bool:
-    """A smaller worst ratio, and no accident: it beats the other where the other does worst."""
+    """Return whether a worst ratio is smaller, and no accident: the line beats the other where the other does worst."""
     return one.worst < worth * other.worst and _beats(one.answers[other.where], other.answers[other.where], worth)
 
 
 @cache
 def _plainness(key: str) -> tuple:
-    """The order of the gallery: additive noise before thresholds before spectral methods."""
+    """Return the order of the gallery: additive noise before thresholds before spectral methods."""
     card = METHODS.get(key)
     families = list(dict.fromkeys(c.family for c in METHODS.all()))
     return (key not in TRIVIAL, families.index(card.family), card.order)

@@ -1,4 +1,4 @@
-"""Exact binomial bounds, what they prove about epsilon and delta, and what a number of draws can see at all.
+"""Exact binomial bounds, what they prove about epsilon and delta, and what a number of draws can detect at all.
 
 An audit draws two neighbours n times each and counts how often the answer falls into a set A. Clopper and Pearson
 (1934): k of n hits give P(A) >= `binomial_low` and P(A) <= `binomial_high`, each wrong with probability at most alpha,
@@ -28,7 +28,7 @@ _MISSED = 0.1  # what "can see" means: missed with at most this probability
 
 
 def each(error: float) -> float:
-    """What each bound of an audit may err, so that all of them together err at most ``error`` (Bonferroni).
+    """Return the error probability of each bound of an audit, so that all together err at most ``error`` (Bonferroni).
 
     Every set needs a bound on either table.
     """
@@ -39,7 +39,7 @@ ALPHA = each(ERROR)
 
 
 def binomial_low(hits: ArrayLike, n: int, alpha: float = ALPHA) -> np.ndarray:
-    """Lower bound on the probability of a set that was hit ``hits`` times in n draws; wrong at most alpha of the time.
+    """Return a lower bound on the probability of a set with ``hits`` of n draws in it; wrong at most alpha of the time.
 
     hits: whole numbers 0..n, any shape.
     """
@@ -48,32 +48,32 @@ def binomial_low(hits: ArrayLike, n: int, alpha: float = ALPHA) -> np.ndarray:
 
 
 def binomial_high(hits: ArrayLike, n: int, alpha: float = ALPHA) -> np.ndarray:
-    """Upper bound; see `binomial_low`."""
+    """Return an upper bound; see `binomial_low`."""
     return 1.0 - binomial_low(n - np.asarray(hits, dtype=float), n, alpha)
 
 
 def epsilon_low(p_low: float | np.ndarray, q_high: float | np.ndarray, delta: float = 0.0) -> np.ndarray:
-    """Epsilon that is proved at delta; negative or -inf where nothing is proved."""
+    """Return the epsilon that is proved at delta; negative or -inf where nothing is proved."""
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(p_low - delta, 0.0)) - np.log(q_high)
 
 
 def level(claim: Claim) -> float:
-    """What is claimed: epsilon (at the delta of the claim), or rho."""
+    """Return the level that is claimed: epsilon (at the delta of the claim), or rho."""
     return claim.rho if isinstance(claim, ZCDP) else claim.epsilon
 
 
 def level_low(claim: Claim, p_low: float | np.ndarray, q_high: float | np.ndarray) -> np.ndarray:
-    """What two probabilities prove in the unit of the claim; not positive where they prove nothing."""
+    """Return what two probabilities prove in the unit of the claim; not positive where they prove nothing."""
     if isinstance(claim, ZCDP):
         return rho_low(p_low, q_high)
     return epsilon_low(p_low, q_high, getattr(claim, "delta", 0.0))
 
 
 def allowed_difference(claim: Claim) -> float:
-    """Largest delta at epsilon 0 (total variation) under the claim: (e^epsilon - 1 + 2 delta)/(e^epsilon + 1).
+    """Return the largest delta at epsilon 0 (total variation) under the claim.
 
-    zCDP: an upper bound, that of `accounting.attacker_success`.
+    It is (e^epsilon - 1 + 2 delta)/(e^epsilon + 1). zCDP: an upper bound, that of `accounting.attacker_success`.
     """
     if isinstance(claim, ZCDP):
         return 2 * accounting.attacker_success(claim) - 1
@@ -82,7 +82,7 @@ def allowed_difference(claim: Claim) -> float:
 
 
 def ceiling(claim: Claim, n: int) -> float:
-    """Largest level that n draws of either table can prove: every draw of one in the set, none of the other.
+    """Return the largest level that n draws of either table can prove: every draw of one in the set, none of the other.
 
     -inf when not even that proves anything.
     """
@@ -91,8 +91,11 @@ def ceiling(claim: Claim, n: int) -> float:
 
 @dataclass(frozen=True)
 class Reach:
-    """What n test draws of either table can see. factor: noise so many times too small is caught with probability 90 %
-    in the most favourable case, inf when none is; level: what such noise really gives, in the unit of the claim."""
+    """What n test draws of either table can detect.
+
+    factor: noise so many times too small is caught with probability 90 % in the most favourable case, inf when none is;
+    level: what such noise gives, in the unit of the claim; ceiling: see `ceiling`.
+    """
 
     factor: float
     level: float
@@ -100,8 +103,11 @@ class Reach:
 
 
 def reach(claim: Claim, n: int) -> Reach:
-    """The most favourable case: of pure noise, two outcomes with the odds e^epsilon; of (epsilon, delta) and zCDP,
-    Gaussian noise looked at along the difference of the two answers."""
+    """Return what n draws can detect in the most favourable case.
+
+    It is, of pure noise, two outcomes with the odds e^epsilon; of (epsilon, delta) and zCDP, Gaussian noise looked at
+    along the difference of the two answers.
+    """
     mu = math.nan if isinstance(claim, PureDP) else accounting.mu_of(claim)
 
     def caught(factor: float) -> bool:
@@ -123,7 +129,7 @@ def reach(claim: Claim, n: int) -> Reach:
 
 
 def weaker(claim: Claim, times: float) -> Claim:
-    """The guarantee for which the noise is so many times smaller."""
+    """Return the guarantee for which the noise is so many times smaller."""
     if isinstance(claim, PureDP):
         return PureDP(claim.epsilon * times)
     if isinstance(claim, ZCDP):

@@ -1,6 +1,6 @@
-"""Mechanisms that are broken on purpose, to show that an audit sees it. None of them is a method, and none can be used.
+"""Mechanisms that are broken on purpose, to show that an audit detects it. None of them is a method that can be used.
 
-Each runs a sound method under circumstances in which its proof does not hold, and still claims what was asked for.
+Each runs a sound method under circumstances in which its proof does not hold, and still makes the requested claim.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privcov.privacy import Event
 
 @dataclass(frozen=True)
 class Fault:
-    """apply(table, claim, event of the sound run) -> (table, guarantee to run under, factor on the answer)."""
+    """A fault: apply(table, claim, event of the sound run) -> (table, guarantee to run under, factor on the answer)."""
 
     key: str
     label: str
@@ -37,7 +37,7 @@ def _unclipped(dataset: Dataset, claim: Claim, event: Event) -> tuple[Dataset, C
 
 
 def twice(dataset: Dataset) -> Dataset:
-    """The table with every row in it two times."""
+    """Return the table with every row in it two times."""
     return Dataset.from_rows(
         np.repeat(dataset.rows, 2, axis=0), dataset.row_bound, name=dataset.name, provenance=dataset.provenance
     )
@@ -79,10 +79,10 @@ FAULTS = {
 
 
 def floating_wishart(p: int, scale: float) -> np.ndarray:
-    """The first sampler of the rounded Wishart difference, p x p int64: floating point, and clipped at 2^61.
+    """Draw the former floating-point noise of the rounded Wishart difference, p x p int64, clipped at 2^61.
 
-    Doubles near p * scale lie on a lattice that is coarse beside one step of the data, so the answer's residues tell
-    what the noise was added to; and clipped noise is a constant, so a clipped entry tells the exact sum.
+    Doubles near p * scale lie on a lattice that is coarse beside one step of the data, so the answer's residues reveal
+    what the noise was added to; and clipped noise is a constant, so a clipped entry reveals the exact sum.
     """
     from scipy.special import ndtri
 

@@ -1,4 +1,4 @@
-"""Many draws of one noise law at once, number by number those of `NoiseLaw.draw`, for tables of very few columns."""
+"""Many draws of one noise distribution at once, equal number by number to `NoiseDistribution.draw`, for few columns."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from privcov.measurements.noise import NoiseDistribution
 
 
 def draw_many(distribution: NoiseDistribution, count: int, rng: np.random.Generator) -> np.ndarray:
-    """count x d x d noise matrices; law without anchors. One draw equals ``law.draw`` on the same stream, and so do
-    many, except for "wishart", whose normals and uniforms are drawn in two blocks."""
+    """Draw count x d x d noise matrices from a distribution without anchors.
+
+    One draw equals ``distribution.draw`` on the same stream, and so do many, except for "wishart", whose normals and
+    uniforms are drawn in two blocks.
+    """
     if distribution.n_anchors or distribution.corner:
         raise ValueError("draw_many is for laws without anchored rows; measure with centre='none'.")
     d = distribution.dimension
@@ -34,7 +37,10 @@ def draw_many(distribution: NoiseDistribution, count: int, rng: np.random.Genera
 
 
 def wishart(distribution: NoiseDistribution, normals: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """Additive Wishart noise less its mean, at scale 1: the Bartlett factors of `NoiseLaw`, from given numbers."""
+    """Return additive Wishart noise less its mean, at scale 1, from given numbers by the Bartlett factors.
+
+    They are those of `NoiseDistribution`.
+    """
     d = distribution.dimension
     factor = np.tril(normals, -1)
     half = (distribution.degrees - np.arange(d)) / 2

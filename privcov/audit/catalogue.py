@@ -1,4 +1,4 @@
-"""The claims themselves: a frozen description each. Numbers are computed in claims.py."""
+"""The published claims: a frozen description each. Numbers are computed in claims.py."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class Claim:
     grows: bool = False
 
     def rows(self, n: int) -> int:
-        """Rows of the small table on which the method is run."""
+        """Return the number of rows of the small table on which the method is run."""
         return n if self.grows else 4
 
     def guarantee(self, epsilon: float, delta: float) -> Guarantee:
-        """What is claimed at these levels; a claim in zCDP gets the largest rho that implies them."""
+        """Return what is claimed at these levels; a claim in zCDP gets the largest rho that implies them."""
         if self.kind == "pure":
             return PureDP(epsilon)
         return ApproxDP(epsilon, delta) if self.kind == "approx" else ZCDP(accounting.approx_to_zcdp(epsilon, delta))
@@ -131,7 +131,7 @@ CLAIMS = (
 
 
 def definition_rows(n: int) -> list[dict]:
-    """Claims that need no curve: delta = 1/n, and tuning on the raw rows."""
+    """Return the claims that need no curve: delta = 1/n, and tuning on the raw rows."""
     tuned = [c for c in METHODS.all() if "raw-cv" in c.tunings]
     return [
         {

@@ -1,8 +1,8 @@
-"""Every published claim in one table: what was promised, and what the printed noise really gives by the exact curves.
+"""Every published claim in one table: what was promised, and what the printed noise gives by the exact curves.
 
 A `Claim` says which calibration of which method prints it, and which sensitivity the paper used. Everything else is
-computed when the table is made: the method is run on a small table, its event is read, and accounting answers. The
-ratio of sensitivity and noise does not depend on n, as both fall as 1/n.
+computed when the table is made: the method is run on a small table, its event is read, and accounting gives the rest.
+The ratio of sensitivity and noise does not depend on n, as both fall as 1/n.
 """
 
 from __future__ import annotations
@@ -29,26 +29,44 @@ _LARGEST = 200  # epsilon up to which `holds_below` looks
 
 @lru_cache(maxsize=512)
 def events_of(method: str, calibration: str, guarantee: Guarantee, d: int, n: int = 4) -> tuple[tuple[Event, ...], int]:
-    """(events of a run on a table of zeros, its number of rows). In the local model the events are of one user."""
+    """Return (events of a run on a table of zeros, its number of rows). In the local model the events are of one user.
+
+    Guarantee
+    ---------
+    What the events state: that of the calibration, which may be less than ``guarantee``.
+
+    Spends
+    ------
+    Nothing: the table holds zeros.
+
+    Reference
+    ---------
+    The reference of the method's card.
+    """
     card = METHODS.get(method)
     n = 1 if card.trust == "local" else n
-    made = build_method(method, {})
+    built = build_method(method, {})
     rows = Dataset.from_rows(np.zeros((n, d)), 1.0, provenance="simulated")
     given = MethodInput.on(rows, guarantee, "none", card.tunings[0], stream(0, "claims"), calibration)
-    return made.events(given), n
+    return built.events(given), n
 
 
 def true_delta(events: tuple[Event, ...], epsilon: float) -> float:
-    """Smallest delta at epsilon that follows from E and mu, 0 for pure mechanisms of at most epsilon. Rounded up.
+    """Return the smallest delta at epsilon that follows from E and mu, rounded up.
 
-    TypeError for a discrete Gaussian event, whose curve is not that of the continuous one.
+    It is 0 for pure mechanisms of at most epsilon. TypeError for a discrete Gaussian event, whose curve is not that of
+    the continuous one.
 
     Pure steps of E in sum: an event with probability p under one table and q under its neighbour has p <= e^E q and
     1 - q <= e^E (1 - p), and over these p - e^epsilon q is linear, largest at p = e^E / (1 + e^E), q = 1 - p. So
         delta = (e^E - e^epsilon) / (1 + e^E) for epsilon < E, attained by randomised response.
-    With Gaussian steps of mu besides: E-DP is computed from randomised response (Kairouz, Oh and Viswanath 2015),
+    With Gaussian steps of mu besides: E-DP is computed from randomised response,
     whose two answers, of probabilities p and 1 - p, shift the loss by E and by -E:
         delta = p g(epsilon - E) + (1 - p) g(epsilon + E), g the Gaussian curve; without Gaussian steps the line above.
+
+    Reference
+    ---------
+    Kairouz, Oh and Viswanath 2015, for randomised response.
     """
     if events[0].mechanism == "wishart":
         return accounting.delta_of_wishart_event(events[0], epsilon)
@@ -62,21 +80,24 @@ def true_delta(events: tuple[Event, ...], epsilon: float) -> float:
 
 
 def _pure_and_gaussian(events: tuple[Event, ...]) -> tuple[Fraction, float]:
-    """(E, mu^2) of the steps in sum."""
+    """Return (E, mu^2) of the steps in sum."""
     if any(e.mechanism == "discrete-gaussian" for e in events):
         raise TypeError("Discrete Gaussian noise has no exact curve here; convert its zCDP with accounting.compose.")
     return accounting.pure_sum(events), float(accounting.gaussian_square(events))
 
 
 def _gaussian_curve(epsilon: float, mu: float) -> float:
-    """Delta of mu-GDP at any real epsilon; below zero by delta(e) = 1 - e^e + e^e delta(-e), P and Q exchanged."""
+    """Return delta of mu-GDP at any real epsilon.
+
+    Below zero it is delta(e) = 1 - e^e + e^e delta(-e), P and Q exchanged.
+    """
     if epsilon < 0:
         return -math.expm1(epsilon) + math.exp(epsilon) * _gaussian_curve(-epsilon, mu)
     return accounting.delta_of_gaussian(epsilon, mu) if mu else 0.0
 
 
 def true_epsilon(events: tuple[Event, ...], delta: float) -> float:
-    """Epsilon that the events really have at delta (at 0 where they are pure); inf where there is none."""
+    """Return the epsilon that the events actually have at delta (at 0 where they are pure); inf where there is none."""
     if events[0].mechanism == "wishart":
         return _wishart_epsilon(events[0], delta)
     pure, mu2 = _pure_and_gaussian(events)
@@ -84,6 +105,7 @@ def true_epsilon(events: tuple[Event, ...], delta: float) -> float:
 
 
 def _wishart_epsilon(event: Event, delta: float) -> float:
+    """Return the smallest epsilon of additive Wishart noise at delta, by bisection."""
     if event.freedom == 2:
         return 0.0 if accounting.delta_of_wishart_event(event, 0.0) <= delta else math.inf
     low, high = 0.0, 1e-3
@@ -98,16 +120,16 @@ def _wishart_epsilon(event: Event, delta: float) -> float:
 
 
 def holds(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> bool:
-    """Whether the printed noise gives what is printed beside it."""
+    """Return whether the printed noise gives the guarantee that is printed with it."""
     if claim.change is not None:
         return true_delta(_prepared(claim, epsilon, delta, n, d), epsilon) <= delta
-    asked = claim.guarantee(epsilon, delta)
-    events, _ = events_of(claim.method, claim.calibration, asked, min(d, claim.most_d), claim.rows(n))
-    return accounting.covers(asked, accounting.actual_guarantee(events, asked))
+    guarantee = claim.guarantee(epsilon, delta)
+    events, _ = events_of(claim.method, claim.calibration, guarantee, min(d, claim.most_d), claim.rows(n))
+    return accounting.covers(guarantee, accounting.actual_guarantee(events, guarantee))
 
 
 def holds_below(claim: Claim, delta: float, d: int, n: int = 1000) -> float:
-    """The printed noise is enough for every epsilon below this one at delta; 0: for none, inf: for all up to 200."""
+    """Return the epsilon below which the printed noise is enough at delta; 0: for none, inf: for all up to 200."""
     grid = np.geomspace(1e-2, _LARGEST, 60)
     bad = [i for i, e in enumerate(grid) if not holds(claim, float(e), delta, n, d)]
     if not bad:
@@ -122,32 +144,35 @@ def holds_below(claim: Claim, delta: float, d: int, n: int = 1000) -> float:
 
 
 def _prepared(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> tuple[Event, ...]:
-    """The event of the sound Gaussian mechanism with the change that one row really makes."""
-    asked = ApproxDP(epsilon, delta)
-    scale = accounting.gaussian_scale(asked, math.sqrt(2) / n)
+    """Return the event of the sound Gaussian mechanism with the actual change by one row."""
+    guarantee = ApproxDP(epsilon, delta)
+    scale = accounting.gaussian_scale(guarantee, math.sqrt(2) / n)
     assert claim.change is not None  # a claim about a preparing step
     change = claim.change(n, d)
     return (Event("matrix", claim.mechanism, "gaussian", "Frobenius norm", change, scale, "audit/counterexamples.py"),)
 
 
 def row(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> dict:
-    """One line of the table. Sensitivities in R^2 (local: of one report); NaN where there is nothing to compare."""
-    asked = claim.guarantee(epsilon, delta)
+    """Return one line of the table.
+
+    Sensitivities are in R^2 (local: of one report), and NaN where there is nothing to compare.
+    """
+    guarantee = claim.guarantee(epsilon, delta)
     local, scale_to = METHODS.get(claim.method).trust == "local", 1.0
     if claim.change is not None:
         events = _prepared(claim, epsilon, delta, n, d)
     else:
-        events, rows = events_of(claim.method, claim.calibration, asked, min(d, claim.most_d), claim.rows(n))
+        events, rows = events_of(claim.method, claim.calibration, guarantee, min(d, claim.most_d), claim.rows(n))
         scale_to = 1.0 if local else rows / n
     true = events[-1].sensitivity * scale_to
     used = math.nan if claim.used is None else claim.used(d) / (1 if local else n)
     kept = holds(claim, epsilon, delta, n, d)
-    waste = math.nan if claim.change is not None else _waste(events, asked)
+    waste = math.nan if claim.change is not None else _waste(events, guarantee)
     return {
         "Paper": claim.paper,
         "Where": claim.where,
         "Mechanism": claim.mechanism,
-        "Claim": str(asked),
+        "Claim": str(guarantee),
         "Verdict": _verdict(claim, kept, used, true, waste),
         "True delta at epsilon": true_delta(events, epsilon),
         "True epsilon at delta": true_epsilon(events, delta),
@@ -160,16 +185,20 @@ def row(claim: Claim, epsilon: float, delta: float, n: int, d: int) -> dict:
     }
 
 
-def _waste(events: tuple[Event, ...], asked: Guarantee) -> float:
-    """How many times more noise than the exact calibration (Wishart: more degrees of freedom); NaN for a false claim
-    that no amount of the same noise would keep."""
+def _waste(events: tuple[Event, ...], guarantee: Guarantee) -> float:
+    """Return how many times more noise than the exact calibration (Wishart: more degrees of freedom).
+
+    NaN for a false claim that no amount of the same noise would keep.
+    """
     pure, mu2 = float(accounting.pure_sum(events)), float(accounting.gaussian_square(events))
     if events[0].mechanism == "wishart":
-        return math.nan if isinstance(asked, PureDP) else events[0].freedom / approx_noise_sound(asked)["freedom"]
+        return (
+            math.nan if isinstance(guarantee, PureDP) else events[0].freedom / approx_noise_sound(guarantee)["freedom"]
+        )
     if pure:
-        assert isinstance(asked, PureDP | ApproxDP)
-        return asked.epsilon / pure
-    return accounting.mu_of(asked) / math.sqrt(mu2)
+        assert isinstance(guarantee, PureDP | ApproxDP)
+        return guarantee.epsilon / pure
+    return accounting.mu_of(guarantee) / math.sqrt(mu2)
 
 
 def _verdict(claim: Claim, kept: bool, used: float, true: float, waste: float) -> str:
@@ -181,7 +210,7 @@ def _verdict(claim: Claim, kept: bool, used: float, true: float, waste: float) -
 
 
 def table(epsilon: float = 1.0, delta: float = 1e-3, n: int = 1000, d: int = 20) -> pd.DataFrame:
-    """Every claim at these parameters. epsilon > 0, 0 < delta < 1, n >= 2, d >= 2."""
+    """Return every claim at these parameters. epsilon > 0, 0 < delta < 1, n >= 2, d >= 2."""
     checks.positive("epsilon", epsilon)
     checks.strictly_between("delta", delta, 0.0, 1.0)
     checks.whole("n", n, 2, 1_000_000)

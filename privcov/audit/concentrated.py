@@ -32,7 +32,7 @@ _ORDERS = np.concatenate([np.geomspace(1e-2, 100.0, 60), [1e3, 1e4]])
 
 
 def rho_low(p_low: ArrayLike, q_high: ArrayLike) -> np.ndarray:
-    """Largest rho that is refuted by P(A) >= p_low on one table and P(A) <= q_high on the other; 0 where none is.
+    """Return the largest rho that is refuted by P(A) >= p_low on one table and P(A) <= q_high on the other; 0 for none.
 
     p_low, q_high: probabilities, any shapes that broadcast. inf where q_high is 0 and p_low is not.
     """
@@ -46,7 +46,7 @@ def rho_low(p_low: ArrayLike, q_high: ArrayLike) -> np.ndarray:
 def _divergence(
     p: np.ndarray, log_p: np.ndarray, log_p_not: np.ndarray, log_q: np.ndarray, log_q_not: np.ndarray
 ) -> np.ndarray:
-    """Largest D_a / a over the orders and order 1, of the coin p from the coin q."""
+    """Return the largest D_a / a over the orders and order 1, of the coin p from the coin q."""
     a = 1 + _ORDERS.reshape(-1, *(1,) * np.ndim(p))
     terms = [_power(a, log_p, log_q), _power(a, log_p_not, log_q_not)]
     best = (np.logaddexp(*terms) / ((a - 1) * a)).max(axis=0)
@@ -59,5 +59,5 @@ def _share(p: np.ndarray, log_p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
 
 
 def _power(a: np.ndarray, log_p: np.ndarray, log_q: np.ndarray) -> np.ndarray:
-    """ln(p^a q^(1-a)), where 0^a is 0 whatever q is."""
+    """Return ln(p^a q^(1-a)), where 0^a is 0 whatever q is."""
     return np.where(np.isneginf(log_p), -np.inf, a * log_p + (1 - a) * log_q)

@@ -14,7 +14,7 @@ from privcov import checks
 
 
 def moment(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(1/n) sum of x x' over rows that occur ``weights`` times."""
+    """Return (1/n) sum of x x' over rows that occur ``weights`` times."""
     return (rows * weights[:, None]).T @ rows / weights.sum()
 
 
@@ -39,6 +39,6 @@ def by_the_sample_mean(n: int) -> float:
 
 
 def rows_of_typical_length(squared: float, n: int) -> float:
-    """No clipping: two orthogonal rows of this squared norm where the noise was made for norm 1."""
+    """Use rows without clipping: two orthogonal rows of this squared norm where the noise was made for norm 1."""
     x, y = math.sqrt(squared) * np.eye(2)
     return float(np.linalg.norm(np.outer(x, x) - np.outer(y, y))) / checks.whole("n", n, 1)

@@ -1,7 +1,8 @@
-"""Six habits that cost the guarantee, each with its repair: what people do, why it feels harmless, and one lever.
+"""Six habits that cost the guarantee, each with its repair: what is done, why it seems harmless, and one control.
 
 `run` carries out the best attack on the habit and the same attack on the repair; `curve` gives both over the whole
-lever. The computations are in demonstrations_cases.py. Nothing here is a method, and no private row ever comes near.
+range of the control. The computations are in demonstrations_cases.py. Nothing here is a method, and no private row is
+involved.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ COUNT = 4_000  # simulated answers of either table
 
 @dataclass(frozen=True)
 class Control:
-    """options: allowed values, rising. unit: a format of one value. left, right: words at the two ends."""
+    """The one value of a demonstration that can be changed.
+
+    options: allowed values, rising. unit: a format of one value. left, right: words at the two ends.
+    """
 
     label: str
     options: tuple[float, ...]
@@ -30,7 +34,7 @@ class Control:
     right: str
 
     def words(self, value: float) -> str:
-        """The value with its unit."""
+        """Return the value with its unit."""
         return self.unit.format(value)
 
 
@@ -55,7 +59,7 @@ class Demonstration:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Both attacks at one position of the lever."""
+    """Both attacks at one value of the control."""
 
     demonstration: Demonstration
     value: float
@@ -65,8 +69,11 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Chance that the best attacker is right, over the lever. permitted: by the claim (for delta = 1/n: about a person
-    named beforehand). charged: permitted when every draw is paid for; None where nothing is drawn again."""
+    """Probability that the best attacker is right, over the values of the control.
+
+    permitted: by the claim (for delta = 1/n: about a person named beforehand). charged: permitted when every draw is
+    paid for; None where nothing is drawn again.
+    """
 
     values: np.ndarray
     done: np.ndarray
@@ -189,28 +196,34 @@ DEMONSTRATIONS = (
 
 
 def find(key: str) -> Demonstration:
-    """Raises ValueError for an unknown key."""
+    """Return the demonstration of a key. Raises ValueError for an unknown key."""
     known = {d.key: d for d in DEMONSTRATIONS}
     return known[checks.one_of("demonstration", key, tuple(known))]
 
 
 def run(key: str, value: float | None = None, *, seed: int = 1, count: int = COUNT) -> Found:
-    """Both attacks at one of the lever's values (None: its default). count: simulated answers of either table."""
-    found = find(key)
-    value = found.control.default if value is None else value
-    if value not in found.control.options:
-        raise ValueError(f"{found.control.label} must be one of {', '.join(f'{v:g}' for v in found.control.options)}.")
+    """Carry out both attacks at one value of the control (None: its default).
+
+    count: simulated answers of either table.
+    """
+    demonstration = find(key)
+    value = demonstration.control.default if value is None else value
+    if value not in demonstration.control.options:
+        raise ValueError(
+            f"{demonstration.control.label} must be one of "
+            f"{', '.join(f'{v:g}' for v in demonstration.control.options)}."
+        )
     checks.whole("count", count, 100, 1_000_000)
-    return Found(found, value, *found.case.run(value, count, seed))
+    return Found(demonstration, value, *demonstration.case.run(value, count, seed))
 
 
 def curve(key: str) -> Curve:
-    """Both attacks, by their closed forms, at every value of the lever."""
-    found = find(key)
-    values = found.control.options
-    done, repaired = np.array([found.case.exact(v) for v in values]).T
-    permitted = np.array([found.case.limit(v) for v in values])
-    charged = getattr(found.case, "charged", None)
+    """Compute both attacks, by their closed forms, at every value of the control."""
+    demonstration = find(key)
+    values = demonstration.control.options
+    done, repaired = np.array([demonstration.case.exact(v) for v in values]).T
+    permitted = np.array([demonstration.case.limit(v) for v in values])
+    charged = getattr(demonstration.case, "charged", None)
     return Curve(
         np.array(values), done, repaired, permitted, None if charged is None else np.array([charged(v) for v in values])
     )

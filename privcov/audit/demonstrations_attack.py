@@ -1,4 +1,4 @@
-"""The attacker of the demonstrations: knows every row but one and the method, sees the answer, and guesses the table.
+"""The attacker of the demonstrations: has every row but one and the method, sees the answer, and guesses the table.
 
 The two tables are equally likely. For Gaussian noise the best attacker is known exactly (Neyman and Pearson): with G
 the difference of the two answers and <.,.> in units of the noise, the score <G, answer>, less its middle, is N(mu/2, 1)
@@ -26,7 +26,7 @@ _BINS = 60  # at most; fewer answers get wider bins
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What the attacker looks at: shares of the simulated answers in each bin, of either table.
+    """What the attacker looks at: fractions of the simulated answers in each bin, of either table.
 
     second: None where there is one table only. cut: the attacker guesses the first table above it.
     """
@@ -40,9 +40,11 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One attack. success: chance that the best attacker is right, 0.5..1: a closed form when ``exact``, else the share
+    """One attack.
+
+    success: probability that the best attacker is right, 0.5..1: a closed form when ``exact``, else the fraction
     of the simulated guesses. limit: what the claim permits. hits of ``guesses`` simulated guesses were right; low,
-    high: exact binomial interval (Clopper and Pearson) around their share at level CONFIDENCE.
+    high: exact binomial interval (Clopper and Pearson) around their fraction at level CONFIDENCE.
     """
 
     claim: ZCDP | ApproxDP
@@ -58,12 +60,12 @@ class Side:
 
     @property
     def broken(self) -> bool:
-        """The attacker is right more often than the claim permits, beyond what chance explains when simulated."""
+        """Whether the attacker is right more often than the claim permits, beyond chance where it is simulated."""
         return (self.success if self.exact else self.low) > self.limit
 
     @property
     def worthless(self) -> bool:
-        """The claim itself permits certainty."""
+        """Whether the claim itself permits certainty."""
         return self.limit == 1
 
 
@@ -71,7 +73,7 @@ class Side:
 class Attack:
     """Two answers before the noise (p x p, symmetric, unit-ball units) and the noise that hides which one it was.
 
-    law: Gaussian noise of shape "free-trace" for tables of two columns or more, perhaps with one anchor.
+    distribution: Gaussian noise of shape "free-trace" for tables of two columns or more, perhaps with one anchor.
     looks: number of independent draws of the same answer that the attacker averages.
     """
 
@@ -82,35 +84,41 @@ class Attack:
 
     @property
     def difference(self) -> np.ndarray:
-        """What the attacker looks for: the answer on the first table less that on the second, without noise."""
+        """The answer on the first table less that on the second, without noise."""
         return self.first - self.second
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """G in units of the noise. Free-trace noise is sqrt(d + 1) times smaller along the identity than in every other
-        direction, so the trace of the block counts once more (see `NoiseLaw`)."""
+        """Return G in units of the noise.
+
+        Free-trace noise is sqrt(d + 1) times smaller along the identity than in every other direction, so the trace of
+        the block counts once more (see `NoiseDistribution`).
+        """
         d = self.distribution.dimension
-        found = self.difference.copy()
-        found[:d, :d] += np.trace(found[:d, :d]) * np.eye(d)
-        return found / self.distribution.scale**2
+        weighted = self.difference.copy()
+        weighted[:d, :d] += np.trace(weighted[:d, :d]) * np.eye(d)
+        return weighted / self.distribution.scale**2
 
     @cached_property
     def mu(self) -> float:
-        """Distance of the two answers in deviations of the noise: no attack tells them apart better."""
+        """The distance of the two answers in standard deviations of the noise.
+
+        No attack distinguishes them better.
+        """
         return math.sqrt(self.looks * float((self.difference * self.weights).sum()))
 
     @property
     def success(self) -> float:
-        """Phi(mu/2), 0.5..1."""
+        """The probability that the attacker is right, Phi(mu/2), 0.5..1."""
         return float(ndtr(self.mu / 2))
 
     @property
     def rho(self) -> float:
-        """No smaller rho holds for this pair of tables: mu^2 / 2."""
+        """The smallest rho that holds for this pair of tables, mu^2 / 2."""
         return self.mu**2 / 2
 
     def scores(self, which: int, count: int, rng: np.random.Generator) -> np.ndarray:
-        """The attacker's number for ``count`` simulated answers of the first (0) or second (1) table."""
+        """Return the attacker's score for ``count`` simulated answers of the first (0) or second (1) table."""
         exact = (self.first, self.second)[which]
         mean = np.zeros((count, *exact.shape))
         for _ in range(self.looks):
@@ -122,7 +130,7 @@ class Attack:
 
 
 def _noise(distribution: NoiseDistribution, count: int, rng: np.random.Generator) -> np.ndarray:
-    """count noise matrices of the law; with its one anchor, whose corner is public and gets none."""
+    """Draw noise matrices of the distribution; with its one anchor, whose corner is public and gets none."""
     d = distribution.dimension
     block = draw_many(NoiseDistribution(distribution.shape, distribution.scale, d), count, rng)
     if not distribution.n_anchors:
@@ -134,7 +142,7 @@ def _noise(distribution: NoiseDistribution, count: int, rng: np.random.Generator
 
 
 def carried_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.random.Generator) -> Side:
-    """The attack, exactly and on ``count`` simulated answers of either table."""
+    """Carry out the attack, exactly and on ``count`` simulated answers of either table."""
     first, second = (attack.scores(i, count, rng) for i in (0, 1))
     hits = int((first > 0).sum() + (second <= 0).sum())
     low, high = interval(hits, 2 * count)
@@ -152,7 +160,12 @@ def carried_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.r
 
 
 def interval(hits: int, guesses: int) -> tuple[float, float]:
-    """Exact binomial interval (Clopper and Pearson 1934) for a probability, at level CONFIDENCE."""
+    """Return an exact binomial interval for a probability, at level CONFIDENCE.
+
+    Reference
+    ---------
+    Clopper and Pearson 1934.
+    """
     from privcov.audit.bounds import binomial_high, binomial_low  # scipy.stats is slow to import
 
     alpha = (1 - CONFIDENCE) / 2

@@ -1,8 +1,8 @@
 """The six demonstrations as computations: two neighbouring tables, the habit, its repair, and the attack on either.
 
 Five of them claim rho-zCDP at CLAIM and add the noise of the one measurement everything is made from
-(measurements/moment.py, shape "free-trace", d = 2). Every case has ``exact(lever)`` -> success on either side, and
-``run(lever, count, seed)`` -> the two `Side`s. All tables are fixed or simulated; the attacker knows the other rows.
+(measurements/moment.py, shape "free-trace", d = 2). Every case has ``exact(control)`` -> success on either side, and
+``run(control, count, seed)`` -> the two `Side`s. All tables are fixed or simulated; the attacker has the other rows.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ MOST_DRAWS = 200_000  # of one table, all re-runs together: more would keep a pa
 _E1, _E2 = np.eye(2)
 
 
-def percent(share: float) -> str:
-    """A share in percent with one decimal."""
-    return f"{share:.1%}"
+def percent(fraction: float) -> str:
+    """Write a fraction in percent with one decimal."""
+    return f"{fraction:.1%}"
 
 
-def _law(table: Dataset, centre: str) -> NoiseDistribution:
-    """The noise that the measurement adds for the claim; it depends on public facts only."""
+def _noise(table: Dataset, centre: str) -> NoiseDistribution:
+    """Return the noise that the measurement adds for the claim; it depends on public facts only."""
     return measure_moment(table, CLAIM, centre=centre, shape="free-trace", rng=stream(0, "law")).distribution
 
 
@@ -43,59 +43,61 @@ def _table(rows: np.ndarray, bound: float = 1.0) -> Dataset:
 
 
 def _axes(row: np.ndarray, n: int = ROWS) -> np.ndarray:
-    """n rows of norm 1, half on either axis, the last one replaced by ``row``: the one to be hidden."""
+    """Return n rows of norm 1, half on either axis, the last one replaced by ``row``: the one to be hidden."""
     rows = np.tile(np.eye(2), (n // 2 + 1, 1))[:n]
     rows[-1] = row
     return rows
 
 
 def _sound(first: np.ndarray, second: np.ndarray, centre: str = "none", looks: int = 1) -> Attack:
-    """The attack on the measurement as it should be made: clipped to the public bound 1, its own sensitivity."""
+    """Return the attack on the measurement as it should be made: clipped to the public bound 1, its own sensitivity."""
     tables, joint = (_table(first), _table(second)), int(centre == "joint")
     one, two = (clipped_moment(t, n_anchors=joint) for t in tables)
-    return Attack(one, two, _law(tables[0], centre), looks)
+    return Attack(one, two, _noise(tables[0], centre), looks)
 
 
 class GaussianCase:
     """A habit whose answer still has Gaussian noise on it, so that the best attacker is known in closed form."""
 
     def attacks(self, control: float) -> tuple[Attack, Attack]:
-        """The best attack on the habit, and the same on its repair."""
+        """Return the best attack on the habit, and the same on its repair."""
         raise NotImplementedError
 
     def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
-        """What is seen with the habit and with its repair, a sentence each."""
+        """Describe the results with the habit and with its repair, a sentence each."""
         raise NotImplementedError
 
     def exact(self, control: float) -> tuple[float, float]:
-        """Chance (0..1) that the best attack names the right table: habit, repair."""
+        """Return the probability (0..1) that the best attack names the right table: habit, repair."""
         done, repaired = self.attacks(control)
         return done.success, repaired.success
 
     def limit(self, control: float) -> float:
-        """The largest chance that the claim permits."""
+        """Return the largest probability that the claim permits."""
         return accounting.attacker_success(CLAIM)
 
     def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
-        """Both attacks carried out ``count`` times."""
+        """Carry out both attacks ``count`` times."""
         done, repaired = self.attacks(control)
-        said = self.findings(control, done, repaired)
+        findings = self.findings(control, done, repaired)
         one, two = (stream(seed, type(self).__name__, side, f"{control:g}") for side in ("done", "repaired"))
-        return carried_out(done, CLAIM, said[0], count, one), carried_out(repaired, CLAIM, said[1], count, two)
+        return carried_out(done, CLAIM, findings[0], count, one), carried_out(repaired, CLAIM, findings[1], count, two)
 
 
 class LongestRow(GaussianCase):
-    """lever: length of the one row, the others having length 1."""
+    """Division by the longest row. The control is the length of the one row, the others having length 1."""
 
     def attacks(self, control: float) -> tuple[Attack, Attack]:
+        """Return the attack on the habit and on its repair."""
         tables = _axes(control * _E1), _axes(_E2)
         first, second = (_table(rows / np.linalg.norm(rows, axis=1).max()) for rows in tables)
-        distribution = _law(first, "none")
+        distribution = _noise(first, "none")
         return Attack(clipped_moment(first, n_anchors=0), clipped_moment(second, n_anchors=0), distribution), _sound(
             *tables
         )
 
     def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+        """Describe the mean square of the second column."""
         first, second = done.first[1, 1], done.second[1, 1]
         return (
             f"The second column is zero in that row, and still its mean square is {first:.2g} with the row and "
@@ -109,20 +111,24 @@ class LongestRow(GaussianCase):
 
 
 class SampleMean(GaussianCase):
-    """lever: distance of all other rows from the origin, 0..1, in row bounds. The one row is at the other end of the
-    ball in the first table and beside the others in the second."""
+    """Centring by the sample mean. The control is the distance of all other rows from the origin, 0..1, in row bounds.
+
+    The one row is at the other end of the ball in the first table and beside the others in the second.
+    """
 
     def attacks(self, control: float) -> tuple[Attack, Attack]:
+        """Return the attack on the habit and on its repair."""
         others = np.tile(-control * _E1, (ROWS, 1))
         first = others.copy()
         first[-1] = _E1
         # The answer of the habit is S - mean mean'; its noise is that of a mean known to be zero.
-        distribution = _law(_table(first), "none")
+        distribution = _noise(_table(first), "none")
         both = (first, others)
         one, two = (clipped_moment(_table(x), n_anchors=0) - np.outer(*[x.mean(axis=0)] * 2) for x in both)
         return Attack(one, two, distribution), _sound(first, others, "joint")
 
     def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+        """Describe the change of the covariance by the one row."""
         moved, assumed = (ROWS * float(np.linalg.norm(a)) for a in (done.difference, math.sqrt(2) / ROWS))
         joint = ROWS * float(np.linalg.norm(repaired.difference))
         return (
@@ -134,20 +140,23 @@ class SampleMean(GaussianCase):
 
 
 class Reruns(GaussianCase):
-    """lever: number of re-runs that somebody has seen, a whole number."""
+    """Re-running a release. The control is the number of draws that were looked at, a whole number."""
 
     def attacks(self, control: float) -> tuple[Attack, Attack]:
+        """Return the attack on the habit and on its repair."""
         tables = _axes(_E1), _axes(_E2)
         return _sound(*tables, looks=int(control)), _sound(*tables)
 
     def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
+        """Carry out both attacks, ``count`` times or fewer where many draws are averaged."""
         return super().run(control, min(count, MOST_DRAWS // int(control)), seed)
 
     def charged(self, control: float) -> float:
-        """What is permitted when the ledger is charged for every draw."""
+        """Return what is permitted when the ledger is charged for every draw."""
         return accounting.attacker_success(accounting.self_compose(CLAIM, int(control)))
 
     def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+        """Describe the noise of the mean of all draws."""
         k = int(control)
         return (
             f"The mean of {k:,} draw{'s' * (k > 1)} has {1 / math.sqrt(k):.2g} times the noise of one: rho is by now "
@@ -158,16 +167,21 @@ class Reruns(GaussianCase):
 
 
 class Outside(GaussianCase):
-    """lever: length of the one row in public row bounds; along one axis in the first table, the other in the second."""
+    """Rows outside the ball. The control is the length of the one row in public row bounds.
+
+    It lies along one axis in the first table, along the other in the second.
+    """
 
     def attacks(self, control: float) -> tuple[Attack, Attack]:
+        """Return the attack on the habit and on its repair."""
         tables = _axes(control * _E1), _axes(control * _E2)
         # A bound that no row exceeds switches clipping off; the answer is brought back to units of the bound 1.
         loose = max(control, 1.0)
         first, second = (loose**2 * clipped_moment(_table(rows, loose), n_anchors=0) for rows in tables)
-        return Attack(first, second, _law(_table(tables[0]), "none")), _sound(*tables)
+        return Attack(first, second, _noise(_table(tables[0]), "none")), _sound(*tables)
 
     def findings(self, control: float, done: Attack, repaired: Attack) -> tuple[str, str]:
+        """Describe the rho that the two tables need."""
         return (
             f"A row {control:g} times as long counts {control**2:.4g} times: these two tables need "
             f"rho = {done.rho:.3g}, {control**4:,.5g} times what is claimed, and no rho is enough for rows of any "
@@ -178,42 +192,46 @@ class Outside(GaussianCase):
 
 
 class RawTuning:
-    """lever: value of the one row in the second column, 0..1; it has length 1. In the second table it is 0.
+    """Tuning on raw rows. The control is the value of the one row in the second column, 0..1; it has length 1.
 
-    The other rows lie on the axes, so that without this row the two columns never occur together. gamma, the constant
-    of the threshold, is chosen by ten-fold cross-validation on the rows and is part of the release.
+    In the second table that value is 0. The other rows lie on the axes, so that without this row the two columns never
+    occur together. gamma, the constant of the threshold, is chosen by ten-fold cross-validation on the rows and is part
+    of the release.
     """
 
     def tables(self, control: float) -> tuple[np.ndarray, np.ndarray]:
-        """The two neighbours, n x d each."""
+        """Return the two neighbours, n x d each."""
         row = np.array([math.sqrt(1 - control**2), control])
         return _axes(row, TUNED_ROWS), _axes(_E1, TUNED_ROWS)
 
     def repaired(self, control: float) -> Attack:
-        """The attack on a choice made from the release."""
+        """Return the attack on a choice made from the release."""
         return _sound(*self.tables(control))
 
     def exact(self, control: float) -> tuple[float, float]:
-        """Whatever the folds, gamma is 0 without the row (every fold's moment is diagonal, and the first constant tried
-        is kept) and above 0 with it: the fold that holds it disagrees with all others, so cutting costs less."""
+        """Return the probability (0..1) that the attack names the right table: habit, repair.
+
+        Whatever the folds, gamma is 0 without the row (every fold's moment is diagonal, and the first constant tried
+        is kept) and above 0 with it: the fold that holds it disagrees with all others, so cutting costs less.
+        """
         return 1.0, self.repaired(control).success
 
     def limit(self, control: float) -> float:
-        """The largest chance that the claim permits."""
+        """Return the largest probability that the claim permits."""
         return accounting.attacker_success(CLAIM)
 
     def chosen(self, control: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """gamma (unit-ball units) of ``count`` runs on either table, each with folds of its own."""
-        found = []
+        """Return gamma (unit-ball units) of ``count`` runs on either table, each with folds of its own."""
+        gammas = []
         for which, rows in zip(("first", "second"), self.tables(control), strict=True):
             rng = stream(seed, "RawTuning", which, f"{control:g}")
             given = MethodInput.on(_table(rows), CLAIM, "none", "raw-cv", rng)
             measured = METHODS.get("dp-thresholding").cls().measure(given)
-            found.append(np.array([chosen_on_raw_rows(given, measured) for _ in range(count)]))
-        return found[0], found[1]
+            gammas.append(np.array([chosen_on_raw_rows(given, measured) for _ in range(count)]))
+        return gammas[0], gammas[1]
 
     def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
-        """Both attacks carried out ``count`` times."""
+        """Carry out both attacks ``count`` times."""
         runs = max(count // 40, 50)
         first, second = self.chosen(control, runs, seed)
         hits = int((first > 0).sum() + (second <= 0).sum())
@@ -222,7 +240,7 @@ class RawTuning:
         one, two = (np.histogram(x, edges)[0] / runs for x in (first, second))
         seen = Seen("gamma as released (unit-ball units)", edges, one, two, float(edges[1]))
         repaired = self.repaired(control)
-        said = (
+        findings = (
             f"gamma is {np.median(second):.3g} without the row and {np.median(first):.3g} with it, in every run: "
             "a number computed from the rows without noise.",
             "The rule reads the noisy matrix only, so whatever it chooses tells no more than that matrix does: "
@@ -236,40 +254,46 @@ class RawTuning:
             hits,
             2 * runs,
             *interval(hits, 2 * runs),
-            said[0],
+            findings[0],
             seen,
         )
-        return done, carried_out(repaired, CLAIM, said[1], count, stream(seed, "RawTuning", "repaired", f"{control:g}"))
+        return done, carried_out(
+            repaired, CLAIM, findings[1], count, stream(seed, "RawTuning", "repaired", f"{control:g}")
+        )
 
 
 class OneOverN:
-    """lever: number of rows n. With probability n delta the mechanism prints one row, picked at random, in the clear;
-    otherwise nothing. That is (0, delta)-DP, exactly, and the worst that such a guarantee permits.
+    """Delta = 1/n. The control is the number of rows n.
 
-    The attacker picks the person after seeing the release, and says which of two equally likely rows that person has.
+    With probability n delta the mechanism prints one row, picked at random, in the clear; otherwise nothing. That is
+    (0, delta)-DP, exactly, and the worst that such a guarantee permits. The attacker picks the person after seeing the
+    release, and says which of two equally likely rows that person has.
     """
 
     columns = 3
 
     def deltas(self, control: float) -> tuple[float, float]:
-        """1/n, and far below it: n^-1.5, at most 1e-5."""
+        """Return 1/n, and a value far below it: n^-1.5, at most 1e-5."""
         return 1 / control, min(1e-5, control**-1.5)
 
     def exact(self, control: float) -> tuple[float, float]:
-        """Chance (0..1) that somebody's row is published: habit, repair."""
+        """Return the probability (0..1) that the attacker names the right row: habit, repair."""
         done, repaired = self.deltas(control)
         return 0.5 + self.printed(control, done) / 2, 0.5 + self.printed(control, repaired) / 2
 
     def printed(self, n: float, delta: float) -> float:
-        """Expected number of rows printed in a release."""
+        """Return the expected number of rows printed in a release."""
         return n * delta
 
     def limit(self, control: float) -> float:
-        """About one person who is named before the release: (1 + delta)/2 at delta = 1/n."""
+        """Return what is permitted about one person named before the release: (1 + delta)/2 at delta = 1/n."""
         return accounting.attacker_success(_nothing_but(1 / control))
 
     def release(self, control: float, delta: float, seed: int) -> tuple[int, np.ndarray] | None:
-        """One run: (number of the row, the row), or None. The rows are uniform on the cube [-1, 1]^3 and simulated."""
+        """Make one run: (number of the row, the row), or None.
+
+        The rows are uniform on the cube [-1, 1]^3 and simulated.
+        """
         rng = stream(seed, "OneOverN", "release", f"{control:g}")
         if rng.random() >= self.printed(control, delta):
             return None
@@ -277,7 +301,7 @@ class OneOverN:
         return number, stream(seed, "OneOverN", "row", number).uniform(-1, 1, self.columns)
 
     def run(self, control: float, count: int, seed: int) -> tuple[Side, Side]:
-        """Both carried out ``count`` times."""
+        """Carry out both ``count`` times."""
         n, sides = int(control), []
         for which, delta, success in zip(("done", "repaired"), self.deltas(control), self.exact(control), strict=True):
             rng, many = stream(seed, "OneOverN", which, n), self.printed(n, delta)
@@ -285,9 +309,9 @@ class OneOverN:
             hits = int((out | (rng.random(count) < 0.5)).sum())
             shares = np.array([1 - out.mean(), out.mean()])
             seen = Seen("rows printed in a release", np.array([-0.5, 0.5, 1.5]), shares)
-            said = self._finding(n, delta, self.release(control, delta, seed))
+            finding = self._finding(n, delta, self.release(control, delta, seed))
             claim, limit = _nothing_but(delta), min(1.0, 0.5 + many / 2)
-            sides.append(Side(claim, limit, success, True, hits, count, *interval(hits, count), said, seen))
+            sides.append(Side(claim, limit, success, True, hits, count, *interval(hits, count), finding, seen))
         return sides[0], sides[1]
 
     def _finding(self, n: int, delta: float, came_out: tuple[int, np.ndarray] | None) -> str:
@@ -308,5 +332,5 @@ class OneOverN:
 
 
 def _nothing_but(delta: float) -> ApproxDP:
-    """(0, delta): the smallest epsilon that the type has."""
+    """Return (0, delta): the smallest epsilon that the type has."""
     return ApproxDP(1e-300, delta)

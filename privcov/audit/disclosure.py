@@ -1,4 +1,4 @@
-"""What an attacker who knows every other row can conclude about the last one, for any guarantee.
+"""What an attacker who has every other row can conclude about the last one, for any guarantee.
 
 The attacker knows that the table is one of two neighbours, sees the release, and does the best that the guarantee
 permits. Two pictures of the same thing: how often accusations are right (`power`, from the trade-off curve), and what a
@@ -26,36 +26,40 @@ Claim = PureDP | ApproxDP | ZCDP | GaussianDP
 
 
 def power(claim: Claim, alarm: ArrayLike) -> np.ndarray:
-    """Largest share of true accusations (0..1) when at most a share ``alarm`` of the innocent is accused.
+    """Return the largest fraction of true accusations (0..1) at a given fraction of false ones.
 
-    Exact for pure DP, (epsilon, delta) and mu-GDP; an upper bound for zCDP.
+    At most a fraction ``alarm`` of the innocent is accused. Exact for pure DP, (epsilon, delta) and mu-GDP; an upper
+    bound for zCDP.
     """
     alarm = np.asarray(alarm, dtype=float)
     if isinstance(claim, GaussianDP):
         with np.errstate(divide="ignore"):
             return ndtr(ndtri(alarm) + claim.mu)
     pairs = _pairs(claim.rho) if isinstance(claim, ZCDP) else [(claim.epsilon, getattr(claim, "delta", 0.0))]
-    found = np.ones_like(alarm)
+    fractions = np.ones_like(alarm)
     for epsilon, delta in pairs:
         steep = delta + np.exp(min(epsilon, 700.0)) * alarm
         flat = 1 - math.exp(-epsilon) * (1 - delta - alarm)
-        found = np.minimum(found, np.minimum(steep, flat))
+        fractions = np.minimum(fractions, np.minimum(steep, flat))
     if isinstance(claim, ZCDP):  # Pinsker, as in `accounting.attacker_success`
-        found = np.minimum(found, alarm + math.sqrt(claim.rho / 2))
-    return np.clip(found, alarm, 1.0)
+        fractions = np.minimum(fractions, alarm + math.sqrt(claim.rho / 2))
+    return np.clip(fractions, alarm, 1.0)
 
 
 @lru_cache(maxsize=32)
 def _pairs(rho: float) -> list[tuple[float, float]]:
-    """(epsilon, delta) pairs that rho-zCDP implies; each is a true bound, and more of them make the best closer."""
+    """Return (epsilon, delta) pairs that rho-zCDP implies.
+
+    Each is a true bound, and with more of them the best is closer.
+    """
     deltas = np.concatenate([np.logspace(-12, -2, 40), np.linspace(0.015, 0.95, 80)])
     return [(accounting.zcdp_to_approx(rho, float(d)), float(d)) for d in deltas]
 
 
 def loss(claim: Claim, chance: float) -> float:
-    """The privacy loss (nats) that is exceeded with probability at most ``chance`` when the belief is true. May be inf.
+    """Return the privacy loss (nats) that is exceeded with probability at most ``chance`` when the belief is true.
 
-    chance: strictly between 0 and 1. Pure DP: never more than epsilon, whatever the chance.
+    It may be inf. chance: strictly between 0 and 1. Pure DP: never more than epsilon, whatever the chance.
     """
     chance = checks.strictly_between("chance", chance, 0.0, 1.0)
     if isinstance(claim, GaussianDP):
@@ -68,7 +72,7 @@ def loss(claim: Claim, chance: float) -> float:
 
 
 def posterior(prior: ArrayLike, nats: float) -> np.ndarray:
-    """Belief after a release of this privacy loss; prior in [0, 1]."""
+    """Return the belief after a release of this privacy loss; prior in [0, 1]."""
     prior = np.asarray(prior, dtype=float)
     if nats == math.inf:
         return np.where(prior > 0, 1.0, 0.0)
@@ -77,7 +81,7 @@ def posterior(prior: ArrayLike, nats: float) -> np.ndarray:
 
 
 def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
-    """What the guarantee means, in plain words. prior: the attacker's belief before; chance: of an unlucky release."""
+    """Describe what the guarantee means. prior: the attacker's belief before; chance: of an unlucky release."""
     success = accounting.attacker_success(claim)
     bound = "at most" if isinstance(claim, ZCDP) else "at best"
     worst = loss(claim, chance)
@@ -86,7 +90,7 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
         luck = "whatever is released"
     else:
         luck = f"except in at most {_share(chance)} of all releases"
-    told = [
+    text = [
         f"Somebody who knows every other row, and thinks two values of yours equally likely, guesses right "
         f"{bound} {_share(success)} of the time; a coin is right 50 % of the time.",
         f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
@@ -98,10 +102,10 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
         "found.",
     ]
     if isinstance(claim, ApproxDP) and math.isfinite(worst):
-        told.append(
+        text.append(
             f"With a probability of up to delta = {claim.delta:g} nothing is promised: the row itself may come out."
         )
-    return tuple(told)
+    return tuple(text)
 
 
 def _share(value: float) -> str:

@@ -1,7 +1,7 @@
-"""The measurement of private rows, looked at from outside: the real one, run again for every draw.
+"""The measurement of private rows as an audit sees it: the actual one, run again for every draw.
 
 Every draw is one call of `exact_moment.measure_exactly` on a `PrivateDataset`, with the share, centre and shape that
-the method asks for when `release_private` runs it: rows to whole numbers, exact sum, noise from the operating system.
+the method requests when `release_private` runs it: rows to whole numbers, exact sum, noise from the operating system.
 No ledger is involved, as the rows are simulated and nothing is released. The attacker sees every whole number that is
 measured, so also every function of them that a release holds: nothing is rounded, down to the last bit.
 """
@@ -27,25 +27,31 @@ FAULTS = ("half-noise", "no-clipping", "wrong-n")
 
 
 def request(method: str, facts: PublicFacts, guarantee: Claim) -> dict:
-    """What `release_private` would hand to `measure_exactly` beside the rows: share, centre, shape, name."""
+    """Return what `release_private` would pass to `measure_exactly` beside the rows: share, centre, shape, name."""
     chosen, given = prepared(method, facts, guarantee)
     return vars(chosen.request(given))
 
 
 def as_private(table: Dataset, hidden: bool) -> PrivateDataset:
-    """The simulated rows, declared private; hidden: their number is not public."""
+    """Return the simulated rows, declared private. hidden: their number is not public."""
     return PrivateDataset.from_rows(table.rows, row_bound=table.row_bound, n_public=not hidden, name=table.name)
 
 
 def seen(noisy: NoisySum) -> np.ndarray:
-    """All whole numbers of the answer in one symmetric matrix, in units of R^2: the sum, and in a corner of its own the
-    second look at the trace. Exact below 2^53 steps, as UNIT is a power of two."""
+    """Return all whole numbers of the answer in one symmetric matrix, in units of R^2.
+
+    They are the sum, and in a corner of its own the second measurement of the trace. Exact below 2^53 steps, as UNIT is
+    a power of two.
+    """
     total = noisy.total if noisy.trace is None else _bordered(noisy.total, noisy.trace)
     return total / UNIT**2
 
 
 def noiseless(table: Dataset, n_anchors: int, second_trace: bool, *, clip: bool = True) -> np.ndarray:
-    """What `seen` is without noise, up to cutting to whole numbers: known to an attacker who knows every row."""
+    """Return what `seen` is without noise, up to truncation to whole numbers.
+
+    An attacker who has every row can compute it.
+    """
     rows = np.asarray(table.rows) / table.row_bound
     if clip:
         rows = rows / np.maximum(1.0, np.linalg.norm(rows, axis=1, keepdims=True))
@@ -54,22 +60,36 @@ def noiseless(table: Dataset, n_anchors: int, second_trace: bool, *, clip: bool 
 
 
 def _bordered(matrix: np.ndarray, corner: float) -> np.ndarray:
-    found = np.pad(matrix, ((0, 1), (0, 1)))
-    found[-1, -1] = corner
-    return found
+    """Return the matrix with one more row and column that hold only the corner."""
+    bordered = np.pad(matrix, ((0, 1), (0, 1)))
+    bordered[-1, -1] = corner
+    return bordered
 
 
 def _event(method: str, facts: PublicFacts, claim: Claim) -> Event:
+    """Return the event of the sound measurement."""
     return planned_event(facts, **request(method, facts, claim))
 
 
 def sampler(
     method: str, table: Dataset, claim: Claim, *, hidden: bool, fault: str = ""
 ) -> tuple[Callable[..., np.ndarray], np.ndarray, Event]:
-    """(draw(count) -> count x p x p, answer without noise, the event of the sound measurement).
+    """Return (draw(count) -> count x p x p, answer without noise, the event of the sound measurement).
 
     fault: "" for the measurement as it is; "half-noise": noise for a claim that permits it; "no-clipping": what
     clipping took away is put back; "wrong-n": every row stands in the table twice, and counts as two people.
+
+    Guarantee
+    ---------
+    The claim, without a fault. With a fault the event is still that of the sound measurement: what is claimed.
+
+    Spends
+    ------
+    Nothing from a ledger: the rows are simulated, and nothing is released.
+
+    Reference
+    ---------
+    `privcov.measurements.exact_moment`, whose measurement is run.
     """
     event = _event(method, as_private(table, hidden).facts, claim)
     if fault == "wrong-n":

@@ -1,7 +1,7 @@
-"""Lattice test: is whole-number noise as even as its law, down to the last bit?
+"""Lattice test of whether whole-number noise is as even as its distribution, down to the last bit.
 
 Noise N that is drawn in floating point lies on a lattice; where that is not much finer than one step of the data, the
-residues of an answer tell what the noise was added to. Noise of a scale s far above 1 should have residues that are
+residues of an answer reveal what the noise was added to. Noise of a scale s far above 1 should have residues that are
 uniform modulo 2^k up to about s, and no preferred multiples of s 2^-j either.
 
 **Statistic.** n |mean e^(2 pi i theta N)|^2 over n numbers, at theta = m / 2^k and theta = m 2^j / s, m = 1, 3, 5. For
@@ -11,17 +11,18 @@ sum is sub-Gaussian with variance n / 2, and K directions see every vector withi
 5,000 of them, so it accuses even noise with probability below 3e-12. The statistic is at most n, so groups of fewer
 than 80 numbers are not looked at: pool draws.
 
-**Noise is not quite even.** A law with a density f, log-Lipschitz with constant 2/s in every entry (pure DP makes it
-so) or unimodal with sup f <= 1/s (discrete Gaussian), restricted to a quarter of its mass by size, has total variation
-at most 24/s, so its mean at theta is at most 24 / (2 pi |theta| s), |theta| the distance to the nearest whole number.
-The limit is raised by that, to (sqrt(40) + sqrt(n) 24 / (2 pi |theta| s))^2; |theta| s < 64 is not looked at.
+**Noise is not quite even.** A distribution with a density f, log-Lipschitz with constant 2/s in every entry (pure DP
+makes it so) or unimodal with sup f <= 1/s (discrete Gaussian), restricted to a quarter of its mass by size, has total
+variation at most 24/s, so its mean at theta is at most 24 / (2 pi |theta| s), |theta| the distance to the nearest
+whole number. The limit is raised by that, to (sqrt(40) + sqrt(n) 24 / (2 pi |theta| s))^2; |theta| s < 64 is not looked
+at.
 
 **Also:** no value twice where s is above n^2 2^31 (chance below 1e-10), and the parities of a p x p draw have corank at
 most 9 over GF(2) (even parities: chance below 1e-16).
 
 **What it sees:** a mean of size 10 / sqrt(n) at one of these theta, so 5 % of the mass in the wrong residues for 40,000
 numbers. It does not see other frequencies, a wrong scale, or entries that depend on each other. Passing is necessary,
-not sufficient: the proof of a sampler stands beside it.
+not sufficient: a sampler needs a proof as well.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ import numpy as np
 from privcov.measurements import exact_noise
 
 LIMIT = 40.0
-FLAT = 64  # |theta| s from which a theta is looked at
+FLAT = 64  # |theta| s from which a theta is tested
 FEWEST = 80
 MULTIPLES = (1, 3, 5)
 FINEST = 60  # the float lattices go down to scale / 2^60
@@ -60,7 +61,7 @@ class Look:
 
     @property
     def words(self) -> str:
-        """Where it was looked, and what was found."""
+        """Where it was looked, and the result."""
         power = f"2^{self.power}" if self.power > 1 else "2"
         step = power if self.lattice == "2^k" else f"scale / {power}"
         step = step if self.multiple == 1 else f"{step} / {self.multiple}"
@@ -72,8 +73,10 @@ class Look:
 
 @dataclass(frozen=True)
 class Evenness:
-    """What `examine` found. numbers: how many were looked at, of all draws together. repeated: how many of them are not
-    alone, where all should be. corank: the largest of the parities of a draw, 0 where only diagonals were looked at.
+    """Result of `examine`.
+
+    numbers: how many were looked at, of all draws together. repeated: how many of them occur more than once, where all
+    should be different. corank: the largest of the parities of a draw, 0 where only diagonals were looked at.
     """
 
     scale: float
@@ -89,15 +92,15 @@ class Evenness:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong, in words; empty for even noise."""
-        found = [self.worst.words] if self.worst.statistic > self.worst.limit else []
-        found += [f"{self.repeated:,} of {self.numbers:,} numbers occur more than once"] if self.repeated else []
-        found += [f"parities have corank {self.corank}"] if self.corank > MOST_CORANK else []
-        return tuple(found)
+        """The faults in words; empty for even noise."""
+        faults = [self.worst.words] if self.worst.statistic > self.worst.limit else []
+        faults += [f"{self.repeated:,} of {self.numbers:,} numbers occur more than once"] if self.repeated else []
+        faults += [f"parities have corank {self.corank}"] if self.corank > MOST_CORANK else []
+        return tuple(faults)
 
 
 def private_samplers() -> dict[str, Sampler]:
-    """Every noise that private rows are ever covered with, by the name of the function that adds it."""
+    """Return every noise that private rows are ever covered with, by the name of the function that adds it."""
     return {
         "add_discrete_gaussian": _triangle(exact_noise.add_discrete_gaussian),
         "add_discrete_laplace": _triangle(exact_noise.add_discrete_laplace),
@@ -122,14 +125,15 @@ def _triangle(add: Callable[[np.ndarray, float], np.ndarray]) -> Sampler:
 
 
 def draw(sampler: Sampler, p: int, scale: float, draws: int) -> list[np.ndarray]:
-    """So many matrices of noise. ValueError comes through: a sampler may refuse a scale."""
+    """Draw so many matrices of noise. A ValueError passes through: a sampler may refuse a scale."""
     return [np.asarray(sampler(p, scale)) for _ in range(draws)]
 
 
 def examine(drawn: Sequence[np.ndarray], scale: float, *, diagonal_only: bool = False) -> Evenness:
-    """The whole test on matrices of noise of one size and scale, symmetric and in whole numbers (any integer type).
+    """Make the whole test on matrices of noise of one size and scale.
 
-    diagonal_only: look at the diagonal entries alone, where many draws of large matrices would take long.
+    They are symmetric and of whole numbers (any integer type). diagonal_only: look at the diagonal entries alone, where
+    many draws of large matrices would take long.
     """
     p = len(drawn[0])
     rows, columns = np.diag_indices(p) if diagonal_only else np.triu_indices(p)
@@ -148,10 +152,10 @@ def examine(drawn: Sequence[np.ndarray], scale: float, *, diagonal_only: bool = 
 
 
 def _groups(numbers: np.ndarray, diagonal: np.ndarray) -> dict[str, np.ndarray]:
-    """Positions of the members of each group that is large enough."""
+    """Return positions of the members of each group that is large enough."""
     order, quarter = np.argsort(np.abs(numbers), kind="stable"), len(numbers) // 4
     members = (np.arange(len(numbers)), np.flatnonzero(diagonal), order[len(numbers) - quarter :], order[:quarter])
-    return {name: who for name, who in zip(GROUPS, members, strict=True) if len(who) >= FEWEST}
+    return {name: positions for name, positions in zip(GROUPS, members, strict=True) if len(positions) >= FEWEST}
 
 
 def _looks(numbers: np.ndarray, groups: dict[str, np.ndarray], scale: float) -> Iterator[Look]:
@@ -176,21 +180,21 @@ def _looks(numbers: np.ndarray, groups: dict[str, np.ndarray], scale: float) -> 
                 if away * exact < FLAT:
                     continue
                 turned = turn**multiple
-                for name, who in groups.items():
-                    n = len(who)
-                    size = n * abs(turned[who].mean()) ** 2 / (2 if away == Fraction(1, 2) else 1)
+                for name, positions in groups.items():
+                    n = len(positions)
+                    size = n * abs(turned[positions].mean()) ** 2 / (2 if away == Fraction(1, 2) else 1)
                     limit = (math.sqrt(LIMIT) + math.sqrt(n) * 24 / (2 * math.pi * float(away * exact))) ** 2
                     yield Look(lattice, power, multiple, name, float(size), limit)
 
 
 def _words(numbers: np.ndarray) -> list[np.ndarray]:
-    """Python integers, of either sign, as words of 64 bits, lowest first, with one word more than is needed."""
+    """Return Python integers, of either sign, as words of 64 bits, lowest first, with one word more than is needed."""
     count = max(int(max(abs(numbers.max()), abs(numbers.min()))).bit_length() // 64 + 2, 2)
     return [((numbers >> (64 * i)) & (2**64 - 1)).astype(np.uint64) for i in range(count)]
 
 
 def _fraction(words: list[np.ndarray], shift: int) -> np.ndarray:
-    """X / 2^shift modulo 1, from the 52 bits below ``shift``."""
+    """Return X / 2^shift modulo 1, from the 52 bits below ``shift``."""
     low = max(shift - 52, 0)
     place, rest = divmod(low, 64)
     last = words[-1]
@@ -202,7 +206,7 @@ def _fraction(words: list[np.ndarray], shift: int) -> np.ndarray:
 
 
 def parity_corank(noise: np.ndarray) -> int:
-    """Rows less rank over GF(2) of the last bits of a matrix of whole numbers."""
+    """Return rows less rank over GF(2) of the last bits of a matrix of whole numbers."""
     lines = [int.from_bytes(line.tobytes()) for line in np.packbits((noise & 1).astype(bool), axis=1)]
     rank = 0
     while lines:

@@ -1,10 +1,10 @@
-"""One audit: draw two neighbouring tables many times, learn on one half how to tell them apart, prove it on the other.
+"""One audit: draw two neighbouring tables many times, learn to distinguish them on one half, test it on the other.
 
 The set that is tested is chosen on the training draws only, so the bounds of bounds.py hold on the test draws for the
 number of sets that are tested there (two), however many were tried before. With a probability of at most ``error`` a
 bound that is stated is wrong, so a mechanism that keeps its claim is accused no more often.
 
-Answers are rounded to the grid GRID before they are looked at. Unrounded, the last bits of a floating-point sum tell
+Answers are rounded to the grid GRID before they are looked at. Unrounded, the last bits of a floating-point sum show
 from which of two numbers it was made (Mironov 2012), and then sound noise is caught as well: ``last_bits`` shows that.
 Private releases are made of whole numbers for this reason, and are looked at as they are, down to the last bit.
 """
@@ -36,7 +36,7 @@ from privcov.privacy import ApproxDP, Event, ZCDP
 from privcov.randomness import stream
 from privcov.sweeps.cells import Cell
 
-BATCH = {True: 20_000, False: 500}  # draws of either table between two looks at the stop button: in bulk, run by run
+BATCH = {True: 20_000, False: 500}  # draws of either table between two checks of the stop button: in bulk, run by run
 TRIED = {True: 6_000, False: 300}  # draws of either table for every pair that the search tries
 RANDOM_PAIRS = 6
 MOST_DRAWS = 1_000_000
@@ -46,10 +46,12 @@ _BINS = 80
 
 @dataclass(frozen=True)
 class Asked:
-    """One audit. mechanism: key of `mechanisms`; d: 1, 2 or 3; pair: key of `catalogue`, or "search"; draws: of either
+    """The settings of one audit.
+
+    mechanism: key of `mechanisms`; d: 1, 2 or 3; pair: key of `catalogue`, or "search"; draws: of either
     table, half of them for training; delta: used by claims of kind "approx" only, and rho instead of epsilon by "zcdp";
-    last_bits: look at unrounded answers; error: the chance that a stated bound is wrong. The noise of a private release
-    comes from the operating system: there the seed only chooses the pairs that a search tries.
+    last_bits: look at unrounded answers; error: the probability that a stated bound is wrong. The noise of a private
+    release comes from the operating system: there the seed only chooses the pairs that a search tries.
     """
 
     mechanism: str
@@ -86,7 +88,7 @@ class Asked:
 
     @property
     def steps(self) -> int:
-        """Cells of `run`."""
+        """The number of cells of `run`."""
         search = len(self.pairs) + RANDOM_PAIRS if self.pair == SEARCH else 0
         return search + math.ceil(self.draws / BATCH[self.made.bulk]) + 1
 
@@ -107,13 +109,13 @@ class Test:
 
     @property
     def favoured(self) -> int:
-        """0 or 1: the table on which the set is more likely."""
+        """The table on which the set is more likely, 0 or 1."""
         return self.region.favoured
 
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Counts of a number over the test draws of either table. beyond: what lies outside counts in the end bins."""
+    """Counts of a number over the test draws of either table. Values outside the edges count in the end bins."""
 
     label: str
     edges: np.ndarray
@@ -125,7 +127,9 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What was found. draws: test draws of either table. proved: in the unit of the claim, epsilon at its delta or rho
+    """Result of an audit.
+
+    draws: test draws of either table. proved: in the unit of the claim, epsilon at its delta or rho
     (0 at the least). difference: delta at epsilon 0 that is proved; permitted: what the claim allows there. support:
     for additive Wishart noise, the smallest eigenvalue of the answer less the exact answer of the table that makes the
     other impossible.
@@ -147,12 +151,12 @@ class Audit:
 
     @property
     def caught(self) -> bool:
-        """The claim is refuted, up to an error probability of ``asked.error``."""
+        """Whether the claim is refuted, up to an error probability of ``asked.error``."""
         return self.proved > level(self.claim) or self.difference > self.permitted
 
     @property
     def sentence(self) -> str:
-        """What was found, in one sentence with its confidence."""
+        """The result in one sentence with its confidence."""
         sure = f"{1 - self.asked.error:.1%} confidence"
         name = "rho" if isinstance(self.claim, ZCDP) else "epsilon"
         at = f" at delta = {self.claim.delta:g}" if isinstance(self.claim, ApproxDP) else ""
@@ -172,23 +176,36 @@ class Audit:
 
 
 def audit(asked: Asked) -> Audit:
-    """Run one audit to its end."""
+    """Run one audit to its end.
+
+    Guarantee
+    ---------
+    None is made: the result states what the draws prove about the claim.
+
+    Spends
+    ------
+    Nothing: the tables are simulated.
+
+    Reference
+    ---------
+    Clopper and Pearson 1934, by `privcov.audit.bounds`.
+    """
     *_, last = run(asked)
     return last[0]["audit"]
 
 
 def run(asked: Asked) -> Iterator[Cell]:
-    """The audit in steps, for a background job: cells without rows, and at the end one with the `Audit`."""
-    made, claim = asked.made, asked.claim
+    """Run the audit in steps, for a background job: cells without rows, and at the end one with the `Audit`."""
+    mechanism, claim = asked.made, asked.claim
     if asked.pair == SEARCH:
-        pair = yield from _search(asked, made, claim)
+        pair = yield from _search(asked, mechanism, claim)
     else:
         pair = next(p for p in asked.pairs if p.key == asked.pair)
-    samplers = _samplers(made, pair, claim)
+    samplers = _samplers(mechanism, pair, claim)
     parts: tuple[list, list] = ([], [])
     left, number = asked.draws, 0
     while left:
-        size = min(left, BATCH[made.bulk])
+        size = min(left, BATCH[mechanism.bulk])
         for side, part in zip(samplers, parts, strict=True):
             part.append(_seen(asked, side.draw(size, asked.seed, "draws", number)))
         left, number = left - size, number + 1
@@ -201,8 +218,8 @@ def _seen(asked: Asked, answers: np.ndarray) -> np.ndarray:
     return answers if asked.last_bits or asked.made.exact else np.round(answers / GRID) * GRID
 
 
-def _samplers(made: Mechanism, pair: Pair, claim: Claim) -> tuple[Sampler, Sampler]:
-    first, second = (sampler(made, table, claim) for table in tables(pair, made.rows))
+def _samplers(mechanism: Mechanism, pair: Pair, claim: Claim) -> tuple[Sampler, Sampler]:
+    first, second = (sampler(mechanism, table, claim) for table in tables(pair, mechanism.rows))
     return first, second
 
 
@@ -211,21 +228,21 @@ def _centres(samplers: tuple[Sampler, Sampler]) -> tuple[np.ndarray, np.ndarray]
     return None if first is None or second is None else (first, second)
 
 
-def _search(asked: Asked, made: Mechanism, claim: Claim) -> Generator[Cell, None, Pair]:
-    """The pair that is easiest to tell apart on draws that are used for nothing else."""
+def _search(asked: Asked, mechanism: Mechanism, claim: Claim) -> Generator[Cell, None, Pair]:
+    """Return the pair that is easiest to distinguish on draws that are used for nothing else."""
     rng = stream(asked.seed, "audit pairs")
-    tried = (*asked.pairs, *random_pairs(asked.d, RANDOM_PAIRS, rng, made.hidden))
-    count = TRIED[made.bulk]
-    found = []
+    tried = (*asked.pairs, *random_pairs(asked.d, RANDOM_PAIRS, rng, mechanism.hidden))
+    count = TRIED[mechanism.bulk]
+    scores = []
     for pair in tried:
-        samplers = _samplers(made, pair, claim)
+        samplers = _samplers(mechanism, pair, claim)
         one, two = (_seen(asked, s.draw(count, asked.seed, "search", pair.key)) for s in samplers)
         train = one, two
         _, _, proved, difference = best_regions(train, statistics(train, _centres(samplers)), claim)
-        found.append((proved / level(claim), difference))
+        scores.append((proved / level(claim), difference))
         yield Cell([], False)
     # Where few draws prove no level, the plain difference still ranks the pairs.
-    best = max(range(len(tried)), key=lambda i: (max(found[i][0], 0.0), found[i][1]))
+    best = max(range(len(tried)), key=lambda i: (max(scores[i][0], 0.0), scores[i][1]))
     return tried[best]
 
 
@@ -236,6 +253,7 @@ def _judge(
     samplers: tuple[Sampler, Sampler],
     answers: tuple[np.ndarray, np.ndarray],
 ) -> Audit:
+    """Choose the sets on the training draws, and test them on the others."""
     half = asked.draws // 2
     first, second = answers
     train, test = (first[:half], second[:half]), (first[half:], second[half:])
@@ -274,8 +292,11 @@ def _test(region: Region, test: tuple[np.ndarray, np.ndarray], alpha: float) -> 
 def _support(
     test: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, np.ndarray]
 ) -> tuple[Histogram, tuple[int, int]]:
-    """The answer less an exact answer is positive semi-definite on that table, always. ``impossible`` counts the
-    answers of either table that only that table can give."""
+    """Return the smallest eigenvalues of the answer less an exact answer, and how many answers are impossible.
+
+    The answer less the exact answer of its own table is always positive semi-definite. ``impossible`` counts the
+    answers of either table that only that table can give.
+    """
     lowest = [[np.linalg.eigvalsh(t - centre)[:, 0] for centre in centres] for t in test]
     tiny = -1e-9 * max(float(np.abs(t).max()) for t in test)
     impossible = (int((lowest[0][1] < tiny).sum()), int((lowest[1][0] < tiny).sum()))

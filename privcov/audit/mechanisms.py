@@ -1,9 +1,9 @@
 """What can be audited: every method in every calibration at d = 1, 2, 3, and mechanisms broken on purpose.
 
 A method that adds noise to one matrix is looked at there: the noisy matrix is part of the release, everything else is
-made from it, so no attacker sees more. Its draws come in bulk from the noise law that a run of the method reports.
-Every other method is run from end to end for every draw, and looked at through the matrix it gives out. The measurement
-of private rows is run as it is, see exact.py.
+made from it, so no attacker sees more. Its draws come in bulk from the noise distribution that a run of the method
+reports. Every other method is run from end to end for every draw, and looked at through the matrix of its release. The
+measurement of private rows is run as it is, see exact.py.
 """
 
 from __future__ import annotations
@@ -62,26 +62,31 @@ class Mechanism:
 
     @property
     def rows(self) -> int:
-        """Rows of a table: in the local model every user sends a report of their own, so one is enough."""
+        """The number of rows of a table.
+
+        In the local model every user sends a report of their own, so one is enough.
+        """
         return 1 if METHODS.get(self.method).trust == "local" else ROWS
 
     @property
     def usual_draws(self) -> int:
-        """Draws of either table that take a few seconds."""
-        if self.exact:  # the Wishart laws are drawn digit by digit, some milliseconds each
+        """The number of draws of either table that take a few seconds."""
+        if self.exact:  # Wishart noise is drawn digit by digit, some milliseconds each
             return 1_000 if self.method == "wishart-difference" else 5_000
         return 100_000 if self.bulk else 10_000
 
     def claim(self, epsilon: float, delta: float, rho: float = RHO) -> Claim:
-        """The guarantee of this mechanism's kind at these levels."""
+        """Return the guarantee of this mechanism's kind at these levels."""
         claims: dict[str, Claim] = {"pure": PureDP(epsilon), "approx": ApproxDP(epsilon, delta), "zcdp": ZCDP(rho)}
         return claims[self.kind]
 
 
 @dataclass(frozen=True, eq=False)
 class Sampler:
-    """Draws of one mechanism on one table. draw(count, stream names) -> count x d x d. centre: its answer without
-    noise, or None where that is not known. support: the answer less ``centre`` cannot have a negative eigenvalue.
+    """Draws of one mechanism on one table.
+
+    draw(count, stream names) -> count x d x d. centre: its answer without noise, or None where that is not known.
+    support: the answer less ``centre`` cannot have a negative eigenvalue.
     """
 
     draw: Callable[..., np.ndarray]
@@ -92,47 +97,47 @@ class Sampler:
 
 @lru_cache(maxsize=1)
 def mechanisms() -> tuple[Mechanism, ...]:
-    """All of them: published calibrations first, as they are what is in doubt."""
-    found = []
+    """Return all mechanisms: published calibrations first, as they are what is in doubt."""
+    listed = []
     for card in METHODS.all():
         if card.standing == "reference":
             continue
         for calibration in card.calibrations:
             kinds = [k for k in KINDS if not card.refuses(k)]
             for kind in kinds:
-                made = _mechanism(card, calibration, kind)
-                found += [made] if made is not None else []
+                one = _mechanism(card, calibration, kind)
+                listed += [one] if one is not None else []
     for fault in broken.FAULTS.values():
         for method, kind in BASES:
             label = f"{fault.label} ({METHODS.get(method).label}, {_SAID[kind]})"
             key = f"{fault.key}:{method}:{kind}"
-            found.append(Mechanism(key, label, GROUPS[2], method, "sound", kind, True, fault.key))
-    found += _exact_ones()
+            listed.append(Mechanism(key, label, GROUPS[2], method, "sound", kind, True, fault.key))
+    listed += _exact_ones()
     order = {"wishart-pure:as-published:pure": 0, "output-perturbation:as-published:pure": 1}
-    return tuple(sorted(found, key=lambda m: (GROUPS.index(m.group), order.get(m.key, 2))))
+    return tuple(sorted(listed, key=lambda m: (GROUPS.index(m.group), order.get(m.key, 2))))
 
 
 def find(key: str) -> Mechanism:
-    """The mechanism of a key of `mechanisms`; KeyError for any other."""
+    """Return the mechanism of a key of `mechanisms`; KeyError for any other."""
     return {m.key: m for m in mechanisms()}[key]
 
 
 def _exact_ones() -> list[Mechanism]:
-    """The measurement of private rows as it is, and broken copies of it."""
-    found = []
+    """Return the measurement of private rows as it is, and broken copies of it."""
+    listed = []
     for fault in ("", *exact.FAULTS):
         for method, kind in EXACT:
             for hidden in (False, True):
                 n = "n hidden" if hidden else "n public"
-                said = f"{METHODS.get(method).label}, {n}, {_SAID[kind]}"
-                label = f"{broken.FAULTS[fault].label} ({said})" if fault else said
+                setting = f"{METHODS.get(method).label}, {n}, {_SAID[kind]}"
+                label = f"{broken.FAULTS[fault].label} ({setting})" if fault else setting
                 key = f"exact{'-' * bool(fault)}{fault}:{method}:{kind}:{n.replace(' ', '-')}"
-                found.append(Mechanism(key, label, GROUPS[3], method, "sound", kind, False, fault, True, hidden))
-    return found
+                listed.append(Mechanism(key, label, GROUPS[3], method, "sound", kind, False, fault, True, hidden))
+    return listed
 
 
 def _mechanism(card: MethodCard, calibration: str, kind: str) -> Mechanism | None:
-    """None where the calibration is not printed for this kind of guarantee."""
+    """Return the mechanism, or None where the calibration is not printed for this kind of guarantee."""
     group = GROUPS[1] if calibration == "sound" else GROUPS[0]
     label = card.label + (f", {calibration}" if group == GROUPS[0] else "")
     label += f", {_SAID[kind]}"
@@ -145,55 +150,70 @@ def _mechanism(card: MethodCard, calibration: str, kind: str) -> Mechanism | Non
     return Mechanism(key, label, group, card.key, calibration, kind, bulk)
 
 
-def _measured(made: Mechanism, dataset: Dataset, guarantee: Guarantee) -> Measured | None:
-    """The one noisy matrix of a run, None when the method took other looks at the rows as well."""
-    method, rng = build_method(made.method, made.settings), stream(0, "audit", "law")
-    given = MethodInput.on(dataset, guarantee, "none", method.card.tunings[0], rng, made.calibration)
+def _measured(mechanism: Mechanism, dataset: Dataset, guarantee: Guarantee) -> Measured | None:
+    """Return the one noisy matrix of a run, None where the method also measured the rows in another way."""
+    method, rng = build_method(mechanism.method, mechanism.settings), stream(0, "audit", "law")
+    given = MethodInput.on(dataset, guarantee, "none", method.card.tunings[0], rng, mechanism.calibration)
     return method.measured(given)
 
 
-def _one_matrix(made: Mechanism, dataset: Dataset, guarantee: Guarantee) -> Measured:
-    """`_measured` of a mechanism whose draws come many at once."""
-    measured = _measured(made, dataset, guarantee)
+def _one_matrix(mechanism: Mechanism, dataset: Dataset, guarantee: Guarantee) -> Measured:
+    """Return `_measured` of a mechanism whose draws come many at once."""
+    measured = _measured(mechanism, dataset, guarantee)
     assert measured is not None  # what ``bulk`` says
     return measured
 
 
-def sampler(made: Mechanism, dataset: Dataset, claim: Claim) -> Sampler:
-    """How to draw from the mechanism on this table, under the noise it believes to be enough for the claim."""
-    if made.exact:
-        drawn, centre, event = exact.sampler(made.method, dataset, claim, hidden=made.hidden, fault=made.broken)
+def sampler(mechanism: Mechanism, dataset: Dataset, claim: Claim) -> Sampler:
+    """Return the draws of the mechanism on this table, under the noise that it takes to be enough for the claim.
+
+    Guarantee
+    ---------
+    The claim, if the mechanism is sound: that is what an audit tests. A broken mechanism claims it without keeping it.
+
+    Spends
+    ------
+    Nothing: the tables are simulated.
+
+    Reference
+    ---------
+    The reference of the method's card.
+    """
+    if mechanism.exact:
+        drawn, centre, event = exact.sampler(
+            mechanism.method, dataset, claim, hidden=mechanism.hidden, fault=mechanism.broken
+        )
         return Sampler(drawn, centre, (event,), False)
     factor = 1.0
     guarantee = claim
-    if made.broken:
-        event = _one_matrix(made, dataset, claim).event
+    if mechanism.broken:
+        event = _one_matrix(mechanism, dataset, claim).event
         assert event is not None  # a claim is a guarantee, so there is noise
-        dataset, guarantee, factor = broken.FAULTS[made.broken].apply(dataset, claim, event)
-    if not made.bulk:
-        return _whole_runs(made, dataset, guarantee)
-    noisy, still = _one_matrix(made, dataset, guarantee), _one_matrix(made, dataset, NoPrivacy())
+        dataset, guarantee, factor = broken.FAULTS[mechanism.broken].apply(dataset, claim, event)
+    if not mechanism.bulk:
+        return _whole_runs(mechanism, dataset, guarantee)
+    noisy, still = _one_matrix(mechanism, dataset, guarantee), _one_matrix(mechanism, dataset, NoPrivacy())
     assert noisy.event is not None  # as above
     distribution, noiseless = noisy.distribution, still.matrix
     mean = distribution.removed_mean * np.eye(distribution.dimension)
 
     def draw(count: int, *names: Any) -> np.ndarray:
-        return factor * (noiseless + mean + draw_many(distribution, count, stream(*names, dataset.name, made.key)))
+        return factor * (noiseless + mean + draw_many(distribution, count, stream(*names, dataset.name, mechanism.key)))
 
     return Sampler(draw, factor * noiseless, (noisy.event,), distribution.shape == "wishart")
 
 
-def _whole_runs(made: Mechanism, dataset: Dataset, guarantee: Guarantee) -> Sampler:
-    method = build_method(made.method, made.settings)
+def _whole_runs(mechanism: Mechanism, dataset: Dataset, guarantee: Guarantee) -> Sampler:
+    method = build_method(mechanism.method, mechanism.settings)
 
     def run(guarantee: Guarantee, seed: int, repeat: int) -> Release:
         return run_method(
-            method, dataset, guarantee, seed=seed, repeat=repeat, calibration=made.calibration, centre="none"
+            method, dataset, guarantee, seed=seed, repeat=repeat, calibration=mechanism.calibration, centre="none"
         )
 
     def draw(count: int, seed: int, *names: Any) -> np.ndarray:
         # The names make one whole number, so that every batch has repeats of its own.
-        first = int(stream(seed, *names, made.key).integers(2**40)) * 2**20
+        first = int(stream(seed, *names, mechanism.key).integers(2**40)) * 2**20
         return np.array([run(guarantee, seed, first + k).matrix for k in range(count)])
 
     events = run(guarantee, 0, 0).events

@@ -1,4 +1,4 @@
-"""Neighbouring tables: all rows alike but one. Everybody knows the other rows; the one row is what is to be hidden."""
+"""Neighbouring tables: all rows alike but one. The other rows are known to an attacker; the one row is to be hidden."""
 
 from __future__ import annotations
 
@@ -28,62 +28,65 @@ class Pair:
 
 
 def catalogue(d: int, hidden: bool = False) -> tuple[Pair, ...]:
-    """Pairs of rows worth trying at d = 1, 2, 3. hidden: the number of rows is, so the other table lacks the row."""
+    """Return pairs of rows worth trying at d = 1, 2, 3.
+
+    hidden: the number of rows is not public, so the second table lacks the row.
+    """
     d = checks.whole("d", d, 1, 3, "The live audit looks at tables of one to three columns.")
     e = np.eye(d)
     flat = np.full(d, d**-0.5)
     if hidden:
-        found = [
+        pairs = [
             ("unit-nobody", "a row of full length, or nobody", e[0]),
             ("zero-nobody", "a row of zeros, or nobody", 0 * e[0]),
             ("long-nobody", f"a row {LONG:g} times too long, or nobody", LONG * e[0]),
         ]
-        found += [("flat-nobody", "a row of equal entries, or nobody", flat)] if d > 1 else []
-        return tuple(Pair(key, label, tuple(map(float, x)), None) for key, label, x in found)
-    found = [
+        pairs += [("flat-nobody", "a row of equal entries, or nobody", flat)] if d > 1 else []
+        return tuple(Pair(key, label, tuple(map(float, x)), None) for key, label, x in pairs)
+    pairs = [
         ("unit-zero", "a row of full length, or zeros", e[0], 0 * e[0]),
         ("antipodal", "a row and its negative (the same second moment)", e[0], -e[0]),
         ("long-zero", f"a row {LONG:g} times too long, or zeros", LONG * e[0], 0 * e[0]),
     ]
     if d == 1:
-        found += [("near", "near-duplicates: 1 and 0.99", e[0], 0.99 * e[0])]
+        pairs += [("near", "near-duplicates: 1 and 0.99", e[0], 0.99 * e[0])]
     else:
         turned = np.cos(0.1) * e[0] + np.sin(0.1) * e[1]
         far = (3**0.5 * e[1] - e[0]) / 2
-        found += [
+        pairs += [
             ("orthogonal", "two axes", e[0], e[1]),
             ("diagonals", "two diagonals", (e[0] + e[1]) / 2**0.5, (e[0] - e[1]) / 2**0.5),
             ("obtuse", "two rows 120 degrees apart", e[0], far),
             ("flat-zero", "a row of equal entries, or zeros", flat, 0 * flat),
             ("near", "near-duplicates: 0.1 radians apart", e[0], turned),
         ]
-    return tuple(Pair(key, label, tuple(map(float, x)), tuple(map(float, y))) for key, label, x, y in found)
+    return tuple(Pair(key, label, tuple(map(float, x)), tuple(map(float, y))) for key, label, x, y in pairs)
 
 
 def usual(d: int, hidden: bool) -> str:
-    """Key of the pair that moves mean and second moment furthest: for slow draws, instead of a search."""
+    """Return the key of the pair that moves mean and second moment furthest: for slow draws, instead of a search."""
     if hidden:
         return "unit-nobody"
     return "antipodal" if d == 1 else "obtuse"
 
 
 def random_pairs(d: int, count: int, rng: np.random.Generator, hidden: bool = False) -> tuple[Pair, ...]:
-    """Orthogonal rows of full length in random directions (d = 1: random lengths), for the search.
+    """Return orthogonal rows of full length in random directions (d = 1: random lengths), for the search.
 
-    hidden: the first of them, or nobody.
+    hidden: the first of them, or no row.
     """
-    found = []
+    pairs = []
     for i in range(count):
         if d == 1:
             x, y = rng.uniform(-1, 1, (2, 1))
         else:
             x, y = np.linalg.qr(rng.standard_normal((d, d)))[0].T[:2]
-        found.append(Pair(f"random-{i}", f"random directions, number {i + 1}", tuple(x), None if hidden else tuple(y)))
-    return tuple(found)
+        pairs.append(Pair(f"random-{i}", f"random directions, number {i + 1}", tuple(x), None if hidden else tuple(y)))
+    return tuple(pairs)
 
 
 def tables(pair: Pair, n: int = ROWS, *, name: str = "audit") -> tuple[Dataset, Dataset]:
-    """The two tables: n - 1 rows of zeros and the person's row, if any; public row bound 1."""
+    """Return the two tables: n - 1 rows of zeros and the person's row, if any; public row bound 1."""
 
     def make(row: tuple[float, ...] | None, which: str) -> Dataset:
         rows = np.zeros((n - (row is None), len(pair.first)))

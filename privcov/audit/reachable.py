@@ -2,8 +2,8 @@
 
 A diagonal entry of the difference of two Wishart matrices is scale / 2 times the difference of two doubles A_ii and
 B_ii, so scale / 2 times a multiple of the last place of the smaller one, 2^(e - 52) for a value in [2^e, 2^(e + 1)).
-Which whole numbers such products round to, and how often, is known to everybody. An attacker who knows two candidate
-tables subtracts the diagonal of either from the answer, and believes the one from which more ways lead to what is left.
+Which whole numbers such products round to, and how often, is public. An attacker with two candidate tables subtracts
+the diagonal of either from the answer, and chooses the one from which more ways lead to the remainder.
 A_ii and B_ii are chi-squared with p + 1 degrees of freedom, which weighs the exponents e.
 
 Pure DP allows no attacker to be right with a probability above e^epsilon / (1 + e^epsilon) when either table is as
@@ -29,8 +29,11 @@ _NEVER = (
 
 @dataclass(frozen=True)
 class Attack:
-    """right: how often the attacker named the right one of two neighbouring tables. most: the expected number that the
-    claimed epsilon allows at most."""
+    """Result of an attack.
+
+    right: how often the attacker named the right one of two neighbouring tables. most: the expected number that the
+    claimed epsilon allows at most.
+    """
 
     releases: int
     right: int
@@ -38,7 +41,7 @@ class Attack:
 
     @property
     def caught(self) -> bool:
-        """Right so often that epsilon is refuted, up to a probability of SURE."""
+        """Whether the attacker was right so often that epsilon is refuted, up to a probability of SURE."""
         return bool(binomial_low(self.right, self.releases, SURE) > self.most / self.releases)
 
 
@@ -71,11 +74,14 @@ def tell_apart(
 
 
 def log_likelihood(diagonal: np.ndarray, scale: float) -> float:
-    """Sum over the entries (p whole numbers) of the logarithm of how many ways lead to each, beside the average."""
+    """Return the sum over the entries of the logarithm of how many ways lead to each, relative to the average.
+
+    diagonal: p whole numbers.
+    """
     from scipy.special import gammaincc
 
     p = len(diagonal)
-    found = np.zeros(p)
+    likelihoods = np.zeros(p)
     usual = int(math.log2(p + 1))
     for exponent in range(usual - 3, usual + 3):
         # The smaller of the two doubles has this exponent.
@@ -86,5 +92,5 @@ def log_likelihood(diagonal: np.ndarray, scale: float) -> float:
             continue
         near = np.rint(diagonal / step)[:, None] + np.arange(-math.ceil(1 / step) - 1, math.ceil(1 / step) + 2)
         ways = np.floor(scale / 2 * (near * last) + 0.5) == diagonal[:, None]
-        found += weight * step * ways.sum(axis=1)
-    return float(np.log(found + _NEVER).sum())
+        likelihoods += weight * step * ways.sum(axis=1)
+    return float(np.log(likelihoods + _NEVER).sum())

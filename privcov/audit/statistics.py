@@ -1,4 +1,4 @@
-"""Numbers that an attacker may compute from an answer to tell two tables apart, and the sets that they cut out."""
+"""Statistics by which an attacker may distinguish two tables from an answer, and the sets that they cut out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _CUTS = 160
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """of(answers) -> one number per answer. cuts: thresholds that mean something, tried beside quantiles."""
+    """A function of an answer.
+
+    of(answers): one number per answer. cuts: meaningful thresholds, tried beside quantiles.
+    """
 
     label: str
     of: Callable[[np.ndarray], np.ndarray]
@@ -23,7 +26,10 @@ class Statistic:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """The set of answers whose statistic lies above (or at or below) the cut; table ``favoured`` hits it more often."""
+    """The set of answers whose statistic lies above (or at or below) the cut.
+
+    It is more likely on table ``favoured``.
+    """
 
     statistic: Statistic
     cut: float
@@ -31,7 +37,7 @@ class Region:
     favoured: int
 
     def hits(self, answers: np.ndarray) -> int:
-        """How many of the answers (count x d x d) lie in the set."""
+        """Count the answers (count x d x d) that lie in the set."""
         over = self.statistic.of(answers) > self.cut
         return int(np.count_nonzero(over if self.above else ~over))
 
@@ -42,15 +48,18 @@ class Region:
 
 
 def statistics(train: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, np.ndarray] | None) -> list[Statistic]:
-    """What is tried. train: answers (count, d, d) on either table. centres: answers without noise, where known; the
-    means of the training answers otherwise."""
+    """Return the statistics that are tried.
+
+    train: answers (count, d, d) on either table. centres: answers without noise, where known; the means of the training
+    answers otherwise.
+    """
     d = train[0].shape[1]
     one, two = centres or tuple(t.mean(axis=0) for t in train)
     change = one - two
     size = float(np.sum(change**2))
     if size < 1e-18:  # as for a row and its negative: nothing is known of where to look
         change, size = np.eye(d)[:, :1] * np.eye(d)[:1], 1.0
-    found = [
+    tried = [
         Statistic(
             "position of the answer along the change (0: second table, 1: first)",
             lambda a: np.einsum("nij,ij->n", a - two, change) / size,
@@ -64,21 +73,21 @@ def statistics(train: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, 
         weights = np.linalg.lstsq(spread, change[upper], rcond=1e-9)[0]
         scale = float(weights @ change[upper])
         weights = weights / scale if scale > 0 else weights
-        found.append(
+        tried.append(
             Statistic(
                 "position along the change, entries weighted by their noise",
                 lambda a: (a - two)[:, upper[0], upper[1]] @ weights,
                 (0.0, 1.0),
             )
         )
-    found.append(
+    tried.append(
         Statistic(
             "distance to the second answer less distance to the first, sum over entries",
             lambda a: (np.abs(a - two) - np.abs(a - one))[:, upper[0], upper[1]].sum(axis=1),
         )
     )
     if d > 1:
-        found += [
+        tried += [
             Statistic(
                 "nuclear distance to the second answer less that to the first",
                 lambda a: (
@@ -89,13 +98,16 @@ def statistics(train: tuple[np.ndarray, np.ndarray], centres: tuple[np.ndarray, 
             Statistic("smallest eigenvalue of answer - second", lambda a: np.linalg.eigvalsh(a - two)[:, 0], (0.0,)),
             Statistic("largest eigenvalue of the answer", lambda a: np.linalg.eigvalsh(a)[:, -1]),
         ]
-    return found
+    return tried
 
 
 def best_regions(
     train: tuple[np.ndarray, np.ndarray], tried: list[Statistic], claim: Claim, alpha: float = ALPHA
 ) -> tuple[Region, Region, float, float]:
-    """(best set for the level of the claim, best for delta at epsilon 0, and their bounds on the training draws)."""
+    """Return the best set for the level of the claim, the best for delta at epsilon 0, and their bounds.
+
+    The bounds are those on the training draws.
+    """
     best: list[tuple[float, Region | None]] = [(-np.inf, None), (-np.inf, None)]
     for statistic in tried:
         values = [np.sort(statistic.of(t)) for t in train]

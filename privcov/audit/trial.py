@@ -1,4 +1,4 @@
-"""The old floating-point sampler of pure-DP noise on trial beside the exact one, at a visitor's own parameters."""
+"""The old floating-point sampler of pure-DP noise compared with the exact one, at given parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_PER_PERSON = 1_000  # the attack makes as many rows as a person has
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What the lattice test and the attack found of both samplers, in RELEASES draws of COLUMNS x COLUMNS each."""
+    """Results of the lattice test and the attack for both samplers, in RELEASES draws of COLUMNS x COLUMNS each."""
 
     epsilon: float
     rows_per_person: int
@@ -31,7 +31,7 @@ class Trial:
 
     @property
     def caught(self) -> bool:
-        """The old sampler is uneven, or its attacker right too often."""
+        """Whether the old sampler is uneven, or its attacker right too often."""
         return bool(self.old[0].faults) or self.old[1].caught
 
     @property
@@ -49,7 +49,7 @@ class Trial:
 
     @property
     def meaning(self) -> str:
-        """What it means for a person in the table."""
+        """The consequence for a person in the table."""
         (_, old), (_, exact) = self.old, self.exact
         return (
             f"Counting reachable residues tells two neighbouring tables apart in {old.right} of {old.releases} "
@@ -59,21 +59,21 @@ class Trial:
 
 
 def trial(epsilon: float, rows_per_person: int) -> Trial:
-    """Both samplers at the scale of a pure epsilon release of the second moment of COLUMNS columns, replace-one.
+    """Test both samplers at the scale of a pure epsilon release of the second moment of COLUMNS columns, replace-one.
 
     rows_per_person: up to MOST_PER_PERSON. The noise comes from the operating system: no two trials are alike.
     """
     epsilon = checks.positive("epsilon", epsilon)
     k = checks.whole("rows_per_person", rows_per_person, 1, MOST_PER_PERSON)
     scale = k * 2 * UNIT**2 / epsilon
-    found = []
+    results = []
     for sampler in (floating_wishart, private_samplers()["add_wishart_difference"]):
         drawn = draw(sampler, COLUMNS, scale, RELEASES)
         attack = tell_apart(_again(iter(drawn)), d=COLUMNS, epsilon=epsilon, rows_per_person=k, releases=RELEASES)
-        found.append((examine(drawn, scale), attack))
-    return Trial(epsilon, k, scale, *found)
+        results.append((examine(drawn, scale), attack))
+    return Trial(epsilon, k, scale, *results)
 
 
 def _again(drawn: Iterator[np.ndarray]) -> Sampler:
-    """The draws that were made already, one after another."""
+    """Return a sampler that gives the draws that were made already, one after another."""
     return lambda p, scale: next(drawn)

@@ -1,4 +1,4 @@
-"""What a cell that is no number looks like, and which numbers look like codes for missing cells."""
+"""What unreadable cells look like, and which numbers look like codes for missing cells."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ _LONGEST = 60  # a text beyond it is no number of any kind
 
 
 def kind_of(text: str, typed: str = "") -> str:
-    """What an unreadable cell looks like. typed: the type that its file gives the column, where that is no number."""
+    """Return what an unreadable cell looks like.
+
+    typed: the type that its file gives the column, where that is no type of numbers.
+    """
     cell = text.strip()
     if typed and not cell:
         return DATES if typed.startswith(_DATE_TYPES) else f"values of the type {typed}"
@@ -67,9 +70,9 @@ CODES = _NINES | _OTHERS
 
 
 class Codes:
-    """Counts the numbers that surveys write for "no answer": outside the bounds, or 99, 999 ... at their edge.
+    """Counts of the numbers that surveys write for "no answer": outside the bounds, or 99, 999 ... at their edge.
 
-    Such a number is told only where it stands out: at least twice, and more often than its neighbours together.
+    Such a number is reported only where it stands out: at least twice, and more often than its neighbours together.
     """
 
     def __init__(self, low: float | None, high: float | None) -> None:
@@ -84,7 +87,7 @@ class Codes:
         self._counts: Counter = Counter()
 
     def take(self, cells: np.ndarray) -> None:
-        """Some finite numbers more."""
+        """Count some more finite numbers."""
         if not self.everywhere:
             cells = cells[(cells < self.low) | (cells > self.high)]
         if len(cells) and len(self._watched):
@@ -95,13 +98,13 @@ class Codes:
                 self._counts[float(self._watched[place])] += int(count)
 
     def found(self) -> dict[float, int]:
-        """code -> how often, of those that stand out."""
+        """Return how often each code occurs, for those that stand out."""
         counts = self._counts
         return {c: counts[c] for c in self.codes if counts[c] >= 2 and counts[c] > sum(counts[v] for v in _beside(c))}
 
 
 def _beside(code: float) -> tuple[float, float]:
-    """The nearest whole numbers on either side that are no codes themselves."""
+    """Return the nearest whole numbers on either side that are no codes themselves."""
     below, above = code - 1, code + 1
     while below in CODES:
         below -= 1

@@ -1,4 +1,4 @@
-"""What the owner of a private table should see before anything is spent: which cells can be used, and which cannot.
+"""The owner's check of a private table before anything is spent: which cells can be used, and which cannot.
 
 Exact facts about rows, for the owner's screen alone. NOT private, no part of a release, and never stored: no cell is
 repeated, but every count is exact. One pass over the table, with the memory of a few blocks.
@@ -27,16 +27,32 @@ from privcov.table_files.reading import Paths
 MARK = "not part of any release: never hand it on"  # after "Owner's view"
 CHOICE = "Columns or bounds chosen because of what stands here are not covered by the guarantee."
 _MUCH_MISSING, _MUCH_OUTSIDE = 0.5, 0.01
-_ROWS = 131_072  # of a table in memory looked at together
+_ROWS = 131_072  # of a table in memory that are read together
 _SHARES = 1000  # steps of progress
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ColumnCheck:
-    """Not private. How many cells of one column are numbers, missing, infinite, and not readable (and so missing too).
+    """Exact counts of one column, not private.
 
-    looks: kind of unreadable cell -> how many. codes: number that looks like a code for a missing cell -> how many.
-    outside: numbers beyond the declared bounds, codes included.
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    numbers : int
+        Cells that are finite numbers.
+    missing : int
+        Empty cells.
+    infinite : int
+        Infinite cells.
+    unreadable : int
+        Cells that are not readable, and so count as missing in a release.
+    looks : dict of str to int
+        Number of unreadable cells, by what they look like.
+    codes : dict of float to int
+        How often a number occurs that looks like a code for a missing cell.
+    outside : int
+        Numbers beyond the declared bounds, codes included.
     """
 
     name: str
@@ -50,24 +66,40 @@ class ColumnCheck:
 
     @property
     def wasted(self) -> bool:
-        """No number at all, or more text than numbers: its share of the budget would be spent for nothing."""
+        """Whether the column has no number, or more unreadable cells than numbers.
+
+        A release would then spend the column's share of the budget for nothing.
+        """
         return not self.numbers or self.unreadable > self.numbers
 
     @property
     def cells(self) -> int:
-        """All of them."""
+        """The number of all cells."""
         return self.numbers + self.missing + self.infinite + self.unreadable
 
     def share(self, count: int) -> float:
-        """Of all cells of the column."""
+        """Return a count as a fraction of all cells of the column."""
         return count / max(1, self.cells)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OwnerCheck:
-    """Not private. What `check` found; it cannot be written out.
+    """Result of `check`, not private; it cannot be pickled.
 
-    unlisted: rows whose label is missing or not in the public list. seconds: how long the reading took.
+    Attributes
+    ----------
+    name : str
+        Name of the table.
+    rows : int
+        Number of rows.
+    columns : tuple of ColumnCheck
+        One per column.
+    label : str
+        Column of the labels, or "".
+    unlisted : int
+        Rows whose label is missing or not in the public list.
+    seconds : float
+        Duration of the reading.
     """
 
     name: str
@@ -79,13 +111,13 @@ class OwnerCheck:
 
     @property
     def wasted(self) -> tuple[str, ...]:
-        """Names of the columns that a release should not be paid for without a second look."""
+        """The names of the columns on which a release would waste their share of the budget."""
         return self._those(lambda c: c.wasted)
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
-        found = [
+        """The result in one sentence."""
+        findings = [
             (self._those(lambda c: not c.numbers), "no readable number"),
             (self._those(lambda c: c.numbers and c.wasted), "hardly a readable number"),
             (self._those(lambda c: not c.wasted and c.unreadable), "cells that are not readable"),
@@ -99,16 +131,17 @@ class OwnerCheck:
                 f"more than {_MUCH_OUTSIDE:.0%} of the cells outside their bounds",
             ),
         ]
-        said = [f"{what} in {_listed(names)}" for names, what in found if names]
+        parts = [f"{what} in {_listed(names)}" for names, what in findings if names]
         if self.rows and self.unlisted / self.rows > _MUCH_OUTSIDE:
-            said.append(f"labels outside the list in {self.unlisted / self.rows:.1%} of the rows")
-        if not said:
+            parts.append(f"labels outside the list in {self.unlisted / self.rows:.1%} of the rows")
+        if not parts:
             return (
                 f"All fine: every cell is a number or empty, and at most {_MUCH_OUTSIDE:.0%} lie outside their bounds."
             )
-        return f"Look again: {'; '.join(said)}."
+        return f"Look again: {'; '.join(parts)}."
 
     def _those(self, wanted: Callable[[ColumnCheck], object]) -> tuple[str, ...]:
+        """Return the names of the columns that meet a condition."""
         return tuple(c.name for c in self.columns if wanted(c))
 
     def __reduce__(self) -> NoReturn:
@@ -116,10 +149,48 @@ class OwnerCheck:
 
 
 def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerCheck:
-    """The owner's check of a private table, before `release_private`: exact facts about its rows, not private.
+    """Check a private table before `release_private`: exact facts about its rows, not private.
 
-    progress(done, total, seconds) is called while files are read. Raises TableFileError where they cannot be. A table
-    in memory holds numbers only; which cells of a file were not readable is known from the file alone.
+    A table in memory holds numbers only. Which cells of a file were not readable is known from the file alone.
+
+    Parameters
+    ----------
+    private : PrivateDataset
+        The declared table, in memory or in files.
+    progress : callable, optional
+        Called as progress(done, total, seconds) while files are read.
+
+    Returns
+    -------
+    OwnerCheck
+        The counts of every column, and a verdict.
+
+    Raises
+    ------
+    TableFileError
+        Where the files cannot be read.
+
+    Guarantee
+    ---------
+    None: the counts are exact. They are for the owner alone, and no part of a release.
+
+    Spends
+    ------
+    Nothing. But columns or bounds that are chosen because of the result are not covered by the guarantee of a release.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> private = privcov.PrivateDataset.from_rows(
+    ...     [[0.2, 5.0], [float("nan"), 0.4], [0.1, 0.6]],
+    ...     bounds=[(0, 1), (0, 1)],
+    ...     columns=["a", "b"],
+    ... )
+    >>> result = privcov.check(private)
+    >>> [(column.name, column.missing, column.outside) for column in result.columns]
+    [('a', 1, 0), ('b', 0, 1)]
+    >>> print(result.verdict)
+    Look again: more than 1% of the cells outside their bounds in 'b'.
     """
     facts = private.facts
     bounds = [(None, None)] * facts.d if facts.bounds is None else facts.bounds.tolist()
@@ -135,24 +206,89 @@ def check(private: PrivateDataset, progress: Progress | None = None) -> OwnerChe
 
 
 def check_files(declaration: Declaration, paths: Paths, progress: Progress | None = None) -> OwnerCheck:
-    """The same of declared files, in one pass, also where a column is of a type that cannot be measured."""
+    """Check declared files in one pass, also where a column is of a type that cannot be measured.
+
+    Parameters
+    ----------
+    declaration : Declaration
+        The public declaration of the table.
+    paths : Paths
+        The files.
+    progress : callable, optional
+        As for `check`.
+
+    Returns
+    -------
+    OwnerCheck
+        As `check` gives it.
+
+    Raises
+    ------
+    TableFileError
+        Where the files cannot be read.
+
+    Guarantee
+    ---------
+    None, as for `check`.
+
+    Spends
+    ------
+    Nothing.
+    """
     names = [c.name for c in declaration.columns]
     table = describe(paths, names, declaration.label or None, any_type=True)
     return _of_files(declaration.name.strip(), table, _tallies(declaration), declaration.classes, progress)
 
 
 def check_upload(raw: bytes, declaration: Declaration) -> OwnerCheck:
-    """The same of a CSV in memory. Raises as `read_private` does."""
+    """Check a CSV in memory.
+
+    Parameters
+    ----------
+    raw : bytes
+        Content of the file.
+    declaration : Declaration
+        The public declaration of the table.
+
+    Returns
+    -------
+    OwnerCheck
+        As `check` gives it.
+
+    Raises
+    ------
+    ValueError
+        As `privcov.data_sources.private_file.read_private` does.
+
+    Guarantee
+    ---------
+    None, as for `check`.
+
+    Spends
+    ------
+    Nothing.
+    """
     return _checked(
         declaration.name, said_in(raw, declaration), _tallies(declaration), declaration.label, declaration.classes
     )
 
 
-def advice(found: OwnerCheck) -> list[str]:
-    """What helps, a sentence for each kind of unreadable cell, and one for codes."""
-    kinds = dict.fromkeys(kind for column in found.columns for kind in column.looks)
+def advice(result: OwnerCheck) -> list[str]:
+    """Return remedies: a sentence for each kind of unreadable cell, and one for codes.
+
+    Parameters
+    ----------
+    result : OwnerCheck
+        Result of a check.
+
+    Returns
+    -------
+    list of str
+        Empty where there is nothing to mend.
+    """
+    kinds = dict.fromkeys(kind for column in result.columns for kind in column.looks)
     lines = [f"{kind[0].upper()}{kind[1:]}: {REMEDIES.get(kind, REMEDIES[TEXT])}." for kind in kinds]
-    if any(column.codes for column in found.columns):
+    if any(column.codes for column in result.columns):
         lines.append(
             "Codes for missing cells are taken as numbers, and clipped to the bounds: write empty cells instead."
         )
@@ -160,6 +296,7 @@ def advice(found: OwnerCheck) -> list[str]:
 
 
 def _tallies(declaration: Declaration) -> list[_Tally]:
+    """Return an empty tally for every declared column."""
     bounded = declaration.row_bound is None
     return [_Tally(c.name, c.low if bounded else None, c.high if bounded else None) for c in declaration.columns]
 
@@ -167,17 +304,19 @@ def _tallies(declaration: Declaration) -> list[_Tally]:
 def _of_files(
     name: str, table: TableFiles, tallies: list[_Tally], classes: tuple[str, ...], progress: Progress | None
 ) -> OwnerCheck:
+    """Check a table in files."""
     return _checked(name, _read(table, progress), tallies, table.label, classes)
 
 
 def _read(table: TableFiles, progress: Progress | None) -> Iterator[dict[str, Said]]:
+    """Yield the blocks of all files, with progress."""
     began, parts = time.monotonic(), parts_of(table)
     whole, done = sum(part.file.size for part in parts), 0.0
     for part in parts:
-        for some, share in said_of_part(part, table.columns, table.label):
+        for some, fraction in said_of_part(part, table.columns, table.label):
             yield some
             if progress:
-                now = (done + share * part.file.size) / whole
+                now = (done + fraction * part.file.size) / whole
                 progress(max(1, min(_SHARES - 1, int(now * _SHARES))), _SHARES, time.monotonic() - began)
         done += part.file.size
     if progress:
@@ -185,10 +324,11 @@ def _read(table: TableFiles, progress: Progress | None) -> Iterator[dict[str, Sa
 
 
 def _checked(
-    name: str, said: Iterable[dict[str, Said]], tallies: list[_Tally], label: str, classes: tuple[str, ...]
+    name: str, blocks: Iterable[dict[str, Said]], tallies: list[_Tally], label: str, classes: tuple[str, ...]
 ) -> OwnerCheck:
+    """Count blocks of cells, and the rows whose label is not in the list."""
     began, unlisted = time.monotonic(), 0
-    for some in said:
+    for some in blocks:
         for tally in tallies:
             tally.take(some[tally.name])
         if label:
@@ -197,23 +337,26 @@ def _checked(
 
 
 def _unlisted(labels: Said, classes: frozenset[str]) -> int:
+    """Count the labels that are not in the public list."""
     if isinstance(labels, Words):
         return labels.missing + sum(count for text, count in labels.texts.items() if text.strip() not in classes)
     return sum(label_text(value) not in classes for value in labels.tolist())
 
 
 def _made(name: str, tallies: list[_Tally], label: str, unlisted: int, began: float) -> OwnerCheck:
-    columns = tuple(tally.found() for tally in tallies)
+    """Return the result of finished tallies."""
+    columns = tuple(tally.result() for tally in tallies)
     return OwnerCheck(name, columns[0].cells, columns, label, unlisted, time.monotonic() - began)
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    told = ", ".join(map(quote, names[:3]))
-    return told if len(names) <= 3 else f"{told} and {len(names) - 3} more"
+    """Quote up to three names, and count the others."""
+    text = ", ".join(map(quote, names[:3]))
+    return text if len(names) <= 3 else f"{text} and {len(names) - 3} more"
 
 
 class _Tally:
-    """One column while it is read."""
+    """Counts of one column while it is read."""
 
     def __init__(self, name: str, low: float | None, high: float | None) -> None:
         self.name, self.codes = name, Codes(low, high)
@@ -221,25 +364,26 @@ class _Tally:
         self.numbers = self.missing = self.infinite = self.unreadable = self.outside = 0
         self.looks: Counter = Counter()
 
-    def take(self, said: Said) -> None:
-        """Some cells more."""
-        if not isinstance(said, Words):
-            self._count(said)
+    def take(self, block: Said) -> None:
+        """Count some more cells."""
+        if not isinstance(block, Words):
+            self._count(block)
             return
-        self.missing += said.missing
+        self.missing += block.missing
         values, counts = [], []
-        for text, count in said.texts.items():
-            number = None if said.typed and not text else number_of(text)
-            if number is not None and (not said.typed or number != number):
+        for text, count in block.texts.items():
+            number = None if block.typed and not text else number_of(text)
+            if number is not None and (not block.typed or number != number):
                 values.append(number)
                 counts.append(count)
             else:
                 self.unreadable += count
-                self.looks[kind_of(text, said.typed)] += count
+                self.looks[kind_of(text, block.typed)] += count
         if values:
             self._count(np.repeat(np.array(values), counts))
 
     def _count(self, cells: np.ndarray) -> None:
+        """Count some numbers."""
         finite = np.isfinite(cells)
         if not finite.all():
             holes = int(np.isnan(cells).sum())
@@ -250,7 +394,7 @@ class _Tally:
         self.outside += int(np.count_nonzero((cells < self.low) | (cells > self.high)))
         self.codes.take(cells)
 
-    def found(self) -> ColumnCheck:
-        """What was counted."""
+    def result(self) -> ColumnCheck:
+        """Return the counts."""
         counts = self.numbers, self.missing, self.infinite, self.unreadable
         return ColumnCheck(self.name, *counts, dict(self.looks.most_common()), self.codes.found(), self.outside)

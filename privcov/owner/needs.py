@@ -1,4 +1,4 @@
-"""What a release of a private table needs of this computer: memory, disk and time, beside what is there. Estimates."""
+"""Estimates of the memory, disk and time that a release of a private table needs, beside what this computer has."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FLOPS = 2e9  # of one core, for a product of matrices
 
 @dataclass(frozen=True, repr=False)
 class Needs:
-    """Bytes and seconds, rounded up; what is there is None where the system does not say."""
+    """Estimated bytes and seconds, rounded up; what is free is None where the system does not report it."""
 
     memory: float
     memory_there: float | None
@@ -30,21 +30,24 @@ class Needs:
 
     @property
     def sentence(self) -> str:
-        """All of it, and a warning where something does not suffice."""
+        """All of it in words, with a warning where something does not suffice."""
         short = [
             name
             for name, need, there in (("memory", self.memory, self.memory_there), ("disk", self.disk, self.disk_there))
             if there is not None and need > there
         ]
-        told = (
+        text = (
             f"A release needs about {_size(self.memory)} of memory{_of(self.memory_there)}, {_size(self.disk)} of disk"
             f"{_of(self.disk_there)} and {_clock(self.seconds)}."
         )
-        return f"{told} There is too little {' and '.join(short)}." if short else told
+        return f"{text} There is too little {' and '.join(short)}." if short else text
 
 
 def needs(rows: int, d: int, classes: int, seconds: float, *, in_files: bool, ledger: Path | None = None) -> Needs:
-    """Of a release of d columns. seconds: what one reading took. in_files: the table is not held in memory."""
+    """Estimate what a release of d columns needs.
+
+    seconds: what one reading took. in_files: the table is not held in memory.
+    """
     entries, workers = (d + max(1, classes)) ** 2, engine.workers()
     held = workers * _COPIES * READ_BYTES if in_files else 3 * 8 * rows * d
     product = 2 * rows * entries / (_FLOPS * workers)
@@ -61,22 +64,22 @@ def needs(rows: int, d: int, classes: int, seconds: float, *, in_files: bool, le
 
 
 def _memory_there() -> float | None:
-    """What is free of this computer, and of the container around this process."""
-    found = []
+    """Return the free memory of this computer, or of the container around this process."""
+    free = []
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+        free += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
     except (OSError, ValueError):
         if "SC_AVPHYS_PAGES" in os.sysconf_names:
-            found.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+            free.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     try:
         most, now = (
             int(Path(f"/sys/fs/cgroup/memory.{name}").read_text(encoding="ascii")) for name in ("max", "current")
         )
-        found.append(max(0, most - now))
+        free.append(max(0, most - now))
     except (OSError, ValueError):  # no container, or one without a limit
         pass
-    return min(found, default=None)
+    return min(free, default=None)
 
 
 def _of(there: float | None) -> str:

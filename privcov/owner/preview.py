@@ -1,7 +1,7 @@
-"""What a release of private rows is going to look like, from public facts alone: no row is read.
+"""The expected accuracy of a release of private rows, from public facts alone: no row is read.
 
-The noise is that of the very release that would follow (its law is public), and the rows are those of a simulated twin
-whose structure the owner picks. Everything is in working units, where the public half-range of each column is 1.
+The noise is that of the release that would follow (its distribution is public), and the rows are those of a simulated
+table whose structure the owner picks. Everything is in working units, where the public half-range of each column is 1.
 """
 
 from __future__ import annotations
@@ -40,12 +40,29 @@ _MOST_REPLICATES, _FEWEST = 40, 4
 
 @dataclass(frozen=True)
 class Twin:
-    """The simulated rows of a plan: Gaussian, mean at the typical values.
+    """The simulated table of a plan: Gaussian rows with the mean at the typical values.
 
-    d, n:     columns, rows (n as declared, or the owner's guess where n is not public).
-    structure: a key of STRUCTURES. strength: the largest correlation in it, in [0, 1).
-    spread:   standard deviation of each column as a share of its half-range, in (0, 1].
-    row_bound: R, in working units. anchors: number of classes, or 1.
+    Parameters
+    ----------
+    d : int
+        Number of columns, at least 1.
+    n : int
+        Number of rows, at least 2: as declared, or the owner's guess where it is not public.
+    structure : str, optional
+        A key of STRUCTURES.
+    strength : float, optional
+        The largest correlation, from 0 to 0.99.
+    spread : float, optional
+        Standard deviation of each column as a fraction of its half-range, from 0.001 to 1.
+    row_bound : float, optional
+        R, in working units, above 0.
+    n_anchors : int, optional
+        Number of classes, or 1.
+
+    Raises
+    ------
+    ValueError
+        For a value out of range.
     """
 
     d: int
@@ -66,7 +83,7 @@ class Twin:
 
     @property
     def correlation(self) -> np.ndarray:
-        """The twin's true correlation matrix, d x d."""
+        """The true correlation matrix of the simulated table, d x d."""
         at = np.arange(self.d)
         apart = np.abs(at[:, None] - at[None, :])
         if self.structure == "neighbours":
@@ -81,17 +98,32 @@ class Twin:
 
 @dataclass(frozen=True)
 class Preview:
-    """The numbers of a plan.
+    """The numbers of a plan at one guarantee.
 
-    entry_std: deviation of the privacy noise on an off-diagonal entry of the covariance, working units; variance_std:
-        on a variance.
-    correlation_std: the same on a correlation between two columns of the twin's spread.
-    sampling_std: deviation of a correlation near zero because there are only n rows.
-    visible: the smallest correlation that is kept by the thresholded answer with a chance of 80 %; above 1 none is.
-    error: mean relative Frobenius error of the covariance to the twin's sample.
-    trivial: relative error of answering with the twin's diagonal alone.
-    clipped: share of the twin's rows longer than R, which lose by being shortened.
-    replicates: draws of the twin behind ``error``.
+    Attributes
+    ----------
+    guarantee : Guarantee
+        The guarantee.
+    twin : Twin
+        The simulated table.
+    entry_std : float
+        Standard deviation of the privacy noise on an off-diagonal entry of the covariance, in working units.
+    variance_std : float
+        The same on a variance.
+    correlation_std : float
+        The same on a correlation between two columns of the simulated table's spread.
+    sampling_std : float
+        Standard deviation of a correlation near zero because there are only n rows.
+    visible : float
+        The smallest correlation that the thresholded answer keeps with a probability of 80 %; above 1 none is kept so.
+    error : float
+        Mean relative Frobenius error of the covariance to the sample of the simulated table.
+    trivial : float
+        Relative error of answering with the diagonal of the simulated table alone.
+    clipped : float
+        Fraction of the simulated rows that are longer than R and so are shortened.
+    replicates : int
+        Number of simulated tables behind ``error``.
     """
 
     guarantee: Guarantee
@@ -107,15 +139,43 @@ class Preview:
     replicates: int
 
     def survives(self, strength: float) -> float:
-        """The chance that the thresholded answer keeps a pair of columns of this correlation."""
+        """Return the probability that the thresholded answer keeps a pair of columns of this correlation."""
         return survival(strength, self.correlation_std, self.sampling_std, universal_level(self.twin.d))
 
 
 def planned_noise(facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int) -> NoiseDistribution:
-    """The noise of the very release that would follow, on the joint moment in unit-ball units.
+    """Return the noise of the release that would follow, on the joint moment in unit-ball units.
 
-    facts: as declared; rows: the public n, or the owner's guess of it. shape: as a method asks for it, "isotropic"
-    (Gaussian), "laplace" or "wishart-difference". The scale is that of the exact measurement, in its whole numbers.
+    The scale is that of the exact measurement, in its whole numbers.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        As declared.
+    guarantee : Guarantee
+        The guarantee of the release.
+    shape : {"isotropic", "laplace", "wishart-difference"}
+        The noise distribution as a method requests it; "isotropic" is Gaussian.
+    rows : int
+        The public number of rows, or the owner's guess of it.
+
+    Returns
+    -------
+    NoiseDistribution
+        The distribution of the noise on the mean over the rows.
+
+    Raises
+    ------
+    ValueError
+        For noise that cannot be drawn exactly.
+
+    Guarantee
+    ---------
+    No row is read: the distribution of the noise is public.
+
+    Spends
+    ------
+    Nothing.
     """
     n_anchors = anchored_rows(facts, "joint")
     event = planned_event(facts, guarantee, centre="joint", shape=shape)
@@ -125,9 +185,35 @@ def planned_noise(facts: PublicFacts, guarantee: Guarantee, shape: str, rows: in
 def preview(
     twin: Twin, guarantee: Guarantee, distribution: NoiseDistribution, *, seed: int = 0, replicates: int | None = None
 ) -> Preview:
-    """The plan at one guarantee. law: see `planned_law`.
+    """Return the plan at one guarantee.
 
-    One seed gives the same twins and the same unit noise at every guarantee.
+    One seed gives the same simulated tables and the same unit noise at every guarantee.
+
+    Parameters
+    ----------
+    twin : Twin
+        The simulated table.
+    guarantee : Guarantee
+        The guarantee.
+    distribution : NoiseDistribution
+        The noise, see `planned_noise`.
+    seed : int, optional
+        Seed of the simulated tables and of the noise.
+    replicates : int, optional
+        Number of simulated tables. The default is from 4 to 40, fewer for more columns.
+
+    Returns
+    -------
+    Preview
+        The numbers of the plan.
+
+    Guarantee
+    ---------
+    No row is read: the table is simulated.
+
+    Spends
+    ------
+    Nothing.
     """
     r2, variance = twin.row_bound**2, twin.spread**2
     entry = distribution.off_diagonal_std * r2
@@ -155,9 +241,25 @@ def preview(
 
 
 def survival(strength: float, noise: float, sampling: float, level: float) -> float:
-    """Chance that |strength + noise + sampling error| exceeds ``level`` noise deviations, both errors Gaussian.
+    """Return the probability that |strength + noise + sampling error| exceeds a cut, both errors Gaussian.
 
-    The sampling error of a correlation r has the deviation (1 - r^2) / sqrt(n).
+    The sampling error of a correlation r has the standard deviation (1 - r^2) / sqrt(n).
+
+    Parameters
+    ----------
+    strength : float
+        The true correlation.
+    noise : float
+        Standard deviation of the noise on a correlation.
+    sampling : float
+        1 / sqrt(n).
+    level : float
+        The cut, in standard deviations of the noise.
+
+    Returns
+    -------
+    float
+        A probability, from 0 to 1.
     """
     spread = math.hypot(noise, sampling * (1 - strength**2))
     if spread == 0:
@@ -169,7 +271,22 @@ def survival(strength: float, noise: float, sampling: float, level: float) -> fl
 def smallest_level(
     meets: Callable[[float], bool], low: float = 1e-4, high: float = 100.0, ratio: float = 1.02
 ) -> float | None:
-    """The smallest level at which ``meets`` is true, or None; it must be false below and true above one point."""
+    """Return the smallest level at which ``meets`` is true, or None.
+
+    Parameters
+    ----------
+    meets : callable
+        From a level to True or False; it must be false below and true above one point.
+    low, high : float, optional
+        The ends of the search.
+    ratio : float, optional
+        The search ends when the bracket is this narrow, a factor above 1.
+
+    Returns
+    -------
+    float or None
+        None where ``meets`` is false at ``high``; ``low`` where it is true there.
+    """
     if not meets(high):
         return None
     if meets(low):
@@ -181,7 +298,26 @@ def smallest_level(
 
 
 def noisy_twin(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int = 0) -> tuple[Noisy, np.ndarray]:
-    """(a noisy measurement of a twin, the covariance of that twin's sample), working units."""
+    """Return a noisy measurement of a simulated table, and the covariance of its sample.
+
+    Parameters
+    ----------
+    twin : Twin
+        The simulated table.
+    distribution : NoiseDistribution
+        The noise, see `planned_noise`.
+    seed : int
+        Seed of the rows and of the noise.
+    repeat : int, optional
+        Number of the replicate.
+
+    Returns
+    -------
+    noisy : Noisy
+        The measurement.
+    sample : ndarray of shape (d, d)
+        The covariance without noise, in working units.
+    """
     rows, noise = (stream(seed, what, repeat, "plan", "twin") for what in ("rows", "noise"))
     covariance = twin.spread**2 * twin.correlation
     root = np.linalg.cholesky(covariance + 1e-12 * np.eye(twin.d))
@@ -200,9 +336,37 @@ def measured(
     *,
     anchor: float = math.sqrt(ANCHOR_SQUARED),
 ) -> Noisy:
-    """One draw of the joint measurement of n rows with this mean and covariance, working units.
+    """Draw the joint measurement of n rows with this mean and covariance, in working units.
 
-    anchor: the constant beside each row, in unit-ball units.
+    Parameters
+    ----------
+    covariance : ndarray of shape (d, d)
+        Covariance of the rows.
+    mean : ndarray of shape (d,)
+        Mean of the rows.
+    n : int
+        Number of rows.
+    row_bound : float
+        R.
+    distribution : NoiseDistribution
+        The noise, see `planned_noise`.
+    rng : numpy.random.Generator
+        Source of the simulated noise.
+    anchor : float, optional
+        The constant that is appended to each row, in unit-ball units.
+
+    Returns
+    -------
+    Noisy
+        The noisy moment with its public facts.
+
+    Guarantee
+    ---------
+    None: the noise is simulated, from a seeded stream. The measurement of a release draws its own.
+
+    Spends
+    ------
+    Nothing.
     """
     d = len(mean)
     edge = anchor * mean[:, None] / row_bound
@@ -215,19 +379,23 @@ def measured(
 
 
 def _anchor(twin: Twin) -> float:
-    """The constant beside each row; that of k classes read together, in which the noise on their sums adds up."""
+    """Return the constant that is appended to each row.
+
+    For k classes it is sqrt(k) times smaller, because the noise on their sums adds up.
+    """
     return math.sqrt(ANCHOR_SQUARED / twin.n_anchors)
 
 
 def _error(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int) -> float:
+    """Return the relative error of one simulated release."""
     noisy, sample = noisy_twin(twin, distribution, seed, repeat)
     # The covariance of `derive`, by the quicker algebra: here the last digits do not matter.
-    found = unpack(clip_psd(noisy.matrix), centre="joint", row_bound=noisy.row_bound).covariance
-    return float(np.linalg.norm(found - sample) / np.linalg.norm(sample))
+    covariance = unpack(clip_psd(noisy.matrix), centre="joint", row_bound=noisy.row_bound).covariance
+    return float(np.linalg.norm(covariance - sample) / np.linalg.norm(sample))
 
 
 def _wishart(d: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """W_d(n - 1, I) by Bartlett's factor, also for fewer rows than columns."""
+    """Return W_d(n - 1, I) by Bartlett's factor, also for fewer rows than columns."""
     if n <= d:
         rows = rng.standard_normal((n, d))
         rows = rows - rows.mean(axis=0)
@@ -238,6 +406,7 @@ def _wishart(d: int, n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _share_clipped(twin: Twin, seed: int, rows: int = 4000) -> float:
+    """Return the fraction of simulated rows that are longer than R."""
     rng = stream(seed, "rows", 0, "plan", "norms")
     root = np.linalg.cholesky(twin.correlation + 1e-12 * np.eye(twin.d))
     x = np.clip(twin.spread * rng.standard_normal((rows, twin.d)) @ root.T, -1, 1)
@@ -245,7 +414,25 @@ def _share_clipped(twin: Twin, seed: int, rows: int = 4000) -> float:
 
 
 def with_level(guarantee: Guarantee, level: float) -> Guarantee:
-    """The same kind of guarantee at another epsilon or rho. TypeError for NoPrivacy, which has neither."""
+    """Return the same kind of guarantee at another epsilon or rho.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        PureDP, ApproxDP or ZCDP.
+    level : float
+        The new epsilon, or rho.
+
+    Returns
+    -------
+    Guarantee
+        With the same delta, where it has one.
+
+    Raises
+    ------
+    TypeError
+        For NoPrivacy, which has no level.
+    """
     if isinstance(guarantee, NoPrivacy):
         raise TypeError("NoPrivacy has no level. Give PureDP, ApproxDP or ZCDP.")
     if isinstance(guarantee, ZCDP):

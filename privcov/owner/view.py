@@ -1,5 +1,6 @@
-"""What the owner of a private table may look at and nobody else: the exact answer, what clipping does to it, and a
-throw-away draw of the noise. NOT private, and no part of a release: a release measures the rows anew.
+"""The owner's view of a private table: the exact answer, what clipping does to it, and a throw-away draw of the noise.
+
+For the owner alone. NOT private, and no part of a release: a release measures the rows anew.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from privcov.private_dataset import PrivateDataset
 
 
 class LookError(ValueError):
-    """Why there is nothing to look at; nothing of a cell is in the sentence."""
+    """Reason why there is nothing to look at; its sentence holds nothing of a cell."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Look:
-    """Not private. Correlations d x d: of the rows as they are, of the clipped rows, and of one throw-away release.
+    """Exact answers and one throw-away draw, not private.
 
-    clipped: share of each column's cells beyond its bounds. missing: share of its cells that the rule fills.
+    raw, kept, draw: correlations d x d, of the rows as they are, of the clipped rows, and of one throw-away release.
+    clipped: fraction of each column's cells beyond its bounds. missing: fraction of its cells that the rule fills.
     bias:    relative Frobenius change of the covariance (working units) by clipping. noise: the same by the draw.
     rows:    how many rows were used.
     """
@@ -39,7 +41,7 @@ class Look:
 
 
 def owner_look(private: PrivateDataset, guarantee: Guarantee, shape: str, rng: np.random.Generator) -> Look:
-    """The exact answer beside a draw. rng: for the throw-away noise; it is simulated and never released."""
+    """Return the exact answer and a draw. rng: for the throw-away noise; it is simulated and never released."""
     facts = private.facts
     if facts.bounds is None:
         raise LookError("The owner's view needs bounds per column: without them there is no clipping to show.")

@@ -1,4 +1,4 @@
-"""What a paper's table is, and the printed and the computed numbers of one beside each other.
+"""The tables of the papers: their cells, and the printed and the computed numbers of each beside each other.
 
 A table says which cells are printed, how each is computed as the paper describes it, which plan gives the same with a
 sound calibration, and what the paper leaves open. Printed numbers are in data/published, computed ones in
@@ -42,7 +42,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Point:
-    """Cells computed together, because they share rows.
+    """Cells that are computed together, because they share rows.
 
     literal: (seed, replicate) -> numbers, as the paper describes them; None where nothing is described.
     plan: (replicates, seed) -> the plan of the sound ones, or None. read: a row of the plan's table -> (keys, metric).
@@ -65,13 +65,13 @@ class Point:
     @property
     def variants(self) -> tuple[str, ...]:
         """Which of "as published" and "sound" can be computed here."""
-        made = ((LITERAL, self.literal), (SOUND, self.plan or self.sound))
-        return tuple(name for name, found in made if found is not None)
+        ways = ((LITERAL, self.literal), (SOUND, self.plan or self.sound))
+        return tuple(name for name, way in ways if way is not None)
 
 
 @dataclass(frozen=True)
 class Table:
-    """One printed table (or, without ``file``, something computed to test a doubt about one).
+    """One printed table (or, without ``file``, a computation that tests a doubt about one).
 
     choices: what the paper leaves open, and how it was set, once. left_out: printed cells that are not computed, with
     the reason. replicates: as printed; small: of the small preset, as published and sound. preset: key of the same
@@ -100,7 +100,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        """Paper and place, as a heading."""
+        """The number of the paper and the place in it, as a heading."""
         return f"Paper {self.paper}, {self.where}"
 
 
@@ -128,43 +128,49 @@ class View:
 
 @lru_cache(maxsize=64)
 def _read(path: Path, stamp: int) -> pd.DataFrame:
+    """Read a file of printed or computed numbers; ``stamp`` changes when the file does."""
     text = [*KEYS, "metric", "doubt", "problem", "variant", "version", "value"]
-    found = pd.read_csv(path, dtype=dict.fromkeys(text, str), keep_default_na=False)
-    if "doubt" in found:  # printed: the value also as it stands in the paper ("NA" is a printed word)
-        found["printed_value"] = found["value"]
+    table = pd.read_csv(path, dtype=dict.fromkeys(text, str), keep_default_na=False)
+    if "doubt" in table:  # printed: the value also as it stands in the paper ("NA" is a printed word)
+        table["printed_value"] = table["value"]
     for name in ("value", "se", "sd"):
-        if name in found:  # a word means "NA", or that no replicate gave a number
-            found[name] = pd.to_numeric(found[name], errors="coerce").astype(float)
-    return found
+        if name in table:  # a word means "NA", or that no replicate gave a number
+            table[name] = pd.to_numeric(table[name], errors="coerce").astype(float)
+    return table
 
 
 def _load(path: Path) -> pd.DataFrame:
+    """Return a copy of a file's numbers."""
     return _read(path, path.stat().st_mtime_ns).copy()
 
 
 def printed(table: Table) -> pd.DataFrame:
-    """The printed cells: KEYS, metric, value (NaN for NA), printed_value, se, doubt."""
+    """Return the printed cells: KEYS, metric, value (NaN for NA), printed_value, se, doubt."""
     return _load(PUBLISHED / table.file)
 
 
 def told(table: Table) -> pd.DataFrame:
-    """What the text says of a figure, in our words: paper, figure, what, text, checked, where, doubt."""
-    found = pd.read_csv(PUBLISHED / "figures.csv", dtype=str, keep_default_na=False)
+    """Return the statements of the text about a figure, in our words.
+
+    The columns are paper, figure, what, text, checked, where and doubt.
+    """
+    statements = pd.read_csv(PUBLISHED / "figures.csv", dtype=str, keep_default_na=False)
     name = table.where.removeprefix("Figure ").split(",")[0].split(" (")[0]
-    spoken_of = found["figure"].str.split(" and ").map(lambda figures: name in figures)
-    return found[(found["paper"] == str(table.paper)) & spoken_of]
+    spoken_of = statements["figure"].str.split(" and ").map(lambda figures: name in figures)
+    return statements[(statements["paper"] == str(table.paper)) & spoken_of]
 
 
 def computed(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """What `reproduce` stored: KEYS, metric, variant, value (mean), sd, replicates, failed, problem, seed, version.
+    """Return what `reproduce` stored for a table.
 
-    Empty where nothing was computed yet.
+    The columns are KEYS, metric, variant, value (mean), sd, replicates, failed, problem, seed and version. The table is
+    empty where nothing was computed yet.
     """
     return stored(table.key, folder)
 
 
 def stored(key: str, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """`computed` of the table of that key."""
+    """Return `computed` of the table of that key."""
     path = folder / f"{key}.csv"
     if not path.exists():
         return pd.DataFrame(columns=COMPUTED)
@@ -175,13 +181,13 @@ COMPUTED = [*KEYS, "metric", "variant", "point", "value", "sd", "replicates", "f
 COMPUTED.append("made_with")
 
 
-def standard_error(found: pd.DataFrame) -> pd.Series:
-    """sd / sqrt(replicates); NaN for a single replicate."""
-    return found["sd"] / np.sqrt(found["replicates"])
+def standard_error(cells: pd.DataFrame) -> pd.Series:
+    """Return sd / sqrt(replicates); NaN for a single replicate."""
+    return cells["sd"] / np.sqrt(cells["replicates"])
 
 
 def beside(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """One row per printed cell: value, se; ours, ours_se, replicates; sound, sound_se; ratio, agreement."""
+    """Return one row per printed cell: value, se; ours, ours_se, replicates; sound, sound_se; ratio, agreement."""
     left = printed(table)
     known = computed(table, folder)
     known["se"] = standard_error(known)
@@ -194,21 +200,21 @@ def beside(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
 
 
 def truth_of(data: Dataset) -> Truth:
-    """The truth of rows that a generator drew."""
+    """Return the truth of rows that a generator drew."""
     assert data.truth is not None
     return data.truth
 
 
-def again(found: pd.DataFrame) -> pd.DataFrame:
-    """The same cells with ratio and agreement of the ``ours`` that stands there now."""
+def again(cells: pd.DataFrame) -> pd.DataFrame:
+    """Recompute ratio and agreement of the same cells for the present values of ``ours``."""
     names = ("value", "se", "printed_value", "ours", "ours_se", "ours_replicates")
-    found["ratio"] = found["ours"] / found["value"]
-    found["agreement"] = [agreement(*row) for row in zip(*(found[name] for name in names), strict=True)]
-    return found
+    cells["ratio"] = cells["ours"] / cells["value"]
+    cells["agreement"] = [agreement(*row) for row in zip(*(cells[name] for name in names), strict=True)]
+    return cells
 
 
 def agreement(value: float, se: float, printed_value: str, ours: float, ours_se: float, replicates: float) -> str:
-    """How near our value is to the printed one.
+    """Return how near our value is to the printed one.
 
     "within error": the difference is inside a 95 % interval for two means (Student's t for our few replicates, the
     printed error as a standard error, half a unit of the last printed digit on top). "same order": within a factor

@@ -32,7 +32,13 @@ VIEWS = wang2019.VIEWS | su_figures.VIEWS | dong.VIEWS
 
 
 def tables() -> dict[str, Table]:
-    """Every table, in the order of the papers, then every figure, then how many rows a sound calibration needs."""
+    """Return every table, in the order of the papers, then every figure, then how many rows a sound calibration needs.
+
+    Returns
+    -------
+    dict of str to Table
+        The tables by their key.
+    """
     return {t.key: t for t in (*su_tables.TABLES, *wang2018.TABLES, *mdpi.TABLES, *DRAWN, mdpi.NEEDED)}
 
 
@@ -47,10 +53,41 @@ CLASSIFIERS = {p.key: p for p in (*su_figures.CLASSIFIERS, *mdpi.CLASSIFIERS, *p
 
 
 def checks_of(table: str, folder: Path = REPRODUCED) -> list[Check]:
-    """The answer of every check about a table, in the order in which they are written."""
+    """Return the answer of every check about a table, in the order in which they are written.
+
+    Parameters
+    ----------
+    table : str
+        Key of the table.
+    folder : Path, optional
+        Folder of the computed numbers. The default is data/reproduced.
+
+    Returns
+    -------
+    list of Check
+        Empty where no check is about the table.
+    """
     return [question(folder) for question in CHECKS.values() if table in question.tables]
 
 
 def run_check(key: str, folder: Path = REPRODUCED) -> Check:
-    """The answer of one check by its key."""
+    """Return the answer of one check.
+
+    Parameters
+    ----------
+    key : str
+        Key of the check, such as "2-stopping".
+    folder : Path, optional
+        Folder of the computed numbers. The default is data/reproduced.
+
+    Returns
+    -------
+    Check
+        The answer with its numbers.
+
+    Raises
+    ------
+    KeyError
+        For an unknown key.
+    """
     return CHECKS[key](folder)

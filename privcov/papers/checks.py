@@ -1,7 +1,7 @@
 """What a check of a printed table returns, and what all checks share.
 
-A check asks one question about a printed table, answers it with numbers that anybody can compute again, and says in a
-sentence what they mean. It reads only data/published and data/reproduced.
+A check asks one question about a printed table, answers it with numbers that can be computed again, and gives the
+conclusion in a sentence. It reads only data/published and data/reproduced.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Question:
-    """A check that can be asked of the numbers in a folder: its key, the tables it is about, and how it is answered."""
+    """A check that can be made of the numbers in a folder: its key, the tables it is about, and how it is answered."""
 
     key: str
     tables: tuple[str, ...]
     answer: Callable[[Path], Check]
 
     def __call__(self, folder: Path) -> Check:
-        """The answer from the numbers that are stored in ``folder``."""
+        """Return the answer from the numbers that are stored in ``folder``."""
         return self.answer(folder)
 
 
@@ -55,39 +55,39 @@ def check(key: str, *tables: str) -> Callable[[Callable[[Path], Check]], Questio
 
 
 def cells(tables: Iterable[Table], *keys: str, folder: Path) -> pd.DataFrame:
-    """`beside` of the tables with these keys under each other, with a column "table"."""
+    """Return `beside` of the tables with these keys under each other, with a column "table"."""
     known = {table.key: table for table in tables}
     return pd.concat([beside(known[key], folder).assign(table=key) for key in keys], ignore_index=True)
 
 
 def literal(key: str, folder: Path) -> pd.DataFrame:
-    """The as-published rows of a computed table."""
+    """Return the as-published rows of a computed table."""
     known = stored(key, folder)
     return known[known["variant"] == LITERAL]
 
 
 def curve_cells(key: str, folder: Path, variant: str, panel: str = "") -> pd.DataFrame:
-    """Stored cells of a figure with n, d, epsilon as numbers; ``panel`` is kept in "model"."""
-    found = stored(key, folder)
-    found = found[(found["variant"] == variant) & found["model"].str.startswith(panel)].copy()
+    """Return stored cells of a figure with n, d, epsilon as numbers; ``panel`` is kept in "model"."""
+    cells = stored(key, folder)
+    cells = cells[(cells["variant"] == variant) & cells["model"].str.startswith(panel)].copy()
     for name in ("n", "d", "epsilon"):
-        found[name] = pd.to_numeric(found[name], errors="coerce")
-    return found
+        cells[name] = pd.to_numeric(cells[name], errors="coerce")
+    return cells
 
 
-def wide(found: pd.DataFrame, along: str, value: str = "value") -> pd.DataFrame:
-    """One row per cell, one column per value of ``along``."""
-    index = [name for name in ("table", *KEYS, "metric") if name != along and name in found]
-    return found.pivot_table(index=index, columns=along, values=value, dropna=True, sort=False, observed=True)
+def wide(table: pd.DataFrame, along: str, value: str = "value") -> pd.DataFrame:
+    """Return one row per cell, one column per value of ``along``."""
+    index = [name for name in ("table", *KEYS, "metric") if name != along and name in table]
+    return table.pivot_table(index=index, columns=along, values=value, dropna=True, sort=False, observed=True)
 
 
 def slope(x: ArrayLike, y: ArrayLike) -> float:
-    """Of the least-squares line through (log x, log y)."""
+    """Return the slope of the least-squares line through (log x, log y)."""
     return float(np.polyfit(np.log(np.asarray(x, float)), np.log(np.asarray(y, float)), 1)[0])
 
 
 def middle(values: ArrayLike) -> float:
-    """The median of the finite values, NaN where there is none."""
+    """Return the median of the finite values, NaN where there is none."""
     values = np.asarray(values, float)
     values = values[np.isfinite(values)]
     return float(np.median(values)) if len(values) else float("nan")

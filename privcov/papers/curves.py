@@ -33,38 +33,41 @@ WORDS = {
 
 
 def view(key: str, panel: str) -> View:
-    """How a panel of a figure is drawn."""
+    """Return how a panel of a figure is drawn."""
     return VIEWS.get(key) or VIEWS[panel]
 
 
 def _stored(table: Table, folder: Path) -> pd.DataFrame:
-    """Stored rows with the name of their panel and line, and what may run along an axis as numbers."""
-    found = computed(table, folder)
-    found["se"] = standard_error(found)
-    level = found["epsilon"].where(found["epsilon"] == "", ", epsilon " + found["epsilon"])
-    found["panel"] = found["model"].where(found["model"] != "", found["data"])
-    found["line"] = found["method"]
+    """Return stored rows with the name of their panel and line, and what may run along an axis as numbers."""
+    rows = computed(table, folder)
+    rows["se"] = standard_error(rows)
+    level = rows["epsilon"].where(rows["epsilon"] == "", ", epsilon " + rows["epsilon"])
+    rows["panel"] = rows["model"].where(rows["model"] != "", rows["data"])
+    rows["line"] = rows["method"]
     if table.key == "1-figure-1":
-        lines = {"left": found["data"], "middle": "p = " + found["d"], "right": "epsilon " + found["epsilon"]}
+        lines = {"left": rows["data"], "middle": "p = " + rows["d"], "right": "epsilon " + rows["epsilon"]}
         for panel, names in lines.items():
-            found["line"] = found["line"].where(found["panel"] != panel, names)
+            rows["line"] = rows["line"].where(rows["panel"] != panel, names)
     elif table.paper == 2:
-        found["line"] = found["method"] + level
+        rows["line"] = rows["method"] + level
     for name, pattern in (("bins", r"N = (\d+)"), ("rho", r"rho = (.*)")):
-        found[name] = pd.to_numeric(found["data"].str.extract(pattern)[0])
-    found["drawn"] = pd.to_numeric(found["metric"].str.extract(r"found at (.*)")[0])
+        rows[name] = pd.to_numeric(rows["data"].str.extract(pattern)[0])
+    rows["drawn"] = pd.to_numeric(rows["metric"].str.extract(r"found at (.*)")[0])
     for name in ("n", "d", "epsilon"):
-        found[name] = pd.to_numeric(found[name], errors="coerce")
-    return found
+        rows[name] = pd.to_numeric(rows[name], errors="coerce")
+    return rows
 
 
 def panels(table: Table, folder: Path = REPRODUCED) -> list[str]:
-    """The panels that have stored numbers."""
+    """Return the panels that have stored numbers."""
     return list(dict.fromkeys(_stored(table, folder)["panel"]))
 
 
 def curves(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """Every point of every curve: panel, line, method, x, variant, value, se. x is NaN where an answer has no level."""
+    """Return every point of every curve: panel, line, method, x, variant, value, se.
+
+    x is NaN where an answer has no level.
+    """
     parts = []
     for panel, group in _stored(table, folder).groupby("panel", sort=False):
         own = view(table.key, panel)
@@ -87,10 +90,10 @@ def curves(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
 class Kept:
     """One curve under a sound calibration.
 
-    ratio: geometric mean over its points of sound over as-published error. at: where the rest is told, a value of
-    ``along``. ours, sound, trivial: errors there, as published, sound, and of an answer without data (inf where there
+    ratio: geometric mean over its points of sound over as-published error. at: the value of ``along`` at which the rest
+    is measured. ours, sound, trivial: errors there, as published, sound, and of an answer without data (inf where there
     is none). times: what n has to be multiplied by so that the sound error is the as-published one; half: so that it is
-    half the trivial one. Both are inf where the curve does not reach it and NaN where they cannot be told. least: the
+    half the trivial one. Both are inf where the curve does not reach it and NaN where they are not defined. least: the
     multiplier at the curve's beginning; where another one equals it, fewer rows may do.
     Where ``along`` is n the rows were drawn; else noise falls like 1/n for the same sample matrix.
     """
@@ -109,12 +112,12 @@ class Kept:
 
     @property
     def survives(self) -> bool:
-        """The sound error is at most a tenth larger, and at least a tenth better than an answer without data."""
+        """Whether the sound error is at most a tenth larger, and at least a tenth below that of no data."""
         return self.ratio <= 1 + CLOSE and self.sound <= (1 - CLOSE) * self.trivial
 
 
 def judged(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """The errors that are judged: panel, line, x, variant, value."""
+    """Return the errors that are judged: panel, line, x, variant, value."""
     parts = []
     for panel, group in _stored(table, folder).groupby("panel", sort=False):
         own = view(table.key, panel)
@@ -129,8 +132,10 @@ def judged(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
 
 
 def kept(table: Table, folder: Path = REPRODUCED) -> list[Kept]:
-    """Every curve of a figure with numbers in both versions, but the answers that need no data and those without
-    noise."""
+    """Return every curve of a figure with numbers in both versions.
+
+    Answers that need no data and those without noise are left out.
+    """
     answer = []
     for panel, part in judged(table, folder).groupby("panel", sort=False):
         free = part[part["line"].isin(FREE)]
@@ -164,5 +169,5 @@ def _kept(table: Table, panel: str, line: str, group: pd.DataFrame, free: pd.Dat
 
 
 def _trivial(table: Table, free: pd.DataFrame, at: float) -> float:
-    found = free[(free["variant"] == LITERAL) & ((free["x"] == at) | free["x"].isna())]
-    return float(found["value"].iloc[0]) if len(found) else table.trivial
+    answers = free[(free["variant"] == LITERAL) & ((free["x"] == at) | free["x"].isna())]
+    return float(answers["value"].iloc[0]) if len(answers) else table.trivial

@@ -66,34 +66,37 @@ class Preset:
         return "approx" if self.one_over_n else self.guarantees[0].kind
 
     def available(self) -> list[str]:
-        """The published methods that are registered."""
+        """Return the published methods that are registered."""
         known = {card.key for card in METHODS.all()}
         return [m for m in self.methods if m in known]
 
     def left_out(self, methods: list[str] | None = None) -> list[str]:
-        """One sentence for each thing of the figure that `plans` leaves out."""
+        """Return one sentence for each thing of the figure that `plans` leaves out."""
         missing = [m for m in self.methods if m not in self.available()]
-        found = [f"Not there yet, so not drawn: {', '.join(missing)}."] if missing else []
+        reasons = [f"Not there yet, so not drawn: {', '.join(missing)}."] if missing else []
         chosen = self.available() if methods is None else methods
         ds = [d for block in self.varies for d in block.get("d", [dict(self.fixed).get("d", 0)])]
         if "em-cov" in chosen and max(ds) > LARGEST_EM:
-            found.append(f"em-cov is drawn for d up to {LARGEST_EM} only, because it eigendecomposes once per column.")
+            reasons.append(
+                f"em-cov is drawn for d up to {LARGEST_EM} only, because it eigendecomposes once per column."
+            )
         sizes = [p for block in self.varies for p in self._points(block)]
         large = sorted({n * d for n, d in sizes if n * d > MOST_CELLS})
         if large:
-            found.append(
+            reasons.append(
                 f"Points of more than {MOST_CELLS:,} numbers (n x d, up to {large[-1]:,}) are left out; the Python "
                 "package has no such limit."
             )
-        return found
+        return reasons
 
     def plans(
         self, methods: list[str] | None = None, replicates: int | None = None, *, published: bool = False, seed: int = 0
     ) -> list[Plan]:
-        """The plans that make the figure together. methods: keys, default the published ones that are registered.
+        """Return the plans that make the figure together.
 
-        published: use each method's own published calibration (this paper's where papers differ) instead of the
-        sound one. Raises ValueError when nothing is left to run.
+        methods: keys, default the published ones that are registered. published: use each method's own published
+        calibration (this paper's where papers differ) instead of the sound one. Raises ValueError when nothing is left
+        to run.
         """
         chosen = self.available() if methods is None else methods
         if not chosen:
@@ -101,12 +104,12 @@ class Preset:
                 f"{self.where} of paper {self.paper} needs {' or '.join(self.methods)}; none is there yet."
             )
         replicates = checks.whole("replicates", self.replicates if replicates is None else replicates, 1)
-        found = []
+        plans = []
         for block in self._blocks():
             n, d = self._points(block)[0]
             entries = [m for m in chosen if m != "em-cov" or d <= LARGEST_EM]
             if entries:
-                found.append(
+                plans.append(
                     Plan(
                         source=self.source,
                         source_params=dict(self.fixed),
@@ -120,25 +123,25 @@ class Preset:
                         seed=seed,
                     )
                 )
-        if not found:
+        if not plans:
             raise ValueError(f"Nothing of {self.where} is left to run with these methods. Add another method.")
-        return found
+        return plans
 
     def _points(self, block: dict) -> list[tuple[int, int]]:
         fixed = dict(self.fixed)
         return [(n, d) for n in block.get("n", [fixed.get("n")]) for d in block.get("d", [fixed.get("d")])]
 
     def _blocks(self) -> list[dict]:
-        """Blocks small enough to draw, cut where delta = 1/n or em-cov's limit asks for plans of their own."""
-        found = []
+        """Return blocks small enough to draw, cut where delta = 1/n or em-cov's limit requires plans of their own."""
+        blocks = []
         for block in self.varies:
             ns, ds = block.get("n", [dict(self.fixed).get("n")]), block.get("d", [dict(self.fixed).get("d")])
             for part in [[n] for n in ns] if self.one_over_n else [ns]:
                 for columns in ([d for d in ds if d <= LARGEST_EM], [d for d in ds if d > LARGEST_EM]):
                     # The largest n decides for one d at a time, so that a cut never loses a point that fits.
                     for group in _fitting(part, columns):
-                        found.append({**block, **{k: v for k, v in group.items() if k in block}})
-        return found
+                        blocks.append({**block, **{k: v for k, v in group.items() if k in block}})
+        return blocks
 
     def _entry(self, key: str, published: bool) -> Entry:
         names = METHODS.get(key).calibrations
@@ -147,17 +150,17 @@ class Preset:
 
 
 def _fitting(ns: list[int], ds: list[int]) -> list[dict]:
-    """The points of n x d that fit, as few full blocks."""
-    found: list[dict] = []
+    """Return the points of n x d that fit, as few full blocks."""
+    blocks: list[dict] = []
     for d in ds:
         fits = [n for n in ns if n * d <= MOST_CELLS]
         if not fits:
             continue
-        if found and found[-1]["n"] == fits:
-            found[-1]["d"].append(d)
+        if blocks and blocks[-1]["n"] == fits:
+            blocks[-1]["d"].append(d)
         else:
-            found.append({"n": fits, "d": [d]})
-    return found
+            blocks.append({"n": fits, "d": [d]})
+    return blocks
 
 
 @dataclass(frozen=True)
@@ -169,23 +172,23 @@ class ClassificationPreset(Preset):
     best: int | None = None
 
     def able(self) -> list[str]:
-        """Methods of any target that measure class means under this kind of guarantee."""
+        """Return the methods of any target that measure class means under this kind of guarantee."""
         return [c.key for c in METHODS.all() if CLASSES in c.centres and not c.refuses(self.kind)]
 
     def available(self) -> list[str]:
-        """The methods of the preset that can be run."""
+        """Return the methods of the preset that can be run."""
         return [m for m in self.methods if m in self.able()]
 
     def left_out(self, methods: list[str] | None = None) -> list[str]:
-        """What of the figure is not drawn, and why, in sentences."""
+        """Return what of the figure is not drawn, and why, in sentences."""
         missing = [m for m in self.methods if m not in self.available()]
-        found = [f"Not there yet, so not drawn: {', '.join(missing)}."] if missing else []
-        return [*found, *([RAW_STEP] if self.best is not None else [])]
+        reasons = [f"Not there yet, so not drawn: {', '.join(missing)}."] if missing else []
+        return [*reasons, *([RAW_STEP] if self.best is not None else [])]
 
     def plans(
         self, methods: list[str] | None = None, replicates: int | None = None, *, published: bool = False, seed: int = 0
     ) -> list[Plan]:
-        """One plan; every method also runs without noise, for the line to reach."""
+        """Return one plan, in which every method also runs without noise, as the line to reach."""
         chosen = self.available() if methods is None else methods
         if not chosen:
             raise ValueError(f"{self.where} needs {' or '.join(self.methods)}. Choose at least one method.")
@@ -222,7 +225,7 @@ def classification(
     validation: int = 0,
     best: int | None = None,
 ) -> ClassificationPreset:
-    """A `ClassificationPreset` at (epsilon, delta) levels."""
+    """Return a `ClassificationPreset` at (epsilon, delta) levels."""
     return ClassificationPreset(
         key, paper, where, title, source, fixed, ({},), tuple(ApproxDP(e, delta) for e in epsilons), methods,
         CLASSIFICATION, "epsilon", replicates, (), note, training=training, validation=validation, best=best,

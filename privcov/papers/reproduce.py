@@ -1,7 +1,7 @@
 """Compute the papers' tables again, as published and sound, and keep the results: ``python -m privcov reproduce``.
 
 A point (cells that share their rows) is computed once and written at once, so a run that was stopped goes on where it
-was. A stored point is computed again when more replicates are asked for, or when the seed or the version of its table
+was. A stored point is computed again when more replicates are requested, or when the seed or the version of its table
 differs.
 """
 
@@ -30,7 +30,19 @@ PRESETS = ("small", "full")
 
 @dataclass(frozen=True)
 class Step:
-    """One point of one table in one variant."""
+    """One point of one table in one variant.
+
+    Attributes
+    ----------
+    table : Table
+        The table.
+    point : Point
+        The point.
+    variant : {"as published", "sound"}
+        How it is computed.
+    replicates : int
+        Number of replicates.
+    """
 
     table: Table
     point: Point
@@ -39,25 +51,56 @@ class Step:
 
 
 def steps(keys: Sequence[str] = (), preset: str = "small") -> list[Step]:
-    """What a preset computes. keys: tables, () for all. Raises ValueError for an unknown table or preset."""
+    """Return what a preset computes.
+
+    Parameters
+    ----------
+    keys : sequence of str, optional
+        Keys of tables, () for all.
+    preset : {"small", "full"}, optional
+        "full" has the replicates of the papers.
+
+    Returns
+    -------
+    list of Step
+        In the order of the tables.
+
+    Raises
+    ------
+    ValueError
+        For an unknown table or preset.
+    """
     if preset not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}.")
     known = catalogue.TABLES
     for key in keys:
         if key not in known:
             raise ValueError(f"There is no table {key!r}. There are {', '.join(known)}.")
-    found = []
+    planned = []
     for table in (known[k] for k in keys or known):
         for point in table.points:
             for variant in point.variants:
                 count = (point.small or table.small)[variant != LITERAL] if preset == "small" else table.replicates
                 if count:
-                    found.append(Step(table, point, variant, count))
-    return found
+                    planned.append(Step(table, point, variant, count))
+    return planned
 
 
 def stamp(step: Step, seed: int = SEED) -> str:
-    """What the numbers of a step depend on beside the seed: the version of the table, and of the sound methods."""
+    """Return what the numbers of a step depend on beside the seed: the version of the table, and of the sound methods.
+
+    Parameters
+    ----------
+    step : Step
+        The step.
+    seed : int, optional
+        Seed of the numbers.
+
+    Returns
+    -------
+    str
+        The column "version" of data/reproduced.
+    """
     parts = [f"table {step.table.version}"]
     if step.variant != LITERAL:
         keys = step.point.methods if step.point.plan is None else step.point.plan(1, seed).methods
@@ -67,7 +110,31 @@ def stamp(step: Step, seed: int = SEED) -> str:
 
 
 def numbers(point: Point, variant: str, replicates: int, seed: int = SEED) -> Iterator[tuple[int, Number]]:
-    """(replicate, number) of one point. Raises MissingData where its rows are not there."""
+    """Yield the numbers of one point, replicate by replicate.
+
+    Parameters
+    ----------
+    point : Point
+        The point.
+    variant : {"as published", "sound"}
+        How it is computed.
+    replicates : int
+        Number of replicates.
+    seed : int, optional
+        Seed of the numbers.
+
+    Yields
+    ------
+    replicate : int
+        Number of the replicate, from 0.
+    number : Number
+        One number of it.
+
+    Raises
+    ------
+    MissingData
+        Where its rows are not there.
+    """
     if point.ready is not None:
         point.ready()
     for replicate in range(replicates):
@@ -76,7 +143,7 @@ def numbers(point: Point, variant: str, replicates: int, seed: int = SEED) -> It
 
 
 def _numbers(point: Point, variant: str, replicates: int, seed: int, replicate: int) -> Iterator[Number]:
-    """Those of one replicate."""
+    """Yield the numbers of one replicate."""
     each = point.literal if variant == LITERAL else point.sound
     if each is not None:
         yield from each(seed, replicate)
@@ -89,13 +156,47 @@ def _numbers(point: Point, variant: str, replicates: int, seed: int, replicate: 
 
 
 def compute(step: Step, seed: int = SEED) -> list[dict]:
-    """The rows of data/reproduced for one step: mean, sd and number of the replicates that gave a number."""
+    """Return the rows of data/reproduced for one step.
+
+    Parameters
+    ----------
+    step : Step
+        The step.
+    seed : int, optional
+        Seed of the numbers.
+
+    Returns
+    -------
+    list of dict
+        One per cell: mean, standard deviation and number of the replicates that gave a number.
+
+    Raises
+    ------
+    MissingData
+        Where its rows are not there.
+    """
     return _summary(step, seed, [number for _, number in numbers(step.point, step.variant, step.replicates, seed)])
 
 
 @dataclass(frozen=True)
 class Task:
-    """One replicate of a step, by name: tables hold functions that cannot travel to another process."""
+    """One replicate of a step, by name: tables hold functions that cannot be sent to another process.
+
+    Attributes
+    ----------
+    table : str
+        Key of the table.
+    point : str
+        Name of the point.
+    variant : {"as published", "sound"}
+        How it is computed.
+    replicates : int
+        Number of replicates of the step.
+    seed : int
+        Seed of the numbers.
+    replicate : int
+        Number of this replicate, from 0.
+    """
 
     table: str
     point: str
@@ -106,7 +207,20 @@ class Task:
 
 
 def one_replicate(task: Task) -> tuple[float, list[Number] | None]:
-    """A task of `privcov.engine.each`: (seconds, numbers), or None for numbers whose rows are not there."""
+    """Compute one replicate of a step, as a task of `privcov.engine.each`.
+
+    Parameters
+    ----------
+    task : Task
+        The replicate.
+
+    Returns
+    -------
+    seconds : float
+        Time that it took.
+    numbers : list of Number or None
+        None where its rows are not there.
+    """
     from privcov.data_sources.papers import MissingData
 
     begun = time.perf_counter()
@@ -114,20 +228,21 @@ def one_replicate(task: Task) -> tuple[float, list[Number] | None]:
     try:
         if point.ready is not None:
             point.ready()
-        found = list(_numbers(point, task.variant, task.replicates, task.seed, task.replicate))
+        numbers = list(_numbers(point, task.variant, task.replicates, task.seed, task.replicate))
     except MissingData:
-        found = None
-    return time.perf_counter() - begun, found
+        numbers = None
+    return time.perf_counter() - begun, numbers
 
 
 def _summary(step: Step, seed: int, found_numbers: list[Number]) -> list[dict]:
+    """Return the rows of data/reproduced from the numbers of all replicates."""
     cells: dict[tuple, list[Number]] = {}
     for number in found_numbers:
         keys = tuple(number.keys.get(name, "") for name in KEYS)
         cells.setdefault((*keys, number.metric), []).append(number)
     rows = []
-    for (*keys, metric), found in cells.items():
-        values = np.array([number.value for number in found])
+    for (*keys, metric), group in cells.items():
+        values = np.array([number.value for number in group])
         values = values[np.isfinite(values)]
         rows.append(
             {
@@ -138,8 +253,8 @@ def _summary(step: Step, seed: int, found_numbers: list[Number]) -> list[dict]:
                 "value": _short(values.mean()) if len(values) else "",
                 "sd": _short(values.std(ddof=1)) if len(values) > 1 else "",
                 "replicates": len(values),
-                "failed": len(found) - len(values),
-                "problem": next((number.problem for number in found if number.problem), ""),
+                "failed": len(group) - len(values),
+                "problem": next((number.problem for number in group if number.problem), ""),
                 "seed": seed,
                 "version": stamp(step),
                 "made_with": f"numpy {np.__version__}",
@@ -161,16 +276,41 @@ def reproduce(
     progress: Callable[[int, int, Step, float], None] | None = None,
     workers: int | None = None,
 ) -> list[Path]:
-    """Compute what is not stored yet and return the files. progress(done, total, step, seconds of computing).
+    """Compute what is not stored yet and return the files.
 
-    A step whose data set is not there (see data/README.md) is left as it is stored; progress gets NaN seconds for it.
-    workers: as for `privcov.run`; a task is one replicate of a step. folder: of the tables;
-    `places.own_results` when left out.
+    A step whose data set is not there (see data/README.md) is left as it is stored.
+
+    Parameters
+    ----------
+    keys : sequence of str, optional
+        Keys of tables, () for all.
+    preset : {"small", "full"}, optional
+        As for `steps`.
+    seed : int, optional
+        Seed of the numbers.
+    folder : Path, optional
+        Where they are stored. The default is that of `places.own_results`: `data/reproduced` in a checkout, the
+        user's data folder where the package is installed.
+    progress : callable, optional
+        Called as progress(done, total, step, seconds) after each step: seconds of computing, 0 where the step was
+        stored, NaN where its data set is not there.
+    workers : int, optional
+        As for `privcov.run`; a task is one replicate of a step.
+
+    Returns
+    -------
+    list of Path
+        The files of the tables, sorted.
+
+    Raises
+    ------
+    ValueError
+        For an unknown table or preset.
     """
     folder = places.own_results("reproduced") if folder is None else folder
     todo, done = steps(keys, preset), 0
 
-    def tell(step: Step, seconds: float) -> None:
+    def report(step: Step, seconds: float) -> None:
         nonlocal done
         done += 1
         if progress is not None:
@@ -179,25 +319,25 @@ def reproduce(
     missing = []
     for step in todo:
         if _stored(folder / f"{step.table.key}.csv", step, seed):
-            tell(step, 0.0)
+            report(step, 0.0)
         else:
             missing.append(step)
     tasks = [(step, replicate) for step in missing for replicate in range(step.replicates)]
     wanted = [Task(s.table.key, s.point.name, s.variant, s.replicates, seed, replicate) for s, replicate in tasks]
     arrived: dict[int, dict] = {}
     with contextlib.closing(engine.each(one_replicate, wanted, workers=workers)) as results:
-        for position, (seconds, found) in results:
+        for position, (seconds, numbers) in results:
             step, replicate = tasks[position]
             parts = arrived.setdefault(id(step), {})
-            parts[replicate] = seconds, found
+            parts[replicate] = seconds, numbers
             if len(parts) == step.replicates:
-                tell(step, _kept(step, seed, folder, arrived.pop(id(step))))
+                report(step, _kept(step, seed, folder, arrived.pop(id(step))))
     return sorted({folder / f"{step.table.key}.csv" for step in todo})
 
 
 def _kept(step: Step, seed: int, folder: Path, parts: dict) -> float:
-    """Write a step whose replicates are all there; the seconds it took."""
-    if any(found is None for _, found in parts.values()):
+    """Write a step whose replicates are all there, and return the seconds it took."""
+    if any(numbers is None for _, numbers in parts.values()):
         return math.nan
     numbers_in_order = [number for replicate in range(step.replicates) for number in parts[replicate][1]]
     _write(folder / f"{step.table.key}.csv", _summary(step, seed, numbers_in_order), step)
@@ -205,6 +345,7 @@ def _kept(step: Step, seed: int, folder: Path, parts: dict) -> float:
 
 
 def _rows(path: Path) -> list[dict]:
+    """Return the rows of a stored file."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
@@ -212,21 +353,23 @@ def _rows(path: Path) -> list[dict]:
 
 
 def _same(row: dict, step: Step) -> bool:
+    """Return whether a stored row belongs to a step."""
     return row["point"] == step.point.name and row["variant"] == step.variant
 
 
 def _stored(path: Path, step: Step, seed: int) -> bool:
-    found = [row for row in _rows(path) if _same(row, step)]
-    return bool(found) and all(
+    """Return whether a step is stored with this seed, version and at least as many replicates."""
+    rows = [row for row in _rows(path) if _same(row, step)]
+    return bool(rows) and all(
         int(row["replicates"]) + int(row["failed"]) >= step.replicates
         and row["seed"] == str(seed)
         and row["version"] == stamp(step)
-        for row in found
+        for row in rows
     )
 
 
 def _write(path: Path, rows: list[dict], step: Step) -> None:
-    """The file with this step's rows replaced; whole or not at all."""
+    """Replace this step's rows in the file, wholly or not at all."""
     kept = [row for row in _rows(path) if not _same(row, step)]
     order = {(p.name, v): i for i, (p, v) in enumerate((p, v) for p in step.table.points for v in p.variants)}
     whole = sorted(kept + rows, key=lambda row: order.get((row["point"], row["variant"]), len(order)))

@@ -19,7 +19,7 @@ from privcov.papers.su2019.checks import corrected
 REPRODUCED_WELL, SHAPE, NOT = "reproduced", "same shape, other level", "not reproducible as described"
 NOTHING = "not computed yet"
 WORDS = (REPRODUCED_WELL, SHAPE, NOT, NOTHING)
-ENOUGH = 0.75  # share of cells within error, or within CLOSE, for "reproduced"
+ENOUGH = 0.75  # fraction of cells within error, or within CLOSE, for "reproduced"
 CLOSE = 0.10  # relative distance that counts as agreement where Monte-Carlo errors are smaller
 ORDERED = 0.9  # rank correlation for "same shape"
 SCATTER = 1.5  # and how far ours over printed may vary, as a factor
@@ -27,13 +27,13 @@ SCATTER = 1.5  # and how far ours over printed may vary, as a factor
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found about a printed table.
+    """The result for a printed table.
 
-    word: one of `WORDS`. within, close, order: shares of the printed cells within Monte-Carlo error, within that or
+    word: one of `WORDS`. within, close, order: fractions of the printed cells within Monte-Carlo error, within that or
     10 %, and within a factor sqrt(10). rank: Spearman correlation of printed and ours. ratio: median of ours over
     printed. worst: the cell with the largest ratio either way. reasons: of the checks that hold. explained: the word
-    once what the checks found is put into our numbers, or "". methods: per estimator its name, word, share within error
-    and median ratio.
+    once the reasons of the checks are put into our numbers, or "". methods: per estimator its name, word, fraction
+    within error and median ratio.
     """
 
     table: str
@@ -61,24 +61,27 @@ class Verdict:
         )
 
 
-def beyond_the_word(found: Sequence[Verdict]) -> str:
-    """What the words of whole tables leave out: which come out once the reasons are put in, and which in part."""
+def beyond_the_word(verdicts: Sequence[Verdict]) -> str:
+    """Describe what the words of whole tables leave out.
+
+    These are the tables that are reproduced once the reasons are put in, and those that are reproduced in part.
+    """
     good = (REPRODUCED_WELL, SHAPE)
-    poor = [v for v in found if v.word == NOT]
+    poor = [v for v in verdicts if v.word == NOT]
     mended = [v for v in poor if v.explained in good]
     parts = [v for v in poor if v not in mended and any(word in good for _, word, *_ in v.methods)]
-    told = []
+    sentences = []
     if mended:
         words = [v.explained for v in mended]
         listed = " and ".join(f"{words.count(word)} as {word}" for word in good if word in words)
-        told.append(f"{len(mended)} of these come out once the reasons found are put into our numbers ({listed})")
+        sentences.append(f"{len(mended)} of these come out once the reasons found are put into our numbers ({listed})")
     if parts:
-        told.append(f"in {len(parts)} more some of the estimators do, as described")
-    return f"{'; '.join(told)}." if told else ""
+        sentences.append(f"in {len(parts)} more some of the estimators do, as described")
+    return f"{'; '.join(sentences)}." if sentences else ""
 
 
 def spearman(x: Sequence[float] | pd.Series, y: Sequence[float] | pd.Series) -> float:
-    """Rank correlation; NaN with fewer than three pairs, 0 where one side is constant."""
+    """Return the rank correlation; NaN with fewer than three pairs, 0 where one side is constant."""
     if len(x) < 3:
         return math.nan
     ranks = [pd.Series(np.round(np.asarray(values, float), 9)).rank().to_numpy() for values in (x, y)]
@@ -87,24 +90,27 @@ def spearman(x: Sequence[float] | pd.Series, y: Sequence[float] | pd.Series) -> 
     return float(np.corrcoef(*ranks)[0, 1])
 
 
-def word_of(found: pd.DataFrame) -> str:
-    """The worst word of an estimator in one norm: a table is no better than its worst part."""
-    words = [word_of_one(group) for _, group in found.groupby(["method", "metric"], sort=False)]
+def word_of(cells: pd.DataFrame) -> str:
+    """Return the worst word of an estimator in one norm: a table is no better than its worst part."""
+    words = [word_of_one(group) for _, group in cells.groupby(["method", "metric"], sort=False)]
     return max(words, key=WORDS.index)
 
 
-def word_of_one(found: pd.DataFrame) -> str:
-    """reproduced: at least ENOUGH of the cells within error or within CLOSE. same shape, other level: cells in the same
-    order (rank correlation at least ORDERED), ours over printed nearly constant (geometric deviation at most
-    SCATTER), and at most a quarter without a number of ours. Else not reproducible as described."""
-    if found["ours_replicates"].isna().any():
+def word_of_one(cells: pd.DataFrame) -> str:
+    """Return the word of one group of cells.
+
+    reproduced: at least ENOUGH of the cells within error or within CLOSE. same shape, other level: cells in the same
+    order (rank correlation at least ORDERED), ours over printed nearly constant (geometric standard deviation at most
+    SCATTER), and at most a quarter without a number of ours. Else not reproducible as described.
+    """
+    if cells["ours_replicates"].isna().any():
         return NOTHING
-    near = (found["agreement"] == "within error") | ((found["ratio"] - 1).abs() <= CLOSE)
+    near = (cells["agreement"] == "within error") | ((cells["ratio"] - 1).abs() <= CLOSE)
     if near.mean() >= ENOUGH:
         return REPRODUCED_WELL
-    both = found.dropna(subset=["value", "ours"])
-    missing = (found["agreement"] == "no number").mean()
-    if (found["ours_se"] <= 1e-9 * found["ours"]).mean() > 0.5:
+    both = cells.dropna(subset=["value", "ours"])
+    missing = (cells["agreement"] == "no number").mean()
+    if (cells["ours_se"] <= 1e-9 * cells["ours"]).mean() > 0.5:
         return NOT  # an answer that no row changes, such as the zero matrix, has no shape
     ordered = spearman(both["value"], both["ours"]) >= ORDERED
     if ordered and missing <= 1 - ENOUGH and math.exp(np.log(both["ratio"]).std()) <= SCATTER:
@@ -113,7 +119,7 @@ def word_of_one(found: pd.DataFrame) -> str:
 
 
 def verdict(table: Table, folder: Path = REPRODUCED) -> Verdict:
-    """The verdict on a printed table from what is stored."""
+    """Return the verdict on a printed table from what is stored."""
     counted = beside(table, folder)
     both = counted.dropna(subset=["value", "ours"])
     checks = tuple(checks_of(table.key, folder))
@@ -137,6 +143,7 @@ def verdict(table: Table, folder: Path = REPRODUCED) -> Verdict:
 
 
 def _of_method(name: str, group: pd.DataFrame) -> tuple[str, str, float, float]:
+    """Return name, word, fraction within error and median ratio of one estimator."""
     return (
         name,
         word_of_one(group),
@@ -146,6 +153,7 @@ def _of_method(name: str, group: pd.DataFrame) -> tuple[str, str, float, float]:
 
 
 def _worst(both: pd.DataFrame) -> str:
+    """Return the cell with the largest ratio either way, in words."""
     if both.empty:
         return ""
     row = both.loc[np.log(both["ratio"]).abs().idxmax()]
@@ -156,7 +164,7 @@ NAMES = {"model": "Model", "epsilon": "epsilon", "delta": "delta", "n": "n", "d"
 
 
 def cell_name(row: Mapping) -> str:
-    """ "Model 2, n 100, epsilon 0.1, DP-AGL, frobenius" of a row with KEYS and metric."""
+    """Name a cell by its KEYS and metric, such as "Model 2, n 100, epsilon 0.1, DP-AGL, frobenius"."""
     parts = [f"{word} {row[key]}" for key, word in NAMES.items() if row[key]]
     parts += [row[key] for key in ("data", "method") if row[key] and row[key] != "synthetic"]
     return ", ".join([*parts, row["metric"]])
@@ -170,9 +178,10 @@ class Survival:
     """One printed estimator in one metric under a sound calibration.
 
     ratio: geometric mean over cells of sound over as-published error (ours; the printed one where ours has no number).
-    cells: how many. level: geometric mean of the sound error; trivial: what needs no data (inf where it differs by
-    cell). rows, times: rows that the sound error needs for the as-published one, and the multiplier of n;
+    cells: how many. level: geometric mean of the sound error; trivial: error of an answer that needs no data (inf where
+    it differs by cell). rows, times: rows that the sound error needs for the as-published one, and the multiplier of n;
     NaN where it was not computed, inf where the largest n tried is not enough. falls: power of n with which it falls.
+    tried: the largest n.
     """
 
     table: str
@@ -189,17 +198,17 @@ class Survival:
 
     @property
     def survives(self) -> bool:
-        """The sound error is at most a tenth larger, and at least a tenth better than an answer without data."""
+        """Whether the sound error is at most a tenth larger, and at least a tenth below that of no data."""
         return self.ratio <= 1 + CLOSE and self.level <= (1 - CLOSE) * self.trivial
 
 
 def survival(table: Table, folder: Path = REPRODUCED) -> list[Survival]:
-    """Sound beside as published, by estimator and metric."""
-    found = beside(table, folder)
-    found["reached"] = found["ours"].fillna(found["value"])
-    found = found.dropna(subset=["sound", "reached"])
+    """Compare sound with as published, by estimator and metric."""
+    cells = beside(table, folder)
+    cells["reached"] = cells["ours"].fillna(cells["value"])
+    cells = cells.dropna(subset=["sound", "reached"])
     answer = []
-    for (method, metric), group in found.groupby(["method", "metric"], sort=False):
+    for (method, metric), group in cells.groupby(["method", "metric"], sort=False):
         ratio = float(np.exp(np.log(group["sound"] / group["reached"]).mean()))
         level = float(np.exp(np.log(group["sound"]).mean()))
         needed = _needed(table, method, metric, folder)
@@ -208,7 +217,10 @@ def survival(table: Table, folder: Path = REPRODUCED) -> list[Survival]:
 
 
 def _needed(table: Table, method: str, metric: str, folder: Path) -> tuple[float, float, float, float]:
-    """(rows, multiplier of n, power, largest n tried) at Model 1, p = 100, n = 200; Tables 1 and 2 of paper 4 only."""
+    """Return (rows, multiplier of n, power, largest n tried) at Model 1, p = 100, n = 200.
+
+    Only Tables 1 and 2 of Mathematics 2023 have them.
+    """
     law = {"4-table-1": "normal", "4-table-2": "t5"}.get(table.key)
     curve = stored("4-needed", folder)
     if law is None or curve.empty:
@@ -227,12 +239,12 @@ def _needed(table: Table, method: str, metric: str, folder: Path) -> tuple[float
 
 
 def rows_needed(n: np.ndarray, errors: np.ndarray, goal: float) -> float:
-    """Where an error curve along n first falls to ``goal``, interpolated in logarithms; inf beyond its end."""
+    """Return where an error curve along n first falls to ``goal``, interpolated in logarithms; inf beyond its end."""
     below = np.flatnonzero(errors <= goal)
     if not len(below):
         return math.inf
     k = int(below[0])
     if k == 0:
         return float(n[0])
-    share = math.log(errors[k - 1] / goal) / math.log(errors[k - 1] / errors[k])
-    return float(np.exp(np.log(n[k - 1]) + share * np.log(n[k] / n[k - 1])))
+    fraction = math.log(errors[k - 1] / goal) / math.log(errors[k - 1] / errors[k])
+    return float(np.exp(np.log(n[k - 1]) + fraction * np.log(n[k] / n[k - 1])))

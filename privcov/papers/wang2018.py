@@ -42,7 +42,7 @@ NO_SOLUTION = "The noisy matrix is indefinite and this lambda has no solution."
 
 
 def draw(r: str, seed: int, replicate: int) -> Dataset:
-    """Rows of the synthetic set at r, or of a real one, divided by their largest norm."""
+    """Return rows of the synthetic set at r, or of a real one, divided by their largest norm."""
     if r in REAL:
         data = make_dataset(SOURCES.get(r).cls(**REAL[r]), seed=seed)
     else:
@@ -51,7 +51,7 @@ def draw(r: str, seed: int, replicate: int) -> Dataset:
 
 
 def noise(method: str, epsilon: float, n: int, d: int, lam: float, pure: bool) -> tuple[NoiseDistribution, float]:
-    """The printed noise in unit-ball units, and the mean that the paper leaves in."""
+    """Return the printed noise in unit-ball units, and the mean that the paper leaves in."""
     delta = 1 / n
     if method == "Laplace":
         return NoiseDistribution("laplace", 2 * d / (n * epsilon), d), 0.0
@@ -64,12 +64,15 @@ def noise(method: str, epsilon: float, n: int, d: int, lam: float, pure: bool) -
         c = d**2.5 / (n * epsilon * lam**2)
     elif not pure:
         degrees, c = d + 14 * math.log(4 / delta) / epsilon**2, 1 / n
-    law = NoiseDistribution("wishart", 2 * c, d, freedom=degrees - d + 1)
-    return law, law.removed_mean
+    distribution = NoiseDistribution("wishart", 2 * c, d, freedom=degrees - d + 1)
+    return distribution, distribution.removed_mean
 
 
 def penalty(s: np.ndarray, n: int) -> float:
-    """sqrt(log d / n) times the mean variance of the noiseless matrix: the same lambda with noise and without."""
+    """Return lambda: sqrt(log d / n) times the mean variance of the noiseless matrix.
+
+    It is the same with noise and without.
+    """
     return math.sqrt(math.log(len(s)) / n) * float(np.trace(s)) / len(s)
 
 
@@ -79,54 +82,57 @@ def _cell(r: str, epsilon: str, method: str) -> dict[str, str]:
 
 
 def lasso(methods: tuple[str, ...], r: str, seed: int, replicate: int) -> list[Number]:
-    """One replicate of one data set: every method and epsilon, the stated problem solved to a certified gap."""
+    """Compute one replicate of one data set: every method and epsilon, the stated problem solved to a certified gap."""
     data = draw(r, seed, replicate)
     s, pure = clipped_moment(data, n_anchors=0), methods == PURE
     n, d = data.n, data.d
     lam = penalty(s, n)
     base = solved(s, lam, penalise_diagonal=True)
-    found = []
+    numbers = []
     for method in methods:
         rng = stream(seed, "published", 3, method, pure, r, replicate)
         state = rng.bit_generator.state
         for epsilon in EPSILONS:
             rng.bit_generator.state = state  # the same unit draw at every epsilon
-            law, mean = noise(method, float(epsilon), n, d, lam, pure)
-            add = law.draw(rng) + mean * np.eye(d)
+            distribution, mean = noise(method, float(epsilon), n, d, lam, pure)
+            add = distribution.draw(rng) + mean * np.eye(d)
             keys = _cell(r, epsilon, method)
             try:
                 theta = base + add if method == "Output" else solve(s + add, lam, penalise_diagonal=True).precision
             except Infeasible:
-                found.append(Number(keys, "relative", math.nan, NO_SOLUTION))
+                numbers.append(Number(keys, "relative", math.nan, NO_SOLUTION))
                 continue
             if theta is None:
-                found.append(Number(keys, "relative", math.nan, "The solver did not converge."))
+                numbers.append(Number(keys, "relative", math.nan, "The solver did not converge."))
                 continue
             error = matrix_norm(theta - base, "frobenius") / matrix_norm(base, "frobenius")
-            found.append(Number(keys, "relative", error))
-    return found
+            numbers.append(Number(keys, "relative", error))
+    return numbers
 
 
 def stopped(r: str, seed: int, replicate: int) -> list[Number]:
-    """The same with Laplace and Gaussian noise, by paper 2's loop stopped after `STOP` iterations, rho = 100."""
+    """Compute the same with Laplace and Gaussian noise, by a loop that is stopped.
+
+    It is the loop of Su et al. 2019 after `STOP` iterations, rho = 100.
+    """
     data = draw(r, seed, replicate)
     s, n, d = clipped_moment(data, n_anchors=0), data.n, data.d
     lam = penalty(s, n)
     base = published_admm(s, lam, iterations=STOP).precision
-    found = []
+    numbers = []
     for method in ("Laplace", "Gaussian"):
         rng = stream(seed, "published", 3, method, method == "Laplace", r, replicate)
         state = rng.bit_generator.state
         for epsilon in EPSILONS:
             rng.bit_generator.state = state
-            law, _ = noise(method, float(epsilon), n, d, lam, method == "Laplace")
-            theta = published_admm(s + law.draw(rng), lam, iterations=STOP).precision
+            distribution, _ = noise(method, float(epsilon), n, d, lam, method == "Laplace")
+            theta = published_admm(s + distribution.draw(rng), lam, iterations=STOP).precision
             error = matrix_norm(theta - base, "frobenius") / matrix_norm(base, "frobenius")
-            found.append(Number(_cell(r, epsilon, method), "relative", error))
-    return found
+            numbers.append(Number(_cell(r, epsilon, method), "relative", error))
+    return numbers
 
 
-# The printed method -> the one whose sound form stands beside it.
+# The printed method -> the registered one with which it is compared in its sound form.
 SOUND = {
     "Laplace": "glasso-laplace", "Output": "output-perturbation", "Gaussian": "glasso-gaussian",
 }  # fmt: skip
@@ -206,18 +212,21 @@ BOTH = ("3-table-1", "3-table-2")
 
 
 def _synthetic(table: str, method: str, folder: Path) -> pd.DataFrame:
-    found = cells(TABLES, table, folder=folder)
-    found = found[(found["data"] == "synthetic") & (found["method"] == method)].copy()
+    rows = cells(TABLES, table, folder=folder)
+    rows = rows[(rows["data"] == "synthetic") & (rows["method"] == method)].copy()
     for name in ("r", "epsilon"):
-        found[name] = found[name].astype(float)
-    return found
+        rows[name] = rows[name].astype(float)
+    return rows
 
 
 @check("3-laplace-scale", "3-table-1")
 def laplace_scale(folder: Path) -> Check:
-    """error * r * epsilon is constant when the error is proportional to noise of scale 2d/(n epsilon) and n = r d."""
-    found = _synthetic("3-table-1", "Laplace", folder)
-    product = found["value"] * found["r"] * found["epsilon"]
+    """Check that error * r * epsilon is constant.
+
+    So it is when the error is proportional to noise of scale 2d/(n epsilon) and n = r d.
+    """
+    table = _synthetic("3-table-1", "Laplace", folder)
+    product = table["value"] * table["r"] * table["epsilon"]
     numbers = {"smallest": float(product.min()), "largest": float(product.max())}
     holds = numbers["largest"] / numbers["smallest"] < 1.15
     verdict = (
@@ -232,7 +241,10 @@ def laplace_scale(folder: Path) -> Check:
 
 @check("3-colon-genes", "3-table-1")
 def colon_genes(folder: Path) -> Check:
-    """Colon's Laplace errors times epsilon over those of the synthetic sets times r gives n/d, and n = 62 gives d."""
+    """Derive Colon's number of genes d from its Laplace errors.
+
+    Its errors times epsilon over those of the synthetic sets times r give n/d, and n = 62 gives d.
+    """
     synthetic = _synthetic("3-table-1", "Laplace", folder)
     constant = float(np.mean(synthetic["value"] * synthetic["r"] * synthetic["epsilon"]))
     colon = cells(TABLES, "3-table-1", folder=folder)
@@ -253,7 +265,10 @@ def colon_genes(folder: Path) -> Check:
 
 @check("3-no-solution", *BOTH)
 def no_solution(folder: Path) -> Check:
-    """As described, Laplace noise leaves nothing to solve; a stopped loop gives errors of the printed shape."""
+    """Check that Laplace noise, as described, leaves nothing to solve.
+
+    A stopped loop gives errors of the printed shape.
+    """
     question = "Is there a solution behind the printed Laplace errors?"
     rows = literal("3-table-1", folder)
     rows = rows[(rows["method"] == "Laplace") & (rows["data"] == "synthetic")]
@@ -263,40 +278,41 @@ def no_solution(folder: Path) -> Check:
     numbers: dict[str, float] = {"runs": tried, "without a solution": int(rows["failed"].sum())}
     loop = literal("3-stopped", folder)
     loop = loop[loop["method"] == "Laplace"]
-    told = ""
+    sentence = ""
     if len(loop):
         product = loop["value"] * loop["r"].astype(float) * loop["epsilon"].astype(float)
         numbers |= {"loop, smallest product": float(product.min()), "loop, largest product": float(product.max())}
-        told = (
-            " The loop of paper 2, stopped after 2,000 iterations, gives numbers all the same, with error x r x "
-            f"epsilon between {product.min():.1f} and {product.max():.1f}."
+        sentence = (
+            " The loop of Su et al. 2019, stopped after 2,000 iterations, gives numbers all the same, with error x r "
+            f"x epsilon between {product.min():.1f} and {product.max():.1f}."
         )
-    share = numbers["without a solution"] / tried
+    fraction = numbers["without a solution"] / tried
     verdict = (
-        f"With our lambda {share:.0%} of {tried} runs have no solution, because the noisy matrix is indefinite.{told}"
+        f"With our lambda {fraction:.0%} of {tried} runs have no solution, because the noisy matrix is "
+        f"indefinite.{sentence}"
     )
     return Check(
-        "3-no-solution", BOTH, question, share > 0.5, verdict, numbers,
+        "3-no-solution", BOTH, question, fraction > 0.5, verdict, numbers,
         "with this noise the lasso has no solution, and a number is where some loop stood",
     )  # fmt: skip
 
 
 @check("3-wishart-zero", *BOTH)
 def wishart_zero(folder: Path) -> Check:
-    """A relative error near 1 is that of the zero matrix."""
-    found = cells(TABLES, *BOTH, folder=folder)
-    found = found[(found["data"] == "synthetic") & (found["method"] == "Wishart")]
-    numbers = {"smallest printed": float(found["value"].min()), "largest printed": float(found["value"].max())}
-    ours = found.dropna(subset=["ours"])
-    told = ""
+    """Check whether the relative errors are near 1, which is that of the zero matrix."""
+    table = cells(TABLES, *BOTH, folder=folder)
+    table = table[(table["data"] == "synthetic") & (table["method"] == "Wishart")]
+    numbers = {"smallest printed": float(table["value"].min()), "largest printed": float(table["value"].max())}
+    ours = table.dropna(subset=["ours"])
+    sentence = ""
     if len(ours):
         numbers |= {"smallest of ours": float(ours["ours"].min()), "largest of ours": float(ours["ours"].max())}
-        told = f" Ours lie between {numbers['smallest of ours']:.3f} and {numbers['largest of ours']:.3f}."
+        sentence = f" Ours lie between {numbers['smallest of ours']:.3f} and {numbers['largest of ours']:.3f}."
     holds = numbers["smallest printed"] > 0.95 and numbers["largest printed"] < 1.05
     verdict = (
-        f"All {len(found)} printed errors lie between {numbers['smallest printed']:.4f} and "
+        f"All {len(table)} printed errors lie between {numbers['smallest printed']:.4f} and "
         f"{numbers['largest printed']:.4f}; the zero matrix has 1. The mean of the noise stays on the diagonal and "
-        f"drives the answer to zero.{told}"
+        f"drives the answer to zero.{sentence}"
     )
     return Check(
         "3-wishart-zero", BOTH, "Does Wishart noise just return zero?", holds, verdict, numbers,
@@ -306,18 +322,18 @@ def wishart_zero(folder: Path) -> Check:
 
 @check("3-gaussian-flat", "3-table-2")
 def gaussian_flat(folder: Path) -> Check:
-    """Three times less noise, and an error that hardly moves, and grows with r."""
-    found = _synthetic("3-table-2", "Gaussian", folder)
-    numbers = {"slope in epsilon": _mean_slope(found, "epsilon", "r"), "slope in r": _mean_slope(found, "r", "epsilon")}
-    ours = found.dropna(subset=["ours"])
-    told = ""
-    if len(ours) == len(found):
-        numbers["slope in epsilon, ours"] = _mean_slope(found, "epsilon", "r", "ours")
-        told = f" Ours has slope {numbers['slope in epsilon, ours']:.2f} in epsilon."
+    """Check whether the error hardly moves with three times less noise, and grows with r."""
+    table = _synthetic("3-table-2", "Gaussian", folder)
+    numbers = {"slope in epsilon": _mean_slope(table, "epsilon", "r"), "slope in r": _mean_slope(table, "r", "epsilon")}
+    ours = table.dropna(subset=["ours"])
+    sentence = ""
+    if len(ours) == len(table):
+        numbers["slope in epsilon, ours"] = _mean_slope(table, "epsilon", "r", "ours")
+        sentence = f" Ours has slope {numbers['slope in epsilon, ours']:.2f} in epsilon."
     holds = abs(numbers["slope in epsilon"]) < 0.2 and numbers["slope in r"] > 0.1
     verdict = (
         f"The printed error moves with epsilon to the power {numbers['slope in epsilon']:.2f} and with r to the power "
-        f"{numbers['slope in r']:+.2f}; noise alone would give -1 and -1.{told}"
+        f"{numbers['slope in r']:+.2f}; noise alone would give -1 and -1.{sentence}"
     )
     return Check(
         "3-gaussian-flat", ("3-table-2",), "Do the Gaussian errors follow the noise?", holds, verdict, numbers,
@@ -325,8 +341,8 @@ def gaussian_flat(folder: Path) -> Check:
     )  # fmt: skip
 
 
-def _mean_slope(found: pd.DataFrame, along: str, by: str, value: str = "value") -> float:
-    return float(np.mean([slope(group[along], group[value]) for _, group in found.groupby(by)]))
+def _mean_slope(table: pd.DataFrame, along: str, by: str, value: str = "value") -> float:
+    return float(np.mean([slope(group[along], group[value]) for _, group in table.groupby(by)]))
 
 
 CHECKS = (laplace_scale, colon_genes, no_solution, wishart_zero, gaussian_flat)

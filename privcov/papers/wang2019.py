@@ -46,8 +46,8 @@ def _keys(panel: str, n: int, sparsity: float, d: int, epsilon: float) -> dict[s
 
 
 def figure(panel: str, seed: int, replicate: int) -> list[Number]:
-    """One replicate of a panel: printed noise and threshold, entries of the diagonal too, relative to U."""
-    found = []
+    """Compute one replicate of a panel: printed noise and threshold, entries of the diagonal too, relative to U."""
+    numbers = []
     for sparsity, d, epsilon in PANELS[panel]:
         for n in ROWS:
             data = make_dataset(SOURCES.get("sparse-covariance").cls(n=n, d=d, sparsity=sparsity), seed=seed,
@@ -61,8 +61,8 @@ def figure(panel: str, seed: int, replicate: int) -> list[Number]:
             answer = clip_psd(np.where(np.abs(noisy) > papers_threshold(GAMMA, scale, d, n), noisy, 0.0))
             truth = truth_of(data).covariance
             error = matrix_norm(answer - truth, "spectral") / matrix_norm(truth, "spectral")
-            found.append(Number(_keys(panel, n, sparsity, d, epsilon), SPECTRAL, error))
-    return found
+            numbers.append(Number(_keys(panel, n, sparsity, d, epsilon), SPECTRAL, error))
+    return numbers
 
 
 def _plan(setting: tuple[float, int, float], n: int, replicates: int, seed: int) -> Plan:
@@ -83,15 +83,15 @@ def _read(panel: str, n: int, setting: tuple[float, int, float], row: Mapping) -
 
 
 def _points() -> tuple[Point, ...]:
-    found = []
+    points = []
     for panel, settings in PANELS.items():
-        found.append(Point(panel, {}, partial(figure, panel)))
+        points.append(Point(panel, {}, partial(figure, panel)))
         for setting in settings:
             for n in ROWS:
                 name = f"{panel}, sparsity {setting[0]:g}, p = {setting[1]}, epsilon {setting[2]:g}, n = {n}"
                 at = partial(_plan, setting, n), partial(_read, panel, n, setting)
-                found.append(Point(name, {}, None, *at))
-    return tuple(found)
+                points.append(Point(name, {}, None, *at))
+    return tuple(points)
 
 
 TABLES = (
@@ -114,11 +114,14 @@ VIEWS = {"1-figure-1": View("n", SPECTRAL, at=3_000, strength=float)}
 SLIGHTLY = 2.0  # "only slightly": not even doubled from p = 50 to 500
 
 
-def ends(found: pd.DataFrame, along: str) -> float:
-    """Mean over n of the error at the largest value over that at the smallest; NaN where nothing is stored."""
-    if found.empty:
+def ends(cells: pd.DataFrame, along: str) -> float:
+    """Return the mean over n of the error at the largest value over that at the smallest.
+
+    NaN where nothing is stored.
+    """
+    if cells.empty:
         return float("nan")
-    table = found.pivot_table(index="n", columns=along, values="value")
+    table = cells.pivot_table(index="n", columns=along, values="value")
     return float((table.iloc[:, -1] / table.iloc[:, 0]).mean())
 
 
@@ -128,23 +131,23 @@ def _one(
     panel: str,
     along: str,
     judge: Callable[[float], bool],
-    told: Callable[[dict[str, float]], str],
+    words: Callable[[dict[str, float]], str],
     folder: Path,
 ) -> Check:
     ratios = {v: ends(_with_sparsity(curve_cells("1-figure-1", folder, v, panel)), along) for v in (LITERAL, SOUND)}
     if not np.isfinite(ratios[LITERAL]):
         return Check(key, ("1-figure-1",), question, None, NOT_COMPUTED, {})
     numbers = {f"ratio of the ends, {variant}": value for variant, value in ratios.items()}
-    return Check(key, ("1-figure-1",), question, bool(judge(ratios[LITERAL])), told(ratios), numbers)
+    return Check(key, ("1-figure-1",), question, bool(judge(ratios[LITERAL])), words(ratios), numbers)
 
 
-def _with_sparsity(found: pd.DataFrame) -> pd.DataFrame:
-    return found.assign(sparsity=pd.to_numeric(found["data"].str.removeprefix("sparsity "), errors="coerce"))
+def _with_sparsity(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(sparsity=pd.to_numeric(table["data"].str.removeprefix("sparsity "), errors="coerce"))
 
 
 @check("1-denser", "1-figure-1")
 def denser(folder: Path) -> Check:
-    """Error at sparsity 0.5 over that at 0.1."""
+    """Compare the error at sparsity 0.5 with that at 0.1."""
     return _one(
         "1-denser", "Finding 1: is the error larger when the covariance is denser?", "left", "sparsity",
         lambda ratio: ratio > 1.02,
@@ -156,7 +159,7 @@ def denser(folder: Path) -> Check:
 
 @check("1-dimension", "1-figure-1")
 def dimension(folder: Path) -> Check:
-    """Error at p = 500 over that at p = 50."""
+    """Compare the error at p = 500 with that at p = 50."""
     return _one(
         "1-dimension", "Finding 2: does the dimension matter only slightly?", "middle", "d",
         lambda ratio: ratio < SLIGHTLY,
@@ -168,7 +171,10 @@ def dimension(folder: Path) -> Check:
 
 @check("1-epsilon", "1-figure-1")
 def larger_epsilon(folder: Path) -> Check:
-    """Error at epsilon = 2 over that at 0.1; the text calls larger epsilon more private and the error larger."""
+    """Compare the error at epsilon = 2 with that at 0.1.
+
+    The text calls larger epsilon more private and the error larger.
+    """
     return _one(
         "1-epsilon", "Finding 3: is the error larger when epsilon is larger, as the text says?", "right", "epsilon",
         lambda ratio: ratio > 1,

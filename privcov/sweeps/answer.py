@@ -1,4 +1,4 @@
-"""The answer to "which epsilon do I need?", and the sentence that says it."""
+"""The answer to "which epsilon do I need?", and the sentence that states it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,18 @@ LARGE = {"epsilon": 10.0, "rho": 5.0}
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What `privcov.sweeps.solve.smallest` found. ``print(answer)`` is the sentence.
+    """Result of `privcov.sweeps.solve.smallest`; ``print(answer)`` prints it as a sentence.
 
-    level:    the smallest level found, or None. interval: 95 % Monte-Carlo interval, None at an end that the searched
-              range does not hold. below: the target is met at the lowest level that was searched.
+    lever:    the quantity whose smallest value was searched for: "rho", "epsilon" or "n".
+    level:    its smallest value, or None. interval: 95 % Monte-Carlo interval, None at an end that the searched range
+              does not hold. below: the target is met at the lowest level that was searched.
+    method:   the entry's label; title: the label of the method's card. norm, against: of the error.
     curve:    columns level, mean, low, high (pointwise 95 % t-band of the mean), one row per level that was run.
     parts:    mean relative errors without noise: sampling, clipped, unclipped, diagonal (see `solve`).
     n, d:     of the data; with lever "n", n is the largest that was tried.
+    searched: lowest and highest level of the search.
     rises_again: a larger level whose mean error is above the target again, or None.
+    problem:  why a run gave no matrix, or "".
     """
 
     lever: str
@@ -56,14 +60,14 @@ class Answer:
 
     @property
     def status(self) -> str:
-        """ "trivial" (the zero matrix meets the target), "found" or "not achievable"."""
+        """The outcome: "trivial" (the zero matrix meets the target), "found" or "not achievable"."""
         if self.target >= 1:
             return "trivial"
         return "not achievable" if self.level is None else "found"
 
     @property
     def reason(self) -> str:
-        """What decides where no level was found: failed, sampling, clipping, method or noise; "" otherwise."""
+        """What prevents a level: failed, sampling, clipping, method or noise; "" where one was found."""
         if self.status != "not achievable":
             return ""
         if self.problem:
@@ -76,6 +80,7 @@ class Answer:
 
     @property
     def _aim(self) -> str:
+        """The target in words."""
         what = f"a relative {NORM_NAMES[self.norm]} error of {_percent(self.target)} {REFERENCE_NAMES[self.against]}"
         return what + " on average"
 
@@ -128,11 +133,11 @@ class Answer:
         if self.reason == "failed":
             return f"{self.title} gave no matrix ({self.problem.rstrip('.')})"
         if self.reason == "sampling":
-            share = parts["sampling"]
-            text = f"sampling error alone is {_percent(share)}, above the {target} asked for, whatever the guarantee"
+            part = parts["sampling"]
+            text = f"sampling error alone is {_percent(part)}, above the {target} asked for, whatever the guarantee"
             if self.lever != "n":
                 # Sampling error falls like 1 / sqrt(n).
-                rows = self.n * (share / self.target) ** 2
+                rows = self.n * (part / self.target) ** 2
                 text += f"; at least about {shown(rows, up=True, whole=True, digits=2)} rows are needed"
             return text
         if self.reason == "clipping":
@@ -154,31 +159,31 @@ class Answer:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should also know."""
-        found = []
+        """Further remarks on the result, a sentence each."""
+        remarks = []
         if self.status == "not achievable" and self.interval[0] is not None:
-            found.append(
+            remarks.append(
                 "This is within Monte-Carlo error: the 95 % interval of the mean error reaches the target. "
                 "Take more replicates to be sure."
             )
         if self.status == "found":
             if self.parts.get("diagonal", 2.0) <= self.target:
-                found.append(
+                remarks.append(
                     f"The diagonal of the sample alone, which denies every relation between columns, is "
                     f"{_percent(self.parts['diagonal'])} off: this target asks for no covariances."
                 )
             if self.rises_again is not None:
-                found.append(
+                remarks.append(
                     f"The mean error is above the target again at {self.lever} = {shown(self.rises_again)}: the curve "
                     "is not monotone here."
                 )
             if self.lever in LARGE and self._found > LARGE[self.lever]:
-                found.append(f"A {self.lever} of {self._level()} promises very little to a single person.")
-        return tuple(found)
+                remarks.append(f"A {self.lever} of {self._level()} promises very little to a single person.")
+        return tuple(remarks)
 
 
 def metric_name(metric: str) -> str:
-    """A metric of a plan, such as "relative-frobenius-to-truth", for people."""
+    """Return the name of a metric of a plan, such as "relative-frobenius-to-truth", in words."""
     if metric in _CLASSIFIED:
         return _CLASSIFIED[metric]
     name = metric.removeprefix("relative-")
@@ -187,11 +192,11 @@ def metric_name(metric: str) -> str:
 
 
 def shown(value: float, *, up: bool = False, whole: bool = False, digits: int = 3) -> str:
-    """So many significant digits; up: never below the value, else never above it."""
+    """Write a number with so many significant digits, rounded up (``up``) or down, never the other way."""
     rounding = ROUND_CEILING if up else ROUND_FLOOR
     text = Context(prec=digits, rounding=rounding).create_decimal(Decimal(f"{value:.12g}"))
     return f"{int(text):,}" if whole else f"{float(text):.{digits}g}"
 
 
-def _percent(share: float) -> str:
-    return "0 %" if abs(share) < 1e-9 else f"{100 * share:.3g} %"
+def _percent(fraction: float) -> str:
+    return "0 %" if abs(fraction) < 1e-9 else f"{100 * fraction:.3g} %"

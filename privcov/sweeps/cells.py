@@ -1,4 +1,4 @@
-"""The cells of an experiment: one method, on one draw of rows, under one guarantee. And what the store has of them."""
+"""The cells of an experiment (one method, on one draw of rows, under one guarantee), and those that a store has."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TAKEN = ("source", "method", "guarantee", "epsilon", "delta", "rho", "replicate
 
 
 def build_entry(entry: Entry) -> tuple[str, Method, dict]:
-    """(label, built method, options) of one entry of a plan's ``methods``."""
+    """Return (label, built method, options) of one entry of a plan's ``methods``."""
     key, given = (entry, {}) if isinstance(entry, str) else entry
     options = {k: given[k] for k in _OPTIONS if k in given}
     own = {k: v for k, v in given.items() if k not in options}
@@ -39,12 +39,12 @@ def build_entry(entry: Entry) -> tuple[str, Method, dict]:
 
 
 def column_of(name: str) -> str:
-    """The column of the table that holds a varied name."""
+    """Return the column of the table that holds a varied name."""
     return f"source_{name}" if name in _TAKEN else name
 
 
 class Cell(list):
-    """The rows of the table that one method run fills, one per metric.
+    """Rows of the table that one method run fills, one per metric.
 
     reused: they came from the store. plan, position: which of several plans, and where in its table.
     """
@@ -62,11 +62,11 @@ class Cell(list):
 def cells(
     plans: Sequence[Plan], store: Store | None = None, *, workers: int | None = None, stop: Event | None = None
 ) -> Generator[Cell, None, None]:
-    """The method runs of plans: first what the store has, then the others in the order in which they are finished.
+    """Run the methods of plans and yield the cells: stored ones first, then the others as they are finished.
 
-    Rows are drawn when a cell first needs them, so what is all in the store costs no drawing. Small work is done here;
-    `privcov.engine` does the rest. Only the caller's process writes the store, each cell when it arrives. stop: when it
-    is set, no further cell comes.
+    Rows are drawn when a cell first needs them, so nothing is drawn where the store has every cell. Small work is done
+    in this process, the rest by `privcov.engine`. Only the caller's process writes the store, each cell when it
+    arrives. After ``stop`` is set, no further cell comes.
     """
     lists = [_List(plan) for plan in plans]
     starts = [0, *itertools.accumulate(len(one) for one in lists)]
@@ -75,35 +75,35 @@ def cells(
         for draw in one.draws(start):
             missing = []
             for run in draw.runs:
-                found = None if store is None else store.get(one.keys(run.position - start))
-                if found is None:
+                results = None if store is None else store.get(one.keys(run.position - start))
+                if results is None:
                     missing.append(run)
                 else:
-                    yield one.cell(run.position - start, found, which, reused=True)
+                    yield one.cell(run.position - start, results, which, reused=True)
             if missing:
                 draws.append(dataclasses.replace(draw, runs=tuple(missing)))
-    for position, found in computed(draws, workers, stop):
+    for position, results in computed(draws, workers, stop):
         which = bisect.bisect_right(starts, position) - 1
         one, own = lists[which], position - starts[which]
         if store is not None:
-            store.put(one.keys(own), found)
-        yield one.cell(own, found, which, reused=False)
+            store.put(one.keys(own), results)
+        yield one.cell(own, results, which, reused=False)
 
 
 def count_known(plan: Plan, store: Store) -> int:
-    """How many method runs of a plan the store already has."""
+    """Return how many method runs of a plan the store already has."""
     one = _List(plan)
     return sum(store.get(one.keys(position)) is not None for position in range(len(one)))
 
 
 def rows_of(plan: Plan, replicate: int) -> list[dict]:
-    """The rows of the table that belong to one replicate, computed here."""
+    """Compute the rows of the table that belong to one replicate, in this process."""
     one = _List(plan)
     rows: list[dict] = []
     for draw in one.draws(0):
         if draw.replicate == replicate:
-            for position, found in fill_draw(draw):
-                rows += one.cell(position, found, 0, reused=False)
+            for position, results in fill_draw(draw):
+                rows += one.cell(position, results, 0, reused=False)
     return rows
 
 
@@ -121,21 +121,27 @@ class _List:
         return self.plan.replicates * len(self.spots) * len(self.pairs)
 
     def _at(self, position: int) -> tuple:
+        """Return (replicate, spot, method, guarantee) of a position."""
         place, pair = divmod(position, len(self.pairs))
         replicate, spot = divmod(place, len(self.spots))
         return replicate, self.spots[spot], *self.pairs[pair]
 
     def keys(self, position: int) -> list[bytes]:
+        """Return the key of the store for every metric of one run."""
         replicate, (*_, spot), (*_, part), (_, level) = self._at(position)
         return [key_of(spot, part, level, replicate, metric) for metric in self.plan.metrics]
 
-    def cell(self, position: int, found: list[tuple], which: int, *, reused: bool) -> Cell:
+    def cell(self, position: int, results: list[tuple], which: int, *, reused: bool) -> Cell:
+        """Return the cell of one run from its values."""
         replicate, (named, *_), (label, *_), (guarantee, _) = self._at(position)
-        rows = _rows(label, guarantee, replicate, self.plan.metrics, found)
+        rows = _rows(label, guarantee, replicate, self.plan.metrics, results)
         return Cell([{"source": self.plan.source, **named, **row} for row in rows], reused, position, which)
 
     def draws(self, start: int) -> Iterator[Draw]:
-        """All of them, whatever the store has; points with equal rows share one. start: position of the first run."""
+        """Yield all draws, whatever the store has; points with equal rows share one.
+
+        start: position of the first run.
+        """
         plan, position = self.plan, start
         noise_seed = plan.seed if plan.noise_seed is None else plan.noise_seed
         for replicate in range(plan.replicates):
@@ -150,14 +156,14 @@ class _List:
 
 
 def _entries(plan: Plan) -> Iterator[tuple[str, Method, dict]]:
-    """`build_entry` of every method; for classification each measures the class means."""
+    """Build every method; for classification each measures the class means."""
     more = {} if plan.sizes is None else {"centre": "classes"}
     for label, method, options in map(build_entry, plan.methods):
         yield label, method, options | more
 
 
 def _spots(plan: Plan) -> Iterator[tuple]:
-    """(columns of the table, source, row bound, its part of the key) of every point."""
+    """Yield (columns of the table, source, row bound, its part of the key) of every point."""
     split = "" if plan.sizes is None else json.dumps(dataclasses.asdict(plan.sizes), sort_keys=True)
     noise = "" if plan.noise_seed in (None, plan.seed) else f"noise {plan.noise_seed}"
     for point in plan.points():
@@ -179,10 +185,9 @@ def cells_on(
     seed: int,
     row_bounds: Sequence[float] = (),
 ) -> Generator[Cell, None, None]:
-    """The same for rows that no registered source can make again: replicates redraw the noise only; nothing is kept.
+    """Yield the cells for rows that no registered source can draw again; replicates redraw the noise only.
 
-    These may be rows of an upload: they are never handed to another process nor to a cluster.
-
+    Nothing is kept. These may be rows of an upload, so they are never sent to another process or to a cluster.
     row_bounds: values of R to vary, or () for the data set's own.
     """
     built = [build_entry(m) for m in methods]
@@ -192,19 +197,21 @@ def cells_on(
         for (named, rows), (label, method, options), guarantee in itertools.product(points, built, guarantees):
             if not method.card.refuses(guarantee.kind):
                 measure = to_reference(rows)
-                found = fill(rows, measure, method, options, guarantee, metrics, seed, replicate)
-                filled = _rows(label, guarantee, replicate, metrics, found)
+                results = fill(rows, measure, method, options, guarantee, metrics, seed, replicate)
+                filled = _rows(label, guarantee, replicate, metrics, results)
                 yield Cell([{**named, **row} for row in filled], False, next(position))
 
 
-def _rows(label: str, guarantee: Guarantee, replicate: int, metrics: list, found: list[tuple]) -> list[dict]:
+def _rows(label: str, guarantee: Guarantee, replicate: int, metrics: list, results: list[tuple]) -> list[dict]:
+    """Return the rows of the table for one run, one per metric."""
     named = {"method": label, **_columns(guarantee), "replicate": replicate}
     return [
         {**named, "target": target, "metric": metric, "value": value, "problem": text}
-        for metric, (target, value, text) in zip(metrics, found, strict=True)
+        for metric, (target, value, text) in zip(metrics, results, strict=True)
     ]
 
 
 def _columns(guarantee: Guarantee) -> dict:
+    """Return the columns that describe a guarantee."""
     empty = {"guarantee": guarantee.kind, "epsilon": float("nan"), "delta": float("nan"), "rho": float("nan")}
     return empty if isinstance(guarantee, NoPrivacy) else {**empty, **vars(guarantee)}

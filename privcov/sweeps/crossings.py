@@ -1,4 +1,4 @@
-"""Who is better where, in words: only where replicates on the same rows tell, and "no clear winner" elsewhere."""
+"""Which of two series is better where, in words: only where paired replicates show it, else "no clear winner"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from privcov import checks
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two series at every x where both have values.
+    """Two series compared at every x where both have values.
 
     xs: increasing. signs: -1 where ``first`` has the clearly smaller mean error, 1 where ``second`` has, 0 where the
     paired interval holds zero. crossings: (last x of the old order, first x of the new, the series that overtakes).
@@ -31,9 +31,9 @@ class Comparison:
 
 
 def paired_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """Interval for the mean of paired differences (Student's t over replicates).
+    """Return an interval for the mean of paired differences (Student's t over replicates).
 
-    Unbounded for fewer than two replicates: one draw says nothing about chance.
+    It is unbounded for fewer than two replicates, because one draw shows nothing about chance.
     """
     checks.strictly_between("level", level, 0.0, 1.0, "0.95 is usual.")
     d = np.asarray(differences, dtype=float)
@@ -44,9 +44,9 @@ def paired_interval(differences: ArrayLike, level: float = 0.95) -> tuple[float,
 
 
 def compare(table: pd.DataFrame, first: str, second: str, level: float = 0.95) -> Comparison:
-    """table: columns series, x, replicate, value. Replicates of one number share their rows, so they are paired.
+    """Compare two series of a table with the columns series, x, replicate and value.
 
-    Cells without a value leave their pair out.
+    Replicates of one number share their rows, so they are paired. Cells without a value leave their pair out.
     """
     wide = [
         table[table["series"] == name].dropna(subset=["value"]).set_index(["x", "replicate"])["value"]
@@ -69,43 +69,44 @@ def compare(table: pd.DataFrame, first: str, second: str, level: float = 0.95) -
 
 
 def all_pairs(table: pd.DataFrame, level: float = 0.95) -> list[Comparison]:
-    """Every pair of series, in the order in which they first appear; pairs that share no x are left out."""
-    found = (compare(table, *pair, level) for pair in itertools.combinations(table["series"].unique(), 2))
-    return [c for c in found if c.xs]
+    """Compare every pair of series, in the order in which they first appear, except pairs that share no x."""
+    comparisons = (compare(table, *pair, level) for pair in itertools.combinations(table["series"].unique(), 2))
+    return [c for c in comparisons if c.xs]
 
 
 def sentence(
-    found: Comparison,
+    comparison: Comparison,
     x_name: str,
     number: Callable[[float], str] = lambda v: f"{v:.3g}",
     labels: dict | None = None,
 ) -> str:
-    """One sentence about a pair. number: how an x is written; labels: names of the series."""
-    name = {k: (labels or {}).get(k, k) for k in (found.first, found.second)}
-    if found.crossings:
+    """Describe a comparison in one sentence. number: how an x is written; labels: names of the series."""
+    name = {k: (labels or {}).get(k, k) for k in (comparison.first, comparison.second)}
+    if comparison.crossings:
         parts = []
-        for low, high, winner in found.crossings:
-            loser = found.second if winner == found.first else found.first
+        for low, high, winner in comparison.crossings:
+            loser = comparison.second if winner == comparison.first else comparison.first
             parts.append(f"{name[winner]} overtakes {name[loser]} between {x_name} = {number(low)} and {number(high)}")
-        return _capital("; ".join(parts)) + "." + _unclear(found)
-    clear = [s for s in found.signs if s]
+        return _capital("; ".join(parts)) + "." + _unclear(comparison)
+    clear = [s for s in comparison.signs if s]
     if not clear:
-        return f"No clear winner between {name[found.first]} and {name[found.second]}."
-    winner, loser = (found.first, found.second) if clear[0] < 0 else (found.second, found.first)
-    won = [x for x, s in zip(found.xs, found.signs, strict=True) if s]
-    if len(won) == len(found.xs):
+        return f"No clear winner between {name[comparison.first]} and {name[comparison.second]}."
+    winner, loser = (comparison.first, comparison.second) if clear[0] < 0 else (comparison.second, comparison.first)
+    won = [x for x, s in zip(comparison.xs, comparison.signs, strict=True) if s]
+    if len(won) == len(comparison.xs):
         where = "everywhere" if len(won) > 1 else f"at {x_name} = {number(won[0])}"
         return f"{_capital(name[winner])} is better than {name[loser]} {where}."
-    at = f"at {x_name} = {number(won[0])}" if len(won) == 1 else f"at {len(won)} of {len(found.xs)} points"
+    at = f"at {x_name} = {number(won[0])}" if len(won) == 1 else f"at {len(won)} of {len(comparison.xs)} points"
     span = "" if len(won) == 1 else f" ({x_name} from {number(won[0])} to {number(won[-1])})"
     return f"{_capital(name[winner])} is better than {name[loser]} {at}{span}; no clear winner at the others."
 
 
-def _unclear(found: Comparison) -> str:
-    unclear = found.signs.count(0)
+def _unclear(comparison: Comparison) -> str:
+    """Return a sentence on the points without a clear winner, or ""."""
+    unclear = comparison.signs.count(0)
     if not unclear:
         return ""
-    return f" No clear winner at {unclear} of {len(found.signs)} points."
+    return f" No clear winner at {unclear} of {len(comparison.signs)} points."
 
 
 def _capital(text: str) -> str:

@@ -38,7 +38,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Draw:
-    """A task: rows that are drawn once, and the method runs on them that the store does not have. Arrays travel never.
+    """One task: rows that are drawn once, and the method runs on them that the store does not have. It holds no arrays.
 
     noise_seed: of the noise alone. sizes: of a classification plan, else None.
     """
@@ -53,12 +53,12 @@ class Draw:
 
     @property
     def size(self) -> float:
-        """Long draws and short ones apart, no more."""
+        """A rough measure that only separates long draws from short ones."""
         return getattr(self.source, "n", 1) * getattr(self.source, "d", 1) * len(self.runs)
 
 
 def computed(draws: list[Draw], workers: int | None, stop: Event | None) -> Iterator[tuple[int, list]]:
-    """(position, what `fill` found) of every run: here, run by run, until starting processes is worth it."""
+    """Yield (position, result of `fill`) of every run, in this process until starting others is worth it."""
     todo = deque(draws)
     count = engine.workers() if workers is None else workers
     if not engine.remote():
@@ -69,22 +69,22 @@ def computed(draws: list[Draw], workers: int | None, stop: Event | None) -> Iter
         # figure still grows replicate by replicate.
         tasks = [part for draw in todo for part in _parts(draw, math.ceil(4 * count / len(todo)))]
         tasks.sort(key=lambda draw: (draw.replicate, -draw.size))
-        with contextlib.closing(engine.each(fill_draw, tasks, workers=count, patience=0, stop=stop)) as found:
-            for _, several in found:
+        with contextlib.closing(engine.each(fill_draw, tasks, workers=count, patience=0, stop=stop)) as batches:
+            for _, several in batches:
                 yield from several
 
 
 def _computed_here(todo: deque[Draw], *, alone: bool, stop: Event | None) -> Iterator[tuple[int, list]]:
-    """The runs of ``todo`` from its front; what is left in it when this ends is worth processes, or was stopped."""
+    """Yield the runs of ``todo`` from its front, until the rest is worth processes or the work is stopped."""
     pace, patience = engine.Pace(), engine.patience()
     left = sum(len(draw.runs) for draw in todo)
     while todo:
         draw = todo.popleft()
         begun = time.perf_counter()
-        for done, (position, found) in enumerate(_fill_each(draw), start=1):
+        for done, (position, results) in enumerate(_fill_each(draw), start=1):
             pace.add(time.perf_counter() - begun, 1)
             left -= 1
-            yield position, found
+            yield position, results
             if engine.asked(stop) or (not alone and pace.worth_workers(left, patience)):
                 if rest := draw.runs[done:]:
                     todo.appendleft(dataclasses.replace(draw, runs=rest))
@@ -93,13 +93,13 @@ def _computed_here(todo: deque[Draw], *, alone: bool, stop: Event | None) -> Ite
 
 
 def _parts(draw: Draw, most: int) -> list[Draw]:
-    """Several tasks of one draw where there are few draws and many workers; the rows are then drawn in each worker."""
+    """Split a draw into several tasks where draws are few and workers many; each worker then draws the rows."""
     size = math.ceil(len(draw.runs) / min(most, len(draw.runs)))
     return [dataclasses.replace(draw, runs=draw.runs[k : k + size]) for k in range(0, len(draw.runs), size)]
 
 
 def fill_draw(draw: Draw) -> list[tuple[int, list[tuple[str, float, str]]]]:
-    """A task of `privcov.engine.each`: (position, what the run gave) of all runs of a draw."""
+    """Compute all runs of a draw, as a task of `privcov.engine.each`: (position, result of `fill`) of each."""
     return list(_fill_each(draw, keep=True))
 
 
@@ -107,6 +107,7 @@ _DRAWN = threading.local()  # the last rows of a worker: parts of one draw often
 
 
 def _fill_each(draw: Draw, *, keep: bool = False) -> Iterator[tuple[int, list[tuple[str, float, str]]]]:
+    """Yield (position, result of `fill`) of the runs of a draw."""
     name = (draw.source, draw.seed, draw.replicate)
     drawn = _DRAWN.rows if keep and getattr(_DRAWN, "name", None) == name else None
     for run in draw.runs:
@@ -135,7 +136,10 @@ def fill(
     seed: int,
     replicate: int,
 ) -> list[tuple[str, float, str]]:
-    """(target, value, problem) per metric. measure: from a release and the name of a metric to a number."""
+    """Run a method and return (target, value, problem) per metric.
+
+    measure: from a release and the name of a metric to a number.
+    """
     for metric in metrics:
         if metric.endswith("-to-truth") and dataset.truth is None:
             raise ValueError(f"{dataset.name!r} has no known truth, so {metric!r} cannot be measured; use -to-sample.")
@@ -148,7 +152,7 @@ def fill(
 
 
 def to_reference(dataset: Dataset) -> Measure:
-    """The matrix that errors of a draw are measured against."""
+    """Return the measure of errors against the reference matrices of a draw."""
 
     def measure(rel: Release, metric: str) -> float:
         name = metric.removeprefix("relative-")
@@ -159,7 +163,7 @@ def to_reference(dataset: Dataset) -> Measure:
 
 
 def _on_test_rows(dataset: Dataset, sizes: classification.Sizes, seed: int, replicate: int) -> tuple[Dataset, Measure]:
-    """The training rows, and the metrics of a release made from them on the test rows."""
+    """Return the training rows, and the measure on the test rows of a release made from them."""
     key = ("split", sizes, seed, replicate, dataset.row_bound)
     train, test = dataset.kept.once(key, lambda: classification.split(dataset, sizes, seed=seed, repeat=replicate))
 

@@ -1,4 +1,4 @@
-"""How long a plan will take, from one small run per method; and what no page should try."""
+"""How long a plan will take, from one small run per method, and which plans are too large for a page."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class Cost:
     by_d: float
 
     def at(self, n: int, d: int) -> float:
-        """Seconds of one run at these sizes, by the power law."""
+        """Return the seconds of one run at these sizes, by the power law."""
         return self.seconds * (n / self.n) ** self.by_n * (d / self.d) ** self.by_d
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """steps: method runs in all; known: those in the store; seconds: for the rest."""
+    """Estimated time of a plan. steps: method runs in all; known: those in the store; seconds: for the rest."""
 
     steps: int
     known: int
@@ -53,7 +53,7 @@ class Estimate:
 
 
 def probe_method(entry: Entry, dataset: Dataset, guarantee: Guarantee) -> float:
-    """Seconds of one run, the best of three. X'X is there already, as it is in a sweep."""
+    """Measure the seconds of one run, the best of three, with X'X computed beforehand as in a sweep."""
     _, method, options = build_entry(entry)
 
     def once() -> None:
@@ -64,6 +64,7 @@ def probe_method(entry: Entry, dataset: Dataset, guarantee: Guarantee) -> float:
 
 
 def _quickest(work: Callable[[], None]) -> float:
+    """Return the shortest of up to three timings; none follows once they took more than a second together."""
     times = []
     for _ in range(3):
         start = time.perf_counter()
@@ -75,13 +76,16 @@ def _quickest(work: Callable[[], None]) -> float:
 
 
 def cost_on(entry: Entry, dataset: Dataset, guarantee: Guarantee) -> Cost:
-    """The cost of a method on rows that are there: measured once on them."""
+    """Measure the cost of a method once on given rows."""
     clipped_moment(dataset, n_anchors=0)
     return Cost(dataset.n, dataset.d, probe_method(entry, dataset, guarantee), 0.0, 0.0)
 
 
 def cost_of(entry: Entry, guarantee: Guarantee, n: int, d: int) -> Cost:
-    """The cost of a method near (n, d): measured on AR(1) rows at a small size, half its columns, and half its rows."""
+    """Estimate the cost of a method near (n, d).
+
+    It is measured on AR(1) rows at a small size, half its columns, and half its rows.
+    """
 
     def timed(rows: int, columns: int) -> float:
         source = build(SOURCES.get("ar1-covariance").cls, "Source", {"n": rows, "d": columns})
@@ -101,17 +105,21 @@ def cost_of(entry: Entry, guarantee: Guarantee, n: int, d: int) -> Cost:
 
 
 def _exponent(whole: float, half: float, most: float) -> float:
+    """Return the exponent of growth between a size and half of it, from 0 to ``most``."""
     return min(most, max(0.0, math.log2(whole / half))) if half > 0 else most
 
 
 def data_work(n: int, d: int) -> float:
-    """Drawing rows and two products X'X (the clipped rows', and the sample's to compare with), in multiplications; a
-    drawn, clipped and copied number is worth about 200 of them."""
+    """Return the multiplications that drawing rows and two products X'X take.
+
+    The products are those of the clipped rows and of the sample to compare with. A number that is drawn, clipped and
+    copied counts as about 200 multiplications.
+    """
     return 4.0 * n * d * d + 200.0 * n * d
 
 
 def data_seconds_per_work() -> float:
-    """Measured now, at a small size."""
+    """Measure the seconds per unit of `data_work` now, at a small size."""
 
     def once() -> None:
         source = build(SOURCES.get("ar1-covariance").cls, "Source", {"n": 4_000, "d": 32})
@@ -123,7 +131,7 @@ def data_seconds_per_work() -> float:
 
 
 def size(plan: Plan, point: dict) -> tuple[int, int]:
-    """(n, d) of a point of a plan; (0, 0) for a source without them, whose rows cost next to nothing."""
+    """Return (n, d) of a point of a plan; (0, 0) for a source without them, whose rows cost next to nothing."""
     card = SOURCES.get(plan.source)
     own = {s.name for s in card.parameters}
     values = {k: v for k, v in (plan.source_params | point).items() if k in own}
@@ -132,7 +140,10 @@ def size(plan: Plan, point: dict) -> tuple[int, int]:
 
 
 def estimate(plan: Plan, store: Store | None = None, cost: Callable[..., Cost] = cost_of) -> Estimate:
-    """Time for what the store does not have. cost(entry, guarantee, n, d) -> Cost; the page hands a remembered one."""
+    """Estimate the time for the cells that the store does not have.
+
+    cost(entry, guarantee, n, d) -> Cost; the page passes one that remembers its results.
+    """
     known = count_known(plan, store) if store is not None else 0
     if known == plan.steps:
         return Estimate(plan.steps, known, 0.0)
@@ -151,7 +162,7 @@ def estimate(plan: Plan, store: Store | None = None, cost: Callable[..., Cost] =
 
 
 def refusal(plan: Plan) -> str:
-    """Why a page should not run this plan at all, or ""."""
+    """Return the reason why a page should not run this plan at all, or ""."""
     for n, d in {size(plan, point) for point in plan.points()}:
         if d > MOST_COLUMNS:
             return f"d = {d:,} columns: a page draws at most {MOST_COLUMNS:,}. Use fewer columns."
@@ -164,7 +175,7 @@ def refusal(plan: Plan) -> str:
 
 
 def in_words(seconds: float) -> str:
-    """A time somebody can plan with."""
+    """Write a time in seconds, minutes or hours."""
     if seconds < 1.5:
         return "about a second"
     for limit, unit, name in ((90, 1, "seconds"), (5400, 60, "minutes"), (math.inf, 3600, "hours")):
@@ -174,6 +185,6 @@ def in_words(seconds: float) -> str:
 
 
 def together(parts: list[Estimate]) -> Estimate:
-    """The estimate of several plans run one after another."""
+    """Return the estimate of several plans that are run one after another."""
     fields = zip(*((e.steps, e.known, e.seconds) for e in parts), strict=True)
     return Estimate(*itertools.starmap(lambda *v: sum(v), fields))

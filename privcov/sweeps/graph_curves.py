@@ -17,7 +17,17 @@ BAND = (0.1, 0.9)  # quantiles of the replicates
 
 @dataclass(frozen=True)
 class Line:
-    """What one curve is made of. entry: as in `privcov.sweeps.graph_study.GraphStudy.methods`; method: its label."""
+    """The settings of one curve.
+
+    Attributes
+    ----------
+    entry : str or (str, dict)
+        The method, as in `privcov.sweeps.graph_study.GraphStudy.methods`.
+    method : str
+        Label of the method.
+    guarantee : Guarantee
+        The guarantee, or NoPrivacy.
+    """
 
     entry: Any
     method: str
@@ -26,9 +36,22 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One path against the graph. rates: None where the release failed, with the reason in ``problem``.
+    """One lambda path compared with the graph.
 
-    marks: (false positive rate, true positive rate) of the graph that each rule chose.
+    Attributes
+    ----------
+    line : int
+        Position of the line in the study.
+    replicate : int
+        Number of the replicate, from 0.
+    rates : Rates or None
+        Rates along the path; None where the release failed.
+    base : float
+        True edges as a fraction of all pairs.
+    problem : str
+        Reason of the failure, or "".
+    marks : mapping of str to (float, float)
+        (False positive rate, true positive rate) of the graph that each rule chose.
     """
 
     line: int
@@ -41,13 +64,36 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Mean over replicates at each point of `GRID`, and the band of `BAND`; NaN where under half of them reach.
+    """Mean over replicates at each point of `GRID`, with the quantiles of `BAND`.
 
-    tpr, low, high: true positive rate at each false positive rate. precision, precision_low, precision_high: share of
-    drawn edges that are true at each share of edges found. reach, recall: where the first replicate ends, on either
-    axis. base: true edges as a share of all pairs. replicates: with a path; without: those that gave none, for the
-    reason ``problem``. infeasible, unfinished, lambdas: counts over all paths. marks: rule -> mean (false positive
-    rate, true positive rate, share of drawn edges that are true).
+    The arrays have the shape of `GRID` and hold NaN where fewer than half of the replicates reach a point.
+
+    Attributes
+    ----------
+    name : str
+        Name of the curve.
+    line : Line
+        Its settings.
+    tpr, low, high : ndarray
+        True positive rate at each false positive rate: mean and the two quantiles.
+    precision, precision_low, precision_high : ndarray
+        Fraction of drawn edges that are true, at each fraction of true edges that is found.
+    reach : float
+        False positive rate at which the first replicate ends.
+    recall : float
+        Fraction of true edges found at which the first replicate ends.
+    base : float
+        True edges as a fraction of all pairs.
+    replicates : int
+        Replicates with a path.
+    without : int
+        Replicates that gave no path.
+    infeasible, unfinished, lambdas : int
+        Lambdas without a solution, solved ones whose gap is not certified, and all lambdas; counts over all paths.
+    marks : mapping of str to (float, float, float)
+        Mean (false positive rate, true positive rate, fraction of drawn edges that are true), by rule.
+    problem : str
+        Reason of the first failure, or "".
     """
 
     name: str
@@ -70,26 +116,58 @@ class Curve:
     problem: str = ""
 
     def area(self, to: float) -> float:
-        """Area under the mean curve from false positive rate 0 to ``to`` <= reach; at most ``to``. Guessing: to^2/2."""
+        """Return the area under the mean curve from false positive rate 0 to ``to``.
+
+        Parameters
+        ----------
+        to : float
+            From 0 to ``reach``.
+
+        Returns
+        -------
+        float
+            At most ``to``; guessing has to^2 / 2.
+
+        Raises
+        ------
+        ValueError
+            For ``to`` outside that range.
+        """
         if not 0 <= to <= self.reach + 1e-9:
             raise ValueError(f"to must lie between 0 and {self.reach:.3g}, where the curve ends; got {to:g}.")
         inside = to + 1e-9 >= GRID
         return float(np.trapezoid(self.tpr[inside], GRID[inside]))
 
 
-def average(lines: Sequence[Line], names: Sequence[str], found: Sequence[Run]) -> tuple[Curve, ...]:
-    """One curve per line that has at least one path, whatever the order of the runs."""
-    ordered = sorted(found, key=lambda run: run.replicate)
-    made = []
+def average(lines: Sequence[Line], names: Sequence[str], results: Sequence[Run]) -> tuple[Curve, ...]:
+    """Return one curve per line that has at least one path, whatever the order of the runs.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        The lines of a study.
+    names : sequence of str
+        The name of each curve.
+    results : sequence of Run
+        The runs, in any order.
+
+    Returns
+    -------
+    tuple of Curve
+        In the order of the lines.
+    """
+    ordered = sorted(results, key=lambda run: run.replicate)
+    averaged = []
     for i, (name, line) in enumerate(zip(names, lines, strict=True)):
         mine = [run for run in ordered if run.line == i]
         every = [run.rates for run in mine if run.rates is not None]
         if any(len(rates.lam) for rates in every):
-            made.append(_curve(name, line, mine, every))
-    return tuple(made)
+            averaged.append(_curve(name, line, mine, every))
+    return tuple(averaged)
 
 
 def _curve(name: str, line: Line, mine: list[Run], every: list[Rates]) -> Curve:
+    """Return the curve of one line from its runs."""
     base, solved = mine[0].base, [rates for rates in every if len(rates.lam)]
     tpr, low, high, reach = _vertical(np.array([roc_at(rates, GRID) for rates in solved]))
     right = _vertical(np.array([precision_at(rates, GRID, base) for rates in solved]))
@@ -119,7 +197,7 @@ def _curve(name: str, line: Line, mine: list[Run], every: list[Rates]) -> Curve:
 
 
 def _vertical(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """(mean, low, high) of the replicates that reach a point, where at least half do; and where all do."""
+    """Return (mean, low, high) of the replicates that reach a point, where at least half do; and where all do."""
     there = ~np.isnan(values)
     enough = 2 * there.sum(axis=0) >= len(values)
     mean, low, high = (np.full(len(GRID), np.nan) for _ in range(3))

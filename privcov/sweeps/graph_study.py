@@ -39,13 +39,13 @@ MARKED = 10  # replicates whose automatic lambdas are looked up: each rule is an
 
 @dataclass(frozen=True)
 class GraphStudy:
-    """Which methods at which guarantees on which source, and how often.
+    """Frozen description of a study: which methods at which guarantees on which source, and how often.
 
     source, source_params: as for `privcov.source`. methods: keys, or pairs (key, {parameter: value}), of methods with a
     lambda path. guarantees: levels; the first method without noise is added as a reference. seed: noise; rows_seed:
     rows and random truths. row_bound: R, default the source's own. graph: name of a published reference network of the
-    source, or "" for the true graph. rules: look up the lambda of every automatic rule (in the first `MARKED`
-    replicates), not only of the method's own. Raises ValueError for what cannot be run.
+    source, or "" for the true graph. rules: apply every automatic rule for lambda (in the first `MARKED` replicates),
+    not only the method's own. Raises ValueError for what cannot be run.
     """
 
     source: str
@@ -70,18 +70,18 @@ class GraphStudy:
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """One per method and guarantee it can give, then the first method without noise."""
-        found = []
+        """One line per method and guarantee it can give, then the first method without noise."""
+        lines = []
         for entry in self.methods:
             label, method, _ = build_entry(entry)
-            found += [Line(entry, label, g) for g in self.guarantees if not method.card.refuses(g.kind)]
-        if not found:
+            lines += [Line(entry, label, g) for g in self.guarantees if not method.card.refuses(g.kind)]
+        if not lines:
             raise ValueError("None of these methods can give these guarantees. Choose another kind of guarantee.")
-        return (*found, Line(self.methods[0], found[0].method, NoPrivacy()))
+        return (*lines, Line(self.methods[0], lines[0].method, NoPrivacy()))
 
 
 def reference_graph(dataset: Dataset, graph: str = "") -> np.ndarray:
-    """d x d bool: the true graph, or the named published network. ValueError where there is none."""
+    """Return the true graph, or the named published network, as d x d bool. Raises ValueError where there is none."""
     if graph:
         if graph not in dataset.graphs:
             has = ", ".join(dataset.graphs) or "none"
@@ -96,9 +96,9 @@ def reference_graph(dataset: Dataset, graph: str = "") -> np.ndarray:
 
 
 def runs(study: GraphStudy, *, workers: int = 2, dataset: Dataset | None = None) -> Iterator[list[Run]]:
-    """The runs of one replicate after the other, all lines at once. Closing the iterator drops what is not begun.
+    """Yield the runs of one replicate after the other, all lines at once; closing the iterator drops what is not begun.
 
-    dataset: rows to use as they are, where the source cannot make them (a file that somebody brought).
+    dataset: rows to use as they are, where the source cannot draw them (rows of a file that was brought).
     """
     source = build(SOURCES.get(study.source).cls, f"Source {study.source!r}", dict(study.source_params))
     first = dataset
@@ -123,6 +123,7 @@ def runs(study: GraphStudy, *, workers: int = 2, dataset: Dataset | None = None)
 
 
 def _run(study: GraphStudy, rows: Dataset, true: np.ndarray, line: Line, index: int, replicate: int) -> Run:
+    """Run one line on the rows of one replicate."""
     _, method, options = build_entry(line.entry)
     base = float(true.sum() / (len(true) * (len(true) - 1)))
     wanted = {"seed": study.seed, "repeat": replicate, **options}
@@ -135,16 +136,16 @@ def _run(study: GraphStudy, rows: Dataset, true: np.ndarray, line: Line, index: 
     marks = {}
     if replicate < MARKED:
         chosen = rules(rel, method, rows, wanted, every=study.rules)
-        marks = {name: _rate(found, true) for name, found in chosen.items()}
+        marks = {name: _rate(release, true) for name, release in chosen.items()}
     return Run(index, replicate, path_rates(rel.path, true), base, marks=marks)
 
 
 def rules(rel: Release, method: Any, rows: Dataset, wanted: Mapping, *, every: bool = True) -> dict[str, Release]:
-    """The release under each automatic rule the method offers (its parameter "rule"): same noise, another lambda.
+    """Return the release under each automatic rule that the method offers: the same noise, another lambda.
 
-    every: False for the method's own rule alone, which costs nothing.
-
-    {"chosen": rel} where there is none: another kind of method, a published form, or a lambda that was given.
+    The rules are the choices of the method's parameter "rule". every: False for the method's own rule alone, which
+    costs nothing. The result is {"chosen": rel} where there is no rule: another kind of method, a published form, or a
+    lambda that was given.
     """
     offered = next((spec.choices for spec in method.card.parameters if spec.name == "rule"), ())
     if not offered or rel.parameters["calibration"] != "sound" or rel.parameters["tuning"] != "released":
@@ -160,30 +161,32 @@ def rules(rel: Release, method: Any, rows: Dataset, wanted: Mapping, *, every: b
 
 
 def _rate(rel: Release, true: np.ndarray) -> tuple[float, float]:
+    """Return (false positive rate, true positive rate) of a release's graph."""
     assert rel.precision is not None  # it has a lambda path
-    found, absent = edges(rel.precision), ~true & ~np.eye(len(true), dtype=bool)
-    return float((found & absent).sum() / absent.sum()), float((found & true).sum() / true.sum())
+    drawn, absent = edges(rel.precision), ~true & ~np.eye(len(true), dtype=bool)
+    return float((drawn & absent).sum() / absent.sum()), float((drawn & true).sum() / true.sum())
 
 
-def curves(study: GraphStudy, found: Sequence[Run], names: Sequence[str] | None = None) -> tuple[Curve, ...]:
-    """One curve per line that has at least one path. names: of the lines; default: method and guarantee."""
+def curves(study: GraphStudy, results: Sequence[Run], names: Sequence[str] | None = None) -> tuple[Curve, ...]:
+    """Return one curve per line that has at least one path. names: of the lines; default: method and guarantee."""
     lines = study.lines
-    return average(lines, [_name(study, line) for line in lines] if names is None else names, found)
+    return average(lines, [_name(study, line) for line in lines] if names is None else names, results)
 
 
 def _name(study: GraphStudy, line: Line) -> str:
+    """Return the default name of a line."""
     level = "no noise" if isinstance(line.guarantee, NoPrivacy) else str(line.guarantee)
     return level if len(study.methods) == 1 else f"{line.method}, {level}"
 
 
 def run(study: GraphStudy, *, workers: int = 2, dataset: Dataset | None = None) -> tuple[Curve, ...]:
-    """All replicates of a study, as curves; ``dataset`` as for `runs`."""
-    found = runs(study, workers=workers, dataset=dataset)
-    return curves(study, [one for replicate in found for one in replicate])
+    """Run all replicates of a study and return the curves; ``dataset`` as for `runs`."""
+    replicates = runs(study, workers=workers, dataset=dataset)
+    return curves(study, [one for replicate in replicates for one in replicate])
 
 
 def seconds(study: GraphStudy, n: int, d: int) -> float:
-    """Rough time on two threads for n rows and d columns: a figure to decide by, not a promise.
+    """Return the rough time on two threads for n rows and d columns, a figure to decide by.
 
     Twenty lambdas on repaired noise took 4 ms at d = 20, 60 ms at d = 100 and 0.2 s at d = 200, so about d^1.7. The
     other rules cost about seven paths more, most of it fission.

@@ -14,46 +14,46 @@ GUESS = "guessing the commonest class"
 def against_guessing(
     table: pd.DataFrame, guess: pd.DataFrame, x_name: str, number: Callable[[float], str] = lambda v: f"{v:.3g}"
 ) -> list[str]:
-    """One sentence per series, those that guessing is not beaten by first.
+    """Return one sentence per series, first those that are not better than guessing.
 
     table, guess: columns series, x, replicate, value; the errors (0..1) of the rule, and of guessing on the same split.
     "Better" means that the 95 % interval of the paired mean difference lies below zero; the replicates in brackets are
     their 10 % and 90 % quantiles.
     """
-    found = []
+    sentences = []
     for name in table["series"].unique():
         one, other = (t[t["series"] == name] for t in (table, guess))
         both = pd.concat([one, other.assign(series=GUESS)])
-        told = compare(both, name, GUESS)
-        if not told.xs:
+        comparison = compare(both, name, GUESS)
+        if not comparison.xs:
             continue
-        poor = [x for x, sign in zip(told.xs, told.signs, strict=True) if sign >= 0]
-        good = [x for x, sign in zip(told.xs, told.signs, strict=True) if sign < 0]
+        poor = [x for x, sign in zip(comparison.xs, comparison.signs, strict=True) if sign >= 0]
+        good = [x for x, sign in zip(comparison.xs, comparison.signs, strict=True) if sign < 0]
         base = _percent(float(other["value"].mean()))
         if not poor:
-            span = "everywhere" if len(told.xs) > 1 else f"at {x_name} = {number(told.xs[0])}"
-            found.append((0, f"{name} is better than {GUESS} ({base} wrong) {span}."))
+            span = "everywhere" if len(comparison.xs) > 1 else f"at {x_name} = {number(comparison.xs[0])}"
+            sentences.append((0, f"{name} is better than {GUESS} ({base} wrong) {span}."))
             continue
         where = f"at {x_name} = {_listed(poor, number)}" if good else f"at any {x_name} drawn"
         spread = _spread(one[one["x"] == poor[-1]]["value"])
         text = f"{name} is no better than {GUESS} ({base} wrong) {where}; at {number(poor[-1])} it gets {spread} wrong."
         if good:
             text += f" It is better at {_listed(good, number)}."
-        found.append((len(poor), text))
-    return [text for _, text in sorted(found, key=lambda pair: -pair[0])]
+        sentences.append((len(poor), text))
+    return [text for _, text in sorted(sentences, key=lambda pair: -pair[0])]
 
 
 def without_noise(table: pd.DataFrame, guess: pd.DataFrame) -> list[str]:
-    """A sentence when even the best method without noise is not clearly better than guessing, else nothing.
+    """Return a sentence where even the best method without noise is not clearly better than guessing, else nothing.
 
-    table, guess: as in `against_guessing`, of the runs without noise (their x is not looked at).
+    table, guess: as in `against_guessing`, of the runs without noise (their x is not used).
     """
     if table.empty:
         return []
     best = table.groupby("series")["value"].mean().idxmin()
     one, other = (t[t["series"] == best].assign(x=0.0) for t in (table, guess))
-    told = compare(pd.concat([one, other.assign(series=GUESS)]), best, GUESS)
-    if told.signs == (-1,):
+    comparison = compare(pd.concat([one, other.assign(series=GUESS)]), best, GUESS)
+    if comparison.signs == (-1,):
         return []
     base = _percent(float(other["value"].mean()))
     return [
@@ -72,5 +72,5 @@ def _spread(values: pd.Series) -> str:
     return f"{_percent(values.mean())} (replicates: {_percent(low)} to {_percent(high)})"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.3g} %"

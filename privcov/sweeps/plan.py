@@ -1,4 +1,4 @@
-"""An experiment as a value: which data, methods, guarantees, what varies, how often. JSON there and back."""
+"""An experiment as a value: which data, methods and guarantees, what varies, how often; to JSON and back."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from privcov.sweeps.store import Store
 
 
 def _metrics() -> tuple[str, ...]:
+    """Return the names of all metrics of a matrix."""
     return tuple(
         f"{prefix}{norm}-to-{against}" for prefix in ("relative-", "") for norm in NORMS for against in REFERENCES
     )
@@ -41,23 +42,73 @@ __all__ = ["CLASSIFICATION", "METRICS", "NORMS", "Plan", "column_of", "run", "ru
 
 @dataclass(frozen=True)
 class Plan:
-    """A frozen description of an experiment.
+    """Frozen description of an experiment: data, methods, guarantees, what varies and how often.
 
-    source, source_params: a source key and its parameters.
-    methods:    keys, or (key, {parameters and calibration, centre, tuning}); each once.
-    guarantees: PureDP, ApproxDP, ZCDP or NoPrivacy; a method that cannot give one is left out of those cells.
-    vary:       {name: values}, a source parameter or "row_bound"; all combinations are run. The table calls it
-                `column_of(name)`: the name itself, or "source_" + name where a guarantee's column has that name.
-    metrics:    names such as "relative-frobenius-to-sample" (see METRICS), or "lda-error" and "majority-error"
-                (CLASSIFICATION): the share of test rows that linear discriminant analysis with the released class
-                means and matrix gets wrong, and that of always answering the commonest class. QDA with a common
-                covariance, as paper 4 prints it, is the same rule. The two kinds of metric do not mix.
-    training, validation, best: with a classification metric only, the sizes of a public random split of labelled rows,
-                redrawn for every replicate: the release is made from the training rows (with centre "classes"), the
-                validation rows are left alone, the rest is tested on. best keeps the columns with the largest t
-                statistics on the raw training rows: then no release has an end-to-end guarantee.
-    replicates: >= 1, each with fresh rows and fresh noise. seed: whole number >= 0. noise_seed: of the noise alone,
-                where it is not the seed of the rows.
+    Every field is checked when the plan is made.
+
+    Parameters
+    ----------
+    source : str
+        Key of a registered source of simulated or public rows, see `privcov.sources`.
+    source_params : dict, optional
+        Parameters of the source, by name.
+    methods : list of str or of (str, dict), optional
+        Keys of methods, alone or with a dict of parameters and of the options calibration, centre, tuning and
+        neighbours. Each entry may occur once. The default is "auto-cov" alone.
+    guarantees : list of PureDP, ApproxDP, ZCDP or NoPrivacy
+        At least one. A method that cannot give a guarantee is left out of those cells.
+    vary : dict, optional
+        Lists of values, by the name of a source parameter or "row_bound". All combinations are run. The table has them
+        in the column `column_of(name)`: the name itself, or "source_" + name where the table has a column of that name
+        for something else.
+    metrics : list of str, optional
+        Names such as "relative-frobenius-to-sample" (see METRICS), or "lda-error" and "majority-error" (see
+        CLASSIFICATION): the fraction of test rows that linear discriminant analysis with the released class means and
+        matrix classifies wrongly, and the fraction that is classified wrongly by always answering the commonest class.
+        The two kinds of metric cannot be in one plan.
+    replicates : int, optional
+        From 1 to 1,000,000, each with fresh rows and fresh noise.
+    seed : int, optional
+        Whole number, at least 0.
+    row_bound : float, optional
+        R, from 1e-100 to 1e100. The default is computed from the public parameters of the source.
+    training : int, optional
+        Number of training rows, for classification metrics only: the sizes training, validation and best describe a
+        public random split of labelled rows, drawn again for every replicate. The release is made from the training
+        rows with centre "classes", the validation rows are not used, and the other rows are the test rows.
+    validation : int, optional
+        Number of validation rows, for classification metrics only.
+    best : int, optional
+        Number of columns that are kept, for classification metrics only: those with the largest t statistics on the
+        raw training rows. With it no release has an end-to-end guarantee.
+    noise_seed : int, optional
+        Seed of the noise alone, where it is not the seed of the rows.
+
+    Raises
+    ------
+    ValueError
+        For a field that cannot be run, in one sentence that names it.
+    TypeError
+        For a private data set as the source, or an entry of ``guarantees`` that is no guarantee.
+
+    Reference
+    ---------
+    Mathematics 2023: its QDA with a common covariance is the rule that is used here for "lda-error".
+
+    Examples
+    --------
+    >>> import privcov
+    >>> plan = privcov.Plan(
+    ...     source="ar1-covariance",
+    ...     source_params={"n": 500, "d": 4},
+    ...     methods=["gaussian-cov", ("auto-cov", {"centre": "joint"})],
+    ...     guarantees=[privcov.ZCDP(0.1), privcov.ZCDP(1.0)],
+    ...     replicates=3,
+    ... )
+    >>> plan.steps
+    12
+    >>> privcov.Plan.from_json(plan.to_json()) == plan
+    True
     """
 
     source: str
@@ -90,8 +141,8 @@ class Plan:
         object.__setattr__(self, "vary", {k: self._values(card, k) for k in self.vary})
         if self.row_bound is not None:
             object.__setattr__(self, "row_bound", _bound("row_bound", self.row_bound))
-        found = checks.whole("replicates", self.replicates, 1, MOST_REPLICATES, "20 is a good start.")
-        object.__setattr__(self, "replicates", found)
+        replicates = checks.whole("replicates", self.replicates, 1, MOST_REPLICATES, "20 is a good start.")
+        object.__setattr__(self, "replicates", replicates)
         for name in ("seed", "noise_seed"):
             if name == "seed" or self.noise_seed is not None:
                 object.__setattr__(self, name, checks.whole(name, getattr(self, name), 0))
@@ -110,24 +161,25 @@ class Plan:
 
     @property
     def sizes(self) -> classification.Sizes | None:
-        """The split of a classification plan, else None."""
+        """The split of a classification plan, or None."""
         return None if self.training is None else classification.Sizes(self.training, self.validation, self.best)
 
     def _check_split(self) -> None:
-        told = [name in CLASSIFICATION for name in self.metrics]
-        if any(told) and not all(told):
+        """Check that the metrics, the methods and the sizes of the split belong together."""
+        classifies = [name in CLASSIFICATION for name in self.metrics]
+        if any(classifies) and not all(classifies):
             raise ValueError("Classification errors and errors of a matrix need a plan each: one has a split of rows.")
-        if any(told) and self.sizes is None:
+        if any(classifies) and self.sizes is None:
             raise ValueError("A classification error needs training, the number of rows the release is made from.")
-        if not any(told) and (self.training, self.validation, self.best) != (None, 0, None):
+        if not any(classifies) and (self.training, self.validation, self.best) != (None, 0, None):
             raise ValueError("training, validation and best belong to classification errors; leave them out.")
-        for entry in self.methods if any(told) else ():
+        for entry in self.methods if any(classifies) else ():
             key, own = (entry, {}) if isinstance(entry, str) else entry
             if CLASSES not in METHODS.get(key).centres or own.get("centre", CLASSES) != CLASSES:
                 raise ValueError(f"{key!r} must measure class means here. Choose a method that lists centre 'classes'.")
 
     def _values(self, card: SourceCard, name: str) -> list:
-        """The checked values of one varied name."""
+        """Return the checked values of one varied name."""
         specs = {s.name: s for s in card.parameters}
         if name not in (*specs, "row_bound"):
             raise ValueError(f"vary names {name!r}; {self.source!r} has {', '.join([*specs, 'row_bound'])}.")
@@ -135,13 +187,19 @@ class Plan:
         return [_bound(name, v) if name == "row_bound" else specs[name].check(v) for v in values]
 
     def points(self) -> Iterator[dict]:
-        """The combinations of ``vary``."""
+        """Yield the combinations of ``vary``.
+
+        Yields
+        ------
+        dict
+            A value for every varied name.
+        """
         for values in itertools.product(*self.vary.values()):
             yield dict(zip(self.vary, values, strict=True))
 
     @property
     def steps(self) -> int:
-        """Number of method runs."""
+        """The number of method runs."""
         pairs = sum(
             not METHODS.get(m if isinstance(m, str) else m[0]).refuses(g.kind)
             for m in self.methods
@@ -150,14 +208,38 @@ class Plan:
         return pairs * self.replicates * len(list(self.points()))
 
     def to_json(self) -> str:
-        """The plan as `from_json` reads it: the saved study."""
+        """Return the plan as a JSON text that `from_json` reads: a saved study.
+
+        Returns
+        -------
+        str
+            JSON with an indent of 2.
+        """
         fields = dataclasses.asdict(self)
         fields["guarantees"] = [to_dict(g) for g in self.guarantees]
         return json.dumps(fields, indent=2)
 
     @classmethod
     def from_json(cls, text: str) -> Plan:
-        """The plan of `to_json`. Raises ValueError with one sentence for any other text."""
+        """Return the plan that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            JSON of a plan.
+
+        Returns
+        -------
+        Plan
+            The checked plan.
+
+        Raises
+        ------
+        ValueError
+            For any other text, in one sentence.
+        TypeError
+            As for `Plan`.
+        """
         try:
             fields = json.loads(text)
         except json.JSONDecodeError as problem:
@@ -180,22 +262,23 @@ class Plan:
 
 
 def _bound(name: str, value: object) -> float:
-    """A row bound whose square and its inverse are numbers too."""
+    """Check a row bound: its square and the inverse of that must be finite numbers too."""
     remedy = "Choose it from domain knowledge, not from the data."
     return checks.in_range(name, checks.positive(name, value, remedy), 1 / MOST_BOUND, MOST_BOUND, remedy)
 
 
 def _as_list(name: str, values: Any) -> list:
+    """Return the values as a list that is not empty."""
     if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
         raise ValueError(f"{name} must be a list, got {name}={values!r}.")
-    found = list(values)
-    if not found:
+    items = list(values)
+    if not items:
         raise ValueError(f"{name} must hold at least one value.")
-    return found
+    return items
 
 
 def _entry(entry: Any) -> Entry:
-    """An entry of ``methods``: a key, or (key, dict), also when JSON made a list of it."""
+    """Return an entry of ``methods``, a key or (key, dict), also where JSON made a list of it."""
     if isinstance(entry, str):
         return entry
     if isinstance(entry, (list, tuple)) and len(entry) == 2 and isinstance(entry[1], dict):
@@ -210,16 +293,50 @@ def run(
     *,
     workers: int | None = None,
 ) -> pd.DataFrame:
-    """The tidy table of a plan: one row per (replicate, point, method, guarantee, metric).
+    """Run a plan and return its tidy table.
 
-    A cell that a method cannot fill has value NaN and the reason in the column "problem", which is "" elsewhere.
+    The rows of the table depend on the plan only: the same plan gives the same table, bit for bit, wherever it was
+    computed, and adding a method changes no other row.
 
-    progress(done, total, cell) is called after each method run; ``cell.reused`` tells what came from the store.
-    store: a `privcov.sweeps.store.Store`; cells it has are not computed again, new ones are kept.
-    workers: processes for what takes more than a moment, whole number >= 1, default PRIVCOV_WORKERS or every core; a
-    cluster where PRIVCOV_SCHEDULER names one (see `privcov.engine`).
-    Rows depend only on the plan: same plan, same table, bit for bit, whatever computed it, and adding a method changes
-    no other row.
+    Parameters
+    ----------
+    plan : Plan
+        What is run.
+    progress : callable, optional
+        Called as progress(done, total, cell) after each method run; ``cell.reused`` says whether it came from the
+        store.
+    store : privcov.sweeps.store.Store, optional
+        Finished cells: those that it has are not computed again, new ones are kept in it.
+    workers : int, optional
+        Number of processes for what takes more than a moment, at least 1. The default is PRIVCOV_WORKERS or every core;
+        a cluster where PRIVCOV_SCHEDULER names one (see `privcov.engine`).
+
+    Returns
+    -------
+    DataFrame
+        One row per replicate, point, method, guarantee and metric. Where a method gave no matrix the value is NaN and
+        the column "problem" holds the reason, which is "" elsewhere.
+
+    Raises
+    ------
+    ValueError
+        For a metric that compares with the truth of rows whose truth is not known.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> plan = privcov.Plan(
+    ...     source="ar1-covariance",
+    ...     source_params={"n": 500, "d": 4},
+    ...     methods=["gaussian-cov", "zero"],
+    ...     guarantees=[privcov.ZCDP(1.0)],
+    ...     replicates=2,
+    ... )
+    >>> table = privcov.run(plan, workers=1)
+    >>> list(table["method"])
+    ['gaussian-cov', 'zero', 'gaussian-cov', 'zero']
+    >>> table.groupby("method")["value"].mean().round(2).to_dict()
+    {'gaussian-cov': 0.19, 'zero': 1.0}
     """
     return tables([plan], progress, store, workers=workers)[0]
 
@@ -227,10 +344,28 @@ def run(
 def tables(
     plans: Sequence[Plan], progress: OnCell | None = None, store: Store | None = None, *, workers: int | None = None
 ) -> list[pd.DataFrame]:
-    """The table of each plan, computed together. Arguments as for `run`; progress counts over all plans."""
+    """Run several plans together and return the table of each.
+
+    Parameters
+    ----------
+    plans : sequence of Plan
+        What is run.
+    progress, store, workers : optional
+        As for `run`; ``progress`` counts over all plans.
+
+    Returns
+    -------
+    list of DataFrame
+        One table per plan, as `run` gives it.
+
+    Raises
+    ------
+    ValueError
+        As for `run`.
+    """
     total = sum(plan.steps for plan in plans)
-    found = collect(cells(plans, store, workers=workers), total, progress)
-    return [pd.DataFrame([row for cell in found if cell.plan == i for row in cell]) for i in range(len(plans))]
+    finished = collect(cells(plans, store, workers=workers), total, progress)
+    return [pd.DataFrame([row for cell in finished if cell.plan == i for row in cell]) for i in range(len(plans))]
 
 
 def run_on(
@@ -244,18 +379,65 @@ def run_on(
     row_bounds: Sequence[float] = (),
     progress: OnCell | None = None,
 ) -> pd.DataFrame:
-    """The table of `cells_on`."""
+    """Run methods on rows that no registered source can draw again, and return the tidy table.
+
+    The rows are measured in this process only, and nothing is kept.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows; replicates redraw the noise only.
+    methods : list of str or of (str, dict)
+        As for `Plan`.
+    guarantees : list of PureDP, ApproxDP, ZCDP or NoPrivacy
+        As for `Plan`.
+    metrics : list of str
+        Names from METRICS.
+    replicates : int
+        At least 1.
+    seed : int
+        Seed of the noise, at least 0.
+    row_bounds : sequence of float, optional
+        Values of R to vary. The default is the data set's own.
+    progress : callable, optional
+        As for `run`.
+
+    Returns
+    -------
+    DataFrame
+        As `run` gives it, without the column "source".
+
+    Raises
+    ------
+    ValueError
+        As for `run`.
+    """
     total = replicates * max(1, len(row_bounds))
     total *= sum(not build_entry(m)[1].card.refuses(g.kind) for m in methods for g in guarantees)
-    found = cells_on(dataset, methods, guarantees, metrics, replicates=replicates, seed=seed, row_bounds=row_bounds)
-    return pd.DataFrame([row for cell in collect(found, total, progress) for row in cell])
+    finished = cells_on(dataset, methods, guarantees, metrics, replicates=replicates, seed=seed, row_bounds=row_bounds)
+    return pd.DataFrame([row for cell in collect(finished, total, progress) for row in cell])
 
 
-def collect(found: Generator[Cell, None, None], total: int, progress: OnCell | None) -> list[Cell]:
-    """All cells in the order of the table, whatever the order in which they were finished."""
+def collect(arriving: Generator[Cell, None, None], total: int, progress: OnCell | None) -> list[Cell]:
+    """Collect all cells and return them in the order of the table, in whatever order they were finished.
+
+    Parameters
+    ----------
+    arriving : generator of Cell
+        The cells as they are finished; closed at the end.
+    total : int
+        Number of cells, for ``progress``.
+    progress : callable or None
+        As for `run`.
+
+    Returns
+    -------
+    list of Cell
+        In the order of the table.
+    """
     kept = []
-    with contextlib.closing(found):
-        for done, cell in enumerate(found, start=1):
+    with contextlib.closing(arriving):
+        for done, cell in enumerate(arriving, start=1):
             kept.append(cell)
             if progress is not None:
                 progress(done, total, cell)
@@ -263,9 +445,20 @@ def collect(found: Generator[Cell, None, None], total: int, progress: OnCell | N
 
 
 def summarise(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Mean over replicates with the 10 % and 90 % replicate quantiles, per group and metric.
+    """Return the mean over replicates with the 10 % and 90 % quantiles, per group and metric.
 
-    replicates counts the cells that were filled, failed those that were not (they are in no mean).
+    Parameters
+    ----------
+    table : DataFrame
+        As `run` gives it.
+    by : list of str
+        The columns that make a group.
+
+    Returns
+    -------
+    DataFrame
+        The columns of ``by``, metric, mean, low, high, replicates (cells that were filled) and failed (cells that were
+        not; they are in no mean).
     """
     grouped = table.groupby([*by, "metric"], dropna=False, sort=False)["value"]
     return grouped.agg(

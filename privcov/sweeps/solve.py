@@ -53,16 +53,52 @@ def smallest(
     row_bound: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answer:
-    """The smallest level at which the mean relative error is at most ``target``, or why there is none.
+    """Return the smallest level at which the mean relative error is at most ``target``, or why there is none.
 
-    method:    a key, or (key, {parameters and options}), as in a Plan.
-    guarantee: its kind is kept; its rho or epsilon is what is looked for, unless ``lever`` is "n".
-    target:    relative error > 0, such as 0.1 for 10 %.
-    source, source_params: fresh rows and fresh noise in every replicate; or dataset: these rows, fresh noise only.
-    lever:     "rho" or "epsilon" (default: the guarantee's own), or "n" with a source that has it.
-    within:    (low, high), the levels that are searched; default RANGES.
-    replicates: >= 2. seed: the same as in a Plan, so the errors are those of the trade-off curves.
-    progress(done, about): after each level.
+    Parameters
+    ----------
+    method : str or (str, dict)
+        A key, alone or with a dict of parameters and options, as in a `Plan`.
+    guarantee : PureDP, ApproxDP or ZCDP
+        Its kind is kept. Its rho or epsilon is searched for, unless ``lever`` is "n".
+    target : float
+        Relative error, above 0; 0.1 is 10 %.
+    source : str, optional
+        Key of a source: fresh rows and fresh noise in every replicate. Either this or ``dataset``.
+    source_params : dict, optional
+        Parameters of the source.
+    dataset : Dataset, optional
+        Rows that every replicate uses; only the noise is fresh.
+    lever : {"rho", "epsilon", "n"}, optional
+        The quantity whose smallest value is searched for. The default is the guarantee's own, rho or epsilon; "n" needs
+        a source with that parameter.
+    within : (float, float), optional
+        Lowest and highest level that are searched, both above 0. The default is in `RANGES`.
+    norm : {"frobenius", "spectral", "l1", "max"}, optional
+        Norm of the error.
+    against : {"truth", "sample", "nonprivate"}, optional
+        What the error is measured against.
+    replicates : int, optional
+        At least 2.
+    seed : int, optional
+        As in a `Plan`, so that the errors are those of the trade-off curves.
+    row_bound : float, optional
+        R. The default is that of the source or of the data set.
+    progress : callable, optional
+        Called as progress(done, about) after each level; ``about`` is an estimate of their number.
+
+    Returns
+    -------
+    Answer
+        The level with its interval, or the reason why there is none.
+
+    Raises
+    ------
+    ValueError
+        For a value out of range, a method that cannot give the guarantee, or both or neither of ``source`` and
+        ``dataset``.
+    TypeError
+        For a guarantee of another kind.
     """
     goal = checks.positive("target", target, "A relative error of 0.1 is 10 %.")
     search = _Search(
@@ -75,7 +111,7 @@ def smallest(
 
 
 class _Search:
-    """One question: its rows, and the errors found so far, by level."""
+    """One search: its rows, and the errors measured so far, by level."""
 
     def __init__(
         self,
@@ -118,6 +154,7 @@ class _Search:
     # --- rows and errors -------------------------------------------------------------------------------------------
 
     def rows(self, level: float, replicate: int) -> Dataset:
+        """Return the rows of a replicate at a level."""
         if self.dataset is not None:
             bound = self.bound or self.dataset.row_bound
             return self.kept.setdefault((), self.dataset.with_row_bound(bound))
@@ -125,38 +162,39 @@ class _Search:
         if (n, replicate) in self.kept:
             return self.kept[n, replicate]
         given = self.params if n is None else {**self.params, "n": n}
-        made = build(SOURCES.get(self.source).cls, f"Source {self.source!r}", given)
-        found = make_dataset(made, seed=self.seed, repeat=replicate, row_bound=self.bound)
-        if n is None and sum(d.rows.size for d in self.kept.values()) + found.rows.size <= _KEPT_CELLS:
-            self.kept[n, replicate] = found
-        return found
+        source = build(SOURCES.get(self.source).cls, f"Source {self.source!r}", given)
+        drawn = make_dataset(source, seed=self.seed, repeat=replicate, row_bound=self.bound)
+        if n is None and sum(d.rows.size for d in self.kept.values()) + drawn.rows.size <= _KEPT_CELLS:
+            self.kept[n, replicate] = drawn
+        return drawn
 
     def one(self, rows: Dataset, guarantee: Guarantee, replicate: int) -> float:
+        """Return the relative error of one run; inf where it gave no matrix."""
         try:
             rel = run_method(self.method, rows, guarantee, seed=self.seed, repeat=replicate, **self.options)
-            found = error(rel, rows, self.norm, relative=True, against=self.against)
+            value = error(rel, rows, self.norm, relative=True, against=self.against)
         except ValueError as problem:
             self.problem = self.problem or str(problem)
             return math.inf  # a matrix that is not there meets no target
-        return found if math.isfinite(found) else math.inf
+        return value if math.isfinite(value) else math.inf
 
     def errors(self, level: float) -> np.ndarray:
-        """Relative error of each replicate at a level."""
+        """Return the relative error of each replicate at a level."""
         if level not in self.seen:
-            asked = self.guarantee
+            guarantee = self.guarantee
             if self.lever != "n":
-                assert not isinstance(asked, NoPrivacy)  # refused at the start
+                assert not isinstance(guarantee, NoPrivacy)  # refused at the start
                 own: dict[str, Any] = {self.lever: level}
-                asked = dataclasses.replace(asked, **own)
+                guarantee = dataclasses.replace(guarantee, **own)
             self.seen[level] = np.array(
-                [self.one(self.rows(level, r), asked, r) for r in range(self.replicates)], dtype=np.float64
+                [self.one(self.rows(level, r), guarantee, r) for r in range(self.replicates)], dtype=np.float64
             )
             if self.progress is not None:
                 self.progress(len(self.seen), self.about)
         return self.seen[level]
 
     def band(self, level: float, side: int) -> float:
-        """The mean (side 0), or the end of its 95 % t interval (side -1 or 1)."""
+        """Return the mean (side 0), or the end of its 95 % t interval (side -1 or 1)."""
         values = self.errors(level)
         if side == 0 or not np.isfinite(values).all():
             return float(values.mean())
@@ -165,6 +203,7 @@ class _Search:
     # --- the search ------------------------------------------------------------------------------------------------
 
     def answer(self, low: float, high: float, progress: Callable[[int, int], None] | None) -> Answer:
+        """Search the levels from low to high."""
         grid, self.progress = grid_of(low, high, whole=self.lever == "n"), progress
         self.about = len(grid) + 12
         for level in grid:
@@ -209,7 +248,7 @@ class _Search:
         )
 
     def cross(self, side: int, ratio: float) -> tuple[float | None, float | None]:
-        """(first level that meets the target, last level below it that does not), ``ratio`` apart or less."""
+        """Return (first level that meets the target, last level below it that does not), ``ratio`` apart or less."""
         known = sorted(self.seen)
         at = next((i for i, x in enumerate(known) if self.band(x, side) <= self.target), None)
         if at is None:
@@ -230,12 +269,12 @@ class _Search:
     # --- what is left without noise --------------------------------------------------------------------------------
 
     def parts(self, level: float) -> dict[str, float]:
-        """Mean relative errors that no guarantee can remove, at the largest level that was tried.
+        """Return mean relative errors that no guarantee can remove, at the largest level that was tried.
 
         sampling: the sample itself against the truth (0 against anything else). diagonal: the sample's diagonal.
         clipped: the method without noise; unclipped: without noise and with a bound that no row exceeds.
         """
-        found = []
+        replicates = []
         for r in range(self.replicates if self.dataset is None else 1):
             rows = self.rows(level, r)
             target = "precision" if self.method.card.target == "precision" else "covariance"
@@ -248,23 +287,37 @@ class _Search:
             if target == "covariance" and self.against != "nonprivate":
                 goal, sample = (reference_matrix(rows, target, name) for name in (self.against, "sample"))
                 part["diagonal"] = _share(np.diag(np.diag(sample)) - goal, goal, self.norm)
-            found.append(part)
-        return {name: float(np.mean([p[name] for p in found])) for name in found[0]}
+            replicates.append(part)
+        return {name: float(np.mean([p[name] for p in replicates])) for name in replicates[0]}
 
 
 def _share(difference: np.ndarray, goal: np.ndarray, norm: str) -> float:
+    """Return the norm of the difference over that of the goal."""
     size = matrix_norm(goal, norm)
     return matrix_norm(difference, norm) / size if size > 0 else math.inf
 
 
 def _rounded(level: float, *, whole: bool) -> float:
-    """Four significant digits: what is printed is what was run."""
+    """Round to four significant digits, so that the printed level is the one that was run."""
     level = float(f"{level:.4g}")
     return round(level) if whole else level
 
 
 def grid_of(low: float, high: float, *, whole: bool) -> list:
-    """Levels from low to high, about PER_DECADE to the decade."""
+    """Return levels from low to high, about PER_DECADE to the decade.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends, above 0.
+    whole : bool
+        Round the levels between them to whole numbers.
+
+    Returns
+    -------
+    list
+        The levels, rising, both ends included.
+    """
     steps = max(1, math.ceil(PER_DECADE * math.log10(high / low))) if high > low else 0
     inner = [_rounded(low * (high / low) ** (k / steps), whole=whole) for k in range(1, steps)]
     return sorted({low, high, *(x for x in inner if low < x < high)})

@@ -1,7 +1,8 @@
 """Finished cells on disk, so that a repeated or extended sweep computes only what is new.
 
-A cell is found by the hash of everything its number depends on, the code included. Rows of an upload never come
-here: `privcov.run` takes a store, `run_on` does not. A store that cannot be read or written is left aside, and says so.
+A cell is found by the hash of everything its number depends on, the code included. Rows of an upload are never kept:
+`privcov.run` takes a store, `run_on` does not. A store that cannot be read or written is not used, and its ``problem``
+is the reason.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ MOST_CELLS = 2_000_000
 
 
 class Store:
-    """A table from cell key to (target, value, problem) in one sqlite file.
+    """Table from cell key to (target, value, problem) in one sqlite file.
 
     problem: "" while it works, else one sentence; from then on nothing is found and nothing is kept.
     Safe to use from several threads and processes.
@@ -55,8 +56,8 @@ class Store:
             self._give_up(problem)
 
     def get(self, keys: list[bytes]) -> list[tuple[str, float, str]] | None:
-        """The cells of these keys, in order, or None unless all of them are there."""
-        found = []
+        """Return the cells of these keys, in order, or None unless all of them are there."""
+        cells = []
         with self._lock:
             if self._link is None:
                 return None
@@ -68,11 +69,11 @@ class Store:
                     if row is None:
                         return None
                     target, value, problem = row
-                    found.append((str(target), float("nan") if value is None else float(value), str(problem)))
+                    cells.append((str(target), float("nan") if value is None else float(value), str(problem)))
             except (sqlite3.Error, ValueError) as problem:
                 self._give_up(problem)
                 return None
-        return found
+        return cells
 
     def put(self, keys: list[bytes], cells: list[tuple[str, float, str]]) -> None:
         """Keep a finished cell; the last one of a key stays."""
@@ -97,6 +98,7 @@ class Store:
             self._link, self.problem = None, self.problem or "The store of finished runs is closed."
 
     def _give_up(self, problem: Exception) -> None:
+        """Stop using the file, and warn."""
         if self._link is not None:
             self._link.close()
             self._link = None
@@ -109,7 +111,7 @@ class Store:
 
 
 def place_part(source: Source, row_bound: float, seed: int) -> str:
-    """The part of a cell's key that says which rows."""
+    """Return the part of a cell's key that identifies the rows."""
     parameters = dataclasses.asdict(source)
     cls: type = type(source)
     parts = [source.card.key, parameters, float(row_bound), seed, source.state(), code_of(cls)]
@@ -117,7 +119,7 @@ def place_part(source: Source, row_bound: float, seed: int) -> str:
 
 
 def method_part(method: Method, options: dict) -> str:
-    """The part that says which method, with everything that can change its numbers."""
+    """Return the part of a cell's key that identifies the method, with everything that can change its numbers."""
     parameters = dataclasses.asdict(method)
     card = method.card
     cls: type = type(method)
@@ -135,28 +137,28 @@ def method_part(method: Method, options: dict) -> str:
 
 
 def guarantee_part(guarantee: Guarantee) -> str:
-    """The part of a cell's key that names the guarantee."""
+    """Return the part of a cell's key that names the guarantee."""
     return json.dumps(to_dict(guarantee), sort_keys=True)
 
 
 def key_of(place: str, method: str, guarantee: str, replicate: int, metric: str) -> bytes:
-    """16 bytes that name one cell."""
+    """Return the 16 bytes that name one cell."""
     text = "\x1f".join((FORMAT, place, method, guarantee, str(replicate), metric))
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 @cache
 def code_of(cls: type) -> str:
-    """A hash of the code a class runs: its own file, files of its room that it names, and the rooms everybody uses.
+    """Return a hash of the code a class runs.
 
-    A version that somebody forgot to raise must not bring back yesterday's numbers. A new file beside it changes
-    nothing here.
+    It covers the class's own file, files of its package that it names, and the shared packages. So a version that was
+    not raised does not bring back old numbers. A new file beside it changes nothing here.
     """
     module = sys.modules[cls.__module__]
-    room = cls.__module__.rsplit(".", 1)[0]
+    package = cls.__module__.rsplit(".", 1)[0]
     named = {getattr(value, "__module__", "") or "" for value in vars(module).values()}
     named |= {base.__module__ for base in cls.__mro__}
-    modules = {m for m in named | {cls.__module__} if m.startswith(room + ".")}
+    modules = {m for m in named | {cls.__module__} if m.startswith(package + ".")}
     files = {getattr(sys.modules[m], "__file__", None) for m in modules if m in sys.modules}
     digest = hashlib.blake2b(_shared_code().encode(), digest_size=8)
     for file in sorted(f for f in files if f):
@@ -166,7 +168,8 @@ def code_of(cls: type) -> str:
 
 @lru_cache(maxsize=1)
 def _shared_code() -> str:
-    files = [*_PACKAGE.glob("*.py"), *(f for room in _SHARED for f in (_PACKAGE / room).glob("*.py"))]
+    """Return a hash of the files that every class may run."""
+    files = [*_PACKAGE.glob("*.py"), *(f for package in _SHARED for f in (_PACKAGE / package).glob("*.py"))]
     digest = hashlib.blake2b(digest_size=8)
     for file in sorted(files):
         digest.update(_text(file))
@@ -174,7 +177,8 @@ def _shared_code() -> str:
 
 
 def _text(file: Path) -> bytes:
+    """Return the bytes of a file."""
     try:
         return file.read_bytes()
-    except OSError:  # a package in a zip has no files; then the version alone speaks
+    except OSError:  # a package in a zip has no files: then only the version counts
         return b""

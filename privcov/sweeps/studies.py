@@ -31,14 +31,14 @@ _DIGITS = 400  # of a whole number: more than any float has
 
 
 def write(plans: Sequence[Plan]) -> str:
-    """One plan as `Plan.to_json` writes it, several as a JSON list of them."""
+    """Return one plan as `Plan.to_json` writes it, several as a JSON list of them."""
     if len(plans) == 1:
         return plans[0].to_json()
     return json.dumps([json.loads(plan.to_json()) for plan in plans], indent=2)
 
 
 def read(content: str | bytes) -> tuple[Plan, ...]:
-    """The plans of a text by `write`. Raises ValueError with one sentence that names what is wrong."""
+    """Return the plans of a text by `write`. Raises ValueError with one sentence that names what is wrong."""
     if len(content) > MOST_BYTES:
         raise ValueError(f"A saved study has at most {MOST_BYTES:,} bytes, and this file has {len(content):,}.")
     try:
@@ -46,13 +46,13 @@ def read(content: str | bytes) -> tuple[Plan, ...]:
     except UnicodeDecodeError:
         raise ValueError("A saved study is a JSON text, and this file is not text (UTF-8).") from None
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_int=_int)
+        parsed = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_int=_int)
     except json.JSONDecodeError as problem:
         raise ValueError(f"A plan must be JSON, and this text is not: {problem}.") from None
     except RecursionError:
         raise ValueError("A saved study has few levels of brackets, and this text has too many.") from None
-    several = isinstance(found, list)
-    entries = found if several else [found]
+    several = isinstance(parsed, list)
+    entries = parsed if several else [parsed]
     if not 1 <= len(entries) <= MOST_PLANS:
         raise ValueError(f"A saved study holds from 1 to {MOST_PLANS} plans, got {len(entries):,}.")
     return tuple(
@@ -61,13 +61,13 @@ def read(content: str | bytes) -> tuple[Plan, ...]:
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """JSON leaves open which of two equal names counts."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    """Refuse a name that occurs twice: JSON leaves open which of two equal names counts."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"A saved study names {twice[:_QUOTED]!r} twice in one place: leave one of them out.")
-    return found
+    return fields
 
 
 def _refuse(word: str) -> object:
@@ -81,6 +81,7 @@ def _int(digits: str) -> int:
 
 
 def _one(entry: object, place: str) -> Plan:
+    """Return one plan, or raise ValueError in a sentence of limited length."""
     try:
         _check_size(entry)
         return Plan.from_json(json.dumps(entry))
@@ -92,7 +93,10 @@ def _one(entry: object, place: str) -> Plan:
 
 
 def _check_size(entry: object) -> None:
-    """Before anything is multiplied out: three long lists in a small file make a study that nobody can run."""
+    """Refuse too many combinations before they are multiplied out.
+
+    Three long lists in a small file make a study that cannot be run.
+    """
     if not isinstance(entry, dict) or not isinstance(entry.get("vary", {}), dict):
         return
     lists = [*entry.get("vary", {}).values(), entry.get("methods", ()), entry.get("guarantees", ())]
@@ -105,13 +109,13 @@ def _check_size(entry: object) -> None:
 
 
 def compact(plans: Sequence[Plan]) -> str:
-    """`write` for an address: letters, digits, - and _ only."""
+    """Write plans as `write` does, for an address: letters, digits, - and _ only."""
     text = json.dumps(json.loads(write(plans)), separators=(",", ":"))
     return base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
 
 
 def expand(text: str) -> tuple[Plan, ...]:
-    """The plans of `compact`. Raises ValueError with one sentence."""
+    """Return the plans of `compact`. Raises ValueError with one sentence."""
     try:
         packed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         unpacker = zlib.decompressobj()
@@ -130,18 +134,21 @@ def run(
     *,
     workers: int | None = None,
 ) -> pd.DataFrame:
-    """The tidy tables of all plans in one, as `privcov.run` makes them. progress(done, total, cell) counts over all."""
+    """Return the tidy tables of all plans in one, as `privcov.run` makes them.
+
+    progress(done, total, cell) counts over all plans.
+    """
     return pd.concat(plans_module.tables(plans, progress, store, workers=workers), ignore_index=True)
 
 
 def groups(plans: Sequence[Plan]) -> list[str]:
-    """The columns of the table that tell one point of the study from another."""
+    """Return the columns of the table that separate one point of the study from another."""
     varied = dict.fromkeys(column_of(name) for plan in plans for name in plan.vary)
-    found = ["source"] if len({plan.source for plan in plans}) > 1 else []
-    return [*found, "method", "guarantee", "epsilon", "delta", "rho", *varied]
+    columns = ["source"] if len({plan.source for plan in plans}) > 1 else []
+    return [*columns, "method", "guarantee", "epsilon", "delta", "rho", *varied]
 
 
 def summary(plans: Sequence[Plan], table: pd.DataFrame) -> pd.DataFrame:
-    """`summarise` for every point: mean over replicates, 10 % and 90 % quantiles; columns without a value left out."""
-    found = summarise(table, groups(plans))
-    return found.drop(columns=[name for name in groups(plans) if found[name].isna().all()])
+    """Summarise every point: mean over replicates, 10 % and 90 % quantiles; columns without a value are left out."""
+    points = summarise(table, groups(plans))
+    return points.drop(columns=[name for name in groups(plans) if points[name].isna().all()])

@@ -1,4 +1,4 @@
-"""Who wins where? The best method in every cell of a map over (n, d) or (n, epsilon), and whether it is clear.
+"""The best method in every cell of a map over (n, d) or (n, epsilon), and whether it is clearly the best.
 
 A map is a list of plans, one per d, because the public row bound depends on d. Their tidy table holds all errors;
 `winners` only reads it.
@@ -39,7 +39,7 @@ def map_plans(
     seed: int = 0,
     bound: float = 1.0,
 ) -> list[Plan]:
-    """The plans of a map: n against d (one guarantee), or n against the guarantees (one d).
+    """Return the plans of a map: n against d (one guarantee), or n against the guarantees (one d).
 
     bound: row bound as a multiple of the source's public default for that d. The trivial answers are added to
     ``methods``. replicates: >= 2, since one has no interval.
@@ -54,7 +54,7 @@ def map_plans(
     checks.whole("replicates", replicates, 2, remedy="One replicate has no interval.")
     checks.positive("bound", bound)
     entries = [*methods, *(key for key in TRIVIAL if key not in methods)]
-    found = []
+    plans = []
     sizes: Sequence[int | None] = ds or [None]
     for d in sizes:
         params = source_params if d is None else {**source_params, "d": d}
@@ -71,12 +71,12 @@ def map_plans(
             seed=seed,
             row_bound=bound * default,
         )
-        found.append(plan)
-    return found
+        plans.append(plan)
+    return plans
 
 
 def dimension(plan: Plan) -> int:
-    """The number of columns of a plan's source."""
+    """Return the number of columns of a plan's source."""
     default = next(s.default for s in SOURCES.get(plan.source).parameters if s.name == "d")
     return plan.source_params.get("d", default)
 
@@ -84,10 +84,10 @@ def dimension(plan: Plan) -> int:
 def map_cells(
     plans: list[Plan], store: Store | None = None, *, workers: int | None = None, stop: Event | None = None
 ) -> Generator[Cell, None, None]:
-    """The method runs of all plans, each row with the column d; the rest as for `cells`."""
+    """Yield the method runs of all plans, each row with the column d; the rest as for `cells`."""
     ds = [dimension(plan) for plan in plans]
-    with contextlib.closing(cells(plans, store, workers=workers, stop=stop)) as found:
-        for cell in found:
+    with contextlib.closing(cells(plans, store, workers=workers, stop=stop)) as arriving:
+        for cell in arriving:
             yield Cell([{"d": ds[cell.plan], **row} for row in cell], cell.reused, cell.position, cell.plan)
 
 
@@ -98,24 +98,27 @@ def run_map(
     *,
     workers: int | None = None,
 ) -> pd.DataFrame:
-    """The tidy tables of all plans in one, with the column d. progress(done, total) after each run of a method."""
-    tell = None if progress is None else lambda done, total, _: progress(done, total)
-    found = collect(map_cells(plans, store, workers=workers), sum(plan.steps for plan in plans), tell)
-    return pd.DataFrame([row for cell in found for row in cell])
+    """Return the tidy tables of all plans in one, with the column d.
+
+    progress(done, total) is called after each run of a method.
+    """
+    on_cell = None if progress is None else lambda done, total, _: progress(done, total)
+    finished = collect(map_cells(plans, store, workers=workers), sum(plan.steps for plan in plans), on_cell)
+    return pd.DataFrame([row for cell in finished for row in cell])
 
 
 def winners(table: pd.DataFrame, *, x: str = "n", y: str = "d") -> pd.DataFrame:
-    """One row per cell (x, y): who has the smallest mean error, by how much, and whether that is clear.
+    """Return one row per cell (x, y): the method with the smallest mean error, its margin, and whether that is clear.
 
     winner, error:      the method with the smallest mean error over replicates, and that error.
     runner_up, second:  the next one and its error. ratio: second / error.
     clear:              for every other method the 95 % t interval of the paired difference (same rows, same
-                        replicate) lies above zero. Each pair stands for itself: nothing is corrected for the
+                        replicate) lies above zero. Each pair is tested by itself: nothing is corrected for the
                         number of methods or cells.
     rivals:             the methods for which it does not, in order of their error.
     absent:             methods that gave no matrix in at least one replicate; they do not compete in that cell.
     """
-    found = []
+    rows = []
     for (at_x, at_y), part in table.groupby([x, y], sort=True):
         errors = part.pivot_table(index="replicate", columns="method", values="value", aggfunc="first", dropna=False)
         absent = [m for m in errors.columns if not np.isfinite(errors[m]).all()]
@@ -130,24 +133,24 @@ def winners(table: pd.DataFrame, *, x: str = "n", y: str = "d") -> pd.DataFrame:
         if len(means) > 1:
             ratio = means.iloc[1] / means.iloc[0] if means.iloc[0] > 0 else math.inf
             row |= {"runner_up": means.index[1], "second": means.iloc[1], "ratio": ratio}
-        found.append(row)
-    return pd.DataFrame(found)
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
-def count(found: pd.DataFrame) -> dict[str, int]:
-    """How many cells each method wins clearly, most first; the rest is nobody's."""
-    clear = found[found["clear"]]
+def count(table: pd.DataFrame) -> dict[str, int]:
+    """Count the cells that each method wins clearly, most first; the other cells have no clear winner."""
+    clear = table[table["clear"]]
     return {str(k): int(v) for k, v in clear["winner"].value_counts().items()}
 
 
-def in_words(found: pd.DataFrame, labels: dict[str, str], *, x: str = "n", y: str = "d") -> str:
-    """Who wins how many cells, and the widest margin as an example."""
-    counted = count(found)
+def in_words(table: pd.DataFrame, labels: dict[str, str], *, x: str = "n", y: str = "d") -> str:
+    """Describe how many cells each method wins, with the widest margin as an example."""
+    counted = count(table)
     parts = [f"{labels.get(m, m)} wins {k}" for m, k in counted.items()]
-    open_cells = len(found) - sum(counted.values())
+    open_cells = len(table) - sum(counted.values())
     parts.append(f"{open_cells} without a clear winner")
-    text = f"Of {len(found)} cells: {', '.join(parts)}."
-    clear = found[found["clear"] & np.isfinite(found["ratio"])]
+    text = f"Of {len(table)} cells: {', '.join(parts)}."
+    clear = table[table["clear"] & np.isfinite(table["ratio"])]
     if len(clear):
         top = clear.loc[clear["ratio"].idxmax()]
         text += (
@@ -158,5 +161,5 @@ def in_words(found: pd.DataFrame, labels: dict[str, str], *, x: str = "n", y: st
 
 
 def labels_of() -> dict[str, str]:
-    """The labels of the methods, by key."""
+    """Return the labels of the methods, by key."""
     return {card.key: card.label for card in METHODS.all()}

@@ -313,7 +313,7 @@ def test_levels_are_named_by_the_kind_that_was_asked_for():
     for guarantee, name in ((ZCDP(0.01), "rho"), (PureDP(0.3), "epsilon"), (ApproxDP(0.3, 1e-6), "epsilon")):
         found = advise(1_000, 40, guarantee, structure="dense")
         (change,) = [c for c in found.changes if c.name == "level"][:1]
-        assert answer._lever(found, change).startswith(f"{name} = ")
+        assert answer._fact(found, change).startswith(f"{name} = ")
 
 
 def test_a_ratio_to_no_noise_is_told_where_there_is_one():

@@ -17,8 +17,8 @@ from privcov.papers.checks import NOT_COMPUTED, Check, check, curve_cells, middl
 GAUSS, SEPARATE, ADAPTIVE, ZERO = "gaussian-cov", "separate-cov", "adaptive-cov", "zero"
 REAL = ("5-figure-4", "5-figure-5")
 LAPLACE = "laplace-cov"
-SLIGHT = 0.8  # "very small advantage": GaussCov's error is at least this share of SeparateCov's
-BEYOND = 0.98  # GaussCov is better where its error is below this share: less is Monte-Carlo error
+SLIGHT = 0.8  # "very small advantage": GaussCov's error is at least this fraction of SeparateCov's
+BEYOND = 0.98  # GaussCov is better where its error is below this fraction: less is Monte-Carlo error
 MANY = 0.25  # "in many cases": a quarter of them
 FEW_COLUMNS, HIGH_RHO = 32, 0.1  # "a low d, and a high rho"
 
@@ -26,20 +26,20 @@ FEW_COLUMNS, HIGH_RHO = 32, 0.1  # "a low d, and a high rho"
 # --- figures 2 and 3 ------------------------------------------------------------------------------------------
 
 
-def _pair(found: pd.DataFrame, index: list[str]) -> pd.DataFrame:
-    return found.pivot_table(index=index, columns="method", values="value")
+def _pair(table: pd.DataFrame, index: list[str]) -> pd.DataFrame:
+    return table.pivot_table(index=index, columns="method", values="value")
 
 
 @check("5-crossing", "5-figure-2")
 def crossing(folder: Path) -> Check:
-    """GaussCov against SeparateCov along d, trace 1."""
+    """Compare GaussCov with SeparateCov along d, trace 1."""
     question = "Is GaussCov slightly better at low d and SeparateCov much better at high d?"
     numbers, judged = {}, []
     for variant in (LITERAL, SOUND):
-        found = curve_cells("5-figure-2", folder, variant)
-        if found.empty:
+        table = curve_cells("5-figure-2", folder, variant)
+        if table.empty:
             return Check("5-crossing", ("5-figure-2",), question, None, NOT_COMPUTED, {})
-        ratio = (_pair(found, ["n", "d"])[GAUSS] / _pair(found, ["n", "d"])[SEPARATE]).unstack("d")
+        ratio = (_pair(table, ["n", "d"])[GAUSS] / _pair(table, ["n", "d"])[SEPARATE]).unstack("d")
         for n, row in ratio.iterrows():
             lost = np.flatnonzero((row <= 1).to_numpy())
             first = row.index[lost[-1] + 1 if len(lost) else 0 :]  # from where it wins at every larger d
@@ -62,14 +62,14 @@ def crossing(folder: Path) -> Check:
 
 @check("5-adaptive", "5-figure-2", "5-figure-3")
 def adaptive(folder: Path) -> Check:
-    """AdaptiveCov over the better of the other two."""
+    """Compare AdaptiveCov with the better of the other two."""
     question = "Does AdaptiveCov come close to the better of the two?"
     numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):
-        found = pd.concat([curve_cells(key, folder, variant) for key in ("5-figure-2", "5-figure-3")])
-        if found.empty:
+        errors = pd.concat([curve_cells(key, folder, variant) for key in ("5-figure-2", "5-figure-3")])
+        if errors.empty:
             return Check("5-adaptive", ("5-figure-2", "5-figure-3"), question, None, NOT_COMPUTED, {})
-        table = _pair(found, ["model", "data", "n", "d"])
+        table = _pair(errors, ["model", "data", "n", "d"])
         ratio = table[ADAPTIVE] / table[[GAUSS, SEPARATE]].min(axis=1)
         numbers |= {f"median, {variant}": float(ratio.median()), f"largest, {variant}": float(ratio.max())}
         numbers[f"smallest, {variant}"] = float(ratio.min())
@@ -84,25 +84,25 @@ def adaptive(folder: Path) -> Check:
 
 @check("5-skew", "5-figure-3")
 def skew(folder: Path) -> Check:
-    """Panel (a): errors along the number of bins N."""
+    """Compare the errors of panel (a) along the number of bins N."""
     question = "Does GaussCov alone not follow the trace, and does the zero matrix win in the end?"
-    numbers, told = {}, []
+    numbers, best_methods = {}, []
     for variant in (LITERAL, SOUND):
-        found = curve_cells("5-figure-3", folder, variant, "3-a")
-        if found.empty:
+        errors = curve_cells("5-figure-3", folder, variant, "3-a")
+        if errors.empty:
             return Check("5-skew", ("5-figure-3",), question, None, NOT_COMPUTED, {})
-        found["bins"] = found["data"].str.extract(r"N = (\d+)")[0].astype(int)
-        table = found.pivot_table(index="bins", columns="method", values="value")
+        errors["bins"] = errors["data"].str.extract(r"N = (\d+)")[0].astype(int)
+        table = errors.pivot_table(index="bins", columns="method", values="value")
         for method in (GAUSS, SEPARATE, ADAPTIVE, ZERO):
             numbers[f"{method}, last over first N, {variant}"] = float(table[method].iloc[-1] / table[method].iloc[0])
         best = table.iloc[-1].idxmin()
         numbers[f"zero over best at the last N, {variant}"] = float(table[ZERO].iloc[-1] / table.iloc[-1].min())
-        told.append(f"{best} is best at N = {table.index[-1]} {'' if variant == LITERAL else 'when '}{variant}")
+        best_methods.append(f"{best} is best at N = {table.index[-1]} {'' if variant == LITERAL else 'when '}{variant}")
     flat = numbers[f"{GAUSS}, last over first N, {LITERAL}"]
     falls = max(numbers[f"{m}, last over first N, {LITERAL}"] for m in (SEPARATE, ADAPTIVE, ZERO))
     verdict = (
         f"From N = 1 to 32 the error of GaussCov is multiplied by {flat:.2f}, the others' by at most {falls:.2f} "
-        f"as published; {' and '.join(told)}."
+        f"as published; {' and '.join(best_methods)}."
     )
     holds = flat > 3 * falls and numbers[f"zero over best at the last N, {LITERAL}"] < 1.001
     return Check("5-skew", ("5-figure-3",), question, holds, verdict, numbers)
@@ -110,24 +110,24 @@ def skew(folder: Path) -> Check:
 
 @check("5-favours", "5-figure-3")
 def favours(folder: Path) -> Check:
-    """Panels (b) to (d): the ratio GaussCov over SeparateCov along d, n and rho."""
+    """Compute the ratio of GaussCov over SeparateCov along d, n and rho, panels (b) to (d)."""
     question = "Do higher d, smaller n and smaller rho all favour SeparateCov?"
     numbers = {}
     for variant in (LITERAL, SOUND):
         for panel, along in (("3-b", "d"), ("3-c", "n"), ("3-d", "rho")):
-            found = curve_cells("5-figure-3", folder, variant, panel)
-            if found.empty:
+            errors = curve_cells("5-figure-3", folder, variant, panel)
+            if errors.empty:
                 return Check("5-favours", ("5-figure-3",), question, None, NOT_COMPUTED, {})
-            found["rho"] = found["data"].str.extract(r"rho = (.*)")[0].astype(float)
-            table = found.pivot_table(index=along, columns="method", values="value")
+            errors["rho"] = errors["data"].str.extract(r"rho = (.*)")[0].astype(float)
+            table = errors.pivot_table(index=along, columns="method", values="value")
             numbers[f"slope along {along}, {variant}"] = slope(table.index, table[GAUSS] / table[SEPARATE])
     signs = [numbers[f"slope along {along}, {LITERAL}"] * sign for along, sign in (("d", 1), ("n", -1), ("rho", -1))]
-    told = [
+    powers = [
         f"{along} to the {numbers[f'slope along {along}, {LITERAL}']:+.2f} "
         f"({numbers[f'slope along {along}, {SOUND}']:+.2f} sound)"
         for along in ("d", "n", "rho")
     ]
-    verdict = f"GaussCov over SeparateCov goes like {', '.join(told)}"
+    verdict = f"GaussCov over SeparateCov goes like {', '.join(powers)}"
     return Check("5-favours", ("5-figure-3",), question, min(signs) > 0, verdict + ".", numbers)
 
 
@@ -135,33 +135,33 @@ def favours(folder: Path) -> Check:
 
 
 def cells(keys: tuple[str, ...], folder: Path, variant: str) -> pd.DataFrame:
-    """One row per cell with the error of each method as a column, rho (or epsilon) and d as numbers."""
-    found = pd.concat([curve_cells(key, folder, variant) for key in keys])
-    found["rho"] = pd.to_numeric(found["data"].str.extract(r"rho = (.*)")[0])
-    found["level"] = found["rho"].fillna(found["epsilon"])
-    found["n"] = found["n"].fillna(0)  # of the documents that were brought
+    """Return one row per cell with the error of each method as a column, rho (or epsilon) and d as numbers."""
+    table = pd.concat([curve_cells(key, folder, variant) for key in keys])
+    table["rho"] = pd.to_numeric(table["data"].str.extract(r"rho = (.*)")[0])
+    table["level"] = table["rho"].fillna(table["epsilon"])
+    table["n"] = table["n"].fillna(0)  # of documents, whose number is that of the file
     index = ["model", "n", "d", "level"]
-    return found.pivot_table(index=index, columns="method", values="value", sort=False).reset_index()
+    return table.pivot_table(index=index, columns="method", values="value", sort=False).reset_index()
 
 
 def _nothing(key: str, keys: tuple[str, ...], question: str) -> Check:
     return Check(key, keys, question, None, NOT_COMPUTED, {})
 
 
-def _wins(found: pd.DataFrame) -> pd.DataFrame:
-    return found[found[GAUSS] < BEYOND * found[SEPARATE]]
+def _wins(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table[GAUSS] < BEYOND * table[SEPARATE]]
 
 
 def _never_better(key: str, keys: tuple[str, ...], question: str, folder: Path) -> Check:
     numbers: dict[str, float] = {}
     outside = 0
     for variant in (LITERAL, SOUND):
-        found = cells(keys, folder, variant) if _there(keys, folder, variant) else pd.DataFrame()
-        if found.empty:
+        errors = cells(keys, folder, variant) if _there(keys, folder, variant) else pd.DataFrame()
+        if errors.empty:
             return _nothing(key, keys, question)
-        won = _wins(found)
+        won = _wins(errors)
         ratio = won[GAUSS] / won[SEPARATE]
-        numbers |= {f"cells, {variant}": float(len(found)), f"GaussCov better, {variant}": float(len(won))}
+        numbers |= {f"cells, {variant}": float(len(errors)), f"GaussCov better, {variant}": float(len(won))}
         numbers[f"smallest ratio, {variant}"] = float(ratio.min()) if len(won) else 1.0
         allowed = won["model"].isin(["5-a", "5-b", "5-c"]) & (won["d"] <= FEW_COLUMNS) & (won["level"] >= HIGH_RHO)
         numbers[f"of these not at trace 1, d = {FEW_COLUMNS}, rho >= {HIGH_RHO:g}, {variant}"] = float((~allowed).sum())
@@ -182,58 +182,58 @@ def _there(keys: tuple[str, ...], folder: Path, variant: str) -> bool:
 
 
 def _name(panel: str) -> str:
-    """ "Figure 5 (a)" of "5-a"; other panels have a name of their own."""
+    """Return "Figure 5 (a)" for "5-a"; other panels have a name of their own."""
     figure, _, letter = panel.partition("-")
     return f"Figure {figure} ({letter})" if letter else panel
 
 
 def _places(won: pd.DataFrame) -> str:
-    told = [f"{_name(row['model'])} at rho = {row['level']:g}" for _, row in won.iterrows()]
-    return f" ({', '.join(told[:6])}{' and others' if len(told) > 6 else ''})" if told else ""
+    places = [f"{_name(row['model'])} at rho = {row['level']:g}" for _, row in won.iterrows()]
+    return f" ({', '.join(places[:6])}{' and others' if len(places) > 6 else ''})" if places else ""
 
 
 @check("5-never-better", *REAL)
 def never_better(folder: Path) -> Check:
-    """GaussCov against SeparateCov in every cell of Figures 4 and 5."""
+    """Compare GaussCov with SeparateCov in every cell of Figures 4 and 5."""
     question = "Is GaussCov never better than SeparateCov, but slightly at trace 1, low d and high rho?"
     return _never_better("5-never-better", REAL, question, folder)
 
 
 @check("5-adaptive-real", *REAL)
 def adaptive_real(folder: Path) -> Check:
-    """AdaptiveCov below both, and below both and the zero matrix."""
+    """Count where AdaptiveCov is below both, and below both and the zero matrix."""
     question = "Is AdaptiveCov better than both in many cases?"
     numbers = {}
     for variant in (LITERAL, SOUND):
         if not _there(REAL, folder, variant):
             return _nothing("5-adaptive-real", REAL, question)
-        found = cells(REAL, folder, variant)
-        best = found[[GAUSS, SEPARATE]].min(axis=1)
-        better = found[ADAPTIVE] < BEYOND * best
+        table = cells(REAL, folder, variant)
+        best = table[[GAUSS, SEPARATE]].min(axis=1)
+        better = table[ADAPTIVE] < BEYOND * best
         numbers[f"share better than both, {variant}"] = float(better.mean())
-        numbers[f"and better than zero, {variant}"] = float((better & (found[ADAPTIVE] < BEYOND * found[ZERO])).mean())
-    share = numbers[f"share better than both, {LITERAL}"]
+        numbers[f"and better than zero, {variant}"] = float((better & (table[ADAPTIVE] < BEYOND * table[ZERO])).mean())
+    fraction = numbers[f"share better than both, {LITERAL}"]
     verdict = (
-        f"As published it is in {share:.0%} of the cells, but in {numbers[f'and better than zero, {LITERAL}']:.0%} of "
-        f"them all is it also better than the zero matrix; sound {numbers[f'share better than both, {SOUND}']:.0%} and "
-        f"{numbers[f'and better than zero, {SOUND}']:.0%}."
+        f"As published it is in {fraction:.0%} of the cells, but in {numbers[f'and better than zero, {LITERAL}']:.0%} "
+        f"of them all is it also better than the zero matrix; sound {numbers[f'share better than both, {SOUND}']:.0%} "
+        f"and {numbers[f'and better than zero, {SOUND}']:.0%}."
     )
-    return Check("5-adaptive-real", REAL, question, share >= MANY, verdict, numbers)
+    return Check("5-adaptive-real", REAL, question, fraction >= MANY, verdict, numbers)
 
 
 @check("5-zero-real", *REAL)
 def zero_real(folder: Path) -> Check:
-    """Where the zero matrix, which reads no row, errs less than all three."""
+    """Count where the zero matrix, which reads no row, errs less than all three."""
     question = "Our question: do the three estimators beat the zero matrix?"
     numbers = {}
     for variant in (LITERAL, SOUND):
         if not _there(REAL, folder, variant):
             return _nothing("5-zero-real", REAL, question)
-        found = cells(REAL, folder, variant)
-        best = found[[GAUSS, SEPARATE, ADAPTIVE]].min(axis=1)
-        numbers[f"cells where zero is best, {variant}"] = float((found[ZERO] < best).sum())
-        numbers[f"cells, {variant}"] = float(len(found))
-        for model, part in found.assign(best=best).groupby("model", sort=False):
+        table = cells(REAL, folder, variant)
+        best = table[[GAUSS, SEPARATE, ADAPTIVE]].min(axis=1)
+        numbers[f"cells where zero is best, {variant}"] = float((table[ZERO] < best).sum())
+        numbers[f"cells, {variant}"] = float(len(table))
+        for model, part in table.assign(best=best).groupby("model", sort=False):
             won = part.loc[part["best"] < part[ZERO], "level"]
             numbers[f"{model}, beaten from rho, {variant}"] = float(won.min()) if len(won) else np.inf
     lost = numbers[f"cells where zero is best, {LITERAL}"] / numbers[f"cells, {LITERAL}"]
@@ -255,15 +255,15 @@ def zero_real(folder: Path) -> Check:
 
 @check("5-slopes", *REAL)
 def slopes(folder: Path) -> Check:
-    """Errors along rho in logarithms, between the ends of each panel."""
+    """Compute the slopes of errors along rho in logarithms, between the ends of each panel."""
     question = "Our question: do errors fall with rho as the bounds say, to the power -1/2 and, at most, -1/4?"
     numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):
         if not _there(REAL, folder, variant):
             return _nothing("5-slopes", REAL, question)
-        found = cells(REAL, folder, variant)
+        table = cells(REAL, folder, variant)
         for method in (GAUSS, SEPARATE):
-            each = [slope(part["level"], part[method]) for _, part in found.groupby("model")]
+            each = [slope(part["level"], part[method]) for _, part in table.groupby("model")]
             numbers |= {f"{method}, median, {variant}": middle(each), f"{method}, steepest, {variant}": min(each)}
     gauss, separate = (numbers[f"{method}, median, {LITERAL}"] for method in (GAUSS, SEPARATE))
     verdict = (
@@ -277,14 +277,14 @@ def slopes(folder: Path) -> Check:
 
 @check("5-digits-same", "5-digits")
 def digits_same(folder: Path) -> Check:
-    """The first finding of Figures 4 and 5, on single digits."""
+    """Check the first finding of Figures 4 and 5 on single digits."""
     question = "Our question: is GaussCov never better than SeparateCov on single digits either?"
     return _never_better("5-digits-same", ("5-digits",), question, folder)
 
 
 @check("5-pure-lesser", "5-pure")
 def pure_lesser(folder: Path) -> Check:
-    """Additive noise over SeparateCov at the setting of Figure 3, pure DP against zCDP at rho = epsilon^2/2."""
+    """Compare additive noise with SeparateCov at the setting of Figure 3, pure DP against zCDP at rho = epsilon^2/2."""
     question = "Is there a similar improvement under pure DP, and a lesser one?"
     numbers: dict[str, float] = {}
     for variant in (LITERAL, SOUND):
@@ -311,14 +311,14 @@ def pure_lesser(folder: Path) -> Check:
             f"levels where zero is best, {variant}": float((pure[ZERO] < np.minimum(best, pure[LAPLACE])).sum()),
         }
 
-    def told(v: str) -> str:
+    def range_of(v: str) -> str:
         small, large = (numbers[f"Laplace over SeparateCov, {end}, {v}"] for end in ("smallest", "largest"))
         low, high = (numbers[f"zCDP at the same levels, {end}, {v}"] for end in ("smallest", "largest"))
         return f"{small:.2f} to {large:.2f} times under pure DP, {low:.2f} to {high:.2f} times under zCDP"
 
     verdict = (
-        f"As published additive noise errs {told(LITERAL)} at the same levels (rho = epsilon^2/2) as much as "
-        f"SeparateCov; sound {told(SOUND)}. Under pure DP the zero matrix is best at "
+        f"As published additive noise errs {range_of(LITERAL)} at the same levels (rho = epsilon^2/2) as much as "
+        f"SeparateCov; sound {range_of(SOUND)}. Under pure DP the zero matrix is best at "
         f"{numbers[f'levels where zero is best, {LITERAL}']:.0f} of {numbers[f'levels, {LITERAL}']:.0f} levels (sound "
         f"{numbers[f'levels where zero is best, {SOUND}']:.0f})."
     )

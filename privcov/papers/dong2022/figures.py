@@ -57,7 +57,7 @@ def _presets() -> tuple[Preset, ...]:
         return tuple(kind(v) for v in values)
 
     one = at((0.1,), ZCDP)
-    found = [
+    figures = [
         make(f"figure-2-{letter}", f"Figure 2 ({letter})", f"Trace 1, n = {n:,}: error against d", one, ZCDP_PRESETS,
              "d", bins=1, n=[n], d=_DS)
         for letter, n in (("a", 1_000), ("b", 4_000), ("c", 16_000))
@@ -66,7 +66,7 @@ def _presets() -> tuple[Preset, ...]:
     epsilons = at((0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4), PureDP)
     ours = "Appendix J is not in our text: epsilon = 1 is ours."
     return (
-        *found,
+        *figures,
         make("figure-3-a", "Figure 3 (a)", "Skewed norms: error against the number of bins N", one, ZCDP_PRESETS,
              "bins", varied={"bins": [1, 2, 4, 8, 16, 32]}),
         make("figure-3-b", "Figure 3 (b)", "Skewed norms: error against d", one, ZCDP_PRESETS, "d", d=_DS),
@@ -91,7 +91,7 @@ METHODS = ("gaussian-cov", "separate-cov", "adaptive-cov", "zero")
 
 
 def simulated_plan(panel: str, published: bool, replicates: int, seed: int) -> Plan:
-    """The preset's plan without EMCov, up to `MOST_D` columns and `MOST_N` rows."""
+    """Return the preset's plan without EMCov, up to `MOST_D` columns and `MOST_N` rows."""
     preset = _KEYED[panel]
     (block,) = preset.varies
     vary = {k: [v for v in values if v <= {"d": MOST_D, "n": MOST_N}.get(k, np.inf)] for k, values in block.items()}
@@ -108,13 +108,13 @@ def simulated_plan(panel: str, published: bool, replicates: int, seed: int) -> P
 
 
 def published_calibration(key: str, published: bool) -> dict[str, str]:
-    """Its published calibration, where that is asked for and there is one."""
+    """Return the method's published calibration, where that is requested and there is one."""
     own = next((c for c in ("as-published-5", "as-published") if c in REGISTERED.get(key).calibrations), "")
     return {"calibration": own} if published and own else {}
 
 
 def read_simulated(panel: str, row: Mapping) -> tuple[dict, str]:
-    """(keys of the printed number, its quantity) for a row of the panel's table."""
+    """Return (keys of the printed number, its quantity) for a row of the panel's table."""
     fixed = dict(_KEYED[panel].fixed)
     bins = int(row.get("bins", fixed.get("bins", 0)))
     keys = {"model": panel.removeprefix("5-figure-"), "data": f"N = {bins}, rho = {ZCDP(row['rho']).rho:g}"}
@@ -123,11 +123,11 @@ def read_simulated(panel: str, row: Mapping) -> tuple[dict, str]:
 
 
 def simulated(panel: str, seed: int, replicate: int) -> list[Number]:
-    """One replicate with the published calibrations; the seed moves on, so the mixing matrix does too."""
-    found = []
+    """Compute one replicate with the published calibrations; the seed moves on, so the mixing matrix does too."""
+    numbers = []
     for row in run(simulated_plan(panel, True, 1, seed + replicate)).to_dict("records"):
-        found.append(Number(*read_simulated(panel, row), float(row["value"]), row["problem"]))
-    return found
+        numbers.append(Number(*read_simulated(panel, row), float(row["value"]), row["problem"]))
+    return numbers
 
 
 def _simulated_points(panels: tuple[str, ...]) -> tuple[Point, ...]:
@@ -161,7 +161,7 @@ class Panel:
     ns: tuple[int, ...] = ()
 
     def plan(self, published: bool, replicates: int, seed: int) -> Plan:
-        """The panel as a `Plan`, as published or sound."""
+        """Return the panel as a `Plan`, as published or sound."""
         return Plan(
             source=self.source,
             source_params=dict(self.params),
@@ -175,7 +175,7 @@ class Panel:
 
 
 def _of_preset(key: str) -> Panel:
-    """Appendix J as the page Trade-offs has it, without EMCov and up to `MOST_N` rows."""
+    """Return Appendix J as the page Trade-offs has it, without EMCov and up to `MOST_N` rows."""
     preset = _KEYED[key]
     (block,) = preset.varies
     ns = tuple(n for n in block["n"] if n <= MOST_N)
@@ -184,13 +184,13 @@ def _of_preset(key: str) -> Panel:
 
 
 def _panels() -> dict[str, Panel]:
-    found = {f"4-{x}": Panel("mnist", (("n", n),)) for x, n in zip("abc", PICTURES, strict=True)}
+    panels = {f"4-{x}": Panel("mnist", (("n", n),)) for x, n in zip("abc", PICTURES, strict=True)}
     norms = [(divide, d) for divide in (EACH, LARGEST) for d in WIDTHS]
     for letter, (divide, d) in zip("abcdef", norms, strict=True):
-        found[f"5-{letter}"] = Panel("news", (("d", d), ("divide", divide)))
+        panels[f"5-{letter}"] = Panel("news", (("d", d), ("divide", divide)))
     for digit in DIGITS:
-        found[f"digit {digit}"] = Panel("mnist", (("n", PICTURES[0]), ("digit", digit)))
-    return found | {"pure epsilon": _of_preset("5-pure-epsilon"), "pure n": _of_preset("5-pure-n")}
+        panels[f"digit {digit}"] = Panel("mnist", (("n", PICTURES[0]), ("digit", digit)))
+    return panels | {"pure epsilon": _of_preset("5-pure-epsilon"), "pure n": _of_preset("5-pure-n")}
 
 
 PANELS = _panels()
@@ -207,7 +207,7 @@ def ready(panel: str) -> None:
 
 
 def read(panel: str, row: Mapping) -> tuple[dict, str]:
-    """(keys of the printed number, its quantity) for a row of the panel's table."""
+    """Return (keys of the printed number, its quantity) for a row of the panel's table."""
     own = PANELS[panel]
     params = dict(own.params)
     pure = row["guarantee"] == "pure"
@@ -218,7 +218,7 @@ def read(panel: str, row: Mapping) -> tuple[dict, str]:
 
 
 def figure(panel: str, seed: int, replicate: int) -> list[Number]:
-    """One replicate with the published calibrations; of public rows the noise alone is drawn again."""
+    """Compute one replicate with the published calibrations; of public rows the noise alone is drawn again."""
     return [
         Number(*read(panel, row), float(row["value"]), row["problem"])
         for row in run(PANELS[panel].plan(True, 1, seed + replicate)).to_dict("records")

@@ -20,13 +20,13 @@ LOCAL, CENTRAL = ("modified-ldp", "ldp"), ("modified-dp", "dp")
 
 
 def trivial(model: str, law: str, d: str, norm: str) -> float:
-    """Error of the zero matrix: the norm of the covariance."""
+    """Return the error of the zero matrix: the norm of the covariance."""
     return matrix_norm(source(model, law, d, "2").truth(0).covariance, norm)
 
 
 @check("4-unit-ball", *SIX)
 def unit_ball(folder: Path) -> Check:
-    """What the printed noise gives to rows whose squared norm is at most p, a typical one."""
+    """Compute what the printed noise gives to rows whose squared norm is at most p, a typical one."""
     n, d, delta = 200, 100, 1 / 400
     added, _ = printed_scales("modified-dp", 0.5, delta, n)
     mu = math.sqrt(2) * d / n / added
@@ -43,15 +43,15 @@ def unit_ball(folder: Path) -> Check:
 
 @check("4-worse-than-zero", *SIX)
 def worse_than_zero(folder: Path) -> Check:
-    """Printed local errors beside that of the zero matrix, which needs no data."""
-    found = cells(TABLES, *SIX, folder=folder)
-    found = found[found["method"].isin(LOCAL)].copy()
-    found["zero"] = [trivial(r.model, r.law, r.d, r.metric) for r in found.itertuples()]
+    """Compare the printed local errors with that of the zero matrix, which needs no data."""
+    table = cells(TABLES, *SIX, folder=folder)
+    table = table[table["method"].isin(LOCAL)].copy()
+    table["zero"] = [trivial(r.model, r.law, r.d, r.metric) for r in table.itertuples()]
     numbers = {}
-    for norm, group in found.groupby("metric"):
+    for norm, group in table.groupby("metric"):
         numbers[f"{norm} cells"] = len(group)
         numbers[f"{norm} worse than zero"] = int((group["value"] > group["zero"]).sum())
-    wide = found[(found["metric"] == "spectral") & (found["model"] == "1") & (found["d"] != "50")]
+    wide = table[(table["metric"] == "spectral") & (table["model"] == "1") & (table["d"] != "50")]
     wide = wide[wide["law"] == "normal"]
     numbers["Model 1, normal, p >= 100"] = len(wide)
     numbers["of these worse than zero"] = int((wide["value"] > wide["zero"]).sum())
@@ -70,10 +70,13 @@ def worse_than_zero(folder: Path) -> Check:
 
 @check("4-local-threshold", *SIX)
 def local_threshold(folder: Path) -> Check:
-    """The printed local threshold leaves nothing; does any single threshold give a printed pair of errors?"""
+    """Check that the printed local threshold leaves nothing.
+
+    Is there any single threshold that gives a printed pair of errors?
+    """
     question = "Do the local errors come from the printed threshold?"
-    _, told = printed_scales("modified-ldp", 0.5, 1 / 400, 200)
-    cut = 4 * told * math.sqrt(math.log(100))
+    _, std = printed_scales("modified-ldp", 0.5, 1 / 400, 200)
+    cut = 4 * std * math.sqrt(math.log(100))
     numbers = {"printed threshold at least": cut}
     rows = literal("4-local-cut", folder)
     if rows.empty:
@@ -83,8 +86,8 @@ def local_threshold(folder: Path) -> Check:
     goal = {r.metric: r.value for r in at[at["method"] == "modified-ldp"].itertuples()}
     apart = {}
     for method, group in rows.groupby("method", sort=False):
-        found = {r.metric: r.value for r in group.itertuples()}
-        apart[method] = max(abs(math.log(found[norm] / goal[norm])) for norm in goal)
+        errors = {r.metric: r.value for r in group.itertuples()}
+        apart[method] = max(abs(math.log(errors[norm] / goal[norm])) for norm in goal)
     best = min(apart, key=apart.__getitem__)
     numbers["worst ratio at the nearest threshold"] = math.exp(apart[best])
     numbers["that threshold in deviations"] = float(best.split()[2])
@@ -101,7 +104,7 @@ def local_threshold(folder: Path) -> Check:
 
 @check("4-heavy-tails", "4-table-2", "4-table-4", "4-table-6")
 def heavy_tails(folder: Path) -> Check:
-    """Printed t_5 errors of the central estimators beside ours against Sigma and against 5/3 Sigma.
+    """Compare the printed t_5 errors of the central estimators with ours against Sigma and against 5/3 Sigma.
 
     A threshold keeps an entry of 5/3 Sigma or drops it, and keeping it is nearer to Sigma in either norm's sum of
     squares: without sampling error and noise the Frobenius error against Sigma is at least 2/3 of the norm of Sigma.
@@ -116,23 +119,23 @@ def heavy_tails(folder: Path) -> Check:
     numbers: dict[str, float] = {"cells": len(frobenius), "below the floor of errors against Sigma": int(below.sum())}
     other: dict[tuple, float] = {}
     for table in tables:
-        found = literal(table, folder)
-        found = found[found["metric"].str.endswith(TO_SCALE)]
-        other |= {(table, *(getattr(r, k) for k in CELL), r.metric.split()[0]): r.value for r in found.itertuples()}
+        computed = literal(table, folder)
+        computed = computed[computed["metric"].str.endswith(TO_SCALE)]
+        other |= {(table, *(getattr(r, k) for k in CELL), r.metric.split()[0]): r.value for r in computed.itertuples()}
     rows["other"] = [other.get((r.table, *(getattr(r, k) for k in CELL), r.metric), np.nan) for r in rows.itertuples()]
     rows = rows.dropna(subset=["other", "ours"])
-    told = ""
+    comparison = ""
     if len(rows):
         off = {name: middle(np.abs(np.log(rows["value"] / rows[key]))) for name, key in _TARGETS.items()}
         numbers |= {f"typical factor off, {name}": math.exp(value) for name, value in off.items()}
-        told = (
+        comparison = (
             f" Printed and ours differ by a factor {math.exp(off['Sigma']):.2f} against Sigma and by "
             f"{math.exp(off['5/3 Sigma']):.2f} against 5/3 Sigma (medians)."
         )
     holds = not below.any() and bool(len(rows)) and off["Sigma"] < off["5/3 Sigma"]
     verdict = (
         f"Against Sigma a thresholded estimate of 5/3 Sigma errs by at least 2/3 of the Frobenius norm of Sigma; "
-        f"{int(below.sum())} of {len(frobenius)} printed central Frobenius errors are clearly below that.{told} "
+        f"{int(below.sum())} of {len(frobenius)} printed central Frobenius errors are clearly below that.{comparison} "
         + ("So against Sigma." if holds else "So not against Sigma throughout.")
     )
     return Check(
@@ -148,15 +151,18 @@ def heavy_tails(folder: Path) -> Check:
 
 @check("4-out-of-order", "4-table-6")
 def out_of_order(folder: Path) -> Check:
-    """Table 6, spectral, modified: the value at delta = 1/200 against a line through the others in log(1.25/delta)."""
-    found = cells(TABLES, "4-table-6", folder=folder)
-    found = found[(found["method"] == "modified-dp") & (found["metric"] == "spectral")]
-    delta = np.array([float(Fraction(text)) for text in found["delta"]])
-    x, y = np.sqrt(np.log(1.25 / delta)), found["value"].to_numpy()
+    """Compare one spectral error of Table 6 with a line through the others.
+
+    It is that of the modified estimator at delta = 1/200; the line is in log(1.25/delta).
+    """
+    table = cells(TABLES, "4-table-6", folder=folder)
+    table = table[(table["method"] == "modified-dp") & (table["metric"] == "spectral")]
+    delta = np.array([float(Fraction(text)) for text in table["delta"]])
+    x, y = np.sqrt(np.log(1.25 / delta)), table["value"].to_numpy()
     odd = int(np.argmin(np.abs(delta - 1 / 200)))
     others = np.arange(len(x)) != odd
     expected = float(np.polyval(np.polyfit(x[others], y[others], 1), x[odd]))
-    se = float(found["se"].iloc[odd])
+    se = float(table["se"].iloc[odd])
     numbers = {"printed": float(y[odd]), "expected": expected, "standard errors apart": (float(y[odd]) - expected) / se}
     holds = abs(numbers["standard errors apart"]) > 5 and abs(expected - 4.73) < 0.2
     verdict = (
@@ -172,7 +178,10 @@ def out_of_order(folder: Path) -> Check:
 
 @check("4-which-model", "4-table-3", "4-table-4")
 def which_model(folder: Path) -> Check:
-    """Tables 3 and 4 say Model 2 above and Model 1 inside; epsilon 0.5 of Tables 1 and 2 must fit in between."""
+    """Check which model Tables 3 and 4 show: they say Model 2 above and Model 1 inside.
+
+    The errors at epsilon 0.5 of Tables 1 and 2 must fit in between.
+    """
     pairs = (("4-table-3", "4-table-1"), ("4-table-4", "4-table-2"))
     fits = {"1": 0, "2": 0}
     total = 0
@@ -197,26 +206,26 @@ def which_model(folder: Path) -> Check:
 
 @check("4-guessing", "4-table-7")
 def guessing(folder: Path) -> Check:
-    """Always answering "lean" is wrong 7 times of 20; and what the rule reaches without any noise."""
+    """Compare with always answering "lean", which is wrong 7 times of 20, and with the rule without any noise."""
     question = "Do the printed classifications need the data?"
-    found = cells(TABLES, "4-table-7", folder=folder)
-    local = found[found["method"].isin(LOCAL)]
+    table = cells(TABLES, "4-table-7", folder=folder)
+    local = table[table["method"].isin(LOCAL)]
     numbers = {"always lean": 7.0, "printed local, mean": float(local["value"].mean())}
     rows = literal("4-table-7", folder)
     clean = rows[rows["metric"].str.endswith("no noise")]
     if clean.empty:
         return Check("4-guessing", ("4-table-7",), question, None, NOT_COMPUTED, numbers)
     numbers |= {f"without noise, p = {r.d}": r.value for r in clean.itertuples()}
-    best = found[found["method"] == "modified-dp"]
+    best = table[table["method"] == "modified-dp"]
     numbers |= {f"printed modified-dp, p = {r.d}": r.value for r in best.itertuples()}
     reached = {r.d: r.value for r in clean.itertuples()}
     beaten = [r.d for r in best.itertuples() if r.value < reached[r.d]]
-    told = ", ".join(f"{value:.2f} at p = {p}" for p, value in reached.items())
+    clean_errors = ", ".join(f"{value:.2f} at p = {p}" for p, value in reached.items())
     verdict = (
         f"Always answering lean is wrong 7 times of 20; the printed local estimators are wrong "
         f"{numbers['printed local, mean']:.1f} times on average. Without any noise or threshold the rule is wrong "
-        f"{told} times with our scaling of the counts; the best printed private number is lower at {len(beaten)} of "
-        f"{len(reached)} p."
+        f"{clean_errors} times with our scaling of the counts; the best printed private number is lower at "
+        f"{len(beaten)} of {len(reached)} p."
     )
     return Check(
         "4-guessing", ("4-table-7",), question, len(beaten) > 0, verdict, numbers,

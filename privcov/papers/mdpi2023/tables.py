@@ -47,21 +47,21 @@ FACTORS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 
 
 def source(model: str, law: str, d: str, n: str) -> Gaussian:
-    """The paper's model of this law and size; the texts are those of the printed table."""
+    """Return the paper's model of this size, with this distribution of the rows; the texts are those of the table."""
     key, fixed = MODELS[model]
     return SOURCES.get(key).cls(n=int(n), d=int(d), family=law, **fixed)
 
 
 def draw(model: str, law: str, d: str, n: str, seed: int, replicate: int) -> tuple[Dataset, np.ndarray, np.ndarray]:
-    """Rows with a bound that clips none of them, their second moment, and the matrix Sigma of the paper."""
-    made = source(model, law, d, n)
-    data = make_dataset(made, seed=seed, repeat=replicate)
+    """Return rows with a bound that clips none of them, their second moment, and the matrix Sigma of the paper."""
+    model_source = source(model, law, d, n)
+    data = make_dataset(model_source, seed=seed, repeat=replicate)
     data = data.with_row_bound(float(row_norms(data).max()))
-    return data, clipped_moment(data, n_anchors=0) * data.row_bound**2, truth_of(data).covariance / made.spread
+    return data, clipped_moment(data, n_anchors=0) * data.row_bound**2, truth_of(data).covariance / model_source.spread
 
 
 def tuned_constant(data: Dataset, seed: int, replicate: int) -> float:
-    """The constant of sqrt(log p / n) by ten-fold cross-validation on the raw rows, in the data's units."""
+    """Choose the constant of sqrt(log p / n) by ten-fold cross-validation on the raw rows, in the data's units."""
     rng = stream(seed, "published", 4, "folds", data.name, data.n, data.d, replicate)
     given = MethodInput.on(data, NoPrivacy(), "zero", "raw-cv", rng)
     measured = measure_moment(data, NoPrivacy(), centre="zero", shape="upper-triangle", rng=rng)
@@ -69,7 +69,7 @@ def tuned_constant(data: Dataset, seed: int, replicate: int) -> float:
 
 
 def printed_scales(method: str, epsilon: float, delta: float, n: int) -> tuple[float, float]:
-    """(deviation of the noise on an entry of the average, the deviation that the printed threshold uses)."""
+    """Return the standard deviation of the noise on an entry of the average, and the one the printed threshold uses."""
     change = math.sqrt(2) if method == "modified-dp" else 1.0
     scale = accounting.classical_gaussian_scale(epsilon, delta, change)
     if method in ("modified-dp", "dp"):
@@ -78,7 +78,7 @@ def printed_scales(method: str, epsilon: float, delta: float, n: int) -> tuple[f
 
 
 def unit_noise(method: str, data: Dataset, seed: int, replicate: int) -> np.ndarray:
-    """The paper's noise at scale 1, d x d, of a stream of this replicate and method."""
+    """Draw the paper's noise at scale 1, d x d, from a stream of this replicate and method."""
     rng = stream(seed, "published", 4, "noise", method, data.name, data.n, data.d, replicate)
     return NoiseDistribution("upper-triangle", 1.0, data.d).draw(rng)
 
@@ -86,29 +86,29 @@ def unit_noise(method: str, data: Dataset, seed: int, replicate: int) -> np.ndar
 def thresholding(
     model: str, law: str, d: str, n: str, levels: tuple[tuple[str, str], ...], seed: int, replicate: int
 ) -> list[Number]:
-    """One replicate of one setting: the four estimators at every (epsilon, delta)."""
+    """Compute one replicate of one setting: the four estimators at every (epsilon, delta)."""
     data, moment, scale = draw(model, law, d, n, seed, replicate)
     tuned = tuned_constant(data, seed, replicate)
-    found = []
+    numbers = []
     for method in METHODS:
         unit = unit_noise(method, data, seed, replicate)
         constant = tuned if method.startswith("modified") else GAMMA
         for epsilon, delta in levels:
-            added, told = printed_scales(method, float(epsilon), float(Fraction(delta)), data.n)
+            added, std = printed_scales(method, float(epsilon), float(Fraction(delta)), data.n)
             noisy = moment + added * unit
-            cut = papers_threshold(constant, told, data.d, data.n)
+            cut = papers_threshold(constant, std, data.d, data.n)
             answer = clip_psd(np.where(np.abs(noisy) > cut, noisy, 0.0))
             keys = _cell(model, law, d, n, epsilon, delta, method)
-            found += _errors(keys, answer, truth_of(data).covariance, scale if law == "t5" else None)
-    return found
+            numbers += _errors(keys, answer, truth_of(data).covariance, scale if law == "t5" else None)
+    return numbers
 
 
 def _errors(keys: dict, answer: np.ndarray, covariance: np.ndarray, scale: np.ndarray | None = None) -> list[Number]:
-    """Against the covariance of the rows and, where it is another matrix, against Sigma as well."""
-    found = [Number(keys, norm, matrix_norm(answer - covariance, norm)) for norm in NORMS]
+    """Return errors against the covariance of the rows and, where it is another matrix, against Sigma as well."""
+    numbers = [Number(keys, norm, matrix_norm(answer - covariance, norm)) for norm in NORMS]
     if scale is not None:
-        found += [Number(keys, norm + TO_SCALE, matrix_norm(answer - scale, norm)) for norm in NORMS]
-    return found
+        numbers += [Number(keys, norm + TO_SCALE, matrix_norm(answer - scale, norm)) for norm in NORMS]
+    return numbers
 
 
 def _cell(model: str, law: str, d: str, n: str, epsilon: str, delta: str, method: str) -> dict[str, str]:
@@ -116,20 +116,26 @@ def _cell(model: str, law: str, d: str, n: str, epsilon: str, delta: str, method
 
 
 def local_cuts(seed: int, replicate: int) -> list[Number]:
-    """Table 1, Model 1, p = 100, n = 200, local noise: the threshold as any multiple of the noise that is there."""
+    """Compute one local setting with every threshold, as a multiple of the actual noise.
+
+    It is that of Table 1, Model 1, p = 100, n = 200.
+    """
     data, moment, scale = draw("1", "normal", "100", "200", seed, replicate)
     added, _ = printed_scales("modified-ldp", 0.5, 1 / 400, data.n)
     noisy = moment + added * unit_noise("modified-ldp", data, seed, replicate)
-    found = []
+    numbers = []
     for factor in FACTORS:
         answer = clip_psd(np.where(np.abs(noisy) > factor * added, noisy, 0.0))
         keys = _cell("1", "normal", "100", "200", "0.5", "1/400", f"cut at {factor:g} deviations")
-        found += _errors(keys, answer, scale)
-    return found
+        numbers += _errors(keys, answer, scale)
+    return numbers
 
 
 def without_noise(law: str, seed: int, replicate: int) -> list[Number]:
-    """Model 1, p = 100, n = 200: the tuned threshold without any noise, against Sigma and against the covariance."""
+    """Compute the tuned threshold without any noise, at Model 1, p = 100, n = 200.
+
+    The errors are against Sigma and against the covariance.
+    """
     data, moment, scale = draw("1", law, "100", "200", seed, replicate)
     cut = papers_threshold(tuned_constant(data, seed, replicate), 0.0, data.d, data.n)
     answer = clip_psd(np.where(np.abs(moment) > cut, moment, 0.0))
@@ -182,8 +188,8 @@ CHOICES = (
     "The printed noise is for rows in the unit ball, and it is added to the moment of rows as they are, with norms "
     "near sqrt(p). So what is printed has no guarantee.",
     "The threshold of the two modified estimators: constant by ten-fold cross-validation on the raw rows.",
-    f"gamma of the other two is not printed: {GAMMA:g}, the smallest eta of paper 4's theorem; the printed "
-    "level was known when it was set.",
+    f"gamma of the other two is not printed: {GAMMA:g}, the smallest eta of the theorem of Mathematics 2023; "
+    "the printed level was known when it was set.",
     "Sound: rows clipped to a public bound, 1.3 sqrt(trace of the covariance), the exact calibration, thresholds from "
     "the noisy matrix alone, the diagonal kept.",
 )
@@ -212,7 +218,7 @@ GENERA = "40 present (chosen on the data)"
 
 
 def split(seed: int, replicate: int) -> tuple[Dataset, np.ndarray, np.ndarray]:
-    """(training rows, test rows, test labels): 13 lean and 7 obese persons to test on, as printed."""
+    """Return (training rows, test rows, test labels): 13 lean and 7 obese persons to test on, as printed."""
     data = make_dataset(SOURCES.get("microbiome").cls(genera=GENERA), seed=seed)
     rng = stream(seed, "published", 4, "split", replicate)
     labels = np.asarray(data.labels)
@@ -223,7 +229,10 @@ def split(seed: int, replicate: int) -> tuple[Dataset, np.ndarray, np.ndarray]:
 
 
 def classes(p: str, seed: int, replicate: int) -> list[Number]:
-    """One split with p columns: the four thresholded covariances in the printed rule, and the one without noise."""
+    """Compute one split with p columns, for the printed rule.
+
+    It uses the four thresholded covariances, and the one without noise.
+    """
     train, tested, labels = split(seed, replicate)
     columns = t_test_columns(train, int(p)) if int(p) < train.d else np.arange(train.d)
     rows, own = train.rows[:, columns], np.asarray(train.labels)
@@ -246,16 +255,16 @@ def classes(p: str, seed: int, replicate: int) -> list[Number]:
             scores.append(-0.5 * np.einsum("ij,jk,ik->i", apart, precision, apart) + math.log(shares[c]))
         return float(np.sum(np.array(list(TESTED))[np.argmax(scores, axis=0)] != labels))
 
-    found = []
+    numbers = []
     for method in METHODS:
-        added, told = printed_scales(method, EPSILON, DELTA, within.n)
+        added, std = printed_scales(method, EPSILON, DELTA, within.n)
         constant = tuned if method.startswith("modified") else GAMMA * float(np.diag(moment).mean())
         noisy = moment + added * unit_noise(method, within, seed, replicate)
-        cut = papers_threshold(constant, told, within.d, within.n)
+        cut = papers_threshold(constant, std, within.d, within.n)
         answer = clip_psd(np.where(np.abs(noisy) > cut, noisy, 0.0))
-        found.append(Number(_class_cell(p, method), WRONG, wrong(answer)))
-    found.append(Number(_class_cell(p, "no noise"), CLEAN, wrong(moment)))
-    return found
+        numbers.append(Number(_class_cell(p, method), WRONG, wrong(answer)))
+    numbers.append(Number(_class_cell(p, "no noise"), CLEAN, wrong(moment)))
+    return numbers
 
 
 def _class_cell(p: str, method: str) -> dict[str, str]:
@@ -369,10 +378,10 @@ def _presets() -> tuple[Preset, ...]:
     )
     heavy = " The covariance of t_5 with scale Sigma is (5/3) Sigma; the paper seems to have compared with Sigma."
     laws = (("normal", "normal distributions", ""), ("t5", "t_5 distributions", heavy))
-    found = []
+    presets = []
     for table, (law, words, more) in zip((1, 2), laws, strict=True):
         for model, (key, fixed) in MODELS.items():
-            found.append(
+            presets.append(
                 Preset(
                     f"4-table-{table}-model-{model}", 4, f"Table {table}, Model {model}", f"Sizes (p, n), {words}",
                     key, (*fixed.items(), ("family", law)),
@@ -386,14 +395,14 @@ def _presets() -> tuple[Preset, ...]:
     for first, model, guarantees, x in sweeps:
         for table, (law, words, more) in zip((first, first + 1), laws, strict=True):
             key, fixed = MODELS[model]
-            found.append(
+            presets.append(
                 Preset(
                     f"4-table-{table}", 4, f"Table {table}", f"Levels of {x}, {words}, Model {model}",
                     key, (*fixed.items(), ("family", law)), ({"d": [100], "n": [200]},),
                     guarantees, THRESHOLDING, metrics, x, 50, (), note + more,
                 )
             )  # fmt: skip
-    return tuple(sorted(found, key=lambda p: p.where))
+    return tuple(sorted(presets, key=lambda p: p.where))
 
 
 def _classifiers() -> tuple[ClassificationPreset, ...]:

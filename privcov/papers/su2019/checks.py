@@ -19,34 +19,37 @@ from privcov.papers.su2019.tables import OVER_FROBENIUS, TABLES
 
 BOTH = ("2-table-1", "2-table-2")
 NEAR = 0.07  # relative distance at which a ratio counts as the suspected one
-ALMOST = 0.95  # "almost comparable": the area below the curve is at least this share of that without noise
+ALMOST = 0.95  # "almost comparable": the area below the curve is at least this fraction of that without noise
 LARGE = 0.05  # "large gap": of 100 test rows five more are wrong
-USEFUL = 0.7  # area of a curve that says something about the graph; guessing has 0.5
+USEFUL = 0.7  # area of a curve that is useful; guessing has 0.5
 
 
 @check("2-spectral-column", *BOTH)
 def spectral_column(folder: Path) -> Check:
-    """Frobenius over spectral column, at epsilon 0.3 and more against 0.1: one where both have the same denominator."""
-    found = cells(TABLES, *BOTH, folder=folder)
-    printed = wide(found[found["metric"].isin(("frobenius", "spectral"))], "metric")
+    """Compare Frobenius over spectral column at epsilon 0.3 and more with that at 0.1.
+
+    The quotient is one where both columns have the same denominator.
+    """
+    table = cells(TABLES, *BOTH, folder=folder)
+    printed = wide(table[table["metric"].isin(("frobenius", "spectral"))], "metric")
     ratio = (printed["frobenius"] / printed["spectral"]).unstack("epsilon")
     jumps = {t: middle((ratio["0.3"] / ratio["0.1"]).xs(t, level="table")) for t in BOTH}
-    ours = wide(found[found["metric"].isin(("frobenius", "spectral"))].dropna(subset=["ours"]), "metric", "ours")
+    ours = wide(table[table["metric"].isin(("frobenius", "spectral"))].dropna(subset=["ours"]), "metric", "ours")
     numbers = {f"jump in {t}": jump for t, jump in jumps.items()}
     own = (ours["frobenius"] / ours["spectral"]).unstack("epsilon") if len(ours) else None
     if own is not None and {"0.1", "0.3"} <= set(own):
         numbers["jump in ours"] = middle(own["0.3"] / own["0.1"])
-    numbers |= _denominators(found, folder)
+    numbers |= _denominators(table, folder)
     holds = min(jumps.values()) > 2
-    told = ""
+    sentence = ""
     if "over Frobenius" in numbers:
-        told = (
+        sentence = (
             f" At epsilon 0.3 and more our spectral error over the Frobenius norm is {numbers['over Frobenius']:.2f} "
             f"of the printed number, over the spectral norm {numbers['over spectral']:.2f} of it (medians)."
         )
     verdict = (
         f"The Frobenius column is {jumps[BOTH[0]]:.1f} (Table 1) and {jumps[BOTH[1]]:.1f} times (Table 2) larger "
-        f"against the spectral one from epsilon 0.3 on than at 0.1; with one denominator it would stay.{told}"
+        f"against the spectral one from epsilon 0.3 on than at 0.1; with one denominator it would stay.{sentence}"
     )
     return Check(
         "2-spectral-column", BOTH, "Does the spectral column change its denominator?", holds, verdict, numbers,
@@ -54,9 +57,9 @@ def spectral_column(folder: Path) -> Check:
     )  # fmt: skip
 
 
-def _denominators(found: pd.DataFrame, folder: Path) -> dict[str, float]:
-    """Our spectral errors over either norm, as a share of the printed ones from epsilon 0.3 on."""
-    late = found[(found["metric"] == "spectral") & (found["epsilon"] != "0.1")].copy()
+def _denominators(table: pd.DataFrame, folder: Path) -> dict[str, float]:
+    """Return our spectral errors over either norm, as a fraction of the printed ones from epsilon 0.3 on."""
+    late = table[(table["metric"] == "spectral") & (table["epsilon"] != "0.1")].copy()
     late["other"] = _over_frobenius(late, folder)
     late = late.dropna(subset=["other"])
     if late.empty:
@@ -67,35 +70,36 @@ def _denominators(found: pd.DataFrame, folder: Path) -> dict[str, float]:
     }
 
 
-def _over_frobenius(found: pd.DataFrame, folder: Path) -> list[float]:
-    """Our spectral distance over the Frobenius norm, for every row; NaN where it was not computed."""
+def _over_frobenius(printed: pd.DataFrame, folder: Path) -> list[float]:
+    """Return our spectral distance over the Frobenius norm, for every row; NaN where it was not computed."""
     known: dict[tuple, float] = {}
     for table in BOTH:
         rows = literal(table, folder)
         rows = rows[rows["metric"] == OVER_FROBENIUS]
         known |= {(table, r.model, r.n, r.epsilon): r.value for r in rows.itertuples()}
-    return [known.get((r.table, r.model, r.n, r.epsilon), np.nan) for r in found.itertuples()]
+    return [known.get((r.table, r.model, r.n, r.epsilon), np.nan) for r in printed.itertuples()]
 
 
 def corrected(table: str, folder: Path) -> pd.DataFrame:
-    """`beside` with both suspicions put into our numbers: the other denominator, and 1/sqrt 2 from epsilon 1.2 on.
+    """Return `beside` with both suspicions put into our numbers.
 
-    The errors are proportional to the noise here, so the second is a factor on them.
+    They are the other denominator, and 1/sqrt 2 from epsilon 1.2 on. The errors are proportional to the noise here, so
+    the second is a factor on them.
     """
-    found = cells(TABLES, table, folder=folder)
-    swap = (found["metric"] == "spectral") & (found["epsilon"] != "0.1")
-    found["ours"] = np.where(swap, _over_frobenius(found, folder), found["ours"])
+    result = cells(TABLES, table, folder=folder)
+    swap = (result["metric"] == "spectral") & (result["epsilon"] != "0.1")
+    result["ours"] = np.where(swap, _over_frobenius(result, folder), result["ours"])
     # The relative Monte-Carlo error of the swapped cells is that of the spectral distance.
-    found["ours_se"] *= np.where(swap, found["ours"] / (found["ratio"] * found["value"]), 1.0)
-    less = np.where(found["epsilon"].isin(("1.2", "2")), math.sqrt(0.5), 1.0)
+    result["ours_se"] *= np.where(swap, result["ours"] / (result["ratio"] * result["value"]), 1.0)
+    less = np.where(result["epsilon"].isin(("1.2", "2")), math.sqrt(0.5), 1.0)
     for name in ("ours", "ours_se"):
-        found[name] = found[name] * less
-    return again(found)
+        result[name] = result[name] * less
+    return again(result)
 
 
 @check("2-corrected", *BOTH)
 def both_corrections(folder: Path) -> Check:
-    """Scatter of ours over printed before and after `corrected`."""
+    """Compare the scatter of ours over printed before and after `corrected`."""
     question = "Do the two suspicions together explain the table?"
     numbers = {}
     for table in BOTH:
@@ -107,38 +111,38 @@ def both_corrections(folder: Path) -> Check:
             numbers[f"{name}: level after"] = middle(after["ratio"])
     if not numbers:
         return Check("2-corrected", BOTH, question, None, NOT_COMPUTED, {})
-    told = "; ".join(
+    falls = "; ".join(
         f"in {name} the spread of ours over printed falls from a factor {numbers[f'{name}: spread before']:.2f} to "
         f"{numbers[f'{name}: spread after']:.2f}, about {numbers[f'{name}: level after']:.2f}"
         for name in ("Table 1", "Table 2")
         if f"{name}: spread before" in numbers
     )
     holds = all(numbers[k] < 1.35 for k in numbers if k.endswith("spread after"))
-    return Check("2-corrected", BOTH, question, holds, f"With both put into our numbers, {told}.", numbers)
+    return Check("2-corrected", BOTH, question, holds, f"With both put into our numbers, {falls}.", numbers)
 
 
 @check("2-two-noises", *BOTH)
 def two_noises(folder: Path) -> Check:
-    """error * epsilon is constant where one noise formula was used; printed, it drops between 0.8 and 1.2."""
-    found = cells(TABLES, *BOTH, folder=folder)
-    found = found[found["metric"].isin(("l1", "frobenius"))]
-    printed = wide(found, "epsilon")
+    """Check that error * epsilon drops between 0.8 and 1.2; it is constant where one noise formula was used."""
+    table = cells(TABLES, *BOTH, folder=folder)
+    table = table[table["metric"].isin(("l1", "frobenius"))]
+    printed = wide(table, "epsilon")
     step = (1.2 * printed["1.2"]) / (0.8 * printed["0.8"])
     early = (0.8 * printed["0.8"]) / (0.3 * printed["0.3"])
     late = (2 * printed["2"]) / (1.2 * printed["1.2"])
     numbers = {"0.3 to 0.8": middle(early), "0.8 to 1.2": middle(step), "1.2 to 2": middle(late)}
-    ours = wide(found.dropna(subset=["ours"]), "epsilon", "ours")
-    told = ""
+    ours = wide(table.dropna(subset=["ours"]), "epsilon", "ours")
+    sentence = ""
     if {"0.8", "1.2"} <= set(ours):
         numbers["0.8 to 1.2, ours"] = middle((1.2 * ours["1.2"]) / (0.8 * ours["0.8"]))
-        told = f" With one formula we get {numbers['0.8 to 1.2, ours']:.2f}."
+        sentence = f" With one formula we get {numbers['0.8 to 1.2, ours']:.2f}."
     holds = abs(numbers["0.8 to 1.2"] * math.sqrt(2) - 1) < NEAR and min(numbers["0.3 to 0.8"], numbers["1.2 to 2"]) > (
         0.85
     )
     verdict = (
         f"Error times epsilon changes by {numbers['0.3 to 0.8']:.2f} from epsilon 0.3 to 0.8, by "
         f"{numbers['0.8 to 1.2']:.2f} from 0.8 to 1.2 (1/sqrt 2 is 0.71) and by {numbers['1.2 to 2']:.2f} from 1.2 to "
-        f"2 (medians).{told}"
+        f"2 (medians).{sentence}"
     )
     return Check(
         "2-two-noises", BOTH, "Is there a factor 1/sqrt 2 between epsilon 0.8 and 1.2?", holds, verdict, numbers,
@@ -148,7 +152,7 @@ def two_noises(folder: Path) -> Check:
 
 @check("2-stopping", "2-table-2")
 def stopping(folder: Path) -> Check:
-    """The error of the stopped loop against the number of iterations, and where it meets the printed cell."""
+    """Compare the error of the stopped loop with the number of iterations, and find where it meets the printed cell."""
     question = "Does the lasso's error depend on the stopping iteration?"
     rows = literal("2-stopping", folder)
     rows = rows[rows["metric"] == "frobenius"]
@@ -177,23 +181,23 @@ def stopping(folder: Path) -> Check:
 
 @check("2-spread", *BOTH)
 def spread(folder: Path) -> Check:
-    """The printed standard errors beside our standard deviations: sd / sqrt(50) is what they should be near."""
+    """Compare the printed standard errors with our standard deviations: sd / sqrt(50) is what they should be near."""
     question = "Are the printed standard errors standard deviations?"
-    found = cells(TABLES, *BOTH, folder=folder)
+    errors = cells(TABLES, *BOTH, folder=folder)
     sds: dict[tuple, float] = {}
     for table in BOTH:
         sds |= {(table, r.model, r.n, r.epsilon, r.metric): r.sd for r in literal(table, folder).itertuples()}
-    found["sd"] = [sds.get((r.table, r.model, r.n, r.epsilon, r.metric), np.nan) for r in found.itertuples()]
-    found = found[(found["metric"] != "spectral") & (found["se"] > 0)].dropna(subset=["sd"])
-    if found.empty:
+    errors["sd"] = [sds.get((r.table, r.model, r.n, r.epsilon, r.metric), np.nan) for r in errors.itertuples()]
+    errors = errors[(errors["metric"] != "spectral") & (errors["se"] > 0)].dropna(subset=["sd"])
+    if errors.empty:
         return Check("2-spread", BOTH, question, None, NOT_COMPUTED, {})
-    relative = {t: middle((g["se"] / g["value"]) / (g["sd"] / g["ours"])) for t, g in found.groupby("table")}
+    relative = {t: middle((g["se"] / g["value"]) / (g["sd"] / g["ours"])) for t, g in errors.groupby("table")}
     numbers = {f"printed over our deviation, {t}": v for t, v in relative.items()}
     holds = all(v > 2.5 / math.sqrt(50) for v in relative.values())
-    told = ", ".join(f"{v:.2f} in Table {t[-1]}" for t, v in relative.items())
+    phrases = ", ".join(f"{v:.2f} in Table {t[-1]}" for t, v in relative.items())
     verdict = (
-        f"Relative to the error itself, a printed standard error is {told} of our standard deviation over replicates "
-        f"(medians); a standard error of 50 would be {1 / math.sqrt(50):.2f} of it."
+        f"Relative to the error itself, a printed standard error is {phrases} of our standard deviation over "
+        f"replicates (medians); a standard error of 50 would be {1 / math.sqrt(50):.2f} of it."
     )
     return Check(
         "2-spread", BOTH, question, holds, verdict, numbers, "the printed standard errors look like deviations"
@@ -204,31 +208,34 @@ def spread(folder: Path) -> Check:
 
 
 def values(key: str, folder: Path, variant: str, metric: str) -> pd.DataFrame:
-    """Stored cells of a figure in one metric, epsilon as text."""
-    found = stored(key, folder)
-    return found[(found["variant"] == variant) & (found["metric"] == metric)]
+    """Return stored cells of a figure in one metric, epsilon as text."""
+    table = stored(key, folder)
+    return table[(table["variant"] == variant) & (table["metric"] == metric)]
 
 
-def _value(found: pd.DataFrame, **where: str) -> float:
+def _value(table: pd.DataFrame, **where: str) -> float:
     for name, value in where.items():
-        found = found[found[name] == value]
-    return float(found["value"].iloc[0]) if len(found) else float("nan")
+        table = table[table[name] == value]
+    return float(table["value"].iloc[0]) if len(table) else float("nan")
 
 
 @check("2-roc-same", "2-figure-1")
 def roc_same(folder: Path) -> Check:
-    """Area with noise over that without, Models 3 and 4; edges found where a tenth of the absent ones is drawn."""
+    """Compare areas with noise and without, Models 3 and 4.
+
+    Compare also the edges found where a tenth of the absent ones is drawn.
+    """
     question = "Is the selection of edges almost as good as without privacy?"
     numbers = {}
     for variant in (LITERAL, SOUND):
         for metric, name in ((AREA, "area"), (at(0.1), "found at 0.1")):
-            found = values("2-figure-1", folder, variant, metric)
-            found = found[found["n"] == str(N)]
+            table = values("2-figure-1", folder, variant, metric)
+            table = table[table["n"] == str(N)]
             for model in "34":
-                free = _value(found, model=model, method=NO_NOISE)
+                free = _value(table, model=model, method=NO_NOISE)
                 numbers[f"Model {model}, {name}, no noise, {variant}"] = free
                 for epsilon in EPSILONS:
-                    noisy = _value(found, model=model, epsilon=epsilon)
+                    noisy = _value(table, model=model, epsilon=epsilon)
                     numbers[f"Model {model}, {name}, epsilon {epsilon}, {variant}"] = noisy
     if not np.isfinite(numbers[f"Model 3, area, epsilon 1, {LITERAL}"]):
         return Check("2-roc-same", ("2-figure-1",), question, None, NOT_COMPUTED, {})
@@ -238,7 +245,7 @@ def roc_same(folder: Path) -> Check:
         for m in "34"
         for e in EPSILONS
     }
-    told = [
+    phrases = [
         f"Model {m}, epsilon {e}: {shares[LITERAL, m, e]:.0%} ({shares[SOUND, m, e]:.0%} sound)"
         for m in "34"
         for e in EPSILONS
@@ -247,24 +254,25 @@ def roc_same(folder: Path) -> Check:
         f"{numbers[f'Model 3, found at 0.1, {level}, {LITERAL}']:.2f}" for level in ("no noise", "epsilon 1")
     ]  # fmt: skip
     verdict = (
-        f"The area below the curve as a share of that without noise, as published: {'; '.join(told)}. In Model 3, with "
-        f"a tenth of the absent edges drawn, {lost[0]} of the edges are found without noise and {lost[1]} at epsilon 1."
+        f"The area below the curve as a share of that without noise, as published: {'; '.join(phrases)}. In Model 3, "
+        f"with a tenth of the absent edges drawn, {lost[0]} of the edges are found without noise and {lost[1]} "
+        "at epsilon 1."
     )
-    holds = min(share for (variant, *_), share in shares.items() if variant == LITERAL) >= ALMOST
+    holds = min(fraction for (variant, *_), fraction in shares.items() if variant == LITERAL) >= ALMOST
     return Check("2-roc-same", ("2-figure-1",), question, holds, verdict, numbers)
 
 
 @check("2-lda-gap", "2-figure-2")
 def lda_gap(folder: Path) -> Check:
-    """Wrong test rows more than without noise, at the smallest and the largest epsilon of the tables."""
+    """Compare wrong test rows with those without noise, at the smallest and the largest epsilon of the tables."""
     question = "Is the gap to the error without privacy large at small epsilon, and smaller as epsilon grows?"
     numbers = {}
     for variant in (LITERAL, SOUND):
-        found = values("2-figure-2", folder, variant, WRONG)
-        free = _value(found, method=NO_NOISE)
+        table = values("2-figure-2", folder, variant, WRONG)
+        free = _value(table, method=NO_NOISE)
         numbers[f"no noise, {variant}"] = free
         for epsilon in ("0.1", "2", "100"):
-            numbers[f"gap at {epsilon}, {variant}"] = _value(found, method="DP-RP", epsilon=epsilon) - free
+            numbers[f"gap at {epsilon}, {variant}"] = _value(table, method="DP-RP", epsilon=epsilon) - free
     numbers["guessing"] = _value(values("2-figure-2", folder, LITERAL, WRONG), method="guessing")
     small, large = (numbers[f"gap at {e}, {LITERAL}"] for e in ("0.1", "2"))
     if not np.isfinite(small):
@@ -281,15 +289,15 @@ def lda_gap(folder: Path) -> Check:
 
 @check("2-cells-utility", "2-figure-3")
 def cells_utility(folder: Path) -> Check:
-    """Areas with and without noise, against three versions of the network."""
+    """Compare areas with and without noise, against three versions of the network."""
     question = "Has the private algorithm high utility on the cell signalling network?"
     numbers = {}
     for variant in (LITERAL, SOUND):
-        found = values("2-figure-3", folder, variant, AREA)
+        table = values("2-figure-3", folder, variant, AREA)
         for network in NETWORKS:
-            numbers[f"{network}, no noise, {variant}"] = _value(found, data=network, method=NO_NOISE)
+            numbers[f"{network}, no noise, {variant}"] = _value(table, data=network, method=NO_NOISE)
             for epsilon in EPSILONS:
-                numbers[f"{network}, epsilon {epsilon}, {variant}"] = _value(found, data=network, epsilon=epsilon)
+                numbers[f"{network}, epsilon {epsilon}, {variant}"] = _value(table, data=network, epsilon=epsilon)
     free = [numbers[f"{network}, no noise, {LITERAL}"] for network in NETWORKS]
     noisy = [numbers[f"{network}, epsilon {e}, {LITERAL}"] for network in NETWORKS for e in EPSILONS]
     sound = [numbers[f"{network}, epsilon {e}, {SOUND}"] for network in NETWORKS for e in EPSILONS]
@@ -308,9 +316,9 @@ def cells_utility(folder: Path) -> Check:
 
 @check("2-graphs-same", "2-figure-4")
 def graphs_same(folder: Path) -> Check:
-    """Pairs of 55 that are drawn with noise and not without, or the other way round."""
+    """Count the pairs of 55 that are drawn with noise and not without, or the other way round."""
     question = "Our question: are the private graphs those without privacy?"
-    numbers, told = {}, []
+    numbers, phrases = {}, []
     for variant in (LITERAL, SOUND):
         drawn = values("2-figure-4", folder, variant, DRAWN)
         changed = values("2-figure-4", folder, variant, CHANGED)
@@ -321,14 +329,14 @@ def graphs_same(folder: Path) -> Check:
                 numbers[f"{lam}, pairs changed at epsilon {epsilon}, {variant}"] = pairs
         some = [v for k, v in numbers.items() if "changed" in k and k.endswith(variant)]
         edges = [v for k, v in numbers.items() if "edges without" in k and k.endswith(variant)]
-        told.append(
+        phrases.append(
             f"{min(some):.1f} to {max(some):.1f} of 55 pairs change ({edges[0]:.0f} and {edges[1]:.0f} edges are drawn "
             f"without noise)"
         )
     if not np.isfinite(numbers[f"lambda 0.002, pairs changed at epsilon 1, {LITERAL}"]):
         return Check("2-graphs-same", ("2-figure-4",), question, None, NOT_COMPUTED, {})
     worst = max(v for k, v in numbers.items() if "changed" in k and k.endswith(LITERAL))
-    verdict = f"As published {told[0]}, on average over the draws; sound {told[1]}."
+    verdict = f"As published {phrases[0]}, on average over the draws; sound {phrases[1]}."
     return Check("2-graphs-same", ("2-figure-4",), question, worst < 1, verdict, numbers)
 
 

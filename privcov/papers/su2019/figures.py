@@ -1,7 +1,7 @@
 """Su et al. 2019 (paper 2), Figures 1 to 4: edges of models, classes of Ionosphere, graphs of cell signalling data.
 
-The pictures print no numbers. What is stored: shares of edges found at fixed shares of absent edges drawn and the area
-below, shares of test rows classified wrongly, and edges drawn. The rows of Figures 2 to 4 are not shipped.
+The pictures print no numbers. What is stored: fractions of edges found at fixed fractions of absent edges drawn and the
+area below, fractions of test rows classified wrongly, and edges drawn. The rows of Figures 2 to 4 are not shipped.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ AREA = "area"
 LDA_EPSILONS = ("0.1", "0.3", "0.5", "0.8", "1.2", "2", "5", "10", "30", "100")
 TRAINING, VALIDATION = 40, 40
 WRONG = "wrong"
-# More levels than the figures have: where the sound curve meets the as-published one tells the rows it needs.
+# More levels than the figures have: where the sound curve meets the as-published one gives the rows it needs.
 LEVELS = ("0.25", "0.5", "1", "2", "4", "8", "16")
 LAMBDAS = ("0.0015", "0.002")
 NETWORKS = ("consensus, 20 edges", "18 edges", "17 edges")
@@ -54,18 +54,18 @@ CHANGED, DRAWN = "share of pairs changed", "edges drawn"
 
 
 def at(fpr: float) -> str:
-    """The metric of a share of absent edges drawn."""
+    """Return the metric of a fraction of absent edges drawn."""
     return f"found at {fpr:g}"
 
 
 def printed_noise(d: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Noise of Algorithm 2, step 3, at epsilon 1, in unit-ball units; over epsilon at other levels."""
+    """Draw noise of Algorithm 2, step 3, at epsilon 1, in unit-ball units; at other levels it is divided by epsilon."""
     scale = accounting.classical_gaussian_scale(1.0, DELTA, math.sqrt(2)) / n
     return NoiseDistribution("upper-triangle", scale, d).draw(rng)
 
 
 def rates_of(path: Sequence[Fit], true: np.ndarray, keys: dict) -> list[Number]:
-    """The curve of a path at `GRID`, joined to (1, 1), where every pair is drawn, and its area."""
+    """Return the curve of a path at `GRID`, joined to (1, 1), where every pair is drawn, and its area."""
     fine = np.linspace(0, 1, 101)
     rates = path_rates(path, true)
     if not len(rates.lam):
@@ -74,12 +74,12 @@ def rates_of(path: Sequence[Fit], true: np.ndarray, keys: dict) -> list[Number]:
     curve = roc_at(rates, fine)
     end = int(np.flatnonzero(np.isfinite(curve))[-1])
     curve[end:] = np.interp(fine[end:], [fine[end], 1.0], [curve[end], 1.0]) if end < 100 else curve[end:]
-    found = [Number(keys, at(x), float(np.interp(x, fine, curve))) for x in GRID]
-    return [*found, Number(keys, AREA, float(np.trapezoid(curve, fine)))]
+    numbers = [Number(keys, at(x), float(np.interp(x, fine, curve))) for x in GRID]
+    return [*numbers, Number(keys, AREA, float(np.trapezoid(curve, fine)))]
 
 
 def stopped_path(s: np.ndarray, stop: int) -> list[Fit]:
-    """The printed loop after ``stop`` iterations, at `POINTS` lambdas of this matrix's own path."""
+    """Run the printed loop for ``stop`` iterations, at `POINTS` lambdas of this matrix's own path."""
     top = lambda_max(s)
     return [
         Fit(float(x), published_admm(s, float(x), rho=RHO, iterations=stop).precision, "stopped", math.nan, stop,
@@ -96,7 +96,7 @@ def _draw(model: str, n: int, seed: int, replicate: int) -> Dataset:
 
 
 def keys_of(where: dict, n: int, d: int, epsilon: str, method: str) -> dict[str, str]:
-    """The keys that a printed number is filed under."""
+    """Return the keys that a printed number is filed under."""
     level = {"epsilon": epsilon, "delta": "0.001"} if epsilon else {}
     return {**where, "n": str(n), "d": str(d), **level, "method": method}
 
@@ -108,20 +108,20 @@ def _true_graph(data: Dataset) -> np.ndarray:
 
 
 def roc(model: str, seed: int, replicate: int) -> list[Number]:
-    """One replicate of a model: without noise and at both levels, one unit draw for both."""
+    """Compute one replicate of a model: without noise and at both levels, one unit draw for both."""
     data = _draw(model, N, seed, replicate)
     data = data.with_row_bound(float(row_norms(data).max()))
     s, true = clipped_moment(data, n_anchors=0), _true_graph(data)
     noise = printed_noise(D, N, stream(seed, "published", 2, "figure 1", model, replicate))
-    found = rates_of(stopped_path(s, ROC_STOP), true, keys_of({"model": model}, N, D, "", NO_NOISE))
+    numbers = rates_of(stopped_path(s, ROC_STOP), true, keys_of({"model": model}, N, D, "", NO_NOISE))
     for epsilon in EPSILONS:
         keys = keys_of({"model": model}, N, D, epsilon, NOISY)
-        found += rates_of(stopped_path(s + noise / float(epsilon), ROC_STOP), true, keys)
-    return found
+        numbers += rates_of(stopped_path(s + noise / float(epsilon), ROC_STOP), true, keys)
+    return numbers
 
 
 def sound_roc(model: str, n: int, seed: int, replicate: int) -> list[Number]:
-    """The same with a sound release, at n rows."""
+    """Compute the same with a sound release, at n rows."""
     data = _draw(model, n, seed, replicate)
     return sound_rates(data, _true_graph(data), {"model": model}, EPSILONS, seed, replicate)
 
@@ -129,22 +129,25 @@ def sound_roc(model: str, n: int, seed: int, replicate: int) -> list[Number]:
 def sound_rates(
     data: Dataset, true: np.ndarray, where: dict, levels: Sequence[str], seed: int, replicate: int
 ) -> list[Number]:
-    """Rates of the sound method without noise and at every level, one replicate."""
-    found = []
+    """Return the rates of the sound method without noise and at every level, one replicate."""
+    numbers = []
     for epsilon in ("", *levels):
         level = ApproxDP(float(epsilon), DELTA) if epsilon else NoPrivacy()
         rel = run_method(GlassoGaussian(), data, level, seed=seed, repeat=replicate)
         keys = keys_of(where, data.n, data.d, epsilon, NOISY if epsilon else NO_NOISE)
         assert rel.path is not None  # a graphical lasso
-        found += rates_of(rel.path, true, keys)
-    return found
+        numbers += rates_of(rel.path, true, keys)
+    return numbers
 
 
 # --- figure 2: Ionosphere -----------------------------------------------------------------------------------
 
 
 def lda(seed: int, replicate: int) -> list[Number]:
-    """One split: the ridge of a noisy covariance, its penalty chosen on the validation rows, wrong test rows."""
+    """Compute one split: the fraction of wrong test rows with the ridge of a noisy covariance.
+
+    The penalty is chosen on the validation rows.
+    """
     data = make_dataset(SOURCES.get("ionosphere").cls(), seed=seed)
     train, rest = split(data, Sizes(TRAINING), seed=seed, repeat=replicate)
     own, seen, labels = train.rows, np.asarray(train.labels), np.asarray(rest.labels)
@@ -156,7 +159,7 @@ def lda(seed: int, replicate: int) -> list[Number]:
     s = within.T @ within / len(within) / size**2
     noise = printed_noise(data.d, TRAINING, stream(seed, "published", 2, "figure 2", replicate))
     lambdas = [ridge_lambda(x, data.d) for x in PENALTIES]
-    found = []
+    numbers = []
     for epsilon in ("", *LDA_EPSILONS):
         best = (math.inf, math.inf)
         for theta in ridge_path(s + noise / float(epsilon) if epsilon else s, lambdas):
@@ -164,8 +167,8 @@ def lda(seed: int, replicate: int) -> list[Number]:
             scores = rest.rows @ towards - 0.5 * np.sum(means.T * towards, axis=0) + np.log(shares)
             wrong = classes[np.argmax(scores, axis=1)] != labels
             best = min(best, (float(wrong[:VALIDATION].mean()), float(wrong[VALIDATION:].mean())), key=lambda b: b[0])
-        found.append(Number(_lda_keys(epsilon, "DP-RP" if epsilon else NO_NOISE), WRONG, best[1]))
-    return [*found, Number(_lda_keys("", "guessing"), WRONG, majority_error(train, rest))]
+        numbers.append(Number(_lda_keys(epsilon, "DP-RP" if epsilon else NO_NOISE), WRONG, best[1]))
+    return [*numbers, Number(_lda_keys("", "guessing"), WRONG, majority_error(train, rest))]
 
 
 def _lda_keys(epsilon: str, method: str) -> dict[str, str]:
@@ -196,7 +199,10 @@ def _lda_read(row: Mapping) -> tuple[dict, str]:
 
 
 def _cells(seed: int) -> tuple[Dataset, np.ndarray, float]:
-    """Logarithms, their centred second moment in unit-ball units, and the largest norm that they were divided by."""
+    """Return the rows, the centred second moment of their logarithms, and the largest norm that these were divided by.
+
+    The second moment is in unit-ball units.
+    """
     data = make_dataset(SOURCES.get("sachs").cls(), seed=seed)
     rows = data.to_working()
     rows = rows - rows.mean(axis=0)
@@ -212,19 +218,19 @@ def _levels(s: np.ndarray, n: int, figure: str, seed: int, replicate: int) -> It
 
 
 def cell_roc(seed: int, replicate: int) -> list[Number]:
-    """Figure 3: one draw of the noise; the same graphs against three published versions of the network."""
+    """Compute Figure 3 for one draw of the noise: the same graphs against three published versions of the network."""
     data, s, _ = _cells(seed)
-    found = []
+    numbers = []
     for epsilon, matrix in _levels(s, data.n, "figure 3", seed, replicate):
         path = stopped_path(matrix, STOP)
         for network in NETWORKS:
             keys = keys_of({"data": network}, data.n, data.d, epsilon, NOISY if epsilon else NO_NOISE)
-            found += rates_of(path, data.graphs[network], keys)
-    return found
+            numbers += rates_of(path, data.graphs[network], keys)
+    return numbers
 
 
 def sound_cell_roc(seed: int, replicate: int) -> list[Number]:
-    """Rates of the sound method on the cells, against each published network."""
+    """Return the rates of the sound method on the cells, against each published network."""
     data = make_dataset(SOURCES.get("sachs").cls(), seed=seed)
     return [
         number
@@ -241,22 +247,22 @@ def _graph_numbers(graph: np.ndarray, base: np.ndarray, data: Dataset, lam: str,
 
 
 def graphs(seed: int, replicate: int) -> list[Number]:
-    """Figure 4: the printed loop at the two printed lambdas, with one draw of the noise and without."""
+    """Compute Figure 4: the printed loop at the two printed lambdas, with one draw of the noise and without."""
     data, s, _ = _cells(seed)
-    found = []
+    numbers = []
     for lam in LAMBDAS:
         base = None
         for epsilon, matrix in _levels(s, data.n, "figure 4", seed, replicate):
             graph = edges(published_admm(matrix, float(lam), rho=RHO, iterations=STOP).precision)
             base = graph if base is None else base
-            found += _graph_numbers(graph, base, data, lam, epsilon)
-    return found
+            numbers += _graph_numbers(graph, base, data, lam, epsilon)
+    return numbers
 
 
 def sound_graphs(seed: int, replicate: int) -> list[Number]:
-    """The same lambdas, in the data's units, on a sound and repaired release."""
+    """Compute the same lambdas, in the data's units, on a sound and repaired release."""
     data, _, size = _cells(seed)
-    found: list[Number] = []
+    numbers: list[Number] = []
     base: dict[str, np.ndarray] = {}
     for epsilon in ("", *LEVELS):
         level = ApproxDP(float(epsilon), DELTA) if epsilon else NoPrivacy()
@@ -264,8 +270,8 @@ def sound_graphs(seed: int, replicate: int) -> list[Number]:
         matrix = repair_for_lasso(noisy_matrix(rel), "psd").matrix
         for lam in LAMBDAS:
             graph = edges(solved(matrix, float(lam) * size**2))
-            found += _graph_numbers(graph, base.setdefault(lam, graph), data, lam, epsilon)
-    return found
+            numbers += _graph_numbers(graph, base.setdefault(lam, graph), data, lam, epsilon)
+    return numbers
 
 
 # --- the figures ----------------------------------------------------------------------------------------------
@@ -368,7 +374,8 @@ IONOSPHERE = classification(
 CLASSIFIERS = (
     IONOSPHERE,
     classification(
-        "2-figure-2-more-rows", OWN, "Ionosphere", "LDA, 240 training rows: paper 2's data with more of them",
+        "2-figure-2-more-rows", OWN, "Ionosphere",
+        "LDA, 240 training rows: the data of Su et al. 2019 with more of them",
         "ionosphere", _PRESET_METHODS, _PRESET_EPSILONS, 1e-3, 50, "", training=240,
     ),
 )  # fmt: skip

@@ -38,19 +38,22 @@ OVER_FROBENIUS = "spectral over frobenius"
 
 
 def draw(model: str, n: str, seed: int, replicate: int) -> Dataset:
-    """Rows of a model, and their largest norm as the row bound: what dividing by it means. No guarantee covers that."""
+    """Return rows of a model with their largest norm as the row bound: the same as dividing by it.
+
+    No guarantee covers that.
+    """
     data = make_dataset(SOURCES.get(MODELS[model]).cls(n=int(n), d=D), seed=seed, repeat=replicate)
     return data.with_row_bound(float(row_norms(data).max()))
 
 
-def distances(found: np.ndarray, base: np.ndarray) -> dict[str, float]:
-    """Relative errors in the paper's norms, and the spectral one over the Frobenius norm of the reference."""
-    over = matrix_norm(found - base, "spectral") / matrix_norm(base, "frobenius")
-    return losses(found, base) | {OVER_FROBENIUS: over}
+def distances(estimate: np.ndarray, base: np.ndarray) -> dict[str, float]:
+    """Return relative errors in the paper's norms, and the spectral one over the Frobenius norm of the reference."""
+    over = matrix_norm(estimate - base, "spectral") / matrix_norm(base, "frobenius")
+    return losses(estimate, base) | {OVER_FROBENIUS: over}
 
 
-def _numbers(keys: dict, found: np.ndarray, base: np.ndarray) -> list[Number]:
-    return [Number(keys, metric, value) for metric, value in distances(found, base).items()]
+def _numbers(keys: dict, estimate: np.ndarray, base: np.ndarray) -> list[Number]:
+    return [Number(keys, metric, value) for metric, value in distances(estimate, base).items()]
 
 
 def _cell(model: str, n: str, epsilon: str, method: str) -> dict[str, str]:
@@ -63,22 +66,25 @@ def _choosing(data: Dataset, seed: int, replicate: int, what: str) -> MethodInpu
 
 
 def ridge(model: str, n: str, seed: int, replicate: int) -> list[Number]:
-    """Table 1, one replicate of a model and a size: every epsilon with the penalty chosen on the raw rows."""
+    """Compute one replicate of a model and a size of Table 1: every epsilon with the penalty chosen on the raw rows."""
     data = draw(model, n, seed, replicate)
     lambdas = [ridge_lambda(x, D) for x in PENALTIES]
     scores = raw_scores(_choosing(data, seed, replicate, "ridge"), lambda s: ridge_path(s, lambdas))
     method = RidgePrecision(penalty=float(PENALTIES[int(np.argmin(scores))]))
-    found, base = [], None
+    numbers, base = [], None
     for epsilon in EPSILONS:
         level = ApproxDP(float(epsilon), 1 / data.n)
         rel = run_method(method, data, level, seed=seed, repeat=replicate, calibration="as-published", tuning="fixed")
         base = without_noise(rel, data).matrix if base is None else base
-        found += _numbers(_cell(model, n, epsilon, "DP-RP"), rel.matrix, base)
-    return found
+        numbers += _numbers(_cell(model, n, epsilon, "DP-RP"), rel.matrix, base)
+    return numbers
 
 
 def lasso_penalty(data: Dataset, seed: int, replicate: int) -> float:
-    """Five-fold cross-validated lambda (unit-ball units), every entry penalised, over the path the package uses."""
+    """Choose lambda by five-fold cross-validation (unit-ball units), over the path that the package uses.
+
+    Every entry is penalised.
+    """
     top = lambda_max(clipped_moment(data, n_anchors=0))
     lambdas = np.geomspace(top, PATH_DEPTH * top, PATH_POINTS)
 
@@ -89,34 +95,34 @@ def lasso_penalty(data: Dataset, seed: int, replicate: int) -> float:
 
 
 def noisy_moment(data: Dataset, epsilon: str, seed: int, replicate: int) -> np.ndarray:
-    """Algorithm 2, step 3, in unit-ball units; one unit draw for every epsilon of a replicate."""
+    """Return the matrix of Algorithm 2, step 3, in unit-ball units; one unit draw for every epsilon of a replicate."""
     scale = accounting.classical_gaussian_scale(float(epsilon), 1 / data.n, math.sqrt(2)) / data.n
     rng = stream(seed, "published", 2, "noise", data.name, data.n, replicate)
     return clipped_moment(data, n_anchors=0) + NoiseDistribution("upper-triangle", scale, data.d).draw(rng)
 
 
 def lasso(model: str, n: str, seed: int, replicate: int) -> list[Number]:
-    """Table 2, one replicate of a model and a size: the printed loop, stopped, with and without noise."""
+    """Compute one replicate of a model and a size of Table 2: the printed loop, stopped, with and without noise."""
     data = draw(model, n, seed, replicate)
     lam = lasso_penalty(data, seed, replicate)
     base = published_admm(clipped_moment(data, n_anchors=0), lam, rho=RHO, iterations=STOP).precision
-    found = []
+    numbers = []
     for epsilon in EPSILONS:
         loop = published_admm(noisy_moment(data, epsilon, seed, replicate), lam, rho=RHO, iterations=STOP)
-        found += _numbers(_cell(model, n, epsilon, "DP-AGL"), loop.precision, base)
-    return found
+        numbers += _numbers(_cell(model, n, epsilon, "DP-AGL"), loop.precision, base)
+    return numbers
 
 
 def stopping(seed: int, replicate: int) -> list[Number]:
-    """One cell of Table 2 (Model 2, n = 100, epsilon = 0.1) at several stopping points of the same loop."""
+    """Compute one cell of Table 2 (Model 2, n = 100, epsilon = 0.1) at several stopping points of the same loop."""
     data = draw("2", "100", seed, replicate)
     lam = lasso_penalty(data, seed, replicate)
     pair = clipped_moment(data, n_anchors=0), noisy_moment(data, "0.1", seed, replicate)
-    found = []
+    numbers = []
     for stop in STOPS:
         base, noisy = (published_admm(s, lam, rho=RHO, iterations=stop).precision for s in pair)
-        found += _numbers(_cell("2", "100", "0.1", f"{stop} iterations"), noisy, base)
-    return found
+        numbers += _numbers(_cell("2", "100", "0.1", f"{stop} iterations"), noisy, base)
+    return numbers
 
 
 def _plan(method: str, model: str, n: str, replicates: int, seed: int) -> Plan:
