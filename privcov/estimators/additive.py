@@ -1,4 +1,4 @@
-"""Noise on the moment matrix once, then a repair of its spectrum; and the plainest of these methods, Gaussian noise."""
+"""Noise on the moment matrix, added once, then a repair of its spectrum; with Gaussian noise as the simplest case."""
 
 from __future__ import annotations
 
@@ -23,7 +23,21 @@ REPAIR_HELP = (
 
 
 def repair(measured: Measured, how: str) -> np.ndarray:
-    """The measured matrix (unit-ball units) after a spectrum repair; "none" returns it unchanged."""
+    """Return the measured matrix after a repair of its spectrum.
+
+    Parameters
+    ----------
+    measured : Measured
+        The noisy moment.
+    how : {"none", "psd", "box", "shrink"}
+        "none" returns the matrix unchanged; "psd" sets negative eigenvalues to zero; "box" also caps them at their
+        public bound; "shrink" pulls them in by what the known noise pushed them out.
+
+    Returns
+    -------
+    ndarray
+        Matrix of the measured shape, in unit-ball units.
+    """
     if how == "none":
         return measured.matrix
     if how == "psd":
@@ -37,12 +51,18 @@ def repair(measured: Measured, how: str) -> np.ndarray:
 
 
 class AdditiveCov(Mechanical):
-    """Noise on the moment matrix, then a repair of its spectrum."""
+    """Base of the methods that add noise to the moment matrix and then repair its spectrum.
+
+    Attributes
+    ----------
+    repair : {"none", "psd", "box", "shrink"}
+        Repair of the spectrum; a field of the subclasses.
+    """
 
     repair: str
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """The repaired matrix."""
+        """Return the moments of the repaired matrix."""
         how, notes = self.repair, ()
         if ask.calibration == "as-published-5" and how != "box":
             how, notes = "box", ("Eigenvalues clipped to [0, R^2], as the code of paper 5 does, whatever the repair.",)
@@ -85,7 +105,28 @@ class AdditiveCov(Mechanical):
 )
 @dataclass(frozen=True)
 class GaussianCov(AdditiveCov):
-    """Guarantee: as asked, replace-one with public n; sensitivity and proof in measurements/moment.py."""
+    """Gaussian noise on the moment matrix.
+
+    Parameters
+    ----------
+    shape : {"upper-triangle", "isotropic", "free-trace"}
+        Shape of the noise. The papers print "upper-triangle"; the other two are less noise for the same guarantee.
+    repair : {"none", "psd", "box", "shrink"}
+        Repair of the spectrum.
+
+    Guarantee
+    ---------
+    As asked, replace-one with public n; sensitivity and proof, also for the other neighbouring relations, are in
+    measurements/moment.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Dwork, Talwar, Thakurta and Zhang (2014); all five papers, among them Dong et al. 2022, Section 3.1.
+    """
 
     shape: str = parameter(
         "upper-triangle",

@@ -1,4 +1,4 @@
-"""CoinPress: whiten, clip and measure in a few steps, each with the noise of an ever rounder data set."""
+"""CoinPress: whiten, clip and measure in a few steps, each on a data set that is rounder than the one before."""
 
 from __future__ import annotations
 
@@ -40,11 +40,33 @@ LAST = 0.75  # share of the last step
 )
 @dataclass(frozen=True)
 class CoinPress(Method):
-    """Guarantee: as asked, replace-one with public n; proof in measurements/whitened.py.
+    """Noisy second moments of rows that are whitened by the result of the step before.
 
-    Step i: W = A X, clipped to gamma = sqrt(d + 2 sqrt(d ln(1/beta)) + 2 ln(1/beta)); Z its noisy second moment, made
-    positive semi-definite; U = Z + (eta + nu) I with eta = sqrt(d/n) + d/(2n) for sampling and nu the edge of the noise
-    spectrum; A <- U^(-1/2) A. The first A is I / sqrt(u): u bounds the largest eigenvalue, in units of R^2.
+    Parameters
+    ----------
+    steps : int
+        Number of steps, from 1 to 5. With 1 it is the Gaussian mechanism with a Gaussian clip.
+    largest_eigenvalue : float
+        Public bound u on the largest eigenvalue, in units of R squared, from 1e-6 to 1. If it is wrong, the result is
+        too small, not less private.
+
+    Guarantee
+    ---------
+    As asked, replace-one with public n; the proof is in measurements/whitened.py.
+
+    Spends
+    ------
+    The whole guarantee: three quarters on the last step, the rest in equal parts on the others.
+
+    Reference
+    ---------
+    Biswas, Dong, Kamath and Ullman (2020), Algorithm 4; a comparison method of Dong et al. 2022, Section 6.
+
+    Notes
+    -----
+    Step i: W = A X, clipped to gamma = sqrt(d + 2 sqrt(d ln(1/beta)) + 2 ln(1/beta)); Z is its noisy second moment,
+    made positive semi-definite; U = Z + (eta + nu) I with eta = sqrt(d/n) + d/(2n) for sampling and nu the edge of the
+    noise spectrum; A <- U^(-1/2) A. The first A is I / sqrt(u).
     """
 
     steps: int = parameter(2, "Steps", low=1, high=5, help="1 is the Gaussian mechanism with a Gaussian clip.")
@@ -61,6 +83,7 @@ class CoinPress(Method):
     )
 
     def run(self, ask: MethodInput) -> Outcome:
+        """Measure step by step, and undo the whitening of the last step."""
         joint = ask.centre == "joint"
         size, n = ask.dataset.d + joint, ask.dataset.n
         weights = [1.0] if self.steps == 1 else [(1 - LAST) / (self.steps - 1)] * (self.steps - 1) + [LAST]

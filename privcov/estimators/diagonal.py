@@ -1,4 +1,4 @@
-"""Only the variances, privately: the answer 'no two columns are related'."""
+"""The variances alone, privately: the answer in which no two columns are related."""
 
 from __future__ import annotations
 
@@ -27,14 +27,27 @@ from privcov.postprocess.joint import Moments, unpack
 )
 @dataclass(frozen=True)
 class Diagonal(OneMeasurement):
-    """Guarantee: as asked; Gaussian noise, or Laplace under PureDP, on the diagonal (and mean) only."""
+    """Noisy variances, with every covariance set to zero.
+
+    Guarantee
+    ---------
+    As asked: Gaussian noise, or Laplace noise under pure DP, on the diagonal (and the mean) only.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    The trivial estimator for nearly uncorrelated columns.
+    """
 
     def measure(self, ask: MethodInput) -> Measured:
-        """Noise on the diagonal (and mean) only."""
+        """Measure the diagonal (and the mean) with noise."""
         return measure_diagonal(ask.dataset, ask.guarantee, centre=ask.centre, rng=ask.rng)
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """No two columns are related."""
+        """Return the moments of unrelated columns."""
         found = unpack(measured.matrix, centre=ask.centre, row_bound=measured.row_bound)
 
         def keep(matrix: np.ndarray | None) -> np.ndarray | None:

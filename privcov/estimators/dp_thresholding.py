@@ -1,7 +1,7 @@
-"""Papers 1 and 4, the central model: a curator adds noise to the moment matrix once and sets small entries to zero.
+"""Thresholding in the central model of Wang, Xu & He 2019 and Mathematics 2023.
 
-The steps are those of thresholding.py; the two methods differ in the constant of the papers' threshold and, when
-calibrated as published, in the noise.
+A curator adds noise to the moment matrix once and sets small entries to zero. The steps are those of thresholding.py;
+the two methods differ in the constant of the papers' threshold and, when calibrated as published, in the noise.
 """
 
 from __future__ import annotations
@@ -47,9 +47,30 @@ CENTRAL = {
 )
 @dataclass(frozen=True)
 class DpThresholding(WithGamma):
-    """Guarantee: as asked; one Gaussian measurement (measurements/moment.py), the rest is post-processing.
+    """Central thresholding with the constant gamma of Wang, Xu & He 2019.
 
-    tuning "raw-cv" chooses gamma on the raw rows for the papers' threshold: no end-to-end guarantee.
+    Under tuning "raw-cv" gamma is chosen on the raw rows for the papers' threshold, without an end-to-end guarantee.
+
+    Parameters
+    ----------
+    rule : {"hard-universal", "soft-sure", "fission", "paper"}
+        Where to cut.
+    diagonal : {"shrink", "keep"}
+        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
+    gamma : float
+        Constant of the sampling part of the threshold, in units of R squared / d, from 0 to 100.
+
+    Guarantee
+    ---------
+    As asked; one Gaussian measurement, whose proof is in measurements/moment.py. The rest is post-processing.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang, Xu & He 2019, Algorithm 1.
     """
 
     variance_factor: ClassVar[float] = 2.0
@@ -79,9 +100,36 @@ class DpThresholding(WithGamma):
 )
 @dataclass(frozen=True)
 class ModifiedDpThresholding(WithEta):
-    """Guarantee: as asked; one Gaussian measurement (measurements/moment.py), the rest is post-processing.
+    """Central thresholding with the constant eta of Mathematics 2023.
 
-    tuning "raw-cv" chooses eta on the raw rows, as the paper does: no end-to-end guarantee.
+    Under tuning "raw-cv" eta is chosen on the raw rows, as in the paper, without an end-to-end guarantee.
+
+    Parameters
+    ----------
+    rule : {"hard-universal", "soft-sure", "fission", "paper"}
+        Where to cut.
+    diagonal : {"shrink", "keep"}
+        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
+    eta : float
+        Free constant of the threshold, from 0 to 100; at least 2 in the theorem.
+    moment_bound : float
+        K, the bound on the standardised moment of order 4 + moment_excess, from 1 to 1e6.
+    moment_excess : float
+        Called epsilon in the paper, from 0 to 10; not the privacy parameter.
+    variance_bound : float
+        M, the bound on the variances, in units of R squared / d, from 1e-6 to 1e6.
+
+    Guarantee
+    ---------
+    As asked; one Gaussian measurement, whose proof is in measurements/moment.py. The rest is post-processing.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Mathematics 2023, 11(17), 3670, Algorithm 1.
     """
 
     variance_factor: ClassVar[float] = 4.0

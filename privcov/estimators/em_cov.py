@@ -47,9 +47,32 @@ TAIL = 0.1  # failure probability in the adaptive budgets' offset
 )
 @dataclass(frozen=True)
 class EMCov(Method):
-    """Guarantee: as asked, replace-one with public n; proofs in measurements/{eigenvalues,exponential_vectors}.py.
+    """Noisy eigenvalues and eigenvectors from the exponential mechanism.
 
-    (epsilon, delta) is opened into the largest rho whose tight conversion stays within it.
+    Parameters
+    ----------
+    values_share : float
+        Fraction of epsilon (pure DP) or rho for the eigenvalues, from 0.05 to 0.95; the rest goes to the eigenvectors.
+    budgets : {"auto", "adaptive", "uniform"}
+        Shares of the directions. "adaptive": in proportion to the roots of the released eigenvalues. "auto": adaptive
+        under pure DP, else uniform.
+    exponent : {"tight", "published"}
+        "published" is half of the tight exponent, as in the paper, and leaves half of each epsilon unused.
+
+    Guarantee
+    ---------
+    As asked, replace-one with public n; the proofs are in measurements/eigenvalues.py and
+    measurements/exponential_vectors.py. An (epsilon, delta) guarantee is turned into the largest rho whose tight
+    conversion stays within it.
+
+    Spends
+    ------
+    The whole guarantee (with the published exponent, half of each epsilon of the directions).
+
+    Reference
+    ---------
+    Amin, Dick, Kulesza, Munoz Medina and Vassilvitskii (2019); sampler of Kent, Ganeiber and Mardia (2018); a
+    comparison method of Dong et al. 2022, Section 6.
     """
 
     values_share: float = parameter(
@@ -74,6 +97,7 @@ class EMCov(Method):
     )
 
     def run(self, ask: MethodInput) -> Outcome:
+        """Measure the eigenvalues, then draw the directions."""
         d, joint = ask.dataset.d, ask.centre == "joint"
         if d > LARGEST:
             seconds = SECONDS_AT_100 * (d / 100) ** 4
@@ -104,7 +128,7 @@ class EMCov(Method):
         return Outcome(None, moments, steps=first + drawn)
 
     def _weights(self, values: np.ndarray, share: BudgetShare, n: int) -> list[float]:
-        """Shares of the directions from released eigenvalues: proportional to sqrt(lambda + tau), or equal.
+        """Return the shares of the directions from released eigenvalues: proportional to sqrt(lambda + tau), or equal.
 
         tau = (2/epsilon_0) log(2d/beta)/n lets a direction whose eigenvalue was lost in the noise keep a share.
         """

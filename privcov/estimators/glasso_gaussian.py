@@ -1,4 +1,4 @@
-"""DP-AGL of paper 2, which is also paper 3's covariance perturbation with Gaussian noise."""
+"""DP-AGL of Su et al. 2019, which is also the covariance perturbation with Gaussian noise of Wang et al. 2018."""
 
 from __future__ import annotations
 
@@ -56,7 +56,34 @@ TOLERANCE = 1e-6  # a certified gap per variable, in nats, below which the loop'
 )
 @dataclass(frozen=True)
 class GlassoGaussian(Glasso):
-    """Guarantee: as asked; one Gaussian measurement (measurements/moment.py), the rest is post-processing."""
+    """Gaussian noise, then a graphical lasso.
+
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Rule for lambda under tuning "released".
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed" and as
+        published.
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Repair of the spectrum before the lasso.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+    iterations : int
+        ADMM iterations as published by Su et al. 2019, from 1 to 20,000; not used otherwise.
+
+    Guarantee
+    ---------
+    As asked; one Gaussian measurement, whose proof is in measurements/moment.py. The rest is post-processing.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Su et al. 2019, Algorithm 2 (DP-AGL); Wang et al. 2018, Algorithm 2 with Gaussian noise.
+    """
 
     iterations: int = parameter(
         500,
@@ -73,7 +100,7 @@ class GlassoGaussian(Glasso):
     def path_as_published(
         self, s: np.ndarray, measured: Measured, ask: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
-        """The answers of the loop that paper 2 prints, one for every lambda."""
+        """Return the answers of the loop that Su et al. 2019 prints, one for every lambda, and notes."""
         if ask.calibration != "as-published-2":
             return super().path_as_published(s, measured, ask)
         size = float(np.abs(np.diag(s)).mean())
@@ -101,7 +128,7 @@ class GlassoGaussian(Glasso):
         return path, notes
 
     def _stopped(self, s: np.ndarray, lam: float) -> Fit:
-        """Z after the stated number of iterations; "ok" only if its gap is certified."""
+        """Return Z after the stated number of iterations; its status is "ok" only if its gap is certified."""
         loop = published_admm(s, lam, rho=RHO, iterations=self.iterations, penalise_diagonal=True)
         z = (loop.precision + loop.precision.T) / 2
         # A dual point: the inverse of the other iterate, moved into the box. Penalising the diagonal adds lam I to s.

@@ -39,7 +39,26 @@ from privcov.privacy import RELATIONS, PureDP
 )
 @dataclass(frozen=True)
 class LaplaceCov(AdditiveCov):
-    """Guarantee: pure epsilon-DP, replace-one with public n; proof in measurements/moment.py."""
+    """Laplace noise on the upper triangle of the moment matrix.
+
+    Parameters
+    ----------
+    repair : {"none", "psd", "box"}
+        Repair of the spectrum.
+
+    Guarantee
+    ---------
+    Pure epsilon-DP, replace-one with public n; the proof, also for the other neighbouring relations, is in
+    measurements/moment.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Dwork, McSherry, Nissim and Smith (2006); Wang et al. 2018; Dong et al. 2022.
+    """
 
     repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS[:3], help=REPAIR_HELP, advanced=True)
     mechanism = Mechanism("laplace", PRINTED_LAPLACE)
@@ -74,6 +93,31 @@ class LaplaceCov(AdditiveCov):
 )
 @dataclass(frozen=True)
 class GlassoLaplace(Glasso):
-    """Guarantee: pure epsilon-DP; proof in measurements/moment.py. Everything after the measurement is free."""
+    """Laplace noise on the upper triangle, then a graphical lasso.
+
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Rule for lambda under tuning "released".
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed" and as
+        published.
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Repair of the spectrum before the lasso.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+
+    Guarantee
+    ---------
+    Pure epsilon-DP; the proof is in measurements/moment.py. Everything after the measurement is free.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 2 with symmetric Laplace noise.
+    """
 
     mechanism = Mechanism("laplace", {"as-published": PRINTED_LAPLACE["as-published-3"]})

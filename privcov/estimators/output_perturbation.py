@@ -1,6 +1,6 @@
-"""Paper 3's output perturbation: the graphical lasso first, noise on its answer afterwards. And a form that is private.
+"""Output perturbation of Wang et al. 2018 (a graphical lasso, then noise on its answer), and a form that is private.
 
-What is measured is smoothed.py's lasso, whose distance from the exact optimum is bounded before it sees the rows, so
+What is measured is smoothed.py's lasso, whose distance from the exact optimum is bounded before the rows are read, so
 that the sensitivity covers what was computed and not only what should have been. Everything is in units of rows
 scaled by 1/R, jointly with the mean of z = (u, s) / sqrt(1 + s^2); the block of the inverse of that moment is the
 precision of the rows about their mean.
@@ -58,11 +58,36 @@ SHARE_OF_TOP = 1e-6  # and as a share of the cap, below which floating point can
 )
 @dataclass(frozen=True)
 class OutputPerturbation(Method):
-    """Guarantee: as asked, replace-one or zero-out with public n; proofs in postprocess/smoothed.py (the Lipschitz
-    constant tau^2, and a number of steps that is enough for every matrix) and measurements/output_noise.py.
+    """A graphical lasso with capped eigenvalues on the rows, then noise on its answer.
 
-    Assumed, not proved: that floating point follows the exact steps to well within the distance of the optimum.
-    "as-published" runs with tau = d / rho, which every optimum obeys (rho |Theta|_1 <= d), so that the cap is idle.
+    Parameters
+    ----------
+    penalty : float
+        Penalty rho, in units of R squared, from 0.001 to 10. It is fixed before the rows are read, because it enters
+        the sensitivity.
+    cap : float
+        Cap tau on the eigenvalues, in units of 1/rho, from 0.05 to 20. The noise grows with its square.
+    threshold : {"universal", "none"}
+        "universal" sets entries to zero that noise alone could have made.
+
+    Guarantee
+    ---------
+    As asked, replace-one or zero-out with public n. The proofs are in postprocess/smoothed.py (the Lipschitz constant
+    tau^2, and a number of steps that is enough for every matrix) and measurements/output_noise.py. Assumed, not proved:
+    that floating point follows the exact steps to well within the distance of the optimum.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 1. Sensitivity and repair: own derivation.
+
+    Notes
+    -----
+    "as-published" runs with ``tau = d / rho``, which every optimum obeys (``rho |Theta|_1 <= d``), so that the cap is
+    idle.
     """
 
     penalty: float = parameter(
@@ -94,6 +119,7 @@ class OutputPerturbation(Method):
     )
 
     def run(self, ask: MethodInput) -> Outcome:
+        """Solve the lasso on the rows with noise on its answer, then repair the answer."""
         joint, published = ask.centre == "joint", ask.calibration != "sound"
         if published and not isinstance(ask.guarantee, (PureDP, NoPrivacy)):
             raise ValueError(
@@ -136,7 +162,7 @@ class OutputPerturbation(Method):
         return Outcome(None, _implied(precision, ask.centre), precision, None, notes, () if event is None else (event,))
 
     def _repaired(self, noisy: np.ndarray, std: float, low: float, top: float) -> tuple[np.ndarray, str]:
-        """Back to what an optimum can be, eigenvalues in the public range [low, top]; free."""
+        """Move the answer back to what an optimum can be, with eigenvalues in the public range [low, top]; free."""
         d = len(noisy)
         if self.threshold == "none":
             return clip_psd(clip_box(noisy, top), low), "Eigenvalues were moved into the range an optimum can have."
@@ -153,7 +179,7 @@ class OutputPerturbation(Method):
 
 
 def _implied(precision: np.ndarray, centre: str) -> Moments:
-    """The moments that a positive definite precision matrix stands for; no other was measured."""
+    """Return the moments that a positive definite precision matrix stands for; no other was measured."""
     values, vectors = np.linalg.eigh(precision)
     inverse = (vectors / values) @ vectors.T
     inverse = (inverse + inverse.T) / 2

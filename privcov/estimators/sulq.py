@@ -1,5 +1,7 @@
-"""MOD-SULQ, which paper 3 compares with (as "SQLU"): a noisy covariance, and the graphical lasso on it. About d times
-more noise than it needs."""
+"""MOD-SULQ, called SQLU in Wang et al. 2018: a noisy covariance, and the graphical lasso on it.
+
+Its noise is about d times what the guarantee needs.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,29 @@ from privcov.privacy import ApproxDP
 )
 @dataclass(frozen=True)
 class Sulq(AdditiveCov):
-    """Guarantee: more than the printed (epsilon, delta); the proof of its event is in measurements/moment.py.
+    """Gaussian noise of the MOD-SULQ scale on the moment matrix.
 
-    There is no sound calibration: with the exact one, its noise shape is gaussian-cov with shape "upper-triangle".
+    Parameters
+    ----------
+    repair : {"none", "psd", "box", "shrink"}
+        Repair of the spectrum.
+
+    Guarantee
+    ---------
+    More than the printed (epsilon, delta); the proof of its event is in measurements/moment.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha (2013); comparison of Wang et al. 2018, Table
+    2.
+
+    Notes
+    -----
+    There is no sound calibration: with the exact one, its noise is that of gaussian-cov with shape "upper-triangle".
     """
 
     repair: str = parameter("none", "Repair of the spectrum", choices=REPAIRS, help=REPAIR_HELP, advanced=True)
@@ -75,8 +97,34 @@ class Sulq(AdditiveCov):
 )
 @dataclass(frozen=True)
 class GlassoSulq(Glasso):
-    """Guarantee: more than the printed (epsilon, delta); the proof of its event is in measurements/moment.py.
+    """Gaussian noise of the MOD-SULQ scale, then a graphical lasso.
 
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Not used: there is no sound calibration.
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1.
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Not used: as published nothing is repaired.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+
+    Guarantee
+    ---------
+    More than the printed (epsilon, delta); the proof of its event is in measurements/moment.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang et al. 2018, Table 2 (there SQLU); Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha
+    (2013).
+
+    Notes
+    -----
     There is no sound form: with the exact calibration it is glasso-gaussian.
     """
 

@@ -1,7 +1,7 @@
-"""Paper 3's single Wishart matrix as noise, for a covariance and for a graphical lasso.
+"""The single Wishart matrix of Wang et al. 2018 as noise, for a covariance and for a graphical lasso.
 
-The approximate form has a true claim with many more degrees of freedom than it needs. The pure form's claim is false;
-it is kept to show what it really gives.
+The approximate form has a true claim with many more degrees of freedom than it needs. The claim of the pure form is
+false; it is kept to show its actual guarantee.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ LASSO = (
 
 
 class _WishartCov(Mechanical):
+    """Base of the two covariance methods."""
+
     repair: str = "none"
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+        """Return the moments of the repaired matrix; as published, with the mean of the noise."""
         published = ask.calibration != "sound"
         matrix = with_mean(measured) if published else repair(measured, self.repair)
         moments = unpack(
@@ -39,12 +42,16 @@ class _WishartCov(Mechanical):
 
 
 class _WishartLasso(Glasso):
+    """Base of the two graphical lassos."""
+
     def as_printed(self, measured: Measured) -> np.ndarray:
+        """Return the matrix with the mean of the noise."""
         return with_mean(measured)
 
     def path_as_published(
         self, s: np.ndarray, measured: Measured, ask: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
+        """Solve the published path, and note that the mean of the noise stays."""
         path, notes = super().path_as_published(s, measured, ask)
         return path, mean_left_in(measured) + notes
 
@@ -72,7 +79,25 @@ class _WishartLasso(Glasso):
 )
 @dataclass(frozen=True)
 class WishartApprox(_WishartCov):
-    """Guarantee: (epsilon, delta)-DP, replace-one with public n; the curve is in wishart_curve.py."""
+    """A Wishart matrix with enough degrees of freedom for approximate DP, minus its mean.
+
+    Parameters
+    ----------
+    repair : {"none", "psd", "box"}
+        Repair of the spectrum.
+
+    Guarantee
+    ---------
+    (epsilon, delta)-DP, replace-one with public n; the curve is in wishart_curve.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).
+    """
 
     repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS[:3], help=REPAIR_HELP, advanced=True)
     mechanism = WishartNoise(approx_noise_as_published, approx_noise_sound)
@@ -101,9 +126,24 @@ class WishartApprox(_WishartCov):
 )
 @dataclass(frozen=True)
 class WishartPure(_WishartCov):
-    """Guarantee: none of the kind that was claimed; (0, 1 - exp(-epsilon/3))-DP and no better at any epsilon
-    (wishart_curve.py, freedom 2; measured with the mean, that delta is an upper bound).
-    There is no sound form: for that, wishart-difference was made.
+    """A Wishart matrix with d + 1 degrees of freedom, published as pure DP.
+
+    Guarantee
+    ---------
+    None of the kind that was claimed: (0, 1 - exp(-epsilon/3))-DP and no better at any epsilon (wishart_curve.py,
+    freedom 2; measured with the mean, that delta is an upper bound).
+
+    Spends
+    ------
+    The whole guarantee, in one measurement; the actual guarantee is not the claimed one.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a similar claim.
+
+    Notes
+    -----
+    There is no sound form; wishart-difference replaces it.
     """
 
     mechanism = WishartNoise(pure_noise_as_published)
@@ -134,7 +174,32 @@ class WishartPure(_WishartCov):
 )
 @dataclass(frozen=True)
 class GlassoWishartApprox(_WishartLasso):
-    """Guarantee: (epsilon, delta)-DP, replace-one with public n; the curve is in wishart_curve.py."""
+    """A Wishart matrix with enough degrees of freedom for approximate DP, minus its mean, then a graphical lasso.
+
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Rule for lambda under tuning "released".
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed" and as
+        published.
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Repair of the spectrum before the lasso.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+
+    Guarantee
+    ---------
+    (epsilon, delta)-DP, replace-one with public n; the curve is in wishart_curve.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).
+    """
 
     mechanism = WishartNoise(approx_noise_as_published, approx_noise_sound)
 
@@ -163,9 +228,35 @@ class GlassoWishartApprox(_WishartLasso):
 )
 @dataclass(frozen=True)
 class GlassoWishartPure(_WishartLasso):
-    """Guarantee: none of the kind that was claimed; the noisy matrix, from which everything is made, is
-    (0, 1 - exp(-epsilon/3))-DP and no better at any epsilon (wishart_curve.py). There is no sound form: for that,
-    auto-precision uses the difference of two Wishart matrices.
+    """A Wishart matrix with d + 1 degrees of freedom, published as pure DP, then a graphical lasso.
+
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Not used: there is no sound calibration.
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1.
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Not used: as published nothing is repaired.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+
+    Guarantee
+    ---------
+    None of the kind that was claimed: the noisy matrix, from which everything is computed, is
+    (0, 1 - exp(-epsilon/3))-DP and no better at any epsilon (wishart_curve.py).
+
+    Spends
+    ------
+    The whole guarantee, in one measurement; the actual guarantee is not the claimed one.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a similar claim.
+
+    Notes
+    -----
+    There is no sound form; auto-precision uses the difference of two Wishart matrices instead.
     """
 
     mechanism = WishartNoise(pure_noise_as_published)
