@@ -30,7 +30,7 @@ from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_box
 from privcov.privacy import BudgetShare, Event, Guarantee, PureDP
 
-# Eighths of the guarantee. With a private radius those of Algorithm 2; without, those of the authors' experiments.
+# Eighths of the guarantee: with a private radius as in Algorithm 2, without as in the authors' experiments.
 WITH_RADIUS = {"radius": 1, "trace": 1, "threshold": 2, "matrix": 4}
 WITHOUT_RADIUS = {"trace": 1, "threshold": 1, "matrix": 6}
 
@@ -102,9 +102,9 @@ class ExpectedNoise:
 
     def separate(self, tau: float | np.ndarray) -> np.ndarray:
         """Return the expected Frobenius error of separately measured eigenvalues and vectors, after clipping at tau."""
-        share = self.trace / np.square(tau)
-        share = (np.minimum(share, 1.0) if self.capped else share) + self.corner
-        return np.square(tau) * (2 * np.sqrt(share * self.spectral) / self.discount + self.vector)
+        fraction = self.trace / np.square(tau)
+        fraction = (np.minimum(fraction, 1.0) if self.capped else fraction) + self.corner
+        return np.square(tau) * (2 * np.sqrt(fraction * self.spectral) / self.discount + self.vector)
 
     def smaller(self, tau: float | np.ndarray) -> np.ndarray:
         """Return the smaller of the two errors, which AdaptiveCov compares with the bias of clipping."""
@@ -126,7 +126,7 @@ class ExpectedNoise:
     r"\mathrm{Bias}(\tau)\approx\mathrm{Noise}(\tau)",
     avoid="When all rows have about the same norm, or the bound is already tight: the search then costs a quarter of "
     "the guarantee and finds nothing to gain.",
-    reference="Dong, Liang and Yi (2022): paper 5, Algorithm 2 and Theorem 3; private radius after Dong and Yi (2021).",
+    reference="Dong et al. 2022, Algorithm 2 and Theorem 3; private radius after Dong and Yi (2021).",
     differs="Simulated noise norms instead of loose bounds, less noisy shapes, spectrum clipped to [0, tau^2], a grid "
     "of 40 halvings, everything measured in units of the private radius, the trace capped at tau^2, and "
     "SeparateCov's bound divided by 6 in the choice, as in the authors' experiments.",
@@ -210,10 +210,10 @@ class AdaptiveCov(Method):
             radius, event = measure_radius(dataset, shares["radius"], miss=self.beta / 4, rng=ask.rng)
             steps.append(event)
             dataset = dataset.with_row_bound(radius * dataset.row_bound)
-        noisy, scale, event = measure_trace(dataset, shares["trace"], rng=ask.rng)
+        noisy_trace, scale, event = measure_trace(dataset, shares["trace"], rng=ask.rng)
         steps.append(_in_units_of_r(event, radius))
         offset = np.log(4 / self.beta) if isinstance(shares["trace"], PureDP) else np.sqrt(2 * np.log(8 / self.beta))
-        trace = float(np.clip(noisy + scale * offset, 0.0, 1.0))
+        trace = float(np.clip(noisy_trace + scale * offset, 0.0, 1.0))
         noise = self._expect(ask, dataset, shares["matrix"], trace)
         tau, event = measure_threshold(dataset, noise.smaller, shares["threshold"], rng=ask.rng)
         steps.append(event)
@@ -225,9 +225,11 @@ class AdaptiveCov(Method):
         else:
             kind = "SeparateCov"
             halves = accounting.split(shares["matrix"], values=1, vectors=1)
-            found, measured = measure_both(clipped, halves, centre=ask.centre, calibration=ask.calibration, rng=ask.rng)
-            steps.append(_in_units_of_r(found.event, size))
-            values = found.values
+            spectrum, measured = measure_both(
+                clipped, halves, centre=ask.centre, calibration=ask.calibration, rng=ask.rng
+            )
+            steps.append(_in_units_of_r(spectrum.event, size))
+            values = spectrum.values
             values = values if ask.calibration == PUBLISHED else tidy(values, eigenvalues.top(joint))
             matrix = assemble(values, eigenvectors(measured.matrix, "eigh"))
         moments = unpack(matrix, centre=ask.centre, row_bound=clipped.row_bound)

@@ -89,18 +89,18 @@ class AdditiveCov(Mechanical):
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathcal N(0,\sigma^2),\quad \sigma=\frac{\sqrt2\,R^2}{n\,\mu}",
     avoid="When d is large against n epsilon: the noise then fills the whole spectrum, and auto-cov does "
     "better with the same noise.",
-    reference="Dwork, Talwar, Thakurta and Zhang (2014); papers 1-5, among them paper 5, Section 3.1.",
+    reference="Dwork, Talwar, Thakurta and Zhang (2014); all five papers, among them Dong et al. 2022, Section 3.1.",
     differs="Exact calibration for every epsilon instead of sqrt(2 ln(1.25/delta))/epsilon, and sensitivity "
-    "sqrt(2)/n (replace one row) where papers 1 and 3 use 1/n.",
+    "sqrt(2)/n (replace one row) where Wang, Xu & He 2019 and Wang et al. 2018 use 1/n.",
     calibrations={
         "sound": SOUND,
-        "as-published-1": "paper 1: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the classical constant with "
-        "sensitivity 1/n, which misses a factor sqrt(2) when a row is replaced",
-        "as-published-3": "paper 3: the same scale as paper 1",
-        "as-published-4": "paper 4: sigma = sqrt(4 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with the "
-        "classical constant",
-        "as-published-5": "paper 5: sigma = R^2/(sqrt(rho) n), zCDP only; it is the right scale. Eigenvalues are "
-        "clipped to [0, R^2]",
+        "as-published-1": "Wang, Xu & He 2019: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the classical constant "
+        "with sensitivity 1/n, which misses a factor sqrt(2) when a row is replaced",
+        "as-published-3": "Wang et al. 2018: the same scale as Wang, Xu & He 2019",
+        "as-published-4": "Mathematics 2023: sigma = sqrt(4 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity "
+        "with the classical constant",
+        "as-published-5": "Dong et al. 2022: sigma = R^2/(sqrt(rho) n), zCDP only; it is the right scale. Eigenvalues "
+        "are clipped to [0, R^2]",
     },
 )
 @dataclass(frozen=True)

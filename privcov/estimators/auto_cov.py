@@ -105,8 +105,8 @@ class AutoCov(Method):
                 steps = (event,)
             else:
                 note = f"Clip search: none, because with d = {ask.d} columns it could not pay for itself."
-        found = self.finish(ask, wanted.carried_out(dataclasses.replace(ask, rows=dataset)))
-        return dataclasses.replace(found, steps=steps, notes=(found.notes[0], note))
+        outcome = self.finish(ask, wanted.carried_out(dataclasses.replace(ask, rows=dataset)))
+        return dataclasses.replace(outcome, steps=steps, notes=(outcome.notes[0], note))
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Return the moments of the matrix with its eigenvalues shrunk."""
@@ -185,5 +185,5 @@ def search_clip(ask: MethodInput, share: BudgetShare, affordable: float) -> tupl
     too_many = np.flatnonzero(longer >= affordable)
     halvings = int(too_many[0]) if len(too_many) else len(counts)
     chosen = dataset.with_row_bound(dataset.row_bound * 2.0**-halvings)
-    told = f"lowered the row bound from {dataset.row_bound:.4g} to" if halvings else "kept the row bound"
-    return chosen, f"Clip search: {told} {chosen.row_bound:.4g}.", event
+    action = f"lowered the row bound from {dataset.row_bound:.4g} to" if halvings else "kept the row bound"
+    return chosen, f"Clip search: {action} {chosen.row_bound:.4g}.", event

@@ -386,8 +386,8 @@ class Method(Checked):
 
     def measured(self, ask: MethodInput) -> Measured | None:
         """Return the one noisy matrix of a run on rows that are not private; None where the method has other steps."""
-        made = self.run(ask)
-        return None if made.steps else made.measured
+        outcome = self.run(ask)
+        return None if outcome.steps else outcome.measured
 
 
 class OneMeasurement(Method):

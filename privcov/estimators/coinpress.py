@@ -16,8 +16,8 @@ from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP, ZCDP
 
-TAIL = 0.1  # share of rows (times n) that Gaussian data would lose to the clip
-LAST = 0.75  # share of the last step
+TAIL = 0.1  # expected number of Gaussian rows that the clip would shorten
+LAST = 0.75  # fraction of the guarantee for the last step
 
 
 @METHODS.add(
@@ -34,7 +34,8 @@ LAST = 0.75  # share of the last step
     r"\hat\Sigma=A_t^{-1}Z_tA_t^{-\top}",
     avoid="For Frobenius error on data that are not ill-conditioned, and for heavy tails: its clip assumes rows like "
     "Gaussian ones and shortens the others.",
-    reference="Biswas, Dong, Kamath and Ullman (2020), Algorithm 4; a comparison method of paper 5, Section 6.",
+    reference="Biswas, Dong, Kamath and Ullman (2020), Algorithm 4; a comparison method of Dong et al. 2022, "
+    "Section 6.",
     differs="The last congruence is A^-1 Z A^-T (the public code has A^-1 Z A^-1, wrong from the third step on), rows "
     "are clipped to R before the first step, and no step clips longer than the rows can be.",
 )
@@ -92,7 +93,7 @@ class CoinPress(Method):
         gamma = math.sqrt(size + 2 * math.sqrt(size * tail) + 2 * tail)
         eta = math.sqrt(size / n) + size / (2 * n)
         whiten = np.eye(size) / math.sqrt(self.largest_eigenvalue)
-        colour = np.eye(size) * math.sqrt(self.largest_eigenvalue)  # the inverse of ``whiten``, kept beside it
+        colour = np.eye(size) * math.sqrt(self.largest_eigenvalue)  # the inverse of ``whiten``, updated with it
         events, radii = [], []
         for name, share in shares.items():
             radius = min(gamma, float(np.linalg.norm(whiten, 2)) * math.sqrt(top(joint)))

@@ -48,18 +48,18 @@ class Diagonal(OneMeasurement):
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Return the moments of unrelated columns."""
-        found = unpack(measured.matrix, centre=ask.centre, row_bound=measured.row_bound)
+        moments = unpack(measured.matrix, centre=ask.centre, row_bound=measured.row_bound)
 
         def keep(matrix: np.ndarray | None) -> np.ndarray | None:
             return None if matrix is None else np.diag(np.maximum(np.diag(matrix), 0.0))
 
         # With a mean, the off-diagonal of the second moment is mean_i mean_j, not zero; only the
         # covariance is diagonal by assumption.
-        second = found.second_moment
+        second = moments.second_moment
         if ask.centre == "joint":
-            covariance = keep(found.covariance)
+            covariance = keep(moments.covariance)
             assert covariance is not None, "the mean was measured"
-            assert found.mean is not None
-            second = covariance + np.outer(found.mean, found.mean)
-            return Outcome(measured, Moments(second, found.mean, covariance))
-        return Outcome(measured, Moments(keep(second), None, keep(found.covariance)))
+            assert moments.mean is not None
+            second = covariance + np.outer(moments.mean, moments.mean)
+            return Outcome(measured, Moments(second, moments.mean, covariance))
+        return Outcome(measured, Moments(keep(second), None, keep(moments.covariance)))

@@ -32,17 +32,17 @@ CENTRAL = {
     order=40,
     calibrations={
         "sound": SOUND,
-        "as-published": "paper 1: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), which misses a factor sqrt(2) when a "
-        "row is replaced; one threshold for every entry, the diagonal included",
+        "as-published": "Wang, Xu & He 2019: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), which misses a factor "
+        "sqrt(2) when a row is replaced; one threshold for every entry, the diagonal included",
     },
     summary="Adds Gaussian noise once, then sets off-diagonal entries to zero that the noise and the sample size could "
     "have made.",
     formula=r"\hat\Sigma=(T_\tau(S+N))_+,\quad T_\tau(s)_{ij}=s_{ij}\,1\{|s_{ij}|>\tau_{ij}\},\ i\ne j",
     avoid="When most pairs of columns are truly related: nothing is sparse, and auto-cov does better with the same "
     "noise.",
-    reference="Wang, Xu and He (2019), paper 1, Algorithm 1.",
+    reference="Wang, Xu & He 2019, Algorithm 1.",
     differs="Sensitivity sqrt(2)/n and exact calibration; the least noisy shape; only off-diagonal entries are cut, by "
-    "the noise they really carry; the diagonal is shrunk; gamma, which the paper leaves open, is replaced by free "
+    "the noise they actually carry; the diagonal is shrunk; gamma, which the paper leaves open, is replaced by free "
     "rules.",
 )
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class DpThresholding(WithGamma):
     order=41,
     calibrations={
         "sound": SOUND,
-        "as-published": "paper 4: sigma = sqrt(4 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with the "
-        "classical constant; one threshold for every entry, the diagonal included",
+        "as-published": "Mathematics 2023: sigma = sqrt(4 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with "
+        "the classical constant; one threshold for every entry, the diagonal included",
     },
     summary="DP thresholding with a constant made for columns with few moments; the same noise and the same free "
     "rules.",
@@ -94,7 +94,7 @@ class DpThresholding(WithGamma):
     r"\xi=\tfrac{4\sqrt2}{3}\,\eta\,K^{2/(4+\varepsilon_m)}M",
     avoid="When most pairs of columns are truly related, or with the paper's eta >= 2 on fewer than thousands of rows: "
     "its threshold then removes everything.",
-    reference="Paper 4 (Mathematics 2023, 11(17), 3670), Algorithm 1.",
+    reference="Mathematics 2023, 11(17), 3670, Algorithm 1.",
     differs="Exact calibration, the least noisy shape, the diagonal is never cut, only shrunk; free rules beside the "
     "paper's.",
 )

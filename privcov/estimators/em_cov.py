@@ -37,7 +37,7 @@ TAIL = 0.1  # failure probability in the adaptive budgets' offset
     avoid="Beyond some dozens of columns: every direction takes a share of the guarantee, and its own "
     "eigendecomposition.",
     reference="Amin, Dick, Kulesza, Munoz Medina and Vassilvitskii (2019); sampler of Kent, Ganeiber and Mardia "
-    "(2018); a comparison method of paper 5, Section 6.",
+    "(2018); a comparison method of Dong et al. 2022, Section 6.",
     differs="Exponent epsilon_i/2 where the paper has epsilon_i/4, since the score has sensitivity 1; under zCDP each "
     "draw is accounted with its bounded range, rho_i = epsilon_i^2/8.",
     calibrations={
@@ -112,8 +112,8 @@ class EMCov(Method):
                 "Ask for PureDP or ZCDP, or use calibration='sound'."
             )
         shares = accounting.split_mixed(ask.guarantee, values=self.values_share, vectors=1 - self.values_share)
-        found = measure_eigenvalues(ask.dataset, shares["values"], centre=ask.centre, rng=ask.rng)
-        values = np.clip(found.values, 0.0, top(joint))
+        spectrum = measure_eigenvalues(ask.dataset, shares["values"], centre=ask.centre, rng=ask.rng)
+        values = np.clip(spectrum.values, 0.0, top(joint))
         weights = self._weights(values, shares["values"], ask.dataset.n)
         parts = accounting.split(shares["vectors"], **{f"vector{i}": w for i, w in enumerate(weights)})
         vectors, drawn = measure_directions(
@@ -124,7 +124,7 @@ class EMCov(Method):
             waste=2.0 if published or self.exponent == "published" else 1.0,
         )
         moments = unpack(assemble(values, vectors), centre=ask.centre, row_bound=ask.dataset.row_bound)
-        first = () if found.event is None else (found.event,)
+        first = () if spectrum.event is None else (spectrum.event,)
         return Outcome(None, moments, steps=first + drawn)
 
     def _weights(self, values: np.ndarray, share: BudgetShare, n: int) -> list[float]:
@@ -138,6 +138,6 @@ class EMCov(Method):
             return [1.0] * len(values)
         tau = 2 / accounting.pure_epsilon(share) * math.log(2 * len(values) / TAIL) / n
         root = np.sqrt(values + tau)
-        # Under zCDP a share of rho is a squared epsilon.
+        # Under zCDP a share of rho is proportional to a squared epsilon.
         weights = root if pure else root**2
         return [float(w) for w in np.maximum(weights / weights.max(), 1e-12)]

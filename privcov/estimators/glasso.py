@@ -24,10 +24,10 @@ from privcov.postprocess.lambda_choice import FISSION_SPLITS, RULES, choices, fi
 from privcov.postprocess.repair import REPAIRS, repair_for_lasso
 from privcov.postprocess.spectrum import clip_psd
 
-PATH_POINTS, PATH_DEPTH = 20, 0.01  # depth: the smallest lambda as a share of the largest
+PATH_POINTS, PATH_DEPTH = 20, 0.01  # depth: the smallest lambda as a fraction of the largest
 GAPS = {"screen": 1e-6, "print": 1e-7}
-FLOOR = 0.01  # eigenvalue floor of the repair, as a share of the mean variance
-ROUNDING = 1e-12  # a variance below this share of the second moment is what cancellation left
+FLOOR = 0.01  # eigenvalue floor of the repair, as a fraction of the mean variance
+ROUNDING = 1e-12  # a variance below this fraction of the second moment is rounding error
 SMALLEST = 1e-100  # below this, in unit-ball units, products of two variances underflow
 TUNINGS = ("released", "fixed", "raw-cv")
 NO_VARIANCE = (
@@ -174,10 +174,10 @@ class Glasso(Mechanical):
         size = float(np.abs(np.diag(s)).mean())
         if size <= SMALLEST:
             raise ValueError(NO_VARIANCE)
-        found = diagnose(s, penalise_diagonal=True)
-        top = max(lambda_max(s) or size, 1.1 * found.smallest)
+        diagnosis = diagnose(s, penalise_diagonal=True)
+        top = max(lambda_max(s) or size, 1.1 * diagnosis.smallest)
         lambdas = np.geomspace(top, PATH_DEPTH * top, PATH_POINTS)
-        path = solve_path(s, lambdas, penalise_diagonal=True, tol=GAPS[self.accuracy], diagnosis=found)
+        path = solve_path(s, lambdas, penalise_diagonal=True, tol=GAPS[self.accuracy], diagnosis=diagnosis)
         lost = sum(fit.status == "infeasible" for fit in path)
         if lost:
             notes += (
@@ -214,8 +214,8 @@ class Glasso(Mechanical):
             if self.rule == "fission":
                 halves = fission_halves(measured, ask.rng)
                 scores = fission_scores(halves, lambda t: solve(self._for_lasso(t)), FISSION_SPLITS)
-            found = choices(path, s, measured.distribution.off_diagonal_std, measured.rows, scores=scores)
-            best, how = found[self.rule], f"rule {self.rule}"
+            positions = choices(path, s, measured.distribution.off_diagonal_std, measured.rows, scores=scores)
+            best, how = positions[self.rule], f"rule {self.rule}"
         fit = path[best]
         note = f"Chosen lambda: {fit.lam * ask.facts.row_bound**2:.4g} (point {best + 1} of {len(path)}), by {how}."
         if fit.status != "ok":

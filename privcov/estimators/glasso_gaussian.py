@@ -18,9 +18,9 @@ from privcov.postprocess.glasso import lambda_max
 from privcov.postprocess.lambda_choice import nearest
 from privcov.privacy import RELATIONS, ApproxDP, ZCDP
 
-# Paper 2 prints the scale that paper 4 prints too.
+# Su et al. 2019 and Mathematics 2023 print the same scale.
 SCALES = {"as-published-2": PRINTED["as-published-4"], "as-published-3": PRINTED["as-published-3"]}
-RHO = 100.0  # of paper 2's ADMM
+RHO = 100.0  # of the ADMM of Su et al. 2019
 TOLERANCE = 1e-6  # a certified gap per variable, in nats, below which the loop's answer counts as converged
 
 
@@ -41,16 +41,16 @@ TOLERANCE = 1e-6  # a certified gap per variable, in nats, below which the loop'
     formula=r"\hat\Theta_\lambda=\arg\min_{\Theta\succ0}\;-\log|\Theta|+\mathrm{tr}(\tilde S_+\Theta)"
     r"+\lambda\sum_{i\ne j}|\Theta_{ij}|",
     avoid="When the noise per entry exceeds the correlations you look for: edges are then drawn from noise.",
-    reference="Paper 2, Algorithm 2 (DP-AGL); paper 3, Algorithm 2 with Gaussian noise.",
+    reference="Su et al. 2019, Algorithm 2 (DP-AGL); Wang et al. 2018, Algorithm 2 with Gaussian noise.",
     differs="Least noisy shape, exact calibration, PSD repair with a floor before the lasso (without it the "
     "problem may be unbounded), diagonal not penalised, lambda from the released matrix, every lambda certified.",
     calibrations={
         "sound": SOUND,
-        "as-published-2": "paper 2: sigma = sqrt(2) sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with "
-        "the classical constant; every entry penalised, nothing repaired, and ADMM with rho = 100 stopped after the "
-        "stated number of iterations, converged or not",
-        "as-published-3": "paper 3: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the classical constant with "
-        "sensitivity 1/n, which misses a factor sqrt(2) when a row is replaced; every entry penalised, nothing "
+        "as-published-2": "Su et al. 2019: sigma = sqrt(2) sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the right "
+        "sensitivity with the classical constant; every entry penalised, nothing repaired, and ADMM with rho = 100 "
+        "stopped after the stated number of iterations, converged or not",
+        "as-published-3": "Wang et al. 2018: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the classical constant "
+        "with sensitivity 1/n, which misses a factor sqrt(2) when a row is replaced; every entry penalised, nothing "
         "repaired, so that small penalties may have no solution",
     },
 )
@@ -91,8 +91,8 @@ class GlassoGaussian(Glasso):
         low=1,
         high=20_000,
         advanced=True,
-        help="As published by paper 2 only. The paper iterates until convergence, which an indefinite noisy matrix "
-        "does not allow, and which rho = 100 makes slow on any: its answer depends on where it stopped.",
+        help="As published by Su et al. 2019 only. The paper iterates until convergence, which an indefinite noisy "
+        "matrix does not allow, and which rho = 100 makes slow on any: its answer depends on where it stopped.",
     )
 
     mechanism = Mechanism("free-trace", SCALES, "upper-triangle")

@@ -85,12 +85,16 @@ class Local(Thresholding):
     **LOCAL,
     tunings=TUNINGS,
     order=42,
-    calibrations={"sound": SOUND, "as-published": f"as paper 4 prints the local algorithm, with gamma: {PRINTED}"},
+    calibrations={
+        "sound": SOUND,
+        "as-published": f"as Mathematics 2023 prints the local algorithm, with gamma: {PRINTED}",
+    },
     summary="Every user adds noise before anything leaves the device; the server averages the reports and sets small "
     "off-diagonal entries to zero.",
     formula=r"\hat\Sigma=\Big(T_\tau\big(\tfrac1n\sum_k (x_kx_k^\top+R_k)\big)\Big)_+",
     avoid=AVOID,
-    reference="Wang and Xu (2019), the local extension of paper 1, as restated in paper 4, Algorithm 2.",
+    reference="Wang and Xu (2019), the local extension of Wang, Xu & He 2019, as restated in Mathematics 2023, "
+    "Algorithm 2.",
     differs="Sensitivity sqrt(2), exact calibration, the least noisy shape; the threshold follows the noise of the "
     "average; the diagonal is never cut, only shrunk.",
 )
@@ -127,13 +131,13 @@ class LdpThresholding(Local, WithGamma):
     **LOCAL,
     tunings=TUNINGS,
     order=43,
-    calibrations={"sound": SOUND, "as-published": f"paper 4, Algorithm 2: {PRINTED}"},
+    calibrations={"sound": SOUND, "as-published": f"Mathematics 2023, Algorithm 2: {PRINTED}"},
     summary="LDP thresholding with a constant made for columns with few moments; the same noise and the same free "
     "rules.",
     formula=r"\tau=\xi\sqrt{\tfrac{\log d}{n}}+4\sigma\sqrt{\tfrac{\log d}{n}},\quad"
     r"\xi=\tfrac{4\sqrt2}{3}\,\eta\,K^{2/(4+\varepsilon_m)}M",
     avoid=AVOID,
-    reference="Paper 4 (Mathematics 2023, 11(17), 3670), Algorithm 2.",
+    reference="Mathematics 2023, 11(17), 3670, Algorithm 2.",
     differs="Sensitivity sqrt(2), exact calibration, the least noisy shape; the threshold follows the noise of the "
     "average; the diagonal is never cut, only shrunk.",
 )

@@ -25,8 +25,8 @@ from privcov.postprocess.threshold import cut_off_diagonal, universal_level
 from privcov.privacy import NoPrivacy, PureDP
 
 WIDTH = 1e-3  # where the penalty is rounded at zero; the diagonal of the answer is at least 1 / (1 + penalty)
-SHARE_OF_CHANGE = 0.01  # distance from the optimum, as a share of the largest change between neighbours
-SHARE_OF_TOP = 1e-6  # and as a share of the cap, below which floating point cannot certify
+SHARE_OF_CHANGE = 0.01  # distance from the optimum, as a fraction of the largest change between neighbours
+SHARE_OF_TOP = 1e-6  # and as a fraction of the cap, below which floating point cannot certify
 
 
 @METHODS.add(
@@ -44,16 +44,17 @@ SHARE_OF_TOP = 1e-6  # and as a share of the cap, below which floating point can
     r"-\log|\Theta|+\mathrm{tr}(S\Theta)+\rho\|\Theta\|_1,\quad \Delta_F=\frac{\sqrt2\,\tau^2}{n}",
     avoid="When noise on the covariance is an option: its error is never larger than the noise that is added here "
     "(both are the same Lipschitz constant times the same noise), and its whole path of penalties is free.",
-    reference="Paper 3, Algorithm 1. Sensitivity and repair: own derivation.",
+    reference="Wang et al. 2018, Algorithm 1. Sensitivity and repair: own derivation.",
     differs="The published noise is no differential privacy: the released matrix can rule out neighbouring tables. "
     "Here eigenvalues are capped at tau, which bounds the change by sqrt(2) tau^2/n, and the noise is Gaussian or, for "
     "pure DP, the difference of two Wishart matrices. The penalty is rounded at zero over a width of 0.001. The "
-    "output perturbation with Laplace noise that paper 3 mentions has no printed scale, so it is not specified and not "
-    "offered.",
+    "output perturbation with Laplace noise that Wang et al. 2018 mentions has no printed scale, so it is not "
+    "specified and not offered.",
     calibrations={
         "sound": SOUND + "; the sensitivity includes the distance that the solver may keep from the optimum",
-        "as-published": "paper 3: W_d(d + 1, C I) with C = d^2.5/(n epsilon rho^2), its mean left in. Not pure DP; "
-        "proved here: (0, delta)-DP with delta = 1 - exp(-epsilon/sqrt(2)), up to 2 % of epsilon for the solver",
+        "as-published": "Wang et al. 2018: W_d(d + 1, C I) with C = d^2.5/(n epsilon rho^2), its mean left in. Not "
+        "pure DP; proved here: (0, delta)-DP with delta = 1 - exp(-epsilon/sqrt(2)), up to 2 % of epsilon for the "
+        "solver",
     },
 )
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from privcov.privacy import RELATIONS, ApproxDP, ZCDP
     "large. No split.",
     formula=r"\hat\Sigma=\arg\min_{\Sigma\succeq0,\ \mathrm{tr}\,\Sigma\le t}\|\Sigma-(S+N)\|_F",
     avoid="When the spectrum is flat and d is moderate: shrinkage (auto-cov) then removes more of the noise.",
-    reference="Nikolov, Talwar and Zhang (2016); for covariances paper 5, Appendix E.",
+    reference="Nikolov, Talwar and Zhang (2016); for covariances Dong et al. 2022, Appendix E.",
     differs="The bound on the trace may come from the measurement itself, whose trace is accurate at no cost.",
 )
 @dataclass(frozen=True)

@@ -39,15 +39,16 @@ SPLITS = 10
     formula=r"\hat\Theta=V\,\mathrm{diag}\Big(\tfrac{2}{\varphi_i+\sqrt{\varphi_i^2+8\lambda}}\Big)V^\top,\quad "
     r"\tilde S_+=V\,\mathrm{diag}(\varphi_i)V^\top",
     avoid="When you want a graph: no entry is ever zero. Use a graphical lasso.",
-    reference="Paper 2, Algorithm 1 (DP-RP); Kuismin, Kemppainen and Sillanpaa (2017).",
+    reference="Su et al. 2019, Algorithm 1 (DP-RP); Kuismin, Kemppainen and Sillanpaa (2017).",
     differs="Negative eigenvalues are removed before the ridge (as published, one of -a becomes a/(2 lambda)), exact "
     "calibration, the least noisy shape, lambda from the noisy matrix. Algorithm 1 prints its noise without 1/n; the "
     "paper's experiments must have had it, as their errors show, so as-published has it and as-printed has not.",
     calibrations={
         "sound": SOUND,
-        "as-published": "paper 2: sigma = sqrt(2) sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with "
-        "the classical constant; the noisy matrix is not repaired",
-        "as-printed": "paper 2, Algorithm 1 to the letter: the same sigma without 1/n, n times more noise than needed",
+        "as-published": "Su et al. 2019: sigma = sqrt(2) sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity "
+        "with the classical constant; the noisy matrix is not repaired",
+        "as-printed": "Su et al. 2019, Algorithm 1 to the letter: the same sigma without 1/n, n times more noise than "
+        "needed",
     },
 )
 @dataclass(frozen=True)

@@ -220,7 +220,7 @@ def published_guard(ask: MethodInput, card: MethodCard) -> None:
     r"\tilde\lambda=\lambda(S)+\sigma_\lambda z,\quad \tilde V=\mathrm{eigvec}(S+N)",
     avoid="For few columns and many rows: splitting the guarantee then costs more than it saves, and one measurement "
     "with shrinkage (auto-cov) does better.",
-    reference="Dong, Liang and Yi (2022): paper 5, Algorithm 1 and Theorem 1; pure DP: its Appendix I.",
+    reference="Dong et al. 2022, Algorithm 1 and Theorem 1; pure DP: its Appendix I.",
     differs="Isotropic noise for the eigenvectors, eigenvalues clipped to [0, R^2] and sorted, and under pure DP the "
     "l1 sensitivity of the triangle.",
     calibrations={
@@ -278,11 +278,11 @@ class SeparateCov(Method):
         published_guard(ask, self.card)
         published = ask.calibration == PUBLISHED
         shares = accounting.split(ask.guarantee, values=self.values_share, vectors=1 - self.values_share)
-        found, measured = measure_both(ask.dataset, shares, centre=ask.centre, calibration=ask.calibration, rng=ask.rng)
-        values = found.values if published else tidy(found.values, top(ask.centre == "joint"))
+        noisy, measured = measure_both(ask.dataset, shares, centre=ask.centre, calibration=ask.calibration, rng=ask.rng)
+        values = noisy.values if published else tidy(noisy.values, top(ask.centre == "joint"))
         matrix = assemble(values, eigenvectors(measured.matrix, self.eig if published else "eigh"))
         notes = ()
         if self.eig == "svd-authors" and not published:
             notes = ("Eigenvectors in descending order of eigenvalue: the published order needs as-published-5.",)
         moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound)
-        return Outcome(measured, moments, notes=notes, steps=() if found.event is None else (found.event,))
+        return Outcome(measured, moments, notes=notes, steps=() if noisy.event is None else (noisy.event,))

@@ -31,9 +31,9 @@ from privcov.privacy import ApproxDP
     formula=r"\hat\Sigma=S+N,\quad N_{ij}\sim\mathcal N(0,\beta^2),\quad "
     r"\beta=\frac{(d+1)R^2}{n\epsilon}\sqrt{2\ln\frac{d^2+d}{2\delta\sqrt{2\pi}}}+\frac{R^2}{n\sqrt\epsilon}",
     avoid="For accuracy: gaussian-cov gives the same guarantee with about d times less noise.",
-    reference="Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha (2013); comparison of paper 3, "
-    "Table 2.",
-    differs="The statement gives the guarantee it really has, which is stronger than the claim.",
+    reference="Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha (2013); comparison of Wang "
+    "et al. 2018, Table 2.",
+    differs="The statement gives the actual guarantee, which is stronger than the claim.",
     calibrations={
         "as-published": "the printed scale beta, proved entry by entry; the claim is true and far from tight",
     },
@@ -81,14 +81,14 @@ class Sulq(AdditiveCov):
     order=94,
     tunings=(TUNINGS[1], TUNINGS[2]),
     summary="Adds symmetric Gaussian noise whose scale grows with the number of columns, then finds a sparse precision "
-    "matrix: the baseline of paper 3.",
+    "matrix: the baseline of Wang et al. 2018.",
     formula=r"\hat\Theta_\lambda=\arg\min_{\Theta\succ0}-\log|\Theta|+\mathrm{tr}((S+N)\Theta)+\lambda\|\Theta\|_1,"
     r"\quad N_{ij}\sim\mathcal N(0,\beta^2),\quad"
     r"\beta=\frac{(d+1)R^2}{n\epsilon}\sqrt{2\ln\frac{d^2+d}{2\delta\sqrt{2\pi}}}+\frac{R^2}{n\sqrt\epsilon}",
     avoid="For accuracy: glasso-gaussian gives the same guarantee with about d times less noise.",
-    reference="Paper 3, Table 2 (there SQLU); Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha "
-    "(2013).",
-    differs="The statement gives the guarantee it really has, which is stronger than the claim. Where the table prints "
+    reference="Wang et al. 2018, Table 2 (there SQLU); Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and "
+    "Sinha (2013).",
+    differs="The statement gives the actual guarantee, which is stronger than the claim. Where the table prints "
     "NA, the paper does not say why; here penalties without a solution are marked as such and left out.",
     calibrations={
         "as-published": "the printed scale beta; every entry penalised, nothing repaired, so that small penalties may "

@@ -117,12 +117,12 @@ def off_diagonal_variance(whole: Moments, measured: Measured) -> np.ndarray | fl
     std = measured.distribution.off_diagonal_std
     if whole.class_means is None:
         return cutting.noise_variance(whole.mean, std, mean_std(measured))
-    found = std**2 + np.zeros_like(whole.second_moment)
+    variance = std**2 + np.zeros_like(whole.second_moment)
     count_std = measured.distribution.diagonal_std / ANCHOR_SQUARED
     for share, mean, tau in _classes(whole, measured):
         square = np.maximum(mean**2 - tau**2, 0.0)
-        found += share**2 * cutting.noise_variance(mean, 0.0, tau) + np.outer(square, square) * count_std**2
-    return found
+        variance += share**2 * cutting.noise_variance(mean, 0.0, tau) + np.outer(square, square) * count_std**2
+    return variance
 
 
 def diagonal_variance(whole: Moments, measured: Measured) -> float:

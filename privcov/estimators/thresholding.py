@@ -34,7 +34,7 @@ from privcov.postprocess.joint import Moments
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP, BudgetShare, GaussianDP, NoPrivacy
 
-Deviation = TypeVar("Deviation", float, np.ndarray)
+Std = TypeVar("Std", float, np.ndarray)
 TUNINGS = ("released", "raw-cv")
 FOLDS = 10
 CONSTANTS_TRIED = 41
@@ -95,7 +95,7 @@ class Thresholding(OneMeasurement):
         Whether the variances are pulled to their mean by as much as the known noise has spread them out.
     """
 
-    letter: ClassVar[str]  # of the constant, in the paper
+    letter: ClassVar[str]  # name of the constant in the paper
     variance_factor: ClassVar[float]  # the printed noise variance is this times log(1.25 / delta) / (n epsilon)^2
     rule: str = parameter("hard-universal", "Where to cut", choices=RULES, help=RULE_HELP)
     diagonal: str = parameter(
@@ -213,7 +213,7 @@ class WithGamma(Thresholding):
         "gamma",
         0.0,
         100.0,
-        "Constant of the sampling part of the threshold, in units of R squared / d. Paper 1 leaves it open.",
+        "Constant of the sampling part of the threshold, in units of R squared / d. Wang, Xu & He 2019 leaves it open.",
     )
 
     @property
@@ -262,7 +262,7 @@ class WithEta(Thresholding):
         "Moment excess",
         0.0,
         10.0,
-        "Called epsilon in paper 4; not the privacy parameter.",
+        "Called epsilon in Mathematics 2023; not the privacy parameter.",
         ("heavier tails allowed", "lighter tails assumed"),
     )
     variance_bound: float = constant_parameter(
@@ -284,7 +284,7 @@ class WithEta(Thresholding):
         return 4 * math.sqrt(2) / 3 * self.moment_bound ** (2 / (4 + self.moment_excess)) * self.variance_bound
 
 
-def papers_threshold(constant: float, deviation: Deviation, d: int, rows: float) -> Deviation:
+def papers_threshold(constant: float, std: Std, d: int, rows: float) -> Std:
     """Return the printed threshold, constant sqrt(log d / n) + 4 std sqrt(log d).
 
     Parameters
@@ -307,7 +307,7 @@ def papers_threshold(constant: float, deviation: Deviation, d: int, rows: float)
     ---------
     Wang, Xu & He 2019 and Mathematics 2023, step 2.
     """
-    return constant * math.sqrt(math.log(d) / rows) + 4 * deviation * math.sqrt(math.log(d))
+    return constant * math.sqrt(math.log(d) / rows) + 4 * std * math.sqrt(math.log(d))
 
 
 def cut_by_rule(

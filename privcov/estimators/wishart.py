@@ -68,13 +68,13 @@ class _WishartLasso(Glasso):
     summary="Adds a Wishart matrix with enough degrees of freedom for approximate DP and subtracts its mean.",
     formula=r"\hat\Sigma=(S+W-mC\,I)_+,\quad W\sim\mathcal W_d(m,\,C\,I),\quad C=R^2/n",
     avoid="For accuracy: Gaussian noise is smaller, and this noise stops falling with epsilon.",
-    reference="Paper 3, Algorithm 2, approximate DP; Sheffet (2017).",
+    reference="Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).",
     differs="The fewest degrees of freedom by the curve itself instead of 14 ln(4/delta)/epsilon^2, for replacing "
     "a row; the mean of the noise is subtracted.",
     calibrations={
         "sound": SOUND + "; the mean of the noise is subtracted",
-        "as-published": "paper 3: m = d + 14 ln(4/delta)/epsilon^2, true and several times more than needed; the mean "
-        "of the noise, m R^2/n, stays on the diagonal and nothing is repaired",
+        "as-published": "Wang et al. 2018: m = d + 14 ln(4/delta)/epsilon^2, true and several times more than needed; "
+        "the mean of the noise, m R^2/n, stays on the diagonal and nothing is repaired",
     },
 )
 @dataclass(frozen=True)
@@ -117,10 +117,11 @@ class WishartApprox(_WishartCov):
     formula=r"\hat\Sigma=S+W,\quad W\sim\mathcal W_d\big(d+1,\,\tfrac{3R^2}{2n\epsilon}I\big),\quad "
     r"\delta=1-e^{-\epsilon/3}\ \text{at every}\ \epsilon'",
     avoid="Always: it has no pure guarantee at any epsilon. Use wishart-difference.",
-    reference="Paper 3, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a like claim.",
-    differs="The statement gives the guarantee it really has.",
+    reference="Wang et al. 2018, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a "
+    "similar claim.",
+    differs="The statement gives the actual guarantee.",
     calibrations={
-        "as-published": "paper 3: W_d(d + 1, 3 R^2/(2 n epsilon) I). Not pure DP: (0, delta)-DP with "
+        "as-published": "Wang et al. 2018: W_d(d + 1, 3 R^2/(2 n epsilon) I). Not pure DP: (0, delta)-DP with "
         "delta = 1 - exp(-epsilon/3), and no less at any epsilon"
     },
 )
@@ -163,13 +164,14 @@ class WishartPure(_WishartCov):
     "sparse precision matrix.",
     formula=LASSO + r"\tilde S=(S+W-mC\,I)_+,\quad W\sim\mathcal W_d(m,\,C\,I),\quad C=R^2/n",
     avoid="For accuracy: Gaussian noise is smaller, and this noise stops falling with epsilon.",
-    reference="Paper 3, Algorithm 2, approximate DP; Sheffet (2017).",
+    reference="Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).",
     differs="The fewest degrees of freedom by the curve itself instead of 14 ln(4/delta)/epsilon^2, for replacing "
     "a row; the mean of the noise is subtracted; the diagonal is not penalised.",
     calibrations={
         "sound": SOUND + "; the mean of the noise is subtracted",
-        "as-published": "paper 3: m = d + 14 ln(4/delta)/epsilon^2, true and several times more than needed; the mean "
-        "of the noise, m R^2/n, stays on the diagonal and pulls the answer towards zero; every entry penalised",
+        "as-published": "Wang et al. 2018: m = d + 14 ln(4/delta)/epsilon^2, true and several times more than needed; "
+        "the mean of the noise, m R^2/n, stays on the diagonal and pulls the answer towards zero; every entry "
+        "penalised",
     },
 )
 @dataclass(frozen=True)
@@ -219,11 +221,12 @@ class GlassoWishartApprox(_WishartLasso):
     formula=LASSO + r"\tilde S=S+W,\quad W\sim\mathcal W_d\big(d+1,\,\tfrac{3R^2}{2n\epsilon}I\big),\quad "
     r"\delta=1-e^{-\epsilon/3}\ \text{at every}\ \epsilon'",
     avoid="Always: its noisy matrix has no pure guarantee at any epsilon. Use auto-precision.",
-    reference="Paper 3, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a like claim.",
-    differs="The statement gives the guarantee that the noisy matrix really has.",
+    reference="Wang et al. 2018, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a "
+    "similar claim.",
+    differs="The statement gives the actual guarantee of the noisy matrix.",
     calibrations={
-        "as-published": "paper 3: W_d(d + 1, 3 R^2/(2 n epsilon) I), its mean left in; every entry penalised. Not pure "
-        "DP: (0, delta)-DP with delta = 1 - exp(-epsilon/3), and no less at any epsilon"
+        "as-published": "Wang et al. 2018: W_d(d + 1, 3 R^2/(2 n epsilon) I), its mean left in; every entry penalised. "
+        "Not pure DP: (0, delta)-DP with delta = 1 - exp(-epsilon/3), and no less at any epsilon"
     },
 )
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ from privcov.privacy import RELATIONS, PureDP, ZCDP
     "covariance, then eigenvalue shrinkage that knows the noise.",
     formula=r"\hat\Sigma=\mathrm{shrink}(S+A-B),\quad A,B\sim\mathcal W_d(d+1,\,C\,I),\quad C=\frac{R^2}{n\,\epsilon}",
     avoid="When zCDP or approximate DP is enough: Gaussian noise is then several times smaller.",
-    reference="Own construction and proof; it repairs the Wishart noise of paper 3 and of Jiang, Xie and Zhang (2016).",
+    reference="Own construction and proof; it repairs the Wishart noise of Wang et al. 2018 and of Jiang, Xie and "
+    "Zhang (2016).",
 )
 @dataclass(frozen=True)
 class WishartDifference(AdditiveCov):
