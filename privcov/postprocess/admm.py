@@ -9,7 +9,7 @@ import numpy as np
 from privcov import checks
 
 RELAX = 1.6  # over-relaxation, between 1 and 2
-LOOK = 4  # iterations between two looks at the gap (two Cholesky factors each)
+LOOK = 4  # iterations between two checks of the gap (two Cholesky factors each)
 BALANCE = 5  # iterations between two changes of rho
 SETTLE = 300  # from this iteration on the pause doubles, so that rho settles
 
@@ -98,7 +98,7 @@ def solve_admm(
     s = (s + s.T) / 2
     if penalise_diagonal:
         s = s + lam * np.eye(len(s))
-    if np.diag(s).min() <= 0:  # that entry of T may grow for ever
+    if np.diag(s).min() <= 0:  # that entry of T may grow without bound
         return Admm(None, None, np.inf, 0, "infeasible")
     groups = components(s, lam)
     if len(groups) == 1:

@@ -1,4 +1,4 @@
-"""The repair of `auto-cov`: eigenvalue shrinkage, the accurate trace, and a flat spectrum where nothing exceeds noise."""
+"""The repair of `auto-cov`: eigenvalue shrinkage, the accurate trace, and a flat spectrum where all is noise."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ from privcov.postprocess.glasso import solve_path
 from privcov.postprocess.repair import repair_for_lasso
 
 EDGE, UNDECIDED, NO_EDGE = 1, 0, -1
-LEVEL = 0.95  # share of the copies
-FEWEST = 20  # below, a share of 95 % is hardly a number of copies
+LEVEL = 0.95  # fraction of the copies
+FEWEST = 20  # below, 95 % of the copies is hardly a number
 LACKED = (
     "The share is not the chance that an edge is there: in a simulation with 6 columns, 2,000 rows and 0.05-zCDP, the "
     "lasso without noise lacked 1 % of the pairs linked in at least 95 % of the redraws at lambda = 0.1, 12 % at 0.02 "

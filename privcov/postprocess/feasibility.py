@@ -66,23 +66,23 @@ class Infeasible(ValueError):
         super().__init__(_sentence(lam, diagnosis))
 
 
-def _sentence(lam: float, found: Diagnosis) -> str:
+def _sentence(lam: float, bounds: Diagnosis) -> str:
     """Return the message of `Infeasible`."""
     repairs = (
         "repair the matrix: clip its eigenvalues (psd), move it to the nearest positive semi-definite matrix in the "
         "largest entry (max-norm), or add a ridge (ridge)."
     )
-    if math.isinf(found.smallest):
-        return f"No lambda has a solution: {found.reason}. Penalise the diagonal too, or {repairs}"
-    low, high = _digits(found.below, math.floor), _digits(found.smallest, math.ceil)
-    if lam <= found.below:
+    if math.isinf(bounds.smallest):
+        return f"No lambda has a solution: {bounds.reason}. Penalise the diagonal too, or {repairs}"
+    low, high = _digits(bounds.below, math.floor), _digits(bounds.smallest, math.ceil)
+    if lam <= bounds.below:
         return (
-            f"lambda = {lam:.3g} has no solution: {found.reason}, and along a certified direction the objective falls "
+            f"lambda = {lam:.3g} has no solution: {bounds.reason}, and along a certified direction the objective falls "
             f"without end up to lambda = {low:.3g}. Use lambda above {high:.3g}, or {repairs}"
         )
     return (
-        f"lambda = {lam:.6g} is not known to have a solution: {found.reason}, and the smallest usable lambda lies "
-        f"between {found.below:.6g} and {found.smallest:.6g}. Use lambda above {found.smallest:.6g}, or {repairs}"
+        f"lambda = {lam:.6g} is not known to have a solution: {bounds.reason}, and the smallest usable lambda lies "
+        f"between {bounds.below:.6g} and {bounds.smallest:.6g}. Use lambda above {bounds.smallest:.6g}, or {repairs}"
     )
 
 

@@ -151,10 +151,10 @@ def solve(
         For bad input.
     """
     s = checks.square("s", s)
-    (fit,), found = _path(s, [lam], penalise_diagonal, tol, solver)
+    (fit,), diagnosis = _path(s, [lam], penalise_diagonal, tol, solver)
     if fit.status == "infeasible":
         # One that is positive semi-definite to rounding was not diagnosed, and a smaller lambda has no solution.
-        raise Infeasible(fit.lam, found or diagnose(s, penalise_diagonal=penalise_diagonal))
+        raise Infeasible(fit.lam, diagnosis or diagnose(s, penalise_diagonal=penalise_diagonal))
     return fit
 
 
@@ -192,11 +192,11 @@ def _path(
     tol = checks.positive("tol", tol)
     kernel = _kernel(checks.one_of("solver", solver, SOLVERS))
     unit = _unit(s, float(lams.max()))
-    found, distance = None, 0.0
+    diagnosis, distance = None, 0.0
     anchor: np.ndarray | None = s
     if not ((ridged or np.diag(s).min() > 0) and quick_psd(s)):
-        found = known or diagnose(s, penalise_diagonal=ridged)
-        distance, anchor = found.smallest, found.anchor
+        diagnosis = known or diagnose(s, penalise_diagonal=ridged)
+        distance, anchor = diagnosis.smallest, diagnosis.anchor
     usable = [i for i in np.argsort(-lams, kind="stable") if lams[i] > distance]
     fits = [Fit(float(lam), None, "infeasible") for lam in lams]
     if usable:
@@ -205,7 +205,7 @@ def _path(
         for i, fit in zip(usable, descent.along(lams[usable] / unit), strict=True):
             precision = None if fit.precision is None else fit.precision / unit
             fits[i] = Fit(float(lams[i]), precision, fit.status, fit.gap, fit.sweeps, fit.solver)
-    return tuple(fits), found
+    return tuple(fits), diagnosis
 
 
 def _kernel(solver: str) -> ModuleType | None:
@@ -299,10 +299,10 @@ class _Descent:
         return fits
 
 
-def _as_fit(lam: float, found: Admm) -> Fit:
+def _as_fit(lam: float, result: Admm) -> Fit:
     """Return a result of ADMM as a Fit."""
-    gap = found.gap if math.isfinite(found.gap) else math.nan
-    return Fit(lam, found.precision, found.status, gap, found.iterations, ADMM)
+    gap = result.gap if math.isfinite(result.gap) else math.nan
+    return Fit(lam, result.precision, result.status, gap, result.iterations, ADMM)
 
 
 def _coefficients(precision: np.ndarray) -> np.ndarray:

@@ -96,7 +96,7 @@ def _pass(
     """Make one pass over n coordinates of a column's lasso, r = W beta kept up to date.
 
     Returns the largest (error of a coordinate's gradient)^2 / its curvature that the pass met. Four coordinates move
-    one after the other, as ever, but r takes them up together: one round trip through memory instead of four.
+    one after the other, as always, but r is updated for all four at once: one pass through memory instead of four.
     """
     p = len(r)
     worst = 0.0
@@ -236,7 +236,7 @@ def _descend(
 
 
 @compiled
-def _start(s: np.ndarray, anchor: np.ndarray, share: float, w: np.ndarray) -> None:
+def _start(s: np.ndarray, anchor: np.ndarray, fraction: float, w: np.ndarray) -> None:
     """Set w <- anchor + fraction (w - anchor), with the diagonal of s.
 
     It is then definite and in the smaller box, by convexity.
@@ -244,7 +244,7 @@ def _start(s: np.ndarray, anchor: np.ndarray, share: float, w: np.ndarray) -> No
     p = len(s)
     for i in range(p):
         for j in range(p):
-            w[i, j] = anchor[i, j] + share * (w[i, j] - anchor[i, j])
+            w[i, j] = anchor[i, j] + fraction * (w[i, j] - anchor[i, j])
         w[i, i] = s[i, i]
 
 

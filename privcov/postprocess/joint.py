@@ -35,9 +35,9 @@ class Moments:
     @property
     def target(self) -> np.ndarray:
         """The covariance, or the second moment where no mean is known."""
-        found = self.second_moment if self.covariance is None else self.covariance
-        assert found is not None, "moments have one of the two"
-        return found
+        matrix = self.second_moment if self.covariance is None else self.covariance
+        assert matrix is not None, "moments have one of the two"
+        return matrix
 
 
 def unpack(matrix: np.ndarray, *, centre: str, row_bound: float, n_anchors: int = 1) -> Moments:

@@ -97,13 +97,13 @@ def choices(
         assert theta is not None, "only solved ones are compared"
         return extended_bic(theta, s, n_eff)
 
-    found = {
+    positions = {
         "ebic": min(usable, key=ebic),
         "half-universal": nearest(path, half_universal(s, noise_std, rows)),
     }
     if scores is not None:
-        found["fission"] = min(usable, key=lambda i: scores[i])
-    return found
+        positions["fission"] = min(usable, key=lambda i: scores[i])
+    return positions
 
 
 def nearest(path: Sequence[Fit], lam: float) -> int:
@@ -217,8 +217,8 @@ def half_universal(s: np.ndarray, noise_std: float, rows: float) -> float:
     float
         A lambda, in the units of s.
     """
-    deviation = math.sqrt(noise_std**2 + max(typical_product(s), 0.0) / rows)
-    return universal_level(len(s)) * deviation / 2
+    std = math.sqrt(noise_std**2 + max(typical_product(s), 0.0) / rows)
+    return universal_level(len(s)) * std / 2
 
 
 def fission_scores(

@@ -138,6 +138,6 @@ def _rotation(one: np.ndarray, other: np.ndarray, off: np.ndarray) -> tuple[np.n
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         tau = (other - one) / (2 * off)
         tangent = np.where(tau < 0, -1.0, 1.0) / (np.abs(tau) + np.sqrt(1 + tau * tau))
-    tangent = np.where(off == 0, 0.0, tangent)  # 0/0, or an angle of nothing
+    tangent = np.where(off == 0, 0.0, tangent)  # 0/0, or an angle of zero
     cosine = 1 / np.sqrt(1 + tangent * tangent)
     return cosine, tangent * cosine

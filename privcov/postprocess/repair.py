@@ -110,20 +110,20 @@ def _sentence(how: str, low: np.ndarray, d: int, floor: float, mean: float, mass
     bound = f"{floor:g} of the mean variance" if floor else "zero"
     if not low.size:
         return f"The noisy matrix needed no repair before the lasso: no eigenvalue lies below {bound}."
-    found = f"{len(low)} of {d} eigenvalues lay below {bound} (the smallest at {low[0] / mean:.3g} of it)"
+    below = f"{len(low)} of {d} eigenvalues lay below {bound} (the smallest at {low[0] / mean:.3g} of it)"
     if not floor:
-        found = (
+        below = (
             f"{len(low)} of {d} eigenvalues lay below zero (the smallest at {low[0] / mean:.3g} of the mean variance)"
         )
     if how == "none":
-        return f"The noisy matrix was not repaired before the lasso, although {found}."
-    done = {
+        return f"The noisy matrix was not repaired before the lasso, although {below}."
+    step = {
         "psd": "were raised to it",
         "max-norm": "the matrix was moved to the nearest one in the largest entry without such eigenvalues",
         "ridge": "one number was added to the whole diagonal",
     }[how]
-    joint = " and " if how == "psd" else "; "
+    link = " and " if how == "psd" else "; "
     return (
-        f"Before the lasso {found}{joint}{done}. This added {mass / mean:.3g} mean variances to the eigenvalues in all "
+        f"Before the lasso {below}{link}{step}. This added {mass / mean:.3g} mean variances to the eigenvalues in all "
         f"and changed entries by at most {moved:.3g}."
     )

@@ -68,11 +68,11 @@ def ridge_path(s: np.ndarray, lambdas: Iterable[float]) -> list[np.ndarray]:
     Kuismin, Kemppainen and Sillanpaa (2017), ROPE.
     """
     values, vectors = np.linalg.eigh(checks.square("s", s))
-    found = []
+    answers = []
     for lam in lambdas:
         checks.positive("lam", lam)
         root = np.sqrt(values**2 + 8 * lam)
         theta = np.where(values > 0, 2 / (np.maximum(values, 0) + root), (root - np.minimum(values, 0)) / (4 * lam))
         half = vectors * np.sqrt(theta)
-        found.append(half @ half.T)
-    return found
+        answers.append(half @ half.T)
+    return answers

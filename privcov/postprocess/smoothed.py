@@ -39,7 +39,7 @@ import numpy as np
 
 from privcov import checks
 
-LOOK = 4  # steps between two looks at the gap
+LOOK = 4  # steps between two checks of the gap
 
 
 def smoothed_lasso(s: np.ndarray, lam: float, top: float, width: float, distance: float) -> np.ndarray:

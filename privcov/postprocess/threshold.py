@@ -28,7 +28,7 @@ from privcov.postprocess.spectrum import clip_psd
 
 FISSION_GAIN = 0.5  # g: the first half has variance (1 + g^2) v, the second (1 + 1/g^2) v
 FISSION_SPLITS = 10
-FISSION_LEVELS = 16  # levels tried, from 0 to 1.5 times the universal one; "none is kept" comes on top
+FISSION_LEVELS = 16  # levels tried, from 0 to 1.5 times the universal one; and one that keeps none
 
 
 @dataclass(frozen=True)
