@@ -1,4 +1,4 @@
-"""Arrays of an npz file that somebody brings: no pickles, no file that unfolds beyond the limit."""
+"""Arrays of an npz file from outside: no pickles, and no file that unpacks to more than the limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,25 @@ from privcov.data_sources.papers import MAX_BYTES
 
 
 def arrays(raw: bytes, title: str) -> dict[str, np.ndarray]:
-    """The arrays by name. ValueError with one sentence where the file is damaged, too large or holds other things."""
+    """Read the arrays of an npz file.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+    title : str
+        Name of the set, for the message.
+
+    Returns
+    -------
+    dict of str to ndarray
+        The arrays by name.
+
+    Raises
+    ------
+    ValueError
+        With one sentence, where the file is damaged, too large or holds other things.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             total = sum(entry.file_size for entry in archive.infolist())
@@ -29,4 +47,5 @@ def arrays(raw: bytes, title: str) -> dict[str, np.ndarray]:
 
 
 def _damaged(title: str) -> ValueError:
+    """Return the error for a damaged file."""
     return ValueError(f"this npz file is damaged or holds more than arrays: write the {title} set with numpy.savez.")

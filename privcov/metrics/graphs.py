@@ -417,7 +417,7 @@ def noisy_matrix(rel: Release) -> np.ndarray:
     Parameters
     ----------
     rel : Release
-        The release.
+        A release of another centre than "classes".
 
     Returns
     -------
@@ -506,7 +506,7 @@ def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
     Parameters
     ----------
     rel : Release
-        A release of a graphical lasso on one noisy matrix.
+        A release of a graphical lasso on one noisy matrix, of another centre than "classes".
     position : int
         Position on the path.
     copies : int

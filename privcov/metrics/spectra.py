@@ -16,7 +16,7 @@ def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
     Parameters
     ----------
     rel : Release
-        A release of a covariance method.
+        A release of a covariance method, of another centre than "classes".
     dataset : Dataset
         The rows that it was made from.
 
