@@ -39,9 +39,9 @@ def arrays(raw: bytes, title: str) -> dict[str, np.ndarray]:
     if total > MAX_BYTES:
         raise ValueError(f"this file unfolds to {total / 1e6:,.0f} MB, and the limit is {MAX_BYTES / 1e6:,.0f}.")
     try:
-        with np.load(io.BytesIO(raw), allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
-    # numpy says ValueError for pickled objects and for headers that lie, MemoryError for headers that boast
+        with np.load(io.BytesIO(raw), allow_pickle=False) as content:
+            return {name: content[name] for name in content.files}
+    # numpy raises ValueError for pickled objects and for wrong headers, MemoryError for headers with too large sizes
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, MemoryError, NotImplementedError):
         raise _damaged(title) from None
 

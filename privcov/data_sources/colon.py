@@ -22,11 +22,11 @@ GENE_NAMES = tuple(f"g{k:04d}" for k in range(1, GENES + 1))
 
 @SOURCES.add(
     key="colon",
-    label="Colon genes (paper 3)",
+    label="Colon genes (Wang et al. 2018)",
     group=GROUP,
     order=230,
     summary="62 tissues, 2,000 genes: far more columns than rows. The first d genes of the file, as log10.",
-    reference="Paper 3, slides, Tables 1 and 2 (which genes is not said). Alon and others, PNAS 96 (1999).",
+    reference="Wang et al. 2018, slides, Tables 1 and 2 (which genes is not said). Alon and others, PNAS 96 (1999).",
 )
 @dataclass(frozen=True)
 class Colon(PaperData):

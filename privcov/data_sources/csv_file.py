@@ -129,11 +129,11 @@ def read_public(raw: bytes) -> PublicTable:
     columns = {name: _Column(name) for name in _names(header, show=True)}
     n = 0
     try:
-        for rows, found in csv_rows.numbers_or_text(upload(raw, columns), list(columns)):
+        for rows, block in csv_rows.numbers_or_text(upload(raw, columns), list(columns)):
             n += rows
             if n > MAX_ROWS:
                 raise ValueError(f"The file has more rows than the limit of {MAX_ROWS:,}: keep fewer rows.")
-            for name, cells in found.items():
+            for name, cells in block.items():
                 columns[name].take(cells)
     except TableFileError as error:
         check_records(raw, len(columns))
@@ -278,7 +278,7 @@ def records_of(raw: bytes) -> Iterator[tuple[int, list[str]]]:
     ValueError
         For a cell beyond the limit, or a quotation mark that is not closed.
     """
-    # as a stream, which needs far less memory than one long string cut into lines
+    # as a stream, which needs far less memory than one long string split into lines
     reader = csv.reader(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=""), strict=True)
     start = 1
     while True:

@@ -53,8 +53,8 @@ def download(key: str) -> Path:
     from sklearn.datasets import fetch_openml
 
     try:
-        found = fetch_openml(cls.openml.name, version=cls.openml.version, as_frame=True, cache=False)
-        raw = cls.from_openml(found.data, found.target)
+        bunch = fetch_openml(cls.openml.name, version=cls.openml.version, as_frame=True, cache=False)
+        raw = cls.from_openml(bunch.data, bunch.target)
     except (OSError, HTTPException, ValueError, KeyError) as problem:  # a URLError is an OSError
         reason = str(getattr(problem, "reason", problem)).strip().rstrip(".") or type(problem).__name__
         raise MissingData(

@@ -28,10 +28,11 @@ ROWS: dict[str, Any] = {
 }
 COLUMNS: dict[str, Any] = {"label": "Columns d", "low": 1, "high": 1000, "help": "Number of variables."}
 _FAMILY: dict[str, Any] = {
-    "label": "Law of the rows",
+    "label": "Distribution of the rows",
     "choices": ("normal", "t5"),
     "help": "t5 has heavy tails (five degrees of freedom) and a covariance 5/3 as large.",
-    "reference": "Paper 4, Section 4.1. Its t_5 errors look measured against the scale matrix, not the covariance.",
+    "reference": "Mathematics 2023, Section 4.1. Its t_5 errors look measured against the scale matrix, not the "
+    "covariance.",
 }
 _T = 5  # degrees of freedom; a t_5 vector with scale matrix Sigma has covariance 5 / (5 - 2) Sigma
 
@@ -86,7 +87,7 @@ class Gaussian(Source):
     group="Simulated",
     order=10,
     summary="Variables in a row; neighbours correlate, and the correlation fades like rho to the distance.",
-    reference="Paper 4, Section 4.1, Model 1 (rho = 0.6).",
+    reference="Mathematics 2023, Section 4.1, Model 1 (rho = 0.6).",
 )
 @dataclass(frozen=True)
 class AR1Covariance(Gaussian):
@@ -131,7 +132,7 @@ class AR1Covariance(Gaussian):
     group="Simulated",
     order=20,
     summary="Ones on the diagonal, 0.6 and 0.3 beside it, zero elsewhere: a sparse covariance.",
-    reference="Paper 4, Section 4.1, Model 2.",
+    reference="Mathematics 2023, Section 4.1, Model 2.",
 )
 @dataclass(frozen=True)
 class BandedCovariance(Gaussian):
@@ -168,7 +169,8 @@ class BandedCovariance(Gaussian):
     group="Simulated",
     order=30,
     summary="A random sparse symmetric matrix made positive by a strong diagonal.",
-    reference="Paper 1, Section V. The law of the non-zero values is not printed; uniform on [-1, 1] is assumed.",
+    reference="Wang, Xu & He 2019, Section V. The distribution of the non-zero values is not printed; uniform on "
+    "[-1, 1] is assumed.",
 )
 @dataclass(frozen=True)
 class SparseCovariance(Gaussian):

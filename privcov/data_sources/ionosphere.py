@@ -22,11 +22,12 @@ WORDS = {"g": "good", "b": "bad", "good": "good", "bad": "bad"}
 
 @SOURCES.add(
     key="ionosphere",
-    label="Ionosphere (paper 2)",
+    label="Ionosphere (Su et al. 2019)",
     group=GROUP,
     order=210,
     summary="351 radar returns of 17 pulses each, real and imaginary part: 34 columns, good or bad. One is constant.",
-    reference="Paper 2, Section 5.2.1. Sigillito and others (1989); UCI Machine Learning Repository (CC BY 4.0).",
+    reference="Su et al. 2019, Section 5.2.1. Sigillito and others (1989); UCI Machine Learning Repository "
+    "(CC BY 4.0).",
 )
 @dataclass(frozen=True)
 class Ionosphere(PaperData):

@@ -23,11 +23,12 @@ LEAST = 4
 
 @SOURCES.add(
     key="microbiome",
-    label="Gut microbiome (paper 4)",
+    label="Gut microbiome (Mathematics 2023)",
     group=GROUP,
     order=250,
     summary="98 people, counts of 87 genera of gut bacteria, lean or obese by body mass index; most counts are zero.",
-    reference="Paper 4, Section 4.2. Wu and others, Science 334 (2011). No licence is stated with the public copies.",
+    reference="Mathematics 2023, Section 4.2. Wu and others, Science 334 (2011). No licence is stated with the public "
+    "copies.",
 )
 @dataclass(frozen=True)
 class Microbiome(PaperData):
@@ -67,7 +68,7 @@ class Microbiome(PaperData):
         choices=(ALL, PRESENT),
         help="The paper's 40 are those seen in four samples of each group: a choice made on the rows, which no "
         "guarantee covers.",
-        reference="Paper 4, Section 4.2.",
+        reference="Mathematics 2023, Section 4.2.",
     )
     scale: str = parameter(LOG, "Scale", choices=(LOG, SHARES), help="The paper does not say how it scales counts.")
 

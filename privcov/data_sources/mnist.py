@@ -27,13 +27,13 @@ DIGITS = ("all", *map(str, range(10)))
 
 @SOURCES.add(
     key="mnist",
-    label="MNIST digits (paper 5)",
+    label="MNIST digits (Dong et al. 2022)",
     group=GROUP,
     order=260,
     summary="Handwritten digits of 784 pixels, all or one of the ten; pixels divided by 255 x 28, so rows lie in the "
     "unit ball.",
-    reference="Paper 5, Section 6.2, Figure 4 (n = 6,000, 20,000 and 60,000; single digits in its Appendix J). LeCun, "
-    "Cortes and Burges (1998); CC BY-SA 3.0.",
+    reference="Dong et al. 2022, Section 6.2, Figure 4 (n = 6,000, 20,000 and 60,000; single digits in its Appendix "
+    "J). LeCun, Cortes and Burges (1998); CC BY-SA 3.0.",
 )
 @dataclass(frozen=True)
 class MNIST(PaperData):
@@ -92,9 +92,9 @@ class MNIST(PaperData):
         images = labels = None
         for part in parts:
             if part[:2] == b"PK":
-                found = arrays(part, cls.title)
-                images = found.get("X", found.get("x_train"))
-                labels = found.get("y", found.get("y_train"))
+                content = arrays(part, cls.title)
+                images = content.get("X", content.get("x_train"))
+                labels = content.get("y", content.get("y_train"))
                 continue
             raw = tables.unpacked(part)
             magic = struct.unpack(">I", raw[:4])[0] if len(raw) >= 8 else 0

@@ -21,15 +21,15 @@ EACH, LARGEST = "each row", "largest row (chosen on the data)"
 
 @SOURCES.add(
     key="news",
-    label="News words (paper 5)",
+    label="News words (Dong et al. 2022)",
     group=GROUP,
     order=270,
     summary="Documents as counts of their words, hashed into d columns; any texts, one document per line.",
-    reference="Paper 5, Section 6.2, Figure 5 (n = 15,657 articles; d = 32, 128 and 512).",
+    reference="Dong et al. 2022, Section 6.2, Figure 5 (n = 15,657 articles; d = 32, 128 and 512).",
 )
 @dataclass(frozen=True)
 class News(PaperData):
-    """n x d; n is the number of documents that are brought (15,657 articles of news commentary in the paper).
+    """Rows n x d; n is the number of documents that are brought (15,657 articles of news commentary in the paper).
 
     Parameters
     ----------
@@ -72,8 +72,8 @@ class News(PaperData):
         columns = tuple(f"hash {j}" for j in range(WIDTH))
         if part[:2] != b"PK":
             return Raw(_hashed(decode(tables.unpacked(part), "This file")), None, columns)
-        found = arrays(part, cls.title)
-        counts, labels = found.get("X"), found.get("y")
+        content = arrays(part, cls.title)
+        counts, labels = content.get("X"), content.get("y")
         if counts is None or counts.ndim != 2 or counts.shape[1] != WIDTH or len(counts) < 2:
             shape = None if counts is None else counts.shape
             raise ValueError(f"X has shape {shape}, and n x {WIDTH} hashed counts were expected.")
@@ -94,7 +94,7 @@ class News(PaperData):
         norms = np.linalg.norm(counts, axis=1, keepdims=True)
         if self.divide == LARGEST:
             norms = norms.max(keepdims=True)
-        # A hair inside the ball, so that no rounding carries a row beyond R = 1.
+        # Slightly inside the ball, so that no rounding moves a row beyond R = 1.
         rows = np.divide(counts, norms * (1 + 1e-14), out=np.zeros_like(counts), where=norms > 0)
         name = f"news ({n:,} documents)"
         return {"X": rows, "labels": raw.labels, "columns": raw.columns[: self.d], "name": name}

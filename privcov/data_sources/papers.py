@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GROUP = "Papers' own data"
-MAX_BYTES = 300_000_000  # of one file, and of what a compressed one unfolds to
+MAX_BYTES = 300_000_000  # of one file, and of the content of a compressed one
 
 
 class MissingData(ValueError):

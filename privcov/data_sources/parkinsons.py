@@ -23,12 +23,12 @@ _JITTER = "five times the level at which the voice analyser reports a disorder, 
 
 @SOURCES.add(
     key="parkinsons",
-    label="Parkinson's (paper 3)",
+    label="Parkinson's (Wang et al. 2018)",
     group=GROUP,
     order=240,
     summary="195 voice recordings of 32 people, 22 measures in very different units; several rows per person.",
-    reference="Paper 3, slides, Tables 1 and 2. Little and others (2007, 2009); UCI Machine Learning Repository "
-    "(CC BY 4.0).",
+    reference="Wang et al. 2018, slides, Tables 1 and 2. Little and others (2007, 2009); UCI Machine Learning "
+    "Repository (CC BY 4.0).",
 )
 @dataclass(frozen=True)
 class Parkinsons(PaperData):
@@ -110,7 +110,7 @@ class Parkinsons(PaperData):
         """Return the set where labels and values are those of the set, else raise ValueError."""
         tables.check_counts(labels, {"healthy": 48, "parkinson": 147}, cls.title)
         at = {column.name: values[:, k] for k, column in enumerate(cls.table)}
-        # Two definitions that hold to the last printed digit give away columns in another order, or other units.
+        # Two definitions that hold to the last printed digit detect columns in another order, or other units.
         thrice = [("Jitter:DDP", "MDVP:RAP"), ("Shimmer:DDA", "Shimmer:APQ3")]
         if not all(np.allclose(at[a], 3 * at[b], rtol=0, atol=5e-5) for a, b in thrice) or at["MDVP:Fo(Hz)"].min() < 50:
             raise ValueError(

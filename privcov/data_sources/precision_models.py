@@ -39,7 +39,7 @@ class PrecisionModel(Gaussian):
     group="Simulated",
     order=36,
     summary="Theta = W W' / 10,000 with standard normal W: near the identity, but every pair is weakly linked.",
-    reference="Paper 2, Section 5.1, Model 1 (p = 100 and n = 100, 200, 400 in its Table 1).",
+    reference="Su et al. 2019, Section 5.1, Model 1 (p = 100 and n = 100, 200, 400 in its Table 1).",
 )
 @dataclass(frozen=True)
 class PrecisionWishart(PrecisionModel):
@@ -79,7 +79,7 @@ class PrecisionWishart(PrecisionModel):
     group="Simulated",
     order=38,
     summary="A precision matrix with 1 on the diagonal and 1/2 everywhere else: every pair is linked equally.",
-    reference="Paper 2, Section 5.1, Model 2 (p = 100 and n = 100, 200, 400 in its Tables 1 and 2).",
+    reference="Su et al. 2019, Section 5.1, Model 2 (p = 100 and n = 100, 200, 400 in its Tables 1 and 2).",
 )
 @dataclass(frozen=True)
 class PrecisionFull(PrecisionModel):
@@ -111,7 +111,7 @@ class PrecisionFull(PrecisionModel):
     group="Simulated",
     order=40,
     summary="A sparse precision matrix whose graph links variables at distance one and two.",
-    reference="Paper 2, Section 5.1, Model 3 (n = 2000 and p = 20 in its Figure 1). "
+    reference="Su et al. 2019, Section 5.1, Model 3 (n = 2000 and p = 20 in its Figure 1). "
     "The printed diagonal 0 must be 1 (0 is indefinite).",
 )
 @dataclass(frozen=True)
@@ -152,7 +152,8 @@ class PrecisionAR2(PrecisionModel):
     group="Simulated",
     order=42,
     summary="Each pair is linked with probability 0.1, all links alike; the condition number is the number of columns.",
-    reference="Paper 2, Section 5.1, Model 4, after Cai, Liu and Luo (2011) (n = 2000 and p = 20 in its Figure 1).",
+    reference="Su et al. 2019, Section 5.1, Model 4, after Cai, Liu and Luo (2011) (n = 2000 and p = 20 in its "
+    "Figure 1).",
 )
 @dataclass(frozen=True)
 class PrecisionRandom(PrecisionModel):
@@ -188,8 +189,9 @@ class PrecisionRandom(PrecisionModel):
         return np.eye(self.d) + links * ((self.d - 1) / (high - self.d * low))
 
 
-# What the slides of paper 3 leave out, chosen once here: neighbours per variable on average, the law of the linked
-# entries (uniform on [WEAK, STRONG] with a random sign), and the smallest eigenvalue before the unit diagonal.
+# What the slides of Wang et al. 2018 leave out, chosen once here: neighbours per variable on average, the distribution
+# of the linked entries (uniform on [WEAK, STRONG] with a random sign), and the smallest eigenvalue before the unit
+# diagonal.
 NEIGHBOURS, WEAK, STRONG, SMALLEST = 2.0, 0.5, 1.0, 0.5
 
 
@@ -198,9 +200,10 @@ NEIGHBOURS, WEAK, STRONG, SMALLEST = 2.0, 0.5, 1.0, 0.5
     label="Sparse inverse covariance",
     group="Simulated",
     order=44,
-    summary="Two neighbours per variable on average; n = r d rows, which is a guess at what the r of paper 3 is.",
-    reference="Paper 3, slides, Tables 1 and 2 (r = 0.5, 1, 1.5). They print neither n, d nor the law of the matrix, "
-    "nor what r is: its Laplace errors halve when r doubles and the noise is 2d/(n epsilon), so n grows with r.",
+    summary="Two neighbours per variable on average; n = r d rows, which is a guess at the r of Wang et al. 2018.",
+    reference="Wang et al. 2018, slides, Tables 1 and 2 (r = 0.5, 1, 1.5). They print neither n, d nor the distribution "
+    "of the matrix, nor what r is: its Laplace errors halve when r doubles and the noise is 2d/(n epsilon), so n grows "
+    "with r.",
 )
 @dataclass(frozen=True)
 class SparseInverse(PrecisionModel):
@@ -229,9 +232,9 @@ class SparseInverse(PrecisionModel):
         low=0.1,
         high=200.0,
         log=True,
-        help="n = r d, our guess: paper 3 never says what its r is.",
+        help="n = r d, our guess: Wang et al. 2018 never says what its r is.",
         ends=("more noise", "less noise"),
-        reference="Paper 3, slides, Tables 1 and 2: r = 0.5, 1 and 1.5.",
+        reference="Wang et al. 2018, slides, Tables 1 and 2: r = 0.5, 1 and 1.5.",
     )
     d: int = parameter(100, **COLUMNS)
 

@@ -172,18 +172,18 @@ class Declaration:
         columns = fields.pop("columns", None)
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")
-        made = tuple(_built(Column, c, "A column of the declaration") for c in columns)
+        declared = tuple(_built(Column, c, "A column of the declaration") for c in columns)
         classes = fields.get("classes") or ()
         if not isinstance(classes, list | tuple):
             raise ValueError("A declaration must hold classes as a list of names. Correct it.")
-        for what, text in [("label", fields.get("label", "")), *(("name of a column", c.name) for c in made)]:
+        for what, text in [("label", fields.get("label", "")), *(("name of a column", c.name) for c in declared)]:
             if not isinstance(text, str):
                 raise ValueError(f"The {what} in a declaration must be text, got {text!a}. Correct it.")
-        for column in made:
+        for column in declared:
             if column.typical is not None:
                 checks.number(f"The typical value of {column.name!r}", column.typical)
         fields["classes"] = tuple(classes)
-        return _built(cls, {**fields, "columns": made}, "The declaration")
+        return _built(cls, {**fields, "columns": declared}, "The declaration")
 
 
 def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:

@@ -38,11 +38,11 @@ NAMES = {"consensus20": "consensus, 20 edges", "cdt18": "18 edges", "bnlearn17":
 
 @SOURCES.add(
     key="sachs",
-    label="Sachs cells (paper 2)",
+    label="Sachs cells (Su et al. 2019)",
     group=GROUP,
     order=220,
     summary="7,466 cells, 11 proteins measured by flow cytometry; three published versions of the network are drawn.",
-    reference="Paper 2, Section 5.2.2. Sachs, Perez, Pe'er, Lauffenburger and Nolan, Science 308 (2005).",
+    reference="Su et al. 2019, Section 5.2.2. Sachs, Perez, Pe'er, Lauffenburger and Nolan, Science 308 (2005).",
 )
 @dataclass(frozen=True)
 class Sachs(PaperData):
@@ -129,13 +129,13 @@ def networks() -> dict[str, np.ndarray]:
         Name and graph, 11 x 11 bool, read-only.
     """
     place = {name: k for k, name in enumerate(SPELLINGS)}
-    found = {name: np.zeros((11, 11), dtype=bool) for name in NAMES.values()}
+    graphs = {name: np.zeros((11, 11), dtype=bool) for name in NAMES.values()}
     with NETWORKS.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             i, j = place[line["source"]], place[line["target"]]
             for column, name in NAMES.items():
                 if line[column] == "1":
-                    found[name][i, j] = found[name][j, i] = True
-    for graph in found.values():
+                    graphs[name][i, j] = graphs[name][j, i] = True
+    for graph in graphs.values():
         graph.flags.writeable = False
-    return found
+    return graphs

@@ -137,7 +137,7 @@ def numbers(rows: Sequence[Line], take: Sequence[int], wide: int) -> np.ndarray:
     raise ValueError(f"line {at:,} has {quote(cell)} in column {j + 1:,}, where the set has a number.")
 
 
-def check_shape(found: tuple[int, ...], want: tuple[int, int], title: str) -> None:
+def check_shape(shape: tuple[int, ...], want: tuple[int, int], title: str) -> None:
     """Raise ValueError where a table has another shape than the set.
 
     Parameters
@@ -154,8 +154,8 @@ def check_shape(found: tuple[int, ...], want: tuple[int, int], title: str) -> No
     ValueError
         Where they differ.
     """
-    rows, columns = found
-    if found != want:
+    rows, columns = shape
+    if shape != want:
         raise ValueError(
             f"this file has {rows:,} rows of {columns:,}, and the {title} set has {want[0]:,} of {want[1]:,}."
         )
@@ -230,10 +230,10 @@ def check_counts(labels: np.ndarray, want: Mapping[Any, int], title: str) -> Non
     ValueError
         Where they differ.
     """
-    found = dict(zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True))
-    if found != dict(want):
-        said = [", ".join(f"{v:,} {k}" for k, v in part.items()) for part in (found, want)]
-        raise ValueError(f"the labels are {said[0]}, and the {title} set has {said[1]}.")
+    counts = dict(zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True))
+    if counts != dict(want):
+        texts = [", ".join(f"{v:,} {k}" for k, v in part.items()) for part in (counts, want)]
+        raise ValueError(f"the labels are {texts[0]}, and the {title} set has {texts[1]}.")
 
 
 def only(parts: Sequence[bytes], title: str) -> bytes:

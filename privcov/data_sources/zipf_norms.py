@@ -19,7 +19,7 @@ from privcov.parameters import parameter
     order=50,
     summary="One dominant direction, and row lengths in bins that halve; how many rows fall in which bin "
     "follows Zipf's law.",
-    reference="Paper 5, Section 6.1.",
+    reference="Dong et al. 2022, Section 6.1.",
 )
 @dataclass(frozen=True)
 class ZipfNorms(Source):
