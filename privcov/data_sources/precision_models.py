@@ -201,9 +201,9 @@ NEIGHBOURS, WEAK, STRONG, SMALLEST = 2.0, 0.5, 1.0, 0.5
     group="Simulated",
     order=44,
     summary="Two neighbours per variable on average; n = r d rows, which is a guess at the r of Wang et al. 2018.",
-    reference="Wang et al. 2018, slides, Tables 1 and 2 (r = 0.5, 1, 1.5). They print neither n, d nor the distribution "
-    "of the matrix, nor what r is: its Laplace errors halve when r doubles and the noise is 2d/(n epsilon), so n grows "
-    "with r.",
+    reference="Wang et al. 2018, slides, Tables 1 and 2 (r = 0.5, 1, 1.5). They print neither n, d nor the "
+    "distribution of the matrix, nor what r is: its Laplace errors halve when r doubles and the noise is "
+    "2d/(n epsilon), so n grows with r.",
 )
 @dataclass(frozen=True)
 class SparseInverse(PrecisionModel):

@@ -24,7 +24,7 @@ from privcov.postprocess.repair import repair_for_lasso
 from privcov.randomness import stream
 from privcov.releasing.release import Release
 
-NORMS = ("l1", "frobenius", "spectral")  # of the tables of paper 2
+NORMS = ("l1", "frobenius", "spectral")  # of the tables of Su et al. 2019
 
 
 @dataclass(frozen=True)
