@@ -1,1 +1,1 @@
-"""Where rows come from: one file per generator, bundled set or file format. Each registers itself."""
+"""Sources of rows, one file each: generators, bundled sets and file formats. Each registers itself."""

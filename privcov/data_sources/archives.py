@@ -1,4 +1,4 @@
-"""Arrays of an npz file that somebody brings: no pickles, no file that unfolds beyond the limit."""
+"""Arrays of an npz file from outside: no pickles, and no file that unpacks to more than the limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,25 @@ from privcov.data_sources.papers import MAX_BYTES
 
 
 def arrays(raw: bytes, title: str) -> dict[str, np.ndarray]:
-    """The arrays by name. ValueError with one sentence where the file is damaged, too large or holds other things."""
+    """Read the arrays of an npz file.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+    title : str
+        Name of the set, for the message.
+
+    Returns
+    -------
+    dict of str to ndarray
+        The arrays by name.
+
+    Raises
+    ------
+    ValueError
+        With one sentence, where the file is damaged, too large or holds other things.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             total = sum(entry.file_size for entry in archive.infolist())
@@ -21,12 +39,13 @@ def arrays(raw: bytes, title: str) -> dict[str, np.ndarray]:
     if total > MAX_BYTES:
         raise ValueError(f"this file unfolds to {total / 1e6:,.0f} MB, and the limit is {MAX_BYTES / 1e6:,.0f}.")
     try:
-        with np.load(io.BytesIO(raw), allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
-    # numpy says ValueError for pickled objects and for headers that lie, MemoryError for headers that boast
+        with np.load(io.BytesIO(raw), allow_pickle=False) as content:
+            return {name: content[name] for name in content.files}
+    # numpy raises ValueError for pickled objects and for wrong headers, MemoryError for headers with too large sizes
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, MemoryError, NotImplementedError):
         raise _damaged(title) from None
 
 
 def _damaged(title: str) -> ValueError:
+    """Return the error for a damaged file."""
     return ValueError(f"this npz file is damaged or holds more than arrays: write the {title} set with numpy.savez.")

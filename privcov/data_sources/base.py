@@ -15,7 +15,25 @@ from privcov.registry import Registry
 
 @dataclass(frozen=True)
 class SourceCard:
-    """What the gallery and the select box say about a source."""
+    """Description of a source for the gallery and the select box.
+
+    Attributes
+    ----------
+    key : str
+        Unique key, as in ``privcov.source(key, ...)``.
+    label : str
+        Name on the pages.
+    group : {"Simulated", "Public data", "Papers' own data"}
+        Group in the gallery.
+    summary : str
+        The rows, in a sentence or two.
+    reference : str
+        Source.
+    order : int
+        Place in lists.
+    cls : type
+        The registered class.
+    """
 
     key: str
     label: str
@@ -27,26 +45,50 @@ class SourceCard:
 
     @property
     def parameters(self) -> tuple[Spec, ...]:
-        """Its settings, in the order of the form."""
+        """The settings of the source, in the order of the form."""
         return specs(self.cls)
 
 
 class Source(Checked):
-    """Base of all sources. Subclasses are frozen dataclasses whose fields are `parameter`s."""
+    """Base of all sources. Subclasses are frozen dataclasses whose fields are declared with `parameter`.
+
+    Attributes
+    ----------
+    card : SourceCard
+        Set by the registration.
+    """
 
     card: SourceCard
 
     def default_row_bound(self, seed: int) -> float:
-        """R from public parameters alone, never from drawn rows."""
+        """Return R from public parameters alone, never from drawn rows."""
         raise NotImplementedError
 
     @classmethod
     def state(cls) -> str:
-        """What rows depend on beside parameters and seed, for cache keys: "" here, the files where there are some."""
+        """Return what rows depend on in addition to parameters and seed, for cache keys.
+
+        It is "" here, and describes the files of a source that has some.
+        """
         return ""
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
-        """The rows. rng draws rows; a random truth depends on ``seed`` only, so it is public and stays put."""
+        """Make the rows.
+
+        Parameters
+        ----------
+        rng : Generator
+            Stream of the rows.
+        seed : int
+            A random truth depends on it alone, so it is public and the same for every draw.
+        row_bound : float
+            R, above 0.
+
+        Returns
+        -------
+        Dataset
+            The rows with their public facts.
+        """
         raise NotImplementedError
 
 
@@ -54,6 +96,23 @@ SOURCES = Registry("source", "privcov.data_sources", SourceCard)
 
 
 def make_dataset(source: Source, *, seed: int, row_bound: float | None = None, repeat: int = 0) -> Dataset:
-    """Rows of a source, from the stream (seed, "data", repeat, source key)."""
+    """Make the rows of a source, from the stream (seed, "data", repeat, source key).
+
+    Parameters
+    ----------
+    source : Source
+        The source with its parameters.
+    seed : int
+        Seed, at least 0.
+    row_bound : float, optional
+        R, above 0; by default that of the source.
+    repeat : int
+        Repetition.
+
+    Returns
+    -------
+    Dataset
+        The rows with their public facts.
+    """
     bound = source.default_row_bound(seed) if row_bound is None else row_bound
     return source.make(stream(seed, "data", repeat, source.card.key), seed, bound)

@@ -103,7 +103,13 @@ _FEATURES = (
 class BreastCancer(Bundled):
     """569 x 30, labels "malignant" and "benign".
 
-    What the public limits do to these public rows: 0.3 % of cells are clipped and 3 rows of 569 scaled down.
+    Reference
+    ---------
+    Street, Wolberg and Mangasarian (1993); UCI Machine Learning Repository; scikit-learn's copy.
+
+    Notes
+    -----
+    Effect of the public limits on these public rows: 0.3 % of cells are clipped and 3 rows of 569 scaled down.
     """
 
     table: ClassVar = tuple(
@@ -114,6 +120,7 @@ class BreastCancer(Bundled):
     )
 
     def load(self) -> tuple[np.ndarray, np.ndarray]:
+        """Load scikit-learn's copy, with labels."""
         from sklearn.datasets import load_breast_cancer
 
         bunch = load_breast_cancer()

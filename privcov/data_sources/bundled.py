@@ -1,6 +1,6 @@
-"""What the bundled tables share: one line per column with its public bounds, and one rule for the row bound.
+"""Common base of the bundled tables: one line per column with its public bounds, and one rule for the row bound.
 
-A bound is what a careful person would write down before seeing a single row: the range of the instrument, the
+A bound is what a careful person would write down before reading a single row: the range of the instrument, the
 arithmetic of the definition, physiology, chemistry, law. Each line says why. Values beyond are clipped.
 """
 
@@ -16,7 +16,23 @@ from privcov.dataset import Dataset
 
 
 class Column(NamedTuple):
-    """Public facts about one column: limits, a typical value between them, the unit and the reason."""
+    """Public facts about one column.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    low : float
+        Lower limit.
+    high : float
+        Upper limit.
+    typical : float
+        A value between them.
+    unit : str
+        Unit of the numbers.
+    why : str
+        Reason for the limits.
+    """
 
     name: str
     low: float
@@ -27,24 +43,36 @@ class Column(NamedTuple):
 
 
 class Bundled(Source):
-    """A fixed table: subclasses state ``table`` and ``load`` the rows. Nothing is drawn; no seed matters.
+    """Base of the fixed tables: subclasses state ``table`` and ``load`` the rows.
 
-    Row bound: R = 0.5 sqrt(d). A row reaches sqrt(d) only with all d values at their far limits together; to
-    pass half of that, they must all sit half way from typical to limit at once, which is rare.
+    Nothing is drawn, and the seed has no effect.
+
+    Attributes
+    ----------
+    table : tuple of Column
+        The columns.
+    provenance : {"public", "simulated"}
+        What the rows are.
+
+    Notes
+    -----
+    Row bound: R = 0.5 sqrt(d). A row reaches sqrt(d) only with all d values at their far limits together; to pass half
+    of that, they must all lie half way from typical to limit at once, which is rare.
     """
 
     table: ClassVar[tuple[Column, ...]]
     provenance: ClassVar[str] = "public"
 
     def load(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """(rows, labels or None), columns in the order of ``table``."""
+        """Load the rows, and the labels or None; columns in the order of ``table``."""
         raise NotImplementedError
 
     def default_row_bound(self, seed: int) -> float:
+        """Return 0.5 sqrt(d)."""
         return 0.5 * math.sqrt(len(self.table))
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
-        """The rows as they are; nothing is drawn."""
+        """Return the rows as they are; nothing is drawn."""
         rows, labels = self.load()
         return Dataset.from_rows(
             rows,

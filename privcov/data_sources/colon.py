@@ -22,19 +22,30 @@ GENE_NAMES = tuple(f"g{k:04d}" for k in range(1, GENES + 1))
 
 @SOURCES.add(
     key="colon",
-    label="Colon genes (paper 3)",
+    label="Colon genes (Wang et al. 2018)",
     group=GROUP,
     order=230,
     summary="62 tissues, 2,000 genes: far more columns than rows. The first d genes of the file, as log10.",
-    reference="Paper 3, slides, Tables 1 and 2 (which genes is not said). Alon and others, PNAS 96 (1999).",
+    reference="Wang et al. 2018, slides, Tables 1 and 2 (which genes is not said). Alon and others, PNAS 96 (1999).",
 )
 @dataclass(frozen=True)
 class Colon(PaperData):
     """62 x d, log10 of the first d genes in the order of the file (not chosen on the data).
 
-    Labels "tumor" (40) and "normal" (22), or none when the values are brought without the list of tissues. Nine genes
-    repeat an earlier one exactly, and are kept: a sample covariance of both is singular.
+    Labels are "tumor" (40) and "normal" (22), or none when the values are brought without the list of tissues. Nine
+    genes repeat an earlier one exactly, and are kept: a sample covariance of both is singular.
 
+    Parameters
+    ----------
+    d : int
+        Number of genes, from 2 to 2000.
+
+    Reference
+    ---------
+    Wang et al. 2018, slides, Tables 1 and 2 (which genes is not said). Alon and others, PNAS 96 (1999).
+
+    Notes
+    -----
     Limits: intensities come from a 16-bit scanner, so log10 lies in [0, 4.82]; typical 2.5, a few hundred units. Row
     bound: R = 0.5 sqrt(d). No cell is clipped and no row scaled down.
     """
@@ -53,7 +64,10 @@ class Colon(PaperData):
 
     @classmethod
     def parse(cls, parts: Sequence[bytes]) -> Raw:
-        """One table with names and a column of tissues, or the 2000 x 62 table and maybe the list of 62 tissues."""
+        """Read one table with names and a column of tissues, or the 2000 x 62 table.
+
+        The latter may come with the list of 62 tissues.
+        """
         values = labels = None
         for part in parts:
             rows = tables.lines(part)
@@ -87,14 +101,19 @@ class Colon(PaperData):
         return Raw(values, labels, GENE_NAMES)
 
     def default_row_bound(self, seed: int) -> float:
+        """Return 0.5 sqrt(d)."""
         return 0.5 * math.sqrt(self.d)
 
     def arrange(self, raw: Raw) -> dict:
+        """Return log10 of the first d genes with labels and limits."""
         return {"X": np.log10(raw.values[:, : self.d]), "labels": raw.labels, **facts(self.table)}
 
 
 def _tissues(cells: list[str]) -> np.ndarray:
-    """The published list holds the patient's number, negative for the tumour and positive for the normal tissue."""
+    """Return the labels of the list of tissues.
+
+    The published list holds the patient's number, negative for the tumour and positive for the normal tissue.
+    """
     signs = [sign for cell in cells if (sign := tables.number(cell)) is not None]
     if len(signs) == len(cells):
         return np.array(["tumor" if sign < 0 else "normal" for sign in signs])

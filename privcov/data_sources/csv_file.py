@@ -1,7 +1,7 @@
-"""A CSV file: every row of one that its owner declares public, only the first line of one that is not.
+"""A CSV file: every row of a file that its owner declares public, only the first line of one that is not.
 
 Nothing here is a registered source and nothing is kept: an upload goes in, a table or one sentence comes out.
-Every ``ValueError`` is a single sentence saying what was found, where, what the limit is and what helps.
+Every ``ValueError`` is a single sentence saying what is wrong, where, what the limit is and what helps.
 """
 
 from __future__ import annotations
@@ -32,12 +32,24 @@ _COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)+")
 
 @dataclass(frozen=True, eq=False)
 class PublicTable:
-    """The numeric columns of a public CSV, and what was found on the way.
+    """The numeric columns of a public CSV, and what was noticed on the way.
 
-    frame:    pandas, float64, one column per name in ``columns``; missing cells are NaN, infinite ones stay.
-    dropped:  column -> one sentence saying why it is left out.
-    missing, infinite: column -> number of such cells (only columns that have any).
-    constant: columns whose finite cells are all equal; they are kept.
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of the columns.
+    frame : DataFrame
+        float64, one column per name in ``columns``; missing cells are NaN, infinite ones stay.
+    dropped : dict of str to str
+        Column and one sentence saying why it is left out.
+    missing : dict of str to int
+        Column and number of missing cells (only columns that have any).
+    infinite : dict of str to int
+        Column and number of infinite cells (only columns that have any).
+    constant : tuple of str
+        Columns whose finite cells are all equal; they are kept.
+    n_rows : int
+        Number of rows.
     """
 
     columns: tuple[str, ...]
@@ -50,9 +62,24 @@ class PublicTable:
 
 
 def read_header(raw: bytes) -> list[str]:
-    """The column names, from the first line alone; no byte after it is looked at.
+    """Read the column names, from the first line alone; no byte after it is read.
 
     Messages give positions and never content: a file without a header would show a person's row.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    Raises
+    ------
+    ValueError
+        Where the first line is no header.
     """
     window = raw[:MAX_HEADER_BYTES]
     ends = [at for at in (window.find(b"\n"), window.find(b"\r")) if at >= 0]
@@ -68,7 +95,25 @@ def read_header(raw: bytes) -> list[str]:
 
 
 def read_public(raw: bytes) -> PublicTable:
-    """Every row of a CSV that its owner declares public: commas, decimal points, UTF-8, a header; strict."""
+    """Read every row of a CSV that its owner declares public.
+
+    The format is strict: commas, decimal points, UTF-8, a header.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file, at most MAX_BYTES.
+
+    Returns
+    -------
+    PublicTable
+        The numeric columns.
+
+    Raises
+    ------
+    ValueError
+        With one sentence, where the file cannot be read or has no numeric column.
+    """
     import pandas as pd
 
     if len(raw) > MAX_BYTES:
@@ -84,11 +129,11 @@ def read_public(raw: bytes) -> PublicTable:
     columns = {name: _Column(name) for name in _names(header, show=True)}
     n = 0
     try:
-        for rows, found in csv_rows.numbers_or_text(upload(raw, columns), list(columns)):
+        for rows, block in csv_rows.numbers_or_text(upload(raw, columns), list(columns)):
             n += rows
             if n > MAX_ROWS:
                 raise ValueError(f"The file has more rows than the limit of {MAX_ROWS:,}: keep fewer rows.")
-            for name, cells in found.items():
+            for name, cells in block.items():
                 columns[name].take(cells)
     except TableFileError as error:
         check_records(raw, len(columns))
@@ -125,12 +170,14 @@ class _Column:
         self._pieces: list = []
 
     def take(self, cells: np.ndarray | csv_rows.Text) -> None:
+        """Add the next cells, or refuse the column where they hold text."""
         if isinstance(cells, csv_rows.Text):
             self._refuse(cells.cell.strip(), cells.line)
         else:
             self._pieces.append(cells)
 
     def _refuse(self, cell: str, line: int) -> None:
+        """Keep the reason why the column is left out; raise ValueError for a number with a comma."""
         if _COMMA_NUMBER.fullmatch(cell):
             raise ValueError(
                 f"Column {quote(self.name)} holds {quote(cell)} on line {line:,}, a number with a comma: "
@@ -142,6 +189,7 @@ class _Column:
         )
 
     def finish(self) -> np.ndarray | None:
+        """Return the numbers, or None where the column is left out."""
         if self.reason:
             return None
         values = np.concatenate(self._pieces)
@@ -153,7 +201,25 @@ class _Column:
 
 
 def decode(raw: bytes, what: str) -> str:
-    """The text, or ValueError with the line of the first byte that is not text."""
+    """Return the text of a file.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+    what : str
+        Subject of the messages.
+
+    Returns
+    -------
+    str
+        The text, without a byte order mark.
+
+    Raises
+    ------
+    ValueError
+        With the line of the first byte that is not text.
+    """
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise ValueError(f"{what} is UTF-16 text and only UTF-8 can be read: {csv_scan.SAVE_AGAIN}.")
     if (at := raw.find(b"\0")) >= 0:
@@ -167,7 +233,25 @@ def decode(raw: bytes, what: str) -> str:
 
 
 def upload(raw: bytes, names: Iterable[str]) -> Part:
-    """A CSV in memory as one part of a table, for `privcov.table_files`. ValueError for a cell that does not end."""
+    """Return a CSV in memory as one part of a table, for `privcov.table_files`.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+    names : iterable of str
+        The column names.
+
+    Returns
+    -------
+    Part
+        The only part of the table.
+
+    Raises
+    ------
+    ValueError
+        For a cell that does not end.
+    """
     names = tuple(names)
     if b'"' in raw or max(map(len, io.BytesIO(raw))) > csv.field_size_limit():
         check_records(raw, len(names))
@@ -175,8 +259,26 @@ def upload(raw: bytes, names: Iterable[str]) -> Part:
 
 
 def records_of(raw: bytes) -> Iterator[tuple[int, list[str]]]:
-    """(line number, cells) per record; blank lines after the first are skipped."""
-    # as a stream, which needs far less memory than one long string cut into lines
+    """Yield the records of a CSV; blank lines after the first are skipped.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+
+    Yields
+    ------
+    line : int
+        Line number of the record, from 1.
+    cells : list of str
+        Its cells.
+
+    Raises
+    ------
+    ValueError
+        For a cell beyond the limit, or a quotation mark that is not closed.
+    """
+    # as a stream, which needs far less memory than one long string split into lines
     reader = csv.reader(io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline=""), strict=True)
     start = 1
     while True:
@@ -200,7 +302,20 @@ def records_of(raw: bytes) -> Iterator[tuple[int, list[str]]]:
 
 
 def check_records(raw: bytes, width: int) -> None:
-    """ValueError with the first record that is not as wide as the header, or that cannot be told from the next."""
+    """Raise ValueError with the first record that is not as wide as the header, or that has no clear end.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+    width : int
+        Number of columns.
+
+    Raises
+    ------
+    ValueError
+        With the line of the record.
+    """
     for line, cells in records_of(raw):
         if len(cells) != width:
             comma = ", and write decimal points, not decimal commas" if len(cells) > width else ""
@@ -212,7 +327,7 @@ def check_records(raw: bytes, width: int) -> None:
 
 
 def _names(cells: list[str], show: bool) -> list[str]:
-    """Checked column names. ``show``: messages may repeat what the file says."""
+    """Return checked column names. ``show``: messages may repeat what the file says."""
     for mark, word in csv_scan.SEPARATORS.items():
         if sum(cell.count(mark) for cell in cells) >= len(cells):
             raise ValueError(f"The file is separated by {word} and only commas can be read: {csv_scan.SAVE_AGAIN}.")

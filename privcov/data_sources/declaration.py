@@ -1,6 +1,6 @@
-"""From a public table to a data set: the columns that are wanted and the public limits their owner typed.
+"""From a public table to a data set: the columns that are chosen and the public limits that their owner typed.
 
-Every ``ValueError`` is a single sentence saying what was found, where, what the limit is and what helps.
+Every ``ValueError`` is a single sentence saying what is wrong, where, what the limit is and what helps.
 """
 
 from __future__ import annotations
@@ -22,11 +22,32 @@ def declare(
     typical: Mapping[str, float | None] | None = None,
     row_bound: float | None = None,
 ) -> tuple[Dataset, list[str]]:
-    """(data set, notes) from a public table: chosen columns, rows without holes, public limits.
+    """Make a data set from a public table: chosen columns, rows without holes, public limits.
 
-    bounds:  column -> (low, high) for every chosen column; or else ``row_bound``, the largest Euclidean norm
-             of a row in the table's own units. One of the two, not both.
-    typical: column -> usual value inside its bounds; the middle where it is left out. Needs bounds.
+    Parameters
+    ----------
+    table : PublicTable
+        The table.
+    columns : sequence of str
+        The chosen columns.
+    bounds : mapping of str to tuple, optional
+        (low, high) for every chosen column. Give either this or ``row_bound``.
+    typical : mapping of str to float, optional
+        Usual value inside the bounds; the middle where it is left out. Needs bounds.
+    row_bound : float, optional
+        The largest Euclidean norm of a row in the table's own units.
+
+    Returns
+    -------
+    dataset : Dataset
+        The rows.
+    notes : list of str
+        What the owner may want to know.
+
+    Raises
+    ------
+    ValueError
+        With one sentence, for columns or limits that cannot be used.
     """
     columns = tuple(columns)
     _check_choice(table, columns)
@@ -74,6 +95,7 @@ def declare(
 
 
 def _check_choice(table: PublicTable, columns: tuple[str, ...]) -> None:
+    """Raise ValueError for columns that cannot be chosen."""
     if not columns:
         raise ValueError("No column is chosen, and at least one is needed: choose from the numeric columns.")
     for name in columns:
@@ -88,6 +110,7 @@ def _check_choice(table: PublicTable, columns: tuple[str, ...]) -> None:
 
 
 def _limits(name: str, pair: tuple[float, float] | None) -> tuple[float, float]:
+    """Return checked bounds of a column."""
     if pair is None or len(pair) != 2 or any(x is None or x != x for x in pair):
         raise ValueError(
             f"Column {quote(name)} has no bounds: enter its lowest and highest value from domain knowledge, "
@@ -104,6 +127,7 @@ def _limits(name: str, pair: tuple[float, float] | None) -> tuple[float, float]:
 
 
 def _inside(name: str, value: float | None, low: float, high: float) -> float:
+    """Return a checked typical value; the middle without one."""
     if value is None or value != value:
         return low / 2 + high / 2
     x = checks.number(f"The typical value of {quote(name)}", value)
@@ -116,7 +140,7 @@ def _inside(name: str, value: float | None, low: float, high: float) -> float:
 
 
 def _remarks(dataset: Dataset) -> list[str]:
-    """What the owner of a public table may want to know before going on."""
+    """Return what the owner of a public table may want to know before going on."""
     rows, n, d = dataset.rows, dataset.n, dataset.d
     notes = []
     if n == 1:

@@ -24,8 +24,15 @@ class Diabetes(Bundled):
     """442 x 10, no labels, in the units of the clinic: scikit-learn's raw table, not its scaled one.
 
     The scaled table has columns of mean 0 and length 1, made from the rows themselves: a bound on it would be read off
-    the data. The study's score of progression has no public range and is left out. What the public limits do to these
-    public rows: no cell is clipped and no row scaled down.
+    the data. The study's score of progression has no public range and is left out.
+
+    Reference
+    ---------
+    Efron, Hastie, Johnstone and Tibshirani (2004), Least angle regression; scikit-learn's copy.
+
+    Notes
+    -----
+    Effect of the public limits on these public rows: no cell is clipped and no row scaled down.
     """
 
     table: ClassVar = (
@@ -50,6 +57,7 @@ class Diabetes(Bundled):
     )
 
     def load(self) -> tuple[np.ndarray, None]:
+        """Load scikit-learn's raw table."""
         from sklearn.datasets import load_diabetes
 
         return load_diabetes(scaled=False).data, None

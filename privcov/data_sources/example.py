@@ -1,4 +1,4 @@
-"""The example table in data/example.csv: a health survey that never took place (see data/README.md)."""
+"""The example table in data/example.csv: a simulated health survey (see data/README.md)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,13 @@ FILE = places.shipped() / "example.csv"
 class Example(Bundled):
     """20,000 x 10. Rounding and limits make the population covariance inexact, so there is no truth.
 
-    What the public limits do to these rows: 7 cells of 200,000 are clipped and no row scaled down.
+    Reference
+    ---------
+    data/make_example.py in this project.
+
+    Notes
+    -----
+    Effect of the public limits on these rows: 7 cells of 200,000 are clipped and no row scaled down.
     """
 
     provenance: ClassVar[str] = "simulated"
@@ -44,4 +50,5 @@ class Example(Bundled):
     )
 
     def load(self) -> tuple[np.ndarray, None]:
+        """Load the file; there are no labels."""
         return np.loadtxt(FILE, delimiter=",", skiprows=1, encoding="utf-8"), None

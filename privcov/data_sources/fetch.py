@@ -1,6 +1,6 @@
-"""Downloads of the papers' sets, through scikit-learn's OpenML fetcher, and only when somebody asks.
+"""Downloads of the papers' sets, through scikit-learn's OpenML fetcher, and only on request.
 
-What comes is checked as a brought file is, and kept in the data folder as one tidy file.
+What is downloaded is checked like a file that is brought, and kept in the data folder as one tidy file.
 """
 
 from __future__ import annotations
@@ -16,14 +16,35 @@ from privcov.places import data_folder
 
 
 def fetchable() -> tuple[str, ...]:
-    """Keys of the sources that `download` can get."""
+    """Return the keys of the sources that `download` can get.
+
+    Returns
+    -------
+    tuple of str
+        Keys.
+    """
     return tuple(c.key for c in SOURCES.all() if issubclass(c.cls, PaperData) and c.cls.openml is not None)
 
 
 def download(key: str) -> Path:
-    """Get a set and keep it in the data folder; the file's path. It replaces a file of that name.
+    """Download a set and keep it in the data folder; a file of that name is replaced.
 
-    MissingData, with what to do instead, where it cannot be had or is not the set; ValueError for another source.
+    Parameters
+    ----------
+    key : str
+        Key of a source, one of `fetchable`.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    MissingData
+        With what to do instead, where the set cannot be downloaded or kept, or is another one.
+    ValueError
+        For another source.
     """
     cls = SOURCES.get(key).cls
     if key not in fetchable():
@@ -32,8 +53,8 @@ def download(key: str) -> Path:
     from sklearn.datasets import fetch_openml
 
     try:
-        found = fetch_openml(cls.openml.name, version=cls.openml.version, as_frame=True, cache=False)
-        raw = cls.from_openml(found.data, found.target)
+        bunch = fetch_openml(cls.openml.name, version=cls.openml.version, as_frame=True, cache=False)
+        raw = cls.from_openml(bunch.data, bunch.target)
     except (OSError, HTTPException, ValueError, KeyError) as problem:  # a URLError is an OSError
         reason = str(getattr(problem, "reason", problem)).strip().rstrip(".") or type(problem).__name__
         raise MissingData(
@@ -44,7 +65,7 @@ def download(key: str) -> Path:
 
 
 def _keep(name: str, content: bytes) -> Path:
-    """Written beside and moved into place, so that half a file is never read."""
+    """Write a file and move it into place, so that half a file is never read."""
     path = data_folder() / name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Gaussian generators: rows i.i.d. N(0, Sigma) with a Sigma that is fixed by the parameters and the seed.
 
-Two of them also draw from t_5, as paper 4 does: Sigma is then the scale matrix and the covariance (5/3) Sigma, which is
-what the truth says. The default row bound is 1.3 sqrt(trace of the covariance), which clips few rows and is public
+Two of them also draw from t_5, as Mathematics 2023 does: Sigma is then the scale matrix and the covariance (5/3) Sigma,
+which is the truth. The default row bound is 1.3 sqrt(trace of the covariance), which clips few rows and is public
 because Sigma is.
 """
 
@@ -28,35 +28,47 @@ ROWS: dict[str, Any] = {
 }
 COLUMNS: dict[str, Any] = {"label": "Columns d", "low": 1, "high": 1000, "help": "Number of variables."}
 _FAMILY: dict[str, Any] = {
-    "label": "Law of the rows",
+    "label": "Distribution of the rows",
     "choices": ("normal", "t5"),
     "help": "t5 has heavy tails (five degrees of freedom) and a covariance 5/3 as large.",
-    "reference": "Paper 4, Section 4.1. Its t_5 errors look measured against the scale matrix, not the covariance.",
+    "reference": "Mathematics 2023, Section 4.1. Its t_5 errors look measured against the scale matrix, not the "
+    "covariance.",
 }
 _T = 5  # degrees of freedom; a t_5 vector with scale matrix Sigma has covariance 5 / (5 - 2) Sigma
 
 
 class Gaussian(Source):
-    """Shared by all of this file: a subclass gives Sigma, and maybe the precision with its graph."""
+    """Base of the generators in this file: a subclass gives Sigma, and for some models the precision with its graph.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    d : int
+        Number of columns.
+    family : {"normal", "t5"}
+        Distribution of the rows.
+    """
 
     n: int
     d: int
     family: str = "normal"
 
     def truth(self, seed: int) -> Truth:
-        """The population covariance, and the precision with its graph where that is what the model is made of."""
+        """Return the population covariance, and the precision with its graph where the model is defined by it."""
         raise NotImplementedError
 
     @property
     def spread(self) -> float:
-        """Covariance over scale matrix."""
+        """The covariance over the scale matrix."""
         return _T / (_T - 2) if self.family == "t5" else 1.0
 
     def default_row_bound(self, seed: int) -> float:
-        """1.3 sqrt(trace Sigma): public, as Sigma is."""
+        """Return 1.3 sqrt(trace Sigma): public, as Sigma is."""
         return 1.3 * math.sqrt(float(np.trace(self.truth(seed).covariance)))
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
+        """Draw the rows."""
         truth = self.truth(seed)
         values, vectors = np.linalg.eigh(truth.covariance)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -75,11 +87,27 @@ class Gaussian(Source):
     group="Simulated",
     order=10,
     summary="Variables in a row; neighbours correlate, and the correlation fades like rho to the distance.",
-    reference="Paper 4, Section 4.1, Model 1 (rho = 0.6).",
+    reference="Mathematics 2023, Section 4.1, Model 1 (rho = 0.6).",
 )
 @dataclass(frozen=True)
 class AR1Covariance(Gaussian):
-    """Sigma_ij = rho^|i-j|; family "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma."""
+    """Sigma_ij = ``rho^|i-j|``: correlation that fades with the distance.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    d : int
+        Number of columns.
+    rho : float
+        Correlation of neighbours, from -0.95 to 0.95.
+    family : {"normal", "t5"}
+        Distribution of the rows. "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma.
+
+    Reference
+    ---------
+    Mathematics 2023, Section 4.1, Model 1 (rho = 0.6).
+    """
 
     n: int = parameter(50_000, **ROWS)
     d: int = parameter(20, **COLUMNS)
@@ -94,6 +122,7 @@ class AR1Covariance(Gaussian):
     family: str = parameter("normal", **_FAMILY)
 
     def truth(self, seed: int) -> Truth:
+        """Return the covariance."""
         return Truth(self.spread * toeplitz(self.rho ** np.arange(self.d)))
 
 
@@ -103,13 +132,24 @@ class AR1Covariance(Gaussian):
     group="Simulated",
     order=20,
     summary="Ones on the diagonal, 0.6 and 0.3 beside it, zero elsewhere: a sparse covariance.",
-    reference="Paper 4, Section 4.1, Model 2.",
+    reference="Mathematics 2023, Section 4.1, Model 2.",
 )
 @dataclass(frozen=True)
 class BandedCovariance(Gaussian):
     """Sigma has 1, 0.6, 0.3 at distances 0, 1, 2 (positive definite: its symbol is at least 0.1).
 
-    family "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma.
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    d : int
+        Number of columns.
+    family : {"normal", "t5"}
+        Distribution of the rows. "t5": t_5 rows with scale matrix Sigma, covariance (5/3) Sigma.
+
+    Reference
+    ---------
+    Mathematics 2023, Section 4.1, Model 2.
     """
 
     n: int = parameter(50_000, **ROWS)
@@ -117,6 +157,7 @@ class BandedCovariance(Gaussian):
     family: str = parameter("normal", **_FAMILY)
 
     def truth(self, seed: int) -> Truth:
+        """Return the covariance."""
         row = np.zeros(self.d)
         row[:3] = (1.0, 0.6, 0.3)[: self.d]
         return Truth(self.spread * toeplitz(row))
@@ -128,13 +169,28 @@ class BandedCovariance(Gaussian):
     group="Simulated",
     order=30,
     summary="A random sparse symmetric matrix made positive by a strong diagonal.",
-    reference="Paper 1, Section V. The law of the non-zero values is not printed; uniform on [-1, 1] is assumed.",
+    reference="Wang, Xu & He 2019, Section V. The distribution of the non-zero values is not printed; uniform on "
+    "[-1, 1] is assumed.",
 )
 @dataclass(frozen=True)
 class SparseCovariance(Gaussian):
     """Sigma = (U + 50 I) / 200, U symmetric with about ``sparsity`` of its entries uniform on [-1, 1].
 
-    Differs from the paper: if U + 50 I is indefinite (large d), its diagonal is raised to make it positive.
+    It differs from the paper where U + 50 I is indefinite (large d): the diagonal is then raised to make it positive.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    d : int
+        Number of columns.
+    sparsity : float
+        Fraction of non-zero entries, from 0 to 1.
+
+    Reference
+    ---------
+    Wang, Xu & He 2019, Section V. The distribution of the non-zero values is not printed; uniform on [-1, 1] is
+    assumed.
     """
 
     n: int = parameter(50_000, **ROWS)
@@ -144,6 +200,7 @@ class SparseCovariance(Gaussian):
     )
 
     def truth(self, seed: int) -> Truth:
+        """Return the covariance; U is drawn from the seed."""
         rng = stream(seed, "truth", self.card.key, self.d, self.sparsity)
         values = np.where(rng.random((self.d, self.d)) < self.sparsity, rng.uniform(-1, 1, (self.d, self.d)), 0.0)
         upper = np.triu(values)
@@ -153,7 +210,27 @@ class SparseCovariance(Gaussian):
 
 
 def toeplitz(row: np.ndarray) -> np.ndarray:
-    """The symmetric matrix with row[|i - j|] at (i, j). scipy.linalg has it too, but the first picture need not wait
-    for scipy."""
+    """Return the symmetric matrix with ``row[|i - j|]`` at (i, j).
+
+    scipy.linalg has it too, but then the first picture would have to wait for scipy.
+
+    Parameters
+    ----------
+    row : ndarray of shape (d,)
+        The first row.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        The matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privcov.data_sources.gaussian import toeplitz
+    >>> toeplitz(np.array([1.0, 0.5]))
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
     at = np.arange(len(row))
     return row[np.abs(at[:, None] - at)]

@@ -22,11 +22,12 @@ WORDS = {"g": "good", "b": "bad", "good": "good", "bad": "bad"}
 
 @SOURCES.add(
     key="ionosphere",
-    label="Ionosphere (paper 2)",
+    label="Ionosphere (Su et al. 2019)",
     group=GROUP,
     order=210,
     summary="351 radar returns of 17 pulses each, real and imaginary part: 34 columns, good or bad. One is constant.",
-    reference="Paper 2, Section 5.2.1. Sigillito and others (1989); UCI Machine Learning Repository (CC BY 4.0).",
+    reference="Su et al. 2019, Section 5.2.1. Sigillito and others (1989); UCI Machine Learning Repository "
+    "(CC BY 4.0).",
 )
 @dataclass(frozen=True)
 class Ionosphere(PaperData):
@@ -34,6 +35,12 @@ class Ionosphere(PaperData):
 
     All of it is kept, as in the paper. That V2 is constant is known from the rows only, so no method may use it.
 
+    Reference
+    ---------
+    Su et al. 2019, Section 5.2.1. Sigillito and others (1989); UCI Machine Learning Repository (CC BY 4.0).
+
+    Notes
+    -----
     Limits: the autocorrelation of a pulse is normalised, so each part lies in [-1, 1]. Row bound: R = sqrt(34), the
     length of a row with every part at a limit; the paper divides by the longest row instead, which is a query of the
     data that its guarantee does not cover. No cell is clipped and no row scaled down.
@@ -50,6 +57,7 @@ class Ionosphere(PaperData):
 
     @classmethod
     def parse(cls, parts: Sequence[bytes]) -> Raw:
+        """Read the table with the label in its last column, with or without names."""
         rows = tables.lines(tables.only(parts, cls.title))
         body = rows[1:] if tables.header_of(rows) else rows
         tables.check_shape((len(body), len(rows[0][1])), (351, 35), cls.title)
@@ -57,17 +65,20 @@ class Ionosphere(PaperData):
 
     @classmethod
     def from_openml(cls, values: pd.DataFrame, labels: pd.Series) -> Raw:
+        """Take OpenML's table."""
         tables.check_shape(values.shape, (351, 34), cls.title)
         words = np.array([WORDS.get(str(label), str(label)) for label in labels])
         return cls._checked(np.asarray(values, dtype=np.float64), words)
 
     @classmethod
     def pack(cls, raw: Raw) -> tuple[str, bytes]:
+        """Return the table as CSV with its label."""
         assert raw.labels is not None, "the set has labels"
         return "ionosphere.csv", tables.write_csv(raw.columns, raw.values, "Class", raw.labels)
 
     @classmethod
     def _checked(cls, values: np.ndarray, labels: np.ndarray) -> Raw:
+        """Return the set where labels and values are those of the set, else raise ValueError."""
         tables.check_counts(labels, {"bad": 126, "good": 225}, cls.title)
         if values[:, 1].any() or np.abs(values).max() > 1:
             raise ValueError(
@@ -77,7 +88,9 @@ class Ionosphere(PaperData):
         return Raw(values, labels, tuple(column.name for column in cls.table))
 
     def default_row_bound(self, seed: int) -> float:
+        """Return sqrt(34)."""
         return math.sqrt(34)
 
     def arrange(self, raw: Raw) -> dict:
+        """Return the rows with labels and limits."""
         return {"X": raw.values, "labels": raw.labels, **facts(self.table)}

@@ -23,27 +23,39 @@ LEAST = 4
 
 @SOURCES.add(
     key="microbiome",
-    label="Gut microbiome (paper 4)",
+    label="Gut microbiome (Mathematics 2023)",
     group=GROUP,
     order=250,
     summary="98 people, counts of 87 genera of gut bacteria, lean or obese by body mass index; most counts are zero.",
-    reference="Paper 4, Section 4.2. Wu and others, Science 334 (2011). No licence is stated with the public copies.",
+    reference="Mathematics 2023, Section 4.2. Wu and others, Science 334 (2011). No licence is stated with the public "
+    "copies.",
 )
 @dataclass(frozen=True)
 class Microbiome(PaperData):
     """98 x 87, labels "lean" (BMI below 25: 63) and "obese" (35). Counts depend on the depth of a sample.
 
-    genera: "40 present" keeps those seen in at least four samples of each group, the p = 40 of the paper. That choice
-    looks at every row and no guarantee covers it. The paper's p = 25 by t test looks at the training labels, so it
-    belongs to a classification, split by split, and is not offered here: chosen once it would have seen the test rows.
+    Parameters
+    ----------
+    genera : {"all 87", "40 present (chosen on the data)"}
+        The 40 are those seen in at least four samples of each group, the p = 40 of the paper. That choice reads every
+        row and no guarantee covers it.
+    scale : {"log10(1 + count)", "shares of a sample"}
+        The paper does not say how counts are scaled and calls the rows normal; the logarithm comes nearest.
 
-    scale: the paper does not say how counts are scaled and calls the rows normal. log10(1 + count) comes nearest.
+    Reference
+    ---------
+    Mathematics 2023, Section 4.2. Wu and others, Science 334 (2011). No licence is stated with the public copies.
+
+    Notes
+    -----
+    The paper's p = 25 by t test reads the training labels, so it belongs to a classification, split by split, and is
+    not offered here: chosen once it would have used the test rows.
 
     Limits: a sequencing run of that time gave about a million reads to a hundred samples, 10,000 each; three times that
     is a round upper limit, so log10(1 + count) lies in [0, 4.5]; typical 0, because a person has few of the genera. Row
     bound: R = 0.5 sqrt(d). Shares lie in [0, 1], and R = 1 holds by definition because a row's shares sum to 1.
 
-    What the limits do to these public rows: no cell is clipped and no row scaled down.
+    Effect of the limits on these public rows: no cell is clipped and no row scaled down.
     """
 
     title: ClassVar = "gut microbiome (COMBO)"
@@ -56,12 +68,13 @@ class Microbiome(PaperData):
         choices=(ALL, PRESENT),
         help="The paper's 40 are those seen in four samples of each group: a choice made on the rows, which no "
         "guarantee covers.",
-        reference="Paper 4, Section 4.2.",
+        reference="Mathematics 2023, Section 4.2.",
     )
     scale: str = parameter(LOG, "Scale", choices=(LOG, SHARES), help="The paper does not say how it scales counts.")
 
     @classmethod
     def parse(cls, parts: Sequence[bytes]) -> Raw:
+        """Read the table of counts with the body mass index."""
         rows = tables.lines(tables.only(parts, cls.title))
         header = tables.header_of(rows)
         if header is None:
@@ -83,9 +96,11 @@ class Microbiome(PaperData):
         return Raw(values, labels, tuple(header[j].rsplit(".", 1)[-1] for j in counts))
 
     def default_row_bound(self, seed: int) -> float:
+        """Return 1 for shares, else 0.5 sqrt(d)."""
         return 1.0 if self.scale == SHARES else 0.5 * math.sqrt(87 if self.genera == ALL else 40)
 
     def arrange(self, raw: Raw) -> dict:
+        """Return the chosen genera on the chosen scale, with labels and limits."""
         counts, kept = raw.values, np.ones(87, dtype=bool)
         if self.genera == PRESENT:
             groups = [counts[raw.labels == label] > 0 for label in ("lean", "obese")]

@@ -1,4 +1,4 @@
-"""MNIST: handwritten digits, 28 x 28 pixels, in the unit ball as paper 5 scales them."""
+"""MNIST: handwritten digits, 28 x 28 pixels, in the unit ball as Dong et al. 2022 scales them."""
 
 from __future__ import annotations
 
@@ -27,21 +27,35 @@ DIGITS = ("all", *map(str, range(10)))
 
 @SOURCES.add(
     key="mnist",
-    label="MNIST digits (paper 5)",
+    label="MNIST digits (Dong et al. 2022)",
     group=GROUP,
     order=260,
     summary="Handwritten digits of 784 pixels, all or one of the ten; pixels divided by 255 x 28, so rows lie in the "
     "unit ball.",
-    reference="Paper 5, Section 6.2, Figure 4 (n = 6,000, 20,000 and 60,000; single digits in its Appendix J). LeCun, "
-    "Cortes and Burges (1998); CC BY-SA 3.0.",
+    reference="Dong et al. 2022, Section 6.2, Figure 4 (n = 6,000, 20,000 and 60,000; single digits in its Appendix "
+    "J). LeCun, Cortes and Burges (1998); CC BY-SA 3.0.",
 )
 @dataclass(frozen=True)
 class MNIST(PaperData):
     """The first n pictures of the training set, labels 0 to 9; with a digit, those of the n that show it.
 
-    A part of the set is taken too, such as 6,000 pictures; asking for more pictures than there are is an error, and the
-    name of the data set says how many there are.
+    A part of the set is accepted too, such as 6,000 pictures; a request for more pictures than there are is an error,
+    and the name of the data set says how many there are.
 
+    Parameters
+    ----------
+    n : int
+        Number of pictures, from 100 to 60,000.
+    digit : {"all", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
+        One digit keeps about a tenth of the pictures.
+
+    Reference
+    ---------
+    Dong et al. 2022, Section 6.2, Figure 4 (n = 6,000, 20,000 and 60,000; single digits in its Appendix J). LeCun,
+    Cortes and Burges (1998); CC BY-SA 3.0.
+
+    Notes
+    -----
     Limits: a pixel is a grey level, 0 to 255 by definition, so a row divided by 255 x 28 (28 = sqrt(784)) is no longer
     than R = 1, and no row is scaled down; there are no other bounds. Pixels of the margin are 0 in every picture, so
     the sample covariance is singular. Columns are pixels, by line and place.
@@ -71,13 +85,16 @@ class MNIST(PaperData):
 
     @classmethod
     def parse(cls, parts: Sequence[bytes]) -> Raw:
-        """The two published files (images and labels, gzip or not), or an npz with X and y, or x_train and y_train."""
+        """Read the two published files (images and labels, gzip or not), or an npz file.
+
+        The npz file has X and y, or x_train and y_train.
+        """
         images = labels = None
         for part in parts:
             if part[:2] == b"PK":
-                found = arrays(part, cls.title)
-                images = found.get("X", found.get("x_train"))
-                labels = found.get("y", found.get("y_train"))
+                content = arrays(part, cls.title)
+                images = content.get("X", content.get("x_train"))
+                labels = content.get("y", content.get("y_train"))
                 continue
             raw = tables.unpacked(part)
             magic = struct.unpack(">I", raw[:4])[0] if len(raw) >= 8 else 0
@@ -96,13 +113,17 @@ class MNIST(PaperData):
 
     @classmethod
     def from_openml(cls, values: pd.DataFrame, labels: pd.Series) -> Raw:
-        """There the 10,000 test pictures follow the training pictures, which are what the paper uses."""
+        """Take the training pictures of OpenML's table, which are what the paper uses.
+
+        The 10,000 test pictures follow them there.
+        """
         tables.check_shape(values.shape, (70_000, 784), cls.title)
         digits = np.asarray(labels).astype(np.int64)[:TRAINING]
         return cls._checked(np.asarray(values)[:TRAINING], digits)
 
     @classmethod
     def pack(cls, raw: Raw) -> tuple[str, bytes]:
+        """Return the pictures and labels as npz."""
         out = io.BytesIO()
         assert raw.labels is not None, "every picture has its digit"
         np.savez_compressed(out, X=raw.values, y=raw.labels)
@@ -110,6 +131,7 @@ class MNIST(PaperData):
 
     @classmethod
     def _checked(cls, images: np.ndarray, labels: np.ndarray) -> Raw:
+        """Return the set where pictures and labels are those of the set, else raise ValueError."""
         if images.shape[1:] not in ((SIDE, SIDE), (cls.d,)) or labels.shape != images.shape[:1]:
             raise ValueError(
                 f"pictures have shape {images.shape} and labels {labels.shape}; the set has n x 28 x 28 and n."
@@ -136,9 +158,11 @@ class MNIST(PaperData):
         return Raw(images.reshape(n, cls.d).astype(np.uint8), labels.astype(np.int64), pixels)
 
     def default_row_bound(self, seed: int) -> float:
+        """Return 1."""
         return 1.0
 
     def arrange(self, raw: Raw) -> dict:
+        """Return the chosen pictures with labels."""
         have = len(raw.values)
         if self.n > have:
             raise ValueError(
@@ -158,7 +182,7 @@ class MNIST(PaperData):
 
 
 def _idx(raw: bytes, axes: int) -> np.ndarray:
-    """The array of an idx file of bytes: a magic number, the sizes, the bytes."""
+    """Return the array of an idx file: a magic number, the sizes, the bytes."""
     head = 4 + 4 * axes
     shape = struct.unpack(f">{axes}I", raw[4:head]) if len(raw) >= head else (0,)
     want = int(np.prod(shape, dtype=object))

@@ -21,24 +21,36 @@ EACH, LARGEST = "each row", "largest row (chosen on the data)"
 
 @SOURCES.add(
     key="news",
-    label="News words (paper 5)",
+    label="News words (Dong et al. 2022)",
     group=GROUP,
     order=270,
     summary="Documents as counts of their words, hashed into d columns; any texts, one document per line.",
-    reference="Paper 5, Section 6.2, Figure 5 (n = 15,657 articles; d = 32, 128 and 512).",
+    reference="Dong et al. 2022, Section 6.2, Figure 5 (n = 15,657 articles; d = 32, 128 and 512).",
 )
 @dataclass(frozen=True)
 class News(PaperData):
-    """n x d; n is the number of documents that are brought (15,657 articles of news commentary in the paper).
+    """Rows n x d; n is the number of documents that are brought (15,657 articles of news commentary in the paper).
 
+    Parameters
+    ----------
+    d : {32, 128, 512}
+        Number of columns that words are hashed into.
+    divide : {"each row", "largest row (chosen on the data)"}
+        "each row" gives every row norm 1 (tr = 1 in the paper); a document without a word stays 0. "largest row"
+        divides by the largest norm (tr < 1 in the paper), which is read off the rows and covered by no guarantee.
+
+    Reference
+    ---------
+    Dong et al. 2022, Section 6.2, Figure 5 (n = 15,657 articles; d = 32, 128 and 512).
+
+    Notes
+    -----
     Words are lower-cased and hashed into 512 columns with signs, by scikit-learn's HashingVectorizer(norm=None); d = 32
     and 128 fold these columns (j modulo d), which gives exactly what hashing into d columns gives.
 
-    divide: "each row" gives every row norm 1 (tr = 1 in the paper); a document without a word stays 0. "largest row"
-    divides by the largest norm (tr < 1 in the paper), which is read off the rows and covered by no guarantee. Either
-    way no row is longer than R = 1, and none is scaled down; there are no other bounds.
+    No row is longer than R = 1, and none is scaled down; there are no other bounds.
 
-    email_hashed_512.npz is a stand-in: hashed e-mails, not news; its labels are 1 for spam.
+    email_hashed_512.npz is a substitute: hashed e-mails, not news; its labels are 1 for spam.
     """
 
     title: ClassVar = "news"
@@ -55,13 +67,13 @@ class News(PaperData):
 
     @classmethod
     def parse(cls, parts: Sequence[bytes]) -> Raw:
-        """Texts, one document per line, or an npz with X (n x 512 whole numbers) and maybe y."""
+        """Read texts, one document per line, or an npz with X (n x 512 whole numbers) and optionally y."""
         part = tables.only(parts, cls.title)
         columns = tuple(f"hash {j}" for j in range(WIDTH))
         if part[:2] != b"PK":
             return Raw(_hashed(decode(tables.unpacked(part), "This file")), None, columns)
-        found = arrays(part, cls.title)
-        counts, labels = found.get("X"), found.get("y")
+        content = arrays(part, cls.title)
+        counts, labels = content.get("X"), content.get("y")
         if counts is None or counts.ndim != 2 or counts.shape[1] != WIDTH or len(counts) < 2:
             shape = None if counts is None else counts.shape
             raise ValueError(f"X has shape {shape}, and n x {WIDTH} hashed counts were expected.")
@@ -72,21 +84,24 @@ class News(PaperData):
         return Raw(counts.astype(np.int32), labels, columns)
 
     def default_row_bound(self, seed: int) -> float:
+        """Return 1."""
         return 1.0
 
     def arrange(self, raw: Raw) -> dict:
+        """Return the folded and divided rows, with labels."""
         n = len(raw.values)
         counts = raw.values.reshape(n, WIDTH // self.d, self.d).sum(axis=1).astype(np.float64)
         norms = np.linalg.norm(counts, axis=1, keepdims=True)
         if self.divide == LARGEST:
             norms = norms.max(keepdims=True)
-        # A hair inside the ball, so that no rounding carries a row beyond R = 1.
+        # Slightly inside the ball, so that no rounding moves a row beyond R = 1.
         rows = np.divide(counts, norms * (1 + 1e-14), out=np.zeros_like(counts), where=norms > 0)
         name = f"news ({n:,} documents)"
         return {"X": rows, "labels": raw.labels, "columns": raw.columns[: self.d], "name": name}
 
 
 def _hashed(text: str) -> np.ndarray:
+    """Hash the words of the documents, one per line."""
     documents = [line for line in text.splitlines() if line.strip()]
     if len(documents) < 2:
         raise ValueError(f"this file has {len(documents)} line of text; write one document per line.")

@@ -1,7 +1,7 @@
 """The papers' own data sets: not shipped, read from a folder of files or from files that a visitor brings.
 
-Each set is one file of this room that says which files it is read from, how they are checked, and its public limits.
-Nothing is downloaded here; see `fetch`.
+Each set is one module of this package that names the files it is read from, how they are checked, and its public
+limits. Nothing is downloaded here; see `fetch`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GROUP = "Papers' own data"
-MAX_BYTES = 300_000_000  # of one file, and of what a compressed one unfolds to
+MAX_BYTES = 300_000_000  # of one file, and of the content of a compressed one
 
 
 class MissingData(ValueError):
-    """The files of a set are not there; the message says which, where they belong, and how to get them."""
+    """Raised where the files of a set are absent; the message names them, their folder, and how to get them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Raw:
-    """A set as it was published: n x d numbers in the order of its files, n labels or None, d names."""
+    """A set as it was published, in the order of its files.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, d)
+        The numbers; made read-only.
+    labels : ndarray of shape (n,) or None
+        The labels.
+    columns : tuple of str
+        d names.
+    """
 
     values: np.ndarray
     labels: np.ndarray | None
@@ -44,7 +54,17 @@ class Raw:
 
 @dataclass(frozen=True)
 class OpenML:
-    """Where scikit-learn's fetch_openml finds a set, and about how much it downloads."""
+    """Name of a set for scikit-learn's fetch_openml.
+
+    Attributes
+    ----------
+    name : str
+        Name on OpenML.
+    version : int
+        Version of the set.
+    megabytes : int
+        About how much is downloaded.
+    """
 
     name: str
     version: int
@@ -52,7 +72,18 @@ class OpenML:
 
 
 def facts(table: Sequence[Column]) -> dict[str, Any]:
-    """Columns with their public limits, as arguments of `Dataset.from_rows`."""
+    """Return columns with their public limits, as arguments of `Dataset.from_rows`.
+
+    Parameters
+    ----------
+    table : sequence of Column
+        The columns.
+
+    Returns
+    -------
+    dict
+        "columns", "bounds" and "typical".
+    """
     return {
         "columns": [column.name for column in table],
         "bounds": [(column.low, column.high) for column in table],
@@ -63,8 +94,16 @@ def facts(table: Sequence[Column]) -> dict[str, Any]:
 class PaperData(Source):
     """Base of the papers' sets.
 
-    title: what messages call it. size: its shape in words. files: combinations of file names, best first; one complete
-    combination is enough. openml: where it can be downloaded from, or None.
+    Attributes
+    ----------
+    title : str
+        Name in messages.
+    size : str
+        Shape, in words.
+    files : tuple of tuple of str
+        Combinations of file names, best first; one complete combination is enough.
+    openml : OpenML or None
+        Where it can be downloaded from.
     """
 
     title: ClassVar[str]
@@ -74,31 +113,37 @@ class PaperData(Source):
 
     @classmethod
     def parse(cls, parts: Sequence[bytes]) -> Raw:
-        """The set from the bytes of its files, in any order. ValueError, one sentence, where they are not the set."""
+        """Read the set from the bytes of its files, in any order.
+
+        Raises
+        ------
+        ValueError
+            With one sentence, where they are not the set.
+        """
         raise NotImplementedError
 
     @classmethod
     def from_openml(cls, values: pd.DataFrame, labels: pd.Series) -> Raw:
-        """The set from OpenML's table (pandas) and label column; checked as `parse` checks."""
+        """Take the set from OpenML's table (pandas) and label column; it is checked as `parse` checks."""
         raise NotImplementedError
 
     @classmethod
     def pack(cls, raw: Raw) -> tuple[str, bytes]:
-        """The name and the bytes of the file in which a download is kept; `parse` reads it."""
+        """Return the name and the bytes of the file in which a download is kept; `parse` reads it."""
         raise NotImplementedError
 
     def arrange(self, raw: Raw) -> dict[str, Any]:
-        """Arguments of `Dataset.from_rows` but row_bound: X, bounds, typical, labels, columns, graphs."""
+        """Return the arguments of `Dataset.from_rows` but row_bound: X, bounds, typical, labels, columns, graphs."""
         raise NotImplementedError
 
     @classmethod
     def names(cls) -> str:
-        """The files in words: "a or b with c"."""
+        """Return the files in words: "a or b with c"."""
         return " or ".join(" with ".join(together) for together in cls.files)
 
     @classmethod
     def found(cls) -> tuple[Path, ...]:
-        """The files of the first combination that is complete in the data folder, or ()."""
+        """Return the files of the first combination that is complete in the data folder, or ()."""
         for names in cls.files:
             paths = tuple(data_folder() / name for name in names)
             if all(path.is_file() for path in paths):
@@ -107,12 +152,23 @@ class PaperData(Source):
 
     @classmethod
     def state(cls) -> str:
-        """Name, size and time of the files that would be read, "" where they are absent: another state, other rows."""
+        """Return name, size and time of the files that would be read, "" where they are absent.
+
+        Another state means other rows.
+        """
         return "; ".join(f"{p.name} {p.stat().st_size} {p.stat().st_mtime_ns}" for p in cls.found())
 
     @classmethod
     def read(cls) -> Raw:
-        """The set from the data folder. MissingData where it is not there, ValueError where a file is another."""
+        """Read the set from the data folder.
+
+        Raises
+        ------
+        MissingData
+            Where it is absent.
+        ValueError
+            Where a file is not the set.
+        """
         paths = cls.found()
         if not paths:
             raise MissingData(cls.missing())
@@ -120,7 +176,7 @@ class PaperData(Source):
 
     @classmethod
     def missing(cls) -> str:
-        """What to do where the files are absent."""
+        """Return what to do where the files are absent."""
         online = ""
         if cls.openml is not None:
             key = cls.card.key
@@ -131,11 +187,24 @@ class PaperData(Source):
         )
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
-        """The set as it is in the data folder; nothing is drawn."""
+        """Return the set as it is in the data folder; nothing is drawn."""
         return self.make_from(self.read(), row_bound)
 
     def make_from(self, raw: Raw, row_bound: float | None = None) -> Dataset:
-        """The same from a set that was read elsewhere, such as a visitor's file. row_bound: default the source's."""
+        """Return the data set of a set that was read elsewhere, such as a visitor's file.
+
+        Parameters
+        ----------
+        raw : Raw
+            The set.
+        row_bound : float, optional
+            R, above 0; by default that of the source.
+
+        Returns
+        -------
+        Dataset
+            The rows with their public facts.
+        """
         bound = self.default_row_bound(0) if row_bound is None else row_bound
         named = {"name": self.card.key, "provenance": "public"}
         return Dataset.from_rows(**named | self.arrange(raw), row_bound=bound)
@@ -144,6 +213,7 @@ class PaperData(Source):
 # One set is read once and used by every draw; a file that changes is another state.
 @lru_cache(maxsize=3)
 def _read(cls: type[PaperData], paths: tuple[Path, ...], state: str) -> Raw:
+    """Read a set from its files."""
     names = " and ".join(path.name for path in paths)
     try:
         large = next((p for p in paths if p.stat().st_size > MAX_BYTES), None)

@@ -23,12 +23,12 @@ _JITTER = "five times the level at which the voice analyser reports a disorder, 
 
 @SOURCES.add(
     key="parkinsons",
-    label="Parkinson's (paper 3)",
+    label="Parkinson's (Wang et al. 2018)",
     group=GROUP,
     order=240,
     summary="195 voice recordings of 32 people, 22 measures in very different units; several rows per person.",
-    reference="Paper 3, slides, Tables 1 and 2. Little and others (2007, 2009); UCI Machine Learning Repository "
-    "(CC BY 4.0).",
+    reference="Wang et al. 2018, slides, Tables 1 and 2. Little and others (2007, 2009); UCI Machine Learning "
+    "Repository (CC BY 4.0).",
 )
 @dataclass(frozen=True)
 class Parkinsons(PaperData):
@@ -36,11 +36,18 @@ class Parkinsons(PaperData):
 
     One row is one recording, and a person has about six: protecting a row does not protect a person.
 
+    Reference
+    ---------
+    Wang et al. 2018, slides, Tables 1 and 2. Little and others (2007, 2009); UCI Machine Learning Repository (CC BY
+    4.0).
+
+    Notes
+    -----
     Limits: from the range of the human voice, the thresholds of the voice analyser (MDVP) and definitions; spread1 and
     spread2 have no published range, so theirs are round numbers, as a reader of the paper that introduced them would
     choose. Row bound: R = 0.5 sqrt(22).
 
-    What the limits do to these public rows: no cell is clipped and no row scaled down.
+    Effect of the limits on these public rows: no cell is clipped and no row scaled down.
     """
 
     title: ClassVar = "Parkinson's"
@@ -74,6 +81,7 @@ class Parkinsons(PaperData):
 
     @classmethod
     def parse(cls, parts: Sequence[bytes]) -> Raw:
+        """Read the table with its names and the status."""
         rows = tables.lines(tables.only(parts, cls.title))
         header = tables.header_of(rows)
         if header is None:
@@ -86,21 +94,23 @@ class Parkinsons(PaperData):
 
     @classmethod
     def from_openml(cls, values: pd.DataFrame, labels: pd.Series) -> Raw:
-        """There the columns are V1 to V22 in the order of the table above, and the classes 1 (healthy) and 2."""
+        """Take OpenML's table: columns V1 to V22 in the order of the table above, and the classes 1 (healthy) and 2."""
         tables.check_shape(values.shape, (195, 22), cls.title)
         words = np.array([{"1": "healthy", "2": "parkinson"}.get(str(label), str(label)) for label in labels])
         return cls._checked(np.asarray(values, dtype=np.float64), words)
 
     @classmethod
     def pack(cls, raw: Raw) -> tuple[str, bytes]:
+        """Return the table as CSV with its status."""
         assert raw.labels is not None, "the set has labels"
         return "parkinsons.csv", tables.write_csv(raw.columns, raw.values, "status", raw.labels)
 
     @classmethod
     def _checked(cls, values: np.ndarray, labels: np.ndarray) -> Raw:
+        """Return the set where labels and values are those of the set, else raise ValueError."""
         tables.check_counts(labels, {"healthy": 48, "parkinson": 147}, cls.title)
         at = {column.name: values[:, k] for k, column in enumerate(cls.table)}
-        # Two definitions that hold to the last printed digit give away columns in another order, or other units.
+        # Two definitions that hold to the last printed digit detect columns in another order, or other units.
         thrice = [("Jitter:DDP", "MDVP:RAP"), ("Shimmer:DDA", "Shimmer:APQ3")]
         if not all(np.allclose(at[a], 3 * at[b], rtol=0, atol=5e-5) for a, b in thrice) or at["MDVP:Fo(Hz)"].min() < 50:
             raise ValueError(
@@ -110,7 +120,9 @@ class Parkinsons(PaperData):
         return Raw(values, labels, tuple(at))
 
     def default_row_bound(self, seed: int) -> float:
+        """Return 0.5 sqrt(22)."""
         return 0.5 * math.sqrt(len(self.table))
 
     def arrange(self, raw: Raw) -> dict:
+        """Return the rows with labels and limits."""
         return {"X": raw.values, "labels": raw.labels, **facts(self.table)}

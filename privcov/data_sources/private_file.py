@@ -1,4 +1,4 @@
-"""A private CSV: what its owner declares before a row is read, and the reading, which says nothing about the rows.
+"""A private CSV: what its owner declares before a row is read, and the reading, which reveals nothing about the rows.
 
 A declaration is a small file without data: what one row stands for, how many rows one person has, which columns with
 which public bounds and why, the classes, whether the number of rows is public, the rule for missing cells.
@@ -33,12 +33,26 @@ FORMAT = "privcov-declaration-1"
 
 
 class PrivateFileError(ValueError):
-    """The file could not be read as declared; an identifier, and nothing that the file holds."""
+    """Raised where the file could not be read as declared; its message has an identifier and no content."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: lowest and highest value (None where a row_bound is declared instead), typical value, and why."""
+    """One column of a declaration.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    low : float or None
+        Lowest value; None where a row_bound is declared instead.
+    high : float or None
+        Highest value; None where a row_bound is declared instead.
+    typical : float or None
+        A typical value.
+    reason : str
+        Reason for the limits.
+    """
 
     name: str
     low: float | None = None
@@ -49,11 +63,33 @@ class Column:
 
 @dataclass(frozen=True)
 class Declaration:
-    """Everything that is publicly said about a private table.
+    """Everything that is publicly declared about a private table.
 
-    name: how the ledger knows it. row_stands_for: in words, "one patient". rows_per_person: most rows one person has.
-    row_bound: R instead of bounds, or None. label, classes: the label's column and the public list, or "" and ().
-    missing: see `privcov.private_dataset.Facts`.
+    Parameters
+    ----------
+    name : str
+        Name of the table in the ledger.
+    row_stands_for : str
+        In words, such as "one patient".
+    columns : tuple of Column
+        The measured columns, from 1 to MOST_COLUMNS.
+    rows_per_person : int
+        Most rows that one person has.
+    n_public : bool
+        Whether the number of rows is public.
+    row_bound : float or None
+        R instead of bounds.
+    label : str
+        Column of the label, or "".
+    classes : tuple of str
+        Public list of the classes, or ().
+    missing : {"typical", "drop-row"}
+        Rule for missing cells, see `privcov.public_facts.PublicFacts`.
+
+    Raises
+    ------
+    ValueError
+        With one sentence, for what is missing or cannot be.
     """
 
     name: str
@@ -77,17 +113,20 @@ class Declaration:
         self.on_rows(np.zeros((1, len(self.columns))), [""] if self.label else None)  # every other check
 
     def on_rows(self, rows: np.ndarray, labels: Sequence[str] | np.ndarray | None) -> PrivateDataset:
-        """The private table of these rows, in the order of the declared columns."""
+        """Return the private table of these rows, in the order of the declared columns."""
         return PrivateDataset.from_rows(rows, labels=labels, **self._facts())
 
     def on_files(self, paths: Paths, progress: Progress | None = None) -> PrivateDataset:
-        """The private table in these files, of the declared columns; see `PrivateDataset.from_files`."""
+        """Return the private table in these files, of the declared columns; see `PrivateDataset.from_files`."""
         return PrivateDataset.from_files(paths, label=self.label, progress=progress, **self._facts())
 
     def on_public_files(self, paths: Paths, progress: Progress | None = None) -> Dataset:
-        """The same table as one whose rows need no protection; see `Dataset.from_files`.
+        """Return the same table as one whose rows need no protection; see `Dataset.from_files`.
 
-        Raises ValueError for several rows per person, which a simulated release does not take together.
+        Raises
+        ------
+        ValueError
+            For several rows per person, which a simulated release does not take together.
         """
         if self.rows_per_person > 1:
             raise ValueError(
@@ -103,6 +142,7 @@ class Declaration:
         return Dataset.from_files(paths, label=self.label, missing=missing, progress=progress, **facts)
 
     def _facts(self) -> dict:
+        """Return the public facts, as arguments."""
         bounded = self.row_bound is None
         return {
             "row_bound": self.row_bound,
@@ -117,12 +157,12 @@ class Declaration:
         }
 
     def to_json(self) -> str:
-        """The declaration as `from_json` reads it."""
+        """Return the declaration as `from_json` reads it."""
         return json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=2, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Declaration:
-        """ValueError with one sentence for what is missing or unknown."""
+        """Read a declaration; raise ValueError with one sentence for what is missing or unknown."""
         try:
             fields = json.loads(text)
         except json.JSONDecodeError as problem:
@@ -132,24 +172,43 @@ class Declaration:
         columns = fields.pop("columns", None)
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")
-        made = tuple(_built(Column, c, "A column of the declaration") for c in columns)
+        declared = tuple(_built(Column, c, "A column of the declaration") for c in columns)
         classes = fields.get("classes") or ()
         if not isinstance(classes, list | tuple):
             raise ValueError("A declaration must hold classes as a list of names. Correct it.")
-        for what, text in [("label", fields.get("label", "")), *(("name of a column", c.name) for c in made)]:
+        for what, text in [("label", fields.get("label", "")), *(("name of a column", c.name) for c in declared)]:
             if not isinstance(text, str):
                 raise ValueError(f"The {what} in a declaration must be text, got {text!a}. Correct it.")
-        for column in made:
+        for column in declared:
             if column.typical is not None:
                 checks.number(f"The typical value of {column.name!r}", column.typical)
         fields["classes"] = tuple(classes)
-        return _built(cls, {**fields, "columns": made}, "The declaration")
+        return _built(cls, {**fields, "columns": declared}, "The declaration")
 
 
 def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
-    """The declared columns of a CSV. A cell that is no number is a missing cell; that is the rule, not an error.
+    """Read the declared columns of a private CSV.
 
-    Raises ValueError for what the header lacks, and PrivateFileError for everything else.
+    A cell that is no number is a missing cell; that is the rule, not an error.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file, at most MAX_BYTES.
+    declaration : Declaration
+        The declaration.
+
+    Returns
+    -------
+    PrivateDataset
+        The private table.
+
+    Raises
+    ------
+    ValueError
+        For what the header lacks.
+    PrivateFileError
+        For everything else.
     """
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
     with _nothing_said():
@@ -160,7 +219,27 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
 
 
 def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
-    """What the declared columns of a CSV say, some rows at a time, for the owner's eyes; raises as `read_private`."""
+    """Yield summaries of the declared columns of a CSV, some rows at a time, for the owner alone.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file, at most MAX_BYTES.
+    declaration : Declaration
+        The declaration.
+
+    Yields
+    ------
+    dict of str to Said
+        For each column what its cells say.
+
+    Raises
+    ------
+    ValueError
+        For what the header lacks.
+    PrivateFileError
+        For everything else.
+    """
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
     with _nothing_said():
         for some, _ in said_of_part(_part(raw, header), names, declaration.label):
@@ -168,7 +247,7 @@ def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
 
 
 def _header(raw: bytes, declaration: Declaration) -> list[str]:
-    """The names of the columns, all that are declared among them."""
+    """Return the names of the columns, all that are declared among them."""
     header = read_header(raw)
     for name in [c.name for c in declaration.columns] + ([declaration.label] if declaration.label else []):
         if name not in header:
@@ -177,6 +256,7 @@ def _header(raw: bytes, declaration: Declaration) -> list[str]:
 
 
 def _part(raw: bytes, header: list[str]) -> Part:
+    """Return a CSV in memory as one part of a table."""
     if len(raw) > MAX_BYTES:
         raise ValueError
     decode(raw, "The file")
@@ -185,7 +265,7 @@ def _part(raw: bytes, header: list[str]) -> Part:
 
 @contextlib.contextmanager
 def _nothing_said() -> Iterator[None]:
-    """Whatever goes wrong while rows are read is an identifier: the words of a library might repeat a cell."""
+    """Turn every error while rows are read into an identifier: the words of a library might repeat a cell."""
     try:
         yield
     except Exception:
@@ -196,6 +276,7 @@ def _nothing_said() -> Iterator[None]:
 
 
 def _built(cls: type[Built], fields: dict, what: str) -> Built:
+    """Return an instance of a class from the fields of a file; raise ValueError for unknown and missing fields."""
     known = {f.name for f in dataclasses.fields(cls)}
     needed = {f.name for f in dataclasses.fields(cls) if f.default is dataclasses.MISSING}
     if strange := sorted(set(fields) - known):

@@ -38,25 +38,37 @@ NAMES = {"consensus20": "consensus, 20 edges", "cdt18": "18 edges", "bnlearn17":
 
 @SOURCES.add(
     key="sachs",
-    label="Sachs cells (paper 2)",
+    label="Sachs cells (Su et al. 2019)",
     group=GROUP,
     order=220,
     summary="7,466 cells, 11 proteins measured by flow cytometry; three published versions of the network are drawn.",
-    reference="Paper 2, Section 5.2.2. Sachs, Perez, Pe'er, Lauffenburger and Nolan, Science 308 (2005).",
+    reference="Su et al. 2019, Section 5.2.2. Sachs, Perez, Pe'er, Lauffenburger and Nolan, Science 308 (2005).",
 )
 @dataclass(frozen=True)
 class Sachs(PaperData):
     """7,466 x 11, all conditions pooled (nine experiments, some of them interventions), no labels.
 
-    graphs: the published network without directions, in three versions. They are expert knowledge, not the truth about
-    these rows. Paper 2 compares with "the" network without saying which version or which scale of the data.
+    The graphs are the published network without directions, in three versions. They are expert knowledge, not the truth
+    about these rows. Su et al. 2019 compares with "the" network without saying which version or which scale of the
+    data.
 
+    Parameters
+    ----------
+    scale : {"log10", "raw"}
+        Logarithms or raw intensities, which are very skewed.
+
+    Reference
+    ---------
+    Su et al. 2019, Section 5.2.2. Sachs, Perez, Pe'er, Lauffenburger and Nolan, Science 308 (2005).
+
+    Notes
+    -----
     Limits: a flow cytometer with logarithmic amplifiers spans four decades, 1 to 10,000; log10 lies in [0, 4]. Typical
     is 1.5: amplifiers are set so that unstained cells fill the first decade, and a signal begins in the second. Row
-    bound for the logarithm: R = 0.5 sqrt(11), half of what a row reaches with all proteins at the limit together. Raw
-    intensities are very skewed; R = 1 then, one protein at the limit.
+    bound for the logarithm: R = 0.5 sqrt(11), half of what a row reaches with all proteins at the limit together. For
+    raw intensities R = 1, one protein at the limit.
 
-    What the limits do to these public rows: no cell is clipped; 34 rows of 7,466 are scaled down with logarithms, by
+    Effect of the limits on these public rows: no cell is clipped; 34 rows of 7,466 are scaled down with logarithms, by
     at most 17 %, and 1 row without, by 10 %.
     """
 
@@ -80,7 +92,7 @@ class Sachs(PaperData):
 
     @classmethod
     def parse(cls, parts: Sequence[bytes]) -> Raw:
-        """Several files are taken as the parts of one table, such as the nine experiments as text."""
+        """Read the table; several files are taken as its parts, such as the nine experiments as text."""
         blocks = []
         for part in parts:
             rows = tables.lines(part)
@@ -98,24 +110,32 @@ class Sachs(PaperData):
         return Raw(values, None, tuple(SPELLINGS))
 
     def default_row_bound(self, seed: int) -> float:
+        """Return 0.5 sqrt(11) for logarithms, else 1."""
         return 0.5 * math.sqrt(11) if self.scale == "log10" else 1.0
 
     def arrange(self, raw: Raw) -> dict:
+        """Return the rows on the chosen scale with networks and limits."""
         values = np.log10(raw.values) if self.scale == "log10" else raw.values
         return {"X": values, "graphs": networks(), **facts(self.table)}
 
 
 @cache
 def networks() -> dict[str, np.ndarray]:
-    """The published networks as undirected graphs over the columns: name -> 11 x 11 bool."""
+    """Return the published networks as undirected graphs over the columns.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Name and graph, 11 x 11 bool, read-only.
+    """
     place = {name: k for k, name in enumerate(SPELLINGS)}
-    found = {name: np.zeros((11, 11), dtype=bool) for name in NAMES.values()}
+    graphs = {name: np.zeros((11, 11), dtype=bool) for name in NAMES.values()}
     with NETWORKS.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             i, j = place[line["source"]], place[line["target"]]
             for column, name in NAMES.items():
                 if line[column] == "1":
-                    found[name][i, j] = found[name][j, i] = True
-    for graph in found.values():
+                    graphs[name][i, j] = graphs[name][j, i] = True
+    for graph in graphs.values():
         graph.flags.writeable = False
-    return found
+    return graphs

@@ -1,6 +1,6 @@
-"""Small text tables of numbers, in any of the forms in which the papers' sets are handed round.
+"""Small text tables of numbers, in any of the forms in which the papers' sets are distributed.
 
-Every ``ValueError`` is one sentence that says what was found, where, and what the set has instead.
+Every ``ValueError`` is one sentence that says what is wrong, where, and what the set has instead.
 """
 
 from __future__ import annotations
@@ -23,7 +23,23 @@ Line = tuple[int, list[str]]  # its number in the file, its cells
 
 
 def unpacked(raw: bytes) -> bytes:
-    """The bytes of a gzip file, or the bytes themselves."""
+    """Return the bytes of a gzip file, or the bytes themselves.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file.
+
+    Returns
+    -------
+    bytes
+        At most MAX_BYTES.
+
+    Raises
+    ------
+    ValueError
+        For a damaged gzip file, and for one that unpacks to more than the limit.
+    """
     if raw[:2] != b"\x1f\x8b":
         return raw
     try:
@@ -37,7 +53,23 @@ def unpacked(raw: bytes) -> bytes:
 
 
 def lines(raw: bytes) -> list[Line]:
-    """Cells of every line that is not blank; split at commas, tabs, semicolons or spaces, as the first line has it."""
+    """Return the cells of every line that is not blank.
+
+    Parameters
+    ----------
+    raw : bytes
+        The file; lines are split at commas, tabs, semicolons or spaces, as the first line has it.
+
+    Returns
+    -------
+    list of tuple
+        (line number from 1, cells).
+
+    Raises
+    ------
+    ValueError
+        For an empty file, and for a quotation mark that is not closed.
+    """
     text = [(k, line.strip()) for k, line in enumerate(decode(unpacked(raw), "This file").splitlines(), 1)]
     text = [(k, line) for k, line in text if line]
     if not text:
@@ -51,7 +83,18 @@ def lines(raw: bytes) -> list[Line]:
 
 
 def number(cell: str) -> float | None:
-    """The finite number a cell holds, or None."""
+    """Return the finite number that a cell holds, or None.
+
+    Parameters
+    ----------
+    cell : str
+        The cell.
+
+    Returns
+    -------
+    float or None
+        The number.
+    """
     try:
         value = float(cell)
     except ValueError:
@@ -60,7 +103,27 @@ def number(cell: str) -> float | None:
 
 
 def numbers(rows: Sequence[Line], take: Sequence[int], wide: int) -> np.ndarray:
-    """The columns ``take`` of lines that must all have ``wide`` cells, as len(rows) x len(take) floats."""
+    """Return some columns of lines as numbers.
+
+    Parameters
+    ----------
+    rows : sequence of tuple
+        (line number, cells).
+    take : sequence of int
+        Positions of the columns.
+    wide : int
+        Number of cells that every line must have.
+
+    Returns
+    -------
+    ndarray of shape (len(rows), len(take))
+        The numbers.
+
+    Raises
+    ------
+    ValueError
+        For a line of another width, and for a cell that is no number.
+    """
     for at, cells in rows:
         if len(cells) != wide:
             raise ValueError(f"line {at:,} has {len(cells):,} cells, and {wide:,} were expected.")
@@ -74,23 +137,67 @@ def numbers(rows: Sequence[Line], take: Sequence[int], wide: int) -> np.ndarray:
     raise ValueError(f"line {at:,} has {quote(cell)} in column {j + 1:,}, where the set has a number.")
 
 
-def check_shape(found: tuple[int, ...], want: tuple[int, int], title: str) -> None:
-    """Rows and columns of what was found against those of the set; columns with the label, if the set has one."""
-    rows, columns = found
-    if found != want:
+def check_shape(shape: tuple[int, ...], want: tuple[int, int], title: str) -> None:
+    """Raise ValueError where a table has another shape than the set.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns of the table; columns with the label, if the set has one.
+    want : tuple of int
+        Those of the set.
+    title : str
+        Name of the set, for the message.
+
+    Raises
+    ------
+    ValueError
+        Where they differ.
+    """
+    rows, columns = shape
+    if shape != want:
         raise ValueError(
             f"this file has {rows:,} rows of {columns:,}, and the {title} set has {want[0]:,} of {want[1]:,}."
         )
 
 
 def header_of(rows: list[Line]) -> list[str] | None:
-    """Column names, where the first line is one of names rather than of values: then no cell of it is a number."""
+    """Return the column names, where the first line is one of names rather than of values.
+
+    Parameters
+    ----------
+    rows : list of tuple
+        (line number, cells).
+
+    Returns
+    -------
+    list of str or None
+        None where any cell of the first line is a number.
+    """
     first = rows[0][1]
     return None if any(number(cell) is not None for cell in first) else first
 
 
 def where(header: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> list[int]:
-    """The place of each wanted column in a header, by any of its spellings; capitals do not matter."""
+    """Return the position of each wanted column in a header, by any of its spellings; capitals do not matter.
+
+    Parameters
+    ----------
+    header : sequence of str
+        The column names.
+    wanted : mapping of str to sequence of str
+        For each column its other spellings.
+
+    Returns
+    -------
+    list of int
+        Positions, in the order of ``wanted``.
+
+    Raises
+    ------
+    ValueError
+        Where a column is missing.
+    """
     known = {name.lower(): k for k, name in enumerate(header)}
     places: list[int] = []
     absent: list[str] = []
@@ -107,22 +214,75 @@ def where(header: Sequence[str], wanted: Mapping[str, Sequence[str]]) -> list[in
 
 
 def check_counts(labels: np.ndarray, want: Mapping[Any, int], title: str) -> None:
-    """Number of rows per label against the set's own."""
-    found = dict(zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True))
-    if found != dict(want):
-        said = [", ".join(f"{v:,} {k}" for k, v in part.items()) for part in (found, want)]
-        raise ValueError(f"the labels are {said[0]}, and the {title} set has {said[1]}.")
+    """Raise ValueError where the number of rows per label is not that of the set.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        The labels.
+    want : mapping
+        Label and number of rows.
+    title : str
+        Name of the set, for the message.
+
+    Raises
+    ------
+    ValueError
+        Where they differ.
+    """
+    counts = dict(zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True))
+    if counts != dict(want):
+        texts = [", ".join(f"{v:,} {k}" for k, v in part.items()) for part in (counts, want)]
+        raise ValueError(f"the labels are {texts[0]}, and the {title} set has {texts[1]}.")
 
 
 def only(parts: Sequence[bytes], title: str) -> bytes:
-    """The one file of a set that is one file."""
+    """Return the one file of a set that is one file.
+
+    Parameters
+    ----------
+    parts : sequence of bytes
+        The files.
+    title : str
+        Name of the set, for the message.
+
+    Returns
+    -------
+    bytes
+        The file.
+
+    Raises
+    ------
+    ValueError
+        For several files.
+    """
     if len(parts) != 1:
         raise ValueError(f"{len(parts)} files were given, and the {title} set is one file.")
     return parts[0]
 
 
 def spelled(rows: Sequence[Line], at: int, words: Mapping[str, str]) -> np.ndarray:
-    """The label column: what each row says, by its spellings."""
+    """Return the label column, by the spellings of the labels.
+
+    Parameters
+    ----------
+    rows : sequence of tuple
+        (line number, cells).
+    at : int
+        Position of the column.
+    words : mapping of str to str
+        Spelling in lower case and label.
+
+    Returns
+    -------
+    ndarray of shape (len(rows),)
+        The labels.
+
+    Raises
+    ------
+    ValueError
+        For another label.
+    """
     strange = next(((k, cells[at]) for k, cells in rows if cells[at].lower() not in words), None)
     if strange is not None:
         raise ValueError(f"line {strange[0]:,} has the label {quote(strange[1])}; labels are {', '.join(words)}.")
@@ -130,6 +290,25 @@ def spelled(rows: Sequence[Line], at: int, words: Mapping[str, str]) -> np.ndarr
 
 
 def write_csv(columns: Sequence[str], values: np.ndarray, label: str, labels: Sequence | np.ndarray) -> bytes:
-    """A tidy CSV with the label as its last column; numbers are written so that they read back as they were."""
+    """Return a tidy CSV with the label as its last column.
+
+    Numbers are written so that they read back as they were.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of the columns.
+    values : ndarray of shape (n, d)
+        The numbers.
+    label : str
+        Name of the label's column.
+    labels : sequence
+        n labels.
+
+    Returns
+    -------
+    bytes
+        The file.
+    """
     body = [",".join([*map(repr, row), str(word)]) for row, word in zip(values.tolist(), labels, strict=True)]
     return ("\n".join([",".join([*columns, label]), *body]) + "\n").encode()

@@ -23,7 +23,13 @@ from privcov.data_sources.bundled import Bundled, Column
 class Wine(Bundled):
     """178 x 13, labels "class_0" to "class_2" (the grower).
 
-    What the public limits do to these public rows: one cell of 2,314 is clipped and no row scaled down.
+    Reference
+    ---------
+    Forina et al. (1988); UCI Machine Learning Repository; scikit-learn's copy.
+
+    Notes
+    -----
+    Effect of the public limits on these public rows: one cell of 2,314 is clipped and no row scaled down.
     """
 
     table: ClassVar = (
@@ -43,6 +49,7 @@ class Wine(Bundled):
     )
 
     def load(self) -> tuple[np.ndarray, np.ndarray]:
+        """Load scikit-learn's copy, with labels."""
         from sklearn.datasets import load_wine
 
         bunch = load_wine()

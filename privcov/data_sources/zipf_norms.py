@@ -1,4 +1,4 @@
-"""Rows with very unequal lengths: a few long rows decide the bound, most rows are short."""
+"""Rows of very unequal lengths: a few long rows decide the bound, most rows are short."""
 
 from __future__ import annotations
 
@@ -19,16 +19,35 @@ from privcov.parameters import parameter
     order=50,
     summary="One dominant direction, and row lengths in bins that halve; how many rows fall in which bin "
     "follows Zipf's law.",
-    reference="Paper 5, Section 6.1.",
+    reference="Dong et al. 2022, Section 6.1.",
 )
 @dataclass(frozen=True)
 class ZipfNorms(Source):
-    """X = Z U with Z n x d standard normal and U d x d uniform on (0, 1); column means are subtracted.
+    """X = Z U with Z n x d standard normal and U d x d uniform on (0, 1), rescaled; column means are subtracted.
 
-    Then rows are scaled to norm 2^(k - bins) for bin k = 1..bins, whose share is proportional to k^-skew.
+    Then rows are scaled to norm 2^(k - bins) for bin k = 1..bins, whose fraction of the rows is proportional to
+    k^-skew.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    d : int
+        Number of columns.
+    bins : int
+        Number of bins, from 1 to 40; with 1 all rows have norm 1.
+    skew : float
+        Skew, from 0 to 10; larger: more rows in the shortest bin.
+
+    Reference
+    ---------
+    Dong et al. 2022, Section 6.1.
+
+    Notes
+    -----
     Norms stay 1e-14 below 2^(k - bins), so R = 1 clips nothing, not even by rounding. There is no population
-    covariance: the target is the second moment of the sample, about the origin, which is taken as the public
-    mean (as in the paper, whose centring is part of the data generation).
+    covariance: the target is the second moment of the sample, about the origin, which is taken as the public mean (as
+    in the paper, whose centring is part of the data generation).
     """
 
     n: int = parameter(50_000, **ROWS)
@@ -44,9 +63,11 @@ class ZipfNorms(Source):
     )
 
     def default_row_bound(self, seed: int) -> float:
+        """Return 1."""
         return 1.0
 
     def make(self, rng: np.random.Generator, seed: int, row_bound: float) -> Dataset:
+        """Draw the rows."""
         rows = rng.standard_normal((self.n, self.d)) @ rng.random((self.d, self.d))
         if self.n > 1:
             rows -= rows.mean(axis=0)

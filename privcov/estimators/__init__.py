@@ -1,1 +1,1 @@
-"""One file per method: a measurement, a split of the guarantee, a chain of post-processing. Self-registering."""
+"""Methods, one file each: a measurement, a split of the guarantee and post-processing. Each registers itself."""

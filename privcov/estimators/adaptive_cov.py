@@ -1,4 +1,4 @@
-"""AdaptiveCov: find privately how short rows may be clipped, then release under the smaller bound."""
+"""AdaptiveCov: find a clipping norm for the rows privately, then release under the smaller bound."""
 
 from __future__ import annotations
 
@@ -30,25 +30,62 @@ from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_box
 from privcov.privacy import BudgetShare, Event, Guarantee, PureDP
 
-# Eighths of the guarantee. With a private radius those of Algorithm 2; without, those of the authors' experiments.
+# Eighths of the guarantee: with a private radius as in Algorithm 2, without as in the authors' experiments.
 WITH_RADIUS = {"radius": 1, "trace": 1, "threshold": 2, "matrix": 4}
 WITHOUT_RADIUS = {"trace": 1, "threshold": 1, "matrix": 6}
 
 
 def shares_of(guarantee: Guarantee, radius: str) -> dict[str, BudgetShare]:
-    """Named shares of the whole guarantee; "matrix" is opened again when SeparateCov takes over."""
+    """Return the named shares of the whole guarantee.
+
+    Parameters
+    ----------
+    guarantee : Guarantee
+        The guarantee to split. An approximate one is first turned into the largest rho whose tight conversion stays
+        within it.
+    radius : {"public", "private"}
+        Whether a radius is measured as well.
+
+    Returns
+    -------
+    dict of str to BudgetShare
+        "radius" (private only), "trace", "threshold" and "matrix", in eighths: 1, 1, 2 and 4 with a private radius,
+        else 1, 1 and 6. "matrix" is split again where SeparateCov takes over.
+
+    Reference
+    ---------
+    Dong et al. 2022, Algorithm 2 (private radius); the code of its experiments (public radius).
+    """
     return accounting.split_mixed(guarantee, **(WITH_RADIUS if radius == "private" else WITHOUT_RADIUS))
 
 
 @dataclass(frozen=True)
 class ExpectedNoise:
-    """Error that noise will cause after clipping at tau (a share of the radius), from public and released numbers.
+    """Error that the noise will cause after clipping at tau, from public and released numbers.
 
-    gauss:    tau^2 times the Frobenius norm of the noise matrix.
-    separate: tau^2 (2 sqrt(trace/tau^2 ||E||) + norm of the eigenvalue noise), E the matrix noise of half the share.
-    discount: what the first term of ``separate`` is divided by.
-    corner:   s^2 when the mean is measured too: the trace then includes the anchor.
-    capped:   rows clipped at tau have trace at most tau^2, which the paper does not use.
+    tau is a fraction of the radius.
+
+    Attributes
+    ----------
+    frobenius : float
+        Frobenius norm of the noise matrix under the whole share.
+    spectral : float
+        Spectral norm of the noise matrix E of half the share.
+    vector : float
+        Norm of the noise on the eigenvalues.
+    trace : float
+        Released bound on the trace of the second moment.
+    discount : float
+        What the first term of `separate` is divided by.
+    corner : float
+        ``s^2`` where the mean is measured too, because the trace then includes the anchor; else 0.
+    capped : bool
+        Whether the fact is used that rows clipped at tau have trace at most ``tau^2``. The paper does not use it.
+
+    Notes
+    -----
+    `gauss` is ``tau^2`` times the Frobenius norm of the noise matrix. `separate` is
+    ``tau^2 (2 sqrt(trace/tau^2 ||E||) + norm of the eigenvalue noise)``.
     """
 
     frobenius: float
@@ -60,17 +97,17 @@ class ExpectedNoise:
     capped: bool
 
     def gauss(self, tau: float | np.ndarray) -> np.ndarray:
-        """Expected Frobenius error of the matrix with noise on every entry, after clipping at tau."""
+        """Return the expected Frobenius error of the matrix with noise on every entry, after clipping at tau."""
         return np.square(tau) * self.frobenius
 
     def separate(self, tau: float | np.ndarray) -> np.ndarray:
-        """Expected Frobenius error of separately measured eigenvalues and vectors, after clipping at tau."""
-        share = self.trace / np.square(tau)
-        share = (np.minimum(share, 1.0) if self.capped else share) + self.corner
-        return np.square(tau) * (2 * np.sqrt(share * self.spectral) / self.discount + self.vector)
+        """Return the expected Frobenius error of separately measured eigenvalues and vectors, after clipping at tau."""
+        fraction = self.trace / np.square(tau)
+        fraction = (np.minimum(fraction, 1.0) if self.capped else fraction) + self.corner
+        return np.square(tau) * (2 * np.sqrt(fraction * self.spectral) / self.discount + self.vector)
 
     def smaller(self, tau: float | np.ndarray) -> np.ndarray:
-        """The smaller of the two, which AdaptiveCov weighs against the bias of clipping."""
+        """Return the smaller of the two errors, which AdaptiveCov compares with the bias of clipping."""
         return np.minimum(self.gauss(tau), self.separate(tau))
 
 
@@ -89,7 +126,7 @@ class ExpectedNoise:
     r"\mathrm{Bias}(\tau)\approx\mathrm{Noise}(\tau)",
     avoid="When all rows have about the same norm, or the bound is already tight: the search then costs a quarter of "
     "the guarantee and finds nothing to gain.",
-    reference="Dong, Liang and Yi (2022): paper 5, Algorithm 2 and Theorem 3; private radius after Dong and Yi (2021).",
+    reference="Dong et al. 2022, Algorithm 2 and Theorem 3; private radius after Dong and Yi (2021).",
     differs="Simulated noise norms instead of loose bounds, less noisy shapes, spectrum clipped to [0, tau^2], a grid "
     "of 40 halvings, everything measured in units of the private radius, the trace capped at tau^2, and "
     "SeparateCov's bound divided by 6 in the choice, as in the authors' experiments.",
@@ -101,9 +138,34 @@ class ExpectedNoise:
 )
 @dataclass(frozen=True)
 class AdaptiveCov(Method):
-    """Guarantee: as asked, replace-one with public n; proofs in measurements/{sparse_vector,trace,moment}.py.
+    """Clipping at a privately chosen norm, then Gaussian noise or SeparateCov, whichever is expected to err less.
 
     Every clip happens inside a measurement. Radius and threshold are powers of two, so scaling by them is exact.
+
+    Parameters
+    ----------
+    radius : {"public", "private"}
+        "public" uses the row bound R. "private" first finds a smaller one.
+    constants : {"monte-carlo", "closed-form"}
+        Norms of the noise: simulated quantiles, or the printed bounds.
+    discount : float
+        Divisor of SeparateCov's bound in the choice between the two, from 1 to 20.
+    beta : float
+        Failure probability of the bounds that steer the search, from 0.001 to 0.5.
+
+    Guarantee
+    ---------
+    As asked, replace-one with public n. The proofs are in measurements/sparse_vector.py, measurements/trace.py and
+    measurements/moment.py.
+
+    Spends
+    ------
+    The whole guarantee, in eighths. With a private radius: radius 1, trace 1, threshold 2, matrix 4. With a public
+    radius: trace 1, threshold 1, matrix 6. SeparateCov halves the share of the matrix.
+
+    Reference
+    ---------
+    Dong et al. 2022, Algorithm 2 and Theorem 3; private radius after Dong and Yi (2021).
     """
 
     radius: str = parameter(
@@ -139,6 +201,7 @@ class AdaptiveCov(Method):
     )
 
     def run(self, ask: MethodInput) -> Outcome:
+        """Choose the clipping norm, then release the matrix under it."""
         published_guard(ask, self.card)
         shares = shares_of(ask.guarantee, self.radius)
         dataset, steps, radius = ask.dataset, [], 1.0
@@ -147,10 +210,10 @@ class AdaptiveCov(Method):
             radius, event = measure_radius(dataset, shares["radius"], miss=self.beta / 4, rng=ask.rng)
             steps.append(event)
             dataset = dataset.with_row_bound(radius * dataset.row_bound)
-        noisy, scale, event = measure_trace(dataset, shares["trace"], rng=ask.rng)
+        noisy_trace, scale, event = measure_trace(dataset, shares["trace"], rng=ask.rng)
         steps.append(_in_units_of_r(event, radius))
         offset = np.log(4 / self.beta) if isinstance(shares["trace"], PureDP) else np.sqrt(2 * np.log(8 / self.beta))
-        trace = float(np.clip(noisy + scale * offset, 0.0, 1.0))
+        trace = float(np.clip(noisy_trace + scale * offset, 0.0, 1.0))
         noise = self._expect(ask, dataset, shares["matrix"], trace)
         tau, event = measure_threshold(dataset, noise.smaller, shares["threshold"], rng=ask.rng)
         steps.append(event)
@@ -162,9 +225,11 @@ class AdaptiveCov(Method):
         else:
             kind = "SeparateCov"
             halves = accounting.split(shares["matrix"], values=1, vectors=1)
-            found, measured = measure_both(clipped, halves, centre=ask.centre, calibration=ask.calibration, rng=ask.rng)
-            steps.append(_in_units_of_r(found.event, size))
-            values = found.values
+            spectrum, measured = measure_both(
+                clipped, halves, centre=ask.centre, calibration=ask.calibration, rng=ask.rng
+            )
+            steps.append(_in_units_of_r(spectrum.event, size))
+            values = spectrum.values
             values = values if ask.calibration == PUBLISHED else tidy(values, eigenvalues.top(joint))
             matrix = assemble(values, eigenvectors(measured.matrix, "eigh"))
         moments = unpack(matrix, centre=ask.centre, row_bound=clipped.row_bound)
@@ -178,7 +243,7 @@ class AdaptiveCov(Method):
         return Outcome(raw, moments, notes=notes, steps=tuple(e for e in steps if e is not None))
 
     def _whole(self, ask: MethodInput, clipped: Dataset, share: BudgetShare) -> tuple[Measured, np.ndarray]:
-        """ClipGaussCov (Laplace under pure DP) in the unit ball of the clipping norm."""
+        """Measure by ClipGaussCov (Laplace under pure DP) in the unit ball of the clipping norm."""
         published = ask.calibration == PUBLISHED
         shape = matrix_shape(share, ask.calibration)
         share = published_share(share, clipped.d, ask.centre == "joint") if published else share
@@ -189,6 +254,7 @@ class AdaptiveCov(Method):
         return measured, clip_box(measured.matrix, eigenvalues.top(ask.centre == "joint"))
 
     def _expect(self, ask: MethodInput, dataset: Dataset, share: BudgetShare, trace: float) -> ExpectedNoise:
+        """Return the errors to expect from the two ways of measuring the matrix."""
         published = ask.calibration == PUBLISHED
         joint, d, n = ask.centre == "joint", dataset.d, dataset.n
         size, shape = d + joint, matrix_shape(share, ask.calibration)
@@ -214,20 +280,21 @@ class AdaptiveCov(Method):
 
 
 def _matrix_scale(share: BudgetShare, d: int, n: int, shape: str, joint: bool) -> float:
+    """Return the noise scale of the matrix under a share."""
     norm = {"laplace": "l1", "upper-triangle": "triangle"}.get(shape, "l2")
     calibrate = accounting.laplace_scale if shape == "laplace" else accounting.gaussian_scale
     return calibrate(share, sensitivity(d, n, norm=norm, n_anchors=joint))
 
 
 def _in_units_of_r(event: Event | None, size: float) -> Event | None:
-    """An event of rows clipped at ``size`` R, in units of R. size is a power of two: exact."""
+    """Return an event of rows clipped at ``size`` R in units of R; exact, because size is a power of two."""
     if event is None:
         return None
     return dataclasses.replace(event, sensitivity=event.sensitivity * size**2, scale=event.scale * size**2)
 
 
 def _measured_in_units_of_r(measured: Measured, size: float, dataset: Dataset) -> Measured:
-    """The matrix of (u, size s): second moment in units of R^2, anchor size s."""
+    """Return the measured matrix of (u, size s): second moment in units of R^2, anchor size s."""
     return dataclasses.replace(
         measured,
         matrix=measured.matrix * size**2,

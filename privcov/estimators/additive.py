@@ -1,4 +1,4 @@
-"""Noise on the moment matrix once, then a repair of its spectrum; and the plainest of these methods, Gaussian noise."""
+"""Noise on the moment matrix, added once, then a repair of its spectrum; with Gaussian noise as the simplest case."""
 
 from __future__ import annotations
 
@@ -23,7 +23,21 @@ REPAIR_HELP = (
 
 
 def repair(measured: Measured, how: str) -> np.ndarray:
-    """The measured matrix (unit-ball units) after a spectrum repair; "none" returns it unchanged."""
+    """Return the measured matrix after a repair of its spectrum.
+
+    Parameters
+    ----------
+    measured : Measured
+        The noisy moment.
+    how : {"none", "psd", "box", "shrink"}
+        "none" returns the matrix unchanged; "psd" sets negative eigenvalues to zero; "box" also caps them at their
+        public bound; "shrink" pulls them in by what the known noise pushed them out.
+
+    Returns
+    -------
+    ndarray
+        Matrix of the measured shape, in unit-ball units.
+    """
     if how == "none":
         return measured.matrix
     if how == "psd":
@@ -37,12 +51,18 @@ def repair(measured: Measured, how: str) -> np.ndarray:
 
 
 class AdditiveCov(Mechanical):
-    """Noise on the moment matrix, then a repair of its spectrum."""
+    """Base of the methods that add noise to the moment matrix and then repair its spectrum.
+
+    Attributes
+    ----------
+    repair : {"none", "psd", "box", "shrink"}
+        Repair of the spectrum; a field of the subclasses.
+    """
 
     repair: str
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """The repaired matrix."""
+        """Return the moments of the repaired matrix."""
         how, notes = self.repair, ()
         if ask.calibration == "as-published-5" and how != "box":
             how, notes = "box", ("Eigenvalues clipped to [0, R^2], as the code of paper 5 does, whatever the repair.",)
@@ -69,23 +89,44 @@ class AdditiveCov(Mechanical):
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathcal N(0,\sigma^2),\quad \sigma=\frac{\sqrt2\,R^2}{n\,\mu}",
     avoid="When d is large against n epsilon: the noise then fills the whole spectrum, and auto-cov does "
     "better with the same noise.",
-    reference="Dwork, Talwar, Thakurta and Zhang (2014); papers 1-5, among them paper 5, Section 3.1.",
+    reference="Dwork, Talwar, Thakurta and Zhang (2014); all five papers, among them Dong et al. 2022, Section 3.1.",
     differs="Exact calibration for every epsilon instead of sqrt(2 ln(1.25/delta))/epsilon, and sensitivity "
-    "sqrt(2)/n (replace one row) where papers 1 and 3 use 1/n.",
+    "sqrt(2)/n (replace one row) where Wang, Xu & He 2019 and Wang et al. 2018 use 1/n.",
     calibrations={
         "sound": SOUND,
-        "as-published-1": "paper 1: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the classical constant with "
-        "sensitivity 1/n, which misses a factor sqrt(2) when a row is replaced",
-        "as-published-3": "paper 3: the same scale as paper 1",
-        "as-published-4": "paper 4: sigma = sqrt(4 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with the "
-        "classical constant",
-        "as-published-5": "paper 5: sigma = R^2/(sqrt(rho) n), zCDP only; it is the right scale. Eigenvalues are "
-        "clipped to [0, R^2]",
+        "as-published-1": "Wang, Xu & He 2019: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the classical constant "
+        "with sensitivity 1/n, which misses a factor sqrt(2) when a row is replaced",
+        "as-published-3": "Wang et al. 2018: the same scale as Wang, Xu & He 2019",
+        "as-published-4": "Mathematics 2023: sigma = sqrt(4 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity "
+        "with the classical constant",
+        "as-published-5": "Dong et al. 2022: sigma = R^2/(sqrt(rho) n), zCDP only; it is the right scale. Eigenvalues "
+        "are clipped to [0, R^2]",
     },
 )
 @dataclass(frozen=True)
 class GaussianCov(AdditiveCov):
-    """Guarantee: as asked, replace-one with public n; sensitivity and proof in measurements/moment.py."""
+    """Gaussian noise on the moment matrix.
+
+    Parameters
+    ----------
+    shape : {"upper-triangle", "isotropic", "free-trace"}
+        Shape of the noise. The papers print "upper-triangle"; the other two are less noise for the same guarantee.
+    repair : {"none", "psd", "box", "shrink"}
+        Repair of the spectrum.
+
+    Guarantee
+    ---------
+    As asked, replace-one with public n; sensitivity and proof, also for the other neighbouring relations, are in
+    measurements/moment.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Dwork, Talwar, Thakurta and Zhang (2014); all five papers, among them Dong et al. 2022, Section 3.1.
+    """
 
     shape: str = parameter(
         "upper-triangle",

@@ -1,4 +1,4 @@
-"""The method to take when nothing else is known: least noise for the guarantee, then shrinkage that knows the noise."""
+"""The default covariance method: the least noise for the guarantee, then shrinkage fitted to the known noise."""
 
 from __future__ import annotations
 
@@ -50,11 +50,26 @@ SEARCH_OFF = "Clip search: off, so there is one measurement."
 )
 @dataclass(frozen=True)
 class AutoCov(Method):
-    """Guarantee: as asked; proofs in measurements/moment.py, noise.py and norm_histogram.py.
+    """The least noise for the guarantee, then eigenvalue shrinkage.
 
-    clip_search "auto" spends CLIP_SHARE of the guarantee on a noisy histogram of row norms and may lower the row bound,
-    which helps where the longest rows are much longer than most; it spends nothing where d is too small for it to pay.
-    "off" makes one measurement only, as private rows need.
+    Parameters
+    ----------
+    clip_search : {"auto", "off"}
+        "auto" spends CLIP_SHARE of the guarantee on a noisy histogram of row norms and may lower the row bound, which
+        helps where the longest rows are much longer than most. It spends nothing where d is too small for it to pay.
+        "off" makes one measurement only, as private rows need.
+
+    Guarantee
+    ---------
+    As asked; the proofs are in measurements/moment.py, noise.py and norm_histogram.py.
+
+    Spends
+    ------
+    The whole guarantee: in one measurement, or 2 % on the histogram of norms and the rest on the matrix.
+
+    Reference
+    ---------
+    Own combination; shrinkage after Bun, Allez, Bouchaud and Potters (2016).
     """
 
     clip_search: str = parameter(
@@ -67,13 +82,19 @@ class AutoCov(Method):
     mechanism = LeastNoise()
 
     def request(self, ask: MethodInput) -> Request:
-        """One measurement, without a clip search."""
+        """Return the one measurement without a clip search.
+
+        Raises
+        ------
+        OtherSteps
+            With a clip search, which looks at the norms of the rows first.
+        """
         if self.clip_search != "off":
             raise OtherSteps("A clip search looks at the norms of the rows first.")
         return self.mechanism.request(ask)
 
     def run(self, ask: MethodInput) -> Outcome:
-        """Maybe look for a smaller row bound, then measure once, and finish."""
+        """Look for a smaller row bound where that pays, then measure once and finish."""
         wanted, dataset, note, steps = self.mechanism.request(ask), ask.dataset, SEARCH_OFF, ()
         if self.clip_search == "auto" and not isinstance(ask.guarantee, NoPrivacy):
             parts = accounting.split(ask.guarantee, norms=CLIP_SHARE, matrix=1 - CLIP_SHARE)
@@ -84,11 +105,11 @@ class AutoCov(Method):
                 steps = (event,)
             else:
                 note = f"Clip search: none, because with d = {ask.d} columns it could not pay for itself."
-        found = self.finish(ask, wanted.carried_out(dataclasses.replace(ask, rows=dataset)))
-        return dataclasses.replace(found, steps=steps, notes=(found.notes[0], note))
+        outcome = self.finish(ask, wanted.carried_out(dataclasses.replace(ask, rows=dataset)))
+        return dataclasses.replace(outcome, steps=steps, notes=(outcome.notes[0], note))
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """The matrix with its eigenvalues shrunk."""
+        """Return the moments of the matrix with its eigenvalues shrunk."""
         if measured.distribution.shape in ("free-trace", "isotropic"):
             matrix = denoise(measured.matrix, measured.distribution.off_diagonal_std)
         else:
@@ -100,19 +121,63 @@ class AutoCov(Method):
 
 
 def affordable_rows(share: BudgetShare, d: int) -> float:
-    """How many rows may lose all of a squared norm before it costs more than the noise of the matrix, halved by the
-    shrinkage, that a smaller bound saves. Public: n and the rows do not enter."""
+    """Return how many rows may lose all of a squared norm before it costs more than a smaller bound saves.
+
+    What is saved is noise of the matrix, halved by the shrinkage. n and the rows do not enter, so the number is public.
+
+    Parameters
+    ----------
+    share : BudgetShare
+        The share for the matrix.
+    d : int
+        Number of columns.
+
+    Returns
+    -------
+    float
+        A number of rows, above 0.
+    """
     if isinstance(share, PureDP):  # the Frobenius norm of Wishart-difference noise is about sqrt(2) (d + 1) sqrt(d) C n
         return math.sqrt(2) * (d + 1) * math.sqrt(d) / share.epsilon / 2
     return accounting.gaussian_scale(share, math.sqrt(2)) * math.sqrt(d * (d + 1)) / 2 / 2
 
 
 def search_clip(ask: MethodInput, share: BudgetShare, affordable: float) -> tuple[Dataset, str, Event]:
-    """(data set under the chosen row bound, note, event).
+    """Choose a row bound from a noisy histogram of the row norms.
 
     Halving the bound from e to e/2 saves (e^2 - e^2/4) times the noise and costs at most (e^2 - e^2/4) / n for every
-    row longer than e/2. So the bound is halved while the number of such rows, plus two deviations of its noise, stays
-    below what is affordable.
+    row longer than e/2. So the bound is halved while the number of such rows, plus two standard deviations of its
+    noise, stays below what is affordable.
+
+    Parameters
+    ----------
+    ask : MethodInput
+        The input of the run.
+    share : BudgetShare
+        The share for the histogram.
+    affordable : float
+        Number of rows from `affordable_rows`.
+
+    Returns
+    -------
+    dataset : Dataset
+        The data set under the chosen row bound.
+    note : str
+        What was done, for the notes of the release.
+    event : Event
+        The measurement of the norms.
+
+    Guarantee
+    ---------
+    The share, under the neighbouring relation of ``ask``; the proof is in measurements/norm_histogram.py.
+
+    Spends
+    ------
+    The whole share that is given.
+
+    Reference
+    ---------
+    Own construction.
     """
     dataset = ask.dataset
     counts, std, event = measure_norms(dataset, share, rng=ask.rng, name="norms", relation=ask.relation)
@@ -120,5 +185,5 @@ def search_clip(ask: MethodInput, share: BudgetShare, affordable: float) -> tupl
     too_many = np.flatnonzero(longer >= affordable)
     halvings = int(too_many[0]) if len(too_many) else len(counts)
     chosen = dataset.with_row_bound(dataset.row_bound * 2.0**-halvings)
-    told = f"lowered the row bound from {dataset.row_bound:.4g} to" if halvings else "kept the row bound"
-    return chosen, f"Clip search: {told} {chosen.row_bound:.4g}.", event
+    action = f"lowered the row bound from {dataset.row_bound:.4g} to" if halvings else "kept the row bound"
+    return chosen, f"Clip search: {action} {chosen.row_bound:.4g}.", event

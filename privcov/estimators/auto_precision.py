@@ -1,4 +1,4 @@
-"""The precision method to take when nothing else is known: least noise for the guarantee, a lambda that knows it.
+"""The default precision method: the least noise for the guarantee, and a lambda chosen with the known noise.
 
 Shrinking the eigenvalues first, as auto-cov does, was measured and left out: it raised the smallest error of the
 precision that any lambda reaches (AR(2), d = 20 and 100), though not the number of true edges under every rule.
@@ -36,6 +36,30 @@ from privcov.privacy import RELATIONS
 )
 @dataclass(frozen=True)
 class AutoPrecision(Glasso):
-    """Guarantee: as asked; one measurement (measurements/moment.py), everything after it is post-processing."""
+    """The least noise for the guarantee, then a graphical lasso.
+
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Rule for lambda under tuning "released".
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed".
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Repair of the spectrum before the lasso.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+
+    Guarantee
+    ---------
+    As asked; one measurement, whose proof is in measurements/moment.py. Everything after it is post-processing.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Own combination; extended BIC after Foygel and Drton (2010), fission after Oliveira, Lei and Tibshirani (2021).
+    """
 
     mechanism = LeastNoise()

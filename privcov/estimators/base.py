@@ -1,4 +1,4 @@
-"""What every method has: a card, checked parameters, and one answer to "what would you measure?"."""
+"""What every method has: a card, checked parameters, and the measurement that it requests."""
 
 from __future__ import annotations
 
@@ -23,22 +23,53 @@ ALL_KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP)
 
 @dataclass(frozen=True)
 class MethodCard:
-    """What the gallery, the select box and the contract tests know about a method.
+    """Description of a method for the gallery, the select box and the contract tests.
 
-    target:       "covariance" or "precision".
-    guarantees:   the kinds of guarantee it can give.
-    trust:        "central" (a trusted curator holds the rows) or "local".
-    standing:     "proved" (sensitivity and calibration proved here), "reference" (a trivial answer),
-                  "historical" (kept for comparison).
-    calibrations: name -> what it means. Other than "sound" they reproduce a paper, and the release then says what it
-                  really gives beside what the paper claims. A method that has no sound form lists no "sound";
-                  see `default_calibration`.
-    relations:    keys of the neighbouring relations it is calibrated for.
-    tunings:      which of "fixed", "released", "raw-cv" it offers, its default first.
-    centres:      what may be measured beside the second moment; with "classes" also counts and means of labelled
-                  classes (`privcov.measurements.moment.ALL_CENTRES`).
-    for_private:  settings with which it makes one measurement only; private rows allow no others.
-    version:      rises whenever its numbers change.
+    Attributes
+    ----------
+    key : str
+        Unique key, as in ``privcov.release(key, ...)``.
+    label : str
+        Name on the pages.
+    target : {"covariance", "precision"}
+        What the method estimates.
+    family : str
+        Group in the gallery.
+    guarantees : tuple of type
+        The kinds of guarantee that it can give.
+    standing : {"proved", "reference", "historical"}
+        "proved": sensitivity and calibration are proved here. "reference": a trivial answer. "historical": kept for
+        comparison.
+    summary : str
+        What it does, in a sentence or two.
+    formula : str
+        The estimator, in LaTeX.
+    avoid : str
+        When not to use it.
+    reference : str
+        Source.
+    differs : str
+        Where it differs from the source.
+    trust : {"central", "local"}
+        "central": a trusted curator holds the rows.
+    calibrations : mapping of str to str
+        Name and meaning. Other than "sound" they reproduce a paper, and the release then states the actual guarantee
+        with the claimed one. A method that has no sound form lists no "sound"; see `default_calibration`.
+    tunings : tuple of str
+        Which of "fixed", "released" and "raw-cv" it offers, its default first.
+    relations : tuple of str
+        Keys of the neighbouring relations that it is calibrated for.
+    centres : tuple of str
+        What may be measured with the second moment; with "classes" also counts and means of labelled classes
+        (`privcov.measurements.moment.ALL_CENTRES`).
+    for_private : mapping of str to object
+        Settings with which it makes one measurement only; private rows allow no others.
+    version : int
+        Rises whenever its numbers change.
+    order : int
+        Place in lists.
+    cls : type
+        The registered class.
     """
 
     key: str
@@ -66,16 +97,16 @@ class MethodCard:
 
     @property
     def parameters(self) -> tuple[Spec, ...]:
-        """Its settings, in the order of the form."""
+        """The settings of the method, in the order of the form."""
         return specs(self.cls)
 
     @property
     def default_calibration(self) -> str:
-        """The sound one, or the first published one of a method that has no sound form."""
+        """The sound calibration, or the first published one of a method that has no sound form."""
         return "sound" if "sound" in self.calibrations else next(iter(self.calibrations))
 
     def refuses(self, kind: str) -> str:
-        """Why this method cannot give a guarantee of this kind, or "" when it can."""
+        """Return why this method cannot give a guarantee of this kind, or "" where it can."""
         if KINDS[kind] in (*self.guarantees, NoPrivacy):
             return ""
         gives = " or ".join(g.name for g in self.guarantees)
@@ -84,10 +115,18 @@ class MethodCard:
 
 @dataclass(frozen=True)
 class Request:
-    """What a method wants measured: the moment matrix, once. Public facts alone decide it.
+    """Request for one measurement of the moment matrix, decided by public facts alone.
 
-    share: of the guarantee. centre and shape: see `privcov.measurements.moment.measure_moment`. name: of the share, in
-    the event.
+    Parameters
+    ----------
+    share : BudgetShare
+        Share of the guarantee.
+    centre : str
+        See `privcov.measurements.moment.measure_moment`.
+    shape : str
+        Shape of the noise, see there.
+    name : str
+        Name of the share, in the event.
     """
 
     share: BudgetShare
@@ -96,7 +135,30 @@ class Request:
     name: str = "matrix"
 
     def carried_out(self, ask: MethodInput) -> Measured:
-        """The measurement, on rows that may be looked at."""
+        """Measure what is requested, on rows that are not private.
+
+        Parameters
+        ----------
+        ask : MethodInput
+            The input, with its rows.
+
+        Returns
+        -------
+        Measured
+            The noisy moment.
+
+        Guarantee
+        ---------
+        The share, under the neighbouring relation of ``ask``; the proof is in measurements/moment.py.
+
+        Spends
+        ------
+        The whole share.
+
+        Reference
+        ---------
+        See `privcov.measurements.moment.measure_moment`.
+        """
         return measure_moment(
             ask.dataset,
             self.share,
@@ -109,19 +171,35 @@ class Request:
 
 
 class OtherSteps(TypeError):
-    """A method wants more of the rows than one measurement of the moment matrix."""
+    """Raised where a method needs more of the rows than one measurement of the moment matrix."""
 
 
 class NothingMeasured(ValueError):
-    """A method reads no rows."""
+    """Raised where a method reads no rows."""
 
 
 @dataclass(frozen=True)
 class MethodInput:
-    """What a method is given. ``rng`` is the noise stream; ``guarantee`` is still unopened.
+    """Input of a method.
 
-    facts: n, d, columns, units and classes. relation: key of the neighbouring relation. calibration: "sound" or one of
-    the card's published ones. rows: None where they are private, and a method may only say what it wants measured.
+    Parameters
+    ----------
+    facts : PublicFacts
+        n, d, columns, units and classes.
+    guarantee : Guarantee
+        The guarantee, not yet split.
+    centre : {"none", "zero", "joint", "classes"}
+        What is measured with the second moment.
+    tuning : {"released", "fixed", "raw-cv"}
+        How a tuning parameter is chosen.
+    rng : Generator
+        Stream of the noise.
+    calibration : str
+        "sound" or one of the card's published calibrations.
+    relation : str
+        Key of the neighbouring relation.
+    rows : Dataset or None
+        None where the rows are private; the method may then only state its request.
     """
 
     facts: PublicFacts
@@ -144,7 +222,7 @@ class MethodInput:
         calibration: str = "sound",
         relation: str = "replace-one",
     ) -> MethodInput:
-        """The input of a run on rows that may be looked at."""
+        """Return the input of a run on rows that are not private."""
         classes = class_list(dataset) if centre == CLASSES else ()
         facts = PublicFacts(dataset.columns, dataset.units, dataset.n, classes)
         return cls(facts, guarantee, centre, tuning, rng, calibration, relation, dataset)
@@ -156,19 +234,19 @@ class MethodInput:
 
     @property
     def n(self) -> int:
-        """Number of rows, for what is calibrated for a public one."""
+        """Number of rows, for what is calibrated for a public one; raises OtherSteps where it is not public."""
         if self.facts.n is None:
             raise OtherSteps("The number of rows is not public.")
         return self.facts.n
 
     @property
     def n_anchors(self) -> int:
-        """How many anchored rows the joint moment has: 0 for "none" and "zero", 1 for "joint", one per class."""
+        """Number of anchored rows of the joint moment: 0 for "none" and "zero", 1 for "joint", one per class."""
         return len(self.facts.classes) if self.centre == CLASSES else int(self.centre == "joint")
 
     @property
     def dataset(self) -> Dataset:
-        """The rows, for a method that looks at them in steps of its own."""
+        """The rows, for a method with measurements of its own; raises OtherSteps where they are private."""
         if self.rows is None:
             raise OtherSteps("Private rows are measured once, by the exact measurement, and never handed to a method.")
         return self.rows
@@ -176,12 +254,24 @@ class MethodInput:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A method's answer in working units, before the Release turns it into the data's units.
+    """Result of a method in working units, before the release turns it into the data's units.
 
-    measured: the noisy matrix that everything else was made from, or None where there is no such single matrix.
-    steps:    events beside that of ``measured``, in the order in which they touched the rows.
-    count:    noisy number of rows, where n is not public.
-    notes: sentences made from public facts and released numbers only.
+    Attributes
+    ----------
+    measured : Measured or None
+        The noisy matrix that everything else was computed from; None where there is no such single matrix.
+    moments : Moments
+        Second moment, mean and covariance.
+    precision : ndarray of shape (d, d) or None
+        The precision matrix, of a precision method.
+    path : tuple of Fit or None
+        The lambda path, of a graphical lasso.
+    notes : tuple of str
+        Sentences computed from public facts and released numbers only.
+    steps : tuple of Event
+        Events other than that of ``measured``, in the order in which they touched the rows.
+    count : float or None
+        Noisy number of rows, where n is not public.
     """
 
     measured: Measured | None
@@ -200,44 +290,118 @@ class Outcome:
 
 
 class Method(Checked):
-    """Base of all methods. Subclasses are frozen dataclasses whose fields are `parameter`s."""
+    """Base of all methods. Subclasses are frozen dataclasses whose fields are declared with `parameter`.
+
+    Attributes
+    ----------
+    card : MethodCard
+        Set by the registration.
+    """
 
     card: MethodCard
 
     def run(self, ask: MethodInput) -> Outcome:
-        """Measure under ``ask.guarantee``, opened once, and post-process. Raises ValueError for what it cannot do."""
+        """Measure under ``ask.guarantee``, which is split once, and post-process.
+
+        Parameters
+        ----------
+        ask : MethodInput
+            The input, with its rows.
+
+        Returns
+        -------
+        Outcome
+            The result and the events.
+
+        Raises
+        ------
+        ValueError
+            For what the method cannot do.
+
+        Guarantee
+        ---------
+        ``ask.guarantee`` under ``ask.relation``, where ``ask.calibration`` is "sound" and the tuning is not "raw-cv".
+
+        Spends
+        ------
+        At most the whole guarantee.
+
+        Reference
+        ---------
+        See the class of the method.
+        """
         raise NotImplementedError
 
     def request(self, ask: MethodInput) -> Request:
-        """The one measurement of the moment matrix that this method needs, before a row is read.
+        """Return the one measurement of the moment matrix that this method needs, before a row is read.
 
-        Raises OtherSteps where it needs other looks at the rows, NothingMeasured where it needs none.
+        Parameters
+        ----------
+        ask : MethodInput
+            The input; its rows are not used.
+
+        Returns
+        -------
+        Request
+            What to measure.
+
+        Raises
+        ------
+        OtherSteps
+            Where the method measures the rows in other steps.
+        NothingMeasured
+            Where it measures nothing.
         """
         raise OtherSteps(f"{self.card.label} looks at the rows in other steps than one measurement of the moments.")
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """The answer, from what was measured for `request`: post-processing, so it costs nothing."""
+        """Compute the result from what was measured for `request`.
+
+        Parameters
+        ----------
+        ask : MethodInput
+            The input; its rows are used under tuning "raw-cv" only.
+        measured : Measured
+            The noisy moment.
+
+        Returns
+        -------
+        Outcome
+            The result.
+
+        Raises
+        ------
+        OtherSteps
+            Where the method does not work from one measurement.
+
+        Spends
+        ------
+        Nothing: it is post-processing (except under tuning "raw-cv", which has no guarantee).
+        """
         raise OtherSteps(f"{self.card.label} does not work from one measurement of the moments.")
 
     def events(self, ask: MethodInput) -> tuple[Event, ...]:
-        """What a run does to the rows, in order."""
+        """Return what a run does to the rows, in order."""
         return self.run(ask).events
 
     def measured(self, ask: MethodInput) -> Measured | None:
-        """The one noisy matrix of a run on rows that may be looked at; None where the method takes other looks."""
-        made = self.run(ask)
-        return None if made.steps else made.measured
+        """Return the one noisy matrix of a run on rows that are not private; None where the method has other steps."""
+        outcome = self.run(ask)
+        return None if outcome.steps else outcome.measured
 
 
 class OneMeasurement(Method):
-    """A method that measures once and post-processes; subclasses bring `request` (or `measure`) and `finish`."""
+    """Base of the methods that measure once and post-process.
+
+    Subclasses bring `request` (or `measure`) and `finish`.
+    """
 
     def measure(self, ask: MethodInput) -> Measured:
-        """What `request` asks for, from rows that may be looked at."""
+        """Measure what `request` states, on rows that are not private."""
         return self.request(ask).carried_out(ask)
 
     def measured(self, ask: MethodInput) -> Measured | None:
-        """The same; nothing is finished."""
+        """Measure, without finishing."""
         return self.measure(ask)
 
     def run(self, ask: MethodInput) -> Outcome:
@@ -245,7 +409,7 @@ class OneMeasurement(Method):
         return self.finish(ask, self.measure(ask))
 
     def events(self, ask: MethodInput) -> tuple[Event, ...]:
-        """The one event; nothing is finished."""
+        """Return the one event, without finishing."""
         event = self.measure(ask).event
         return () if event is None else (event,)
 

@@ -1,4 +1,4 @@
-"""CoinPress: whiten, clip and measure in a few steps, each with the noise of an ever rounder data set."""
+"""CoinPress: whiten, clip and measure in a few steps, each on a data set that is rounder than the one before."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP, ZCDP
 
-TAIL = 0.1  # share of rows (times n) that Gaussian data would lose to the clip
-LAST = 0.75  # share of the last step
+TAIL = 0.1  # expected number of Gaussian rows that the clip would shorten
+LAST = 0.75  # fraction of the guarantee for the last step
 
 
 @METHODS.add(
@@ -34,17 +34,40 @@ LAST = 0.75  # share of the last step
     r"\hat\Sigma=A_t^{-1}Z_tA_t^{-\top}",
     avoid="For Frobenius error on data that are not ill-conditioned, and for heavy tails: its clip assumes rows like "
     "Gaussian ones and shortens the others.",
-    reference="Biswas, Dong, Kamath and Ullman (2020), Algorithm 4; a comparison method of paper 5, Section 6.",
+    reference="Biswas, Dong, Kamath and Ullman (2020), Algorithm 4; a comparison method of Dong et al. 2022, "
+    "Section 6.",
     differs="The last congruence is A^-1 Z A^-T (the public code has A^-1 Z A^-1, wrong from the third step on), rows "
     "are clipped to R before the first step, and no step clips longer than the rows can be.",
 )
 @dataclass(frozen=True)
 class CoinPress(Method):
-    """Guarantee: as asked, replace-one with public n; proof in measurements/whitened.py.
+    """Noisy second moments of rows that are whitened by the result of the step before.
 
-    Step i: W = A X, clipped to gamma = sqrt(d + 2 sqrt(d ln(1/beta)) + 2 ln(1/beta)); Z its noisy second moment, made
-    positive semi-definite; U = Z + (eta + nu) I with eta = sqrt(d/n) + d/(2n) for sampling and nu the edge of the noise
-    spectrum; A <- U^(-1/2) A. The first A is I / sqrt(u): u bounds the largest eigenvalue, in units of R^2.
+    Parameters
+    ----------
+    steps : int
+        Number of steps, from 1 to 5. With 1 it is the Gaussian mechanism with a Gaussian clip.
+    largest_eigenvalue : float
+        Public bound u on the largest eigenvalue, in units of R squared, from 1e-6 to 1. If it is wrong, the result is
+        too small, not less private.
+
+    Guarantee
+    ---------
+    As asked, replace-one with public n; the proof is in measurements/whitened.py.
+
+    Spends
+    ------
+    The whole guarantee: three quarters on the last step, the rest in equal parts on the others.
+
+    Reference
+    ---------
+    Biswas, Dong, Kamath and Ullman (2020), Algorithm 4; a comparison method of Dong et al. 2022, Section 6.
+
+    Notes
+    -----
+    Step i: W = A X, clipped to gamma = sqrt(d + 2 sqrt(d ln(1/beta)) + 2 ln(1/beta)); Z is its noisy second moment,
+    made positive semi-definite; U = Z + (eta + nu) I with eta = sqrt(d/n) + d/(2n) for sampling and nu the edge of the
+    noise spectrum; A <- U^(-1/2) A. The first A is I / sqrt(u).
     """
 
     steps: int = parameter(2, "Steps", low=1, high=5, help="1 is the Gaussian mechanism with a Gaussian clip.")
@@ -61,6 +84,7 @@ class CoinPress(Method):
     )
 
     def run(self, ask: MethodInput) -> Outcome:
+        """Measure step by step, and undo the whitening of the last step."""
         joint = ask.centre == "joint"
         size, n = ask.dataset.d + joint, ask.dataset.n
         weights = [1.0] if self.steps == 1 else [(1 - LAST) / (self.steps - 1)] * (self.steps - 1) + [LAST]
@@ -69,7 +93,7 @@ class CoinPress(Method):
         gamma = math.sqrt(size + 2 * math.sqrt(size * tail) + 2 * tail)
         eta = math.sqrt(size / n) + size / (2 * n)
         whiten = np.eye(size) / math.sqrt(self.largest_eigenvalue)
-        colour = np.eye(size) * math.sqrt(self.largest_eigenvalue)  # the inverse of ``whiten``, kept beside it
+        colour = np.eye(size) * math.sqrt(self.largest_eigenvalue)  # the inverse of ``whiten``, updated with it
         events, radii = [], []
         for name, share in shares.items():
             radius = min(gamma, float(np.linalg.norm(whiten, 2)) * math.sqrt(top(joint)))

@@ -1,4 +1,4 @@
-"""Only the variances, privately: the answer 'no two columns are related'."""
+"""The variances alone, privately: the answer in which no two columns are related."""
 
 from __future__ import annotations
 
@@ -27,26 +27,39 @@ from privcov.postprocess.joint import Moments, unpack
 )
 @dataclass(frozen=True)
 class Diagonal(OneMeasurement):
-    """Guarantee: as asked; Gaussian noise, or Laplace under PureDP, on the diagonal (and mean) only."""
+    """Noisy variances, with every covariance set to zero.
+
+    Guarantee
+    ---------
+    As asked: Gaussian noise, or Laplace noise under pure DP, on the diagonal (and the mean) only.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    The trivial estimator for nearly uncorrelated columns.
+    """
 
     def measure(self, ask: MethodInput) -> Measured:
-        """Noise on the diagonal (and mean) only."""
+        """Measure the diagonal (and the mean) with noise."""
         return measure_diagonal(ask.dataset, ask.guarantee, centre=ask.centre, rng=ask.rng)
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """No two columns are related."""
-        found = unpack(measured.matrix, centre=ask.centre, row_bound=measured.row_bound)
+        """Return the moments of unrelated columns."""
+        moments = unpack(measured.matrix, centre=ask.centre, row_bound=measured.row_bound)
 
         def keep(matrix: np.ndarray | None) -> np.ndarray | None:
             return None if matrix is None else np.diag(np.maximum(np.diag(matrix), 0.0))
 
         # With a mean, the off-diagonal of the second moment is mean_i mean_j, not zero; only the
         # covariance is diagonal by assumption.
-        second = found.second_moment
+        second = moments.second_moment
         if ask.centre == "joint":
-            covariance = keep(found.covariance)
+            covariance = keep(moments.covariance)
             assert covariance is not None, "the mean was measured"
-            assert found.mean is not None
-            second = covariance + np.outer(found.mean, found.mean)
-            return Outcome(measured, Moments(second, found.mean, covariance))
-        return Outcome(measured, Moments(keep(second), None, keep(found.covariance)))
+            assert moments.mean is not None
+            second = covariance + np.outer(moments.mean, moments.mean)
+            return Outcome(measured, Moments(second, moments.mean, covariance))
+        return Outcome(measured, Moments(keep(second), None, keep(moments.covariance)))

@@ -1,7 +1,7 @@
-"""Papers 1 and 4, the central model: a curator adds noise to the moment matrix once and sets small entries to zero.
+"""Thresholding in the central model of Wang, Xu & He 2019 and Mathematics 2023.
 
-The steps are those of thresholding.py; the two methods differ in the constant of the papers' threshold and, when
-calibrated as published, in the noise.
+A curator adds noise to the moment matrix once and sets small entries to zero. The steps are those of thresholding.py;
+the two methods differ in the constant of the papers' threshold and, when calibrated as published, in the noise.
 """
 
 from __future__ import annotations
@@ -32,24 +32,45 @@ CENTRAL = {
     order=40,
     calibrations={
         "sound": SOUND,
-        "as-published": "paper 1: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), which misses a factor sqrt(2) when a "
-        "row is replaced; one threshold for every entry, the diagonal included",
+        "as-published": "Wang, Xu & He 2019: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), which misses a factor "
+        "sqrt(2) when a row is replaced; one threshold for every entry, the diagonal included",
     },
     summary="Adds Gaussian noise once, then sets off-diagonal entries to zero that the noise and the sample size could "
     "have made.",
     formula=r"\hat\Sigma=(T_\tau(S+N))_+,\quad T_\tau(s)_{ij}=s_{ij}\,1\{|s_{ij}|>\tau_{ij}\},\ i\ne j",
     avoid="When most pairs of columns are truly related: nothing is sparse, and auto-cov does better with the same "
     "noise.",
-    reference="Wang, Xu and He (2019), paper 1, Algorithm 1.",
+    reference="Wang, Xu & He 2019, Algorithm 1.",
     differs="Sensitivity sqrt(2)/n and exact calibration; the least noisy shape; only off-diagonal entries are cut, by "
-    "the noise they really carry; the diagonal is shrunk; gamma, which the paper leaves open, is replaced by free "
+    "the noise they actually carry; the diagonal is shrunk; gamma, which the paper leaves open, is replaced by free "
     "rules.",
 )
 @dataclass(frozen=True)
 class DpThresholding(WithGamma):
-    """Guarantee: as asked; one Gaussian measurement (measurements/moment.py), the rest is post-processing.
+    """Central thresholding with the constant gamma of Wang, Xu & He 2019.
 
-    tuning "raw-cv" chooses gamma on the raw rows for the papers' threshold: no end-to-end guarantee.
+    Under tuning "raw-cv" gamma is chosen on the raw rows for the papers' threshold, without an end-to-end guarantee.
+
+    Parameters
+    ----------
+    rule : {"hard-universal", "soft-sure", "fission", "paper"}
+        Where to cut.
+    diagonal : {"shrink", "keep"}
+        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
+    gamma : float
+        Constant of the sampling part of the threshold, in units of R squared / d, from 0 to 100.
+
+    Guarantee
+    ---------
+    As asked; one Gaussian measurement, whose proof is in measurements/moment.py. The rest is post-processing.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang, Xu & He 2019, Algorithm 1.
     """
 
     variance_factor: ClassVar[float] = 2.0
@@ -64,8 +85,8 @@ class DpThresholding(WithGamma):
     order=41,
     calibrations={
         "sound": SOUND,
-        "as-published": "paper 4: sigma = sqrt(4 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with the "
-        "classical constant; one threshold for every entry, the diagonal included",
+        "as-published": "Mathematics 2023: sigma = sqrt(4 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with "
+        "the classical constant; one threshold for every entry, the diagonal included",
     },
     summary="DP thresholding with a constant made for columns with few moments; the same noise and the same free "
     "rules.",
@@ -73,15 +94,42 @@ class DpThresholding(WithGamma):
     r"\xi=\tfrac{4\sqrt2}{3}\,\eta\,K^{2/(4+\varepsilon_m)}M",
     avoid="When most pairs of columns are truly related, or with the paper's eta >= 2 on fewer than thousands of rows: "
     "its threshold then removes everything.",
-    reference="Paper 4 (Mathematics 2023, 11(17), 3670), Algorithm 1.",
+    reference="Mathematics 2023, 11(17), 3670, Algorithm 1.",
     differs="Exact calibration, the least noisy shape, the diagonal is never cut, only shrunk; free rules beside the "
     "paper's.",
 )
 @dataclass(frozen=True)
 class ModifiedDpThresholding(WithEta):
-    """Guarantee: as asked; one Gaussian measurement (measurements/moment.py), the rest is post-processing.
+    """Central thresholding with the constant eta of Mathematics 2023.
 
-    tuning "raw-cv" chooses eta on the raw rows, as the paper does: no end-to-end guarantee.
+    Under tuning "raw-cv" eta is chosen on the raw rows, as in the paper, without an end-to-end guarantee.
+
+    Parameters
+    ----------
+    rule : {"hard-universal", "soft-sure", "fission", "paper"}
+        Where to cut.
+    diagonal : {"shrink", "keep"}
+        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
+    eta : float
+        Free constant of the threshold, from 0 to 100; at least 2 in the theorem.
+    moment_bound : float
+        K, the bound on the standardised moment of order 4 + moment_excess, from 1 to 1e6.
+    moment_excess : float
+        Called epsilon in the paper, from 0 to 10; not the privacy parameter.
+    variance_bound : float
+        M, the bound on the variances, in units of R squared / d, from 1e-6 to 1e6.
+
+    Guarantee
+    ---------
+    As asked; one Gaussian measurement, whose proof is in measurements/moment.py. The rest is post-processing.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Mathematics 2023, 11(17), 3670, Algorithm 1.
     """
 
     variance_factor: ClassVar[float] = 4.0

@@ -37,7 +37,7 @@ TAIL = 0.1  # failure probability in the adaptive budgets' offset
     avoid="Beyond some dozens of columns: every direction takes a share of the guarantee, and its own "
     "eigendecomposition.",
     reference="Amin, Dick, Kulesza, Munoz Medina and Vassilvitskii (2019); sampler of Kent, Ganeiber and Mardia "
-    "(2018); a comparison method of paper 5, Section 6.",
+    "(2018); a comparison method of Dong et al. 2022, Section 6.",
     differs="Exponent epsilon_i/2 where the paper has epsilon_i/4, since the score has sensitivity 1; under zCDP each "
     "draw is accounted with its bounded range, rho_i = epsilon_i^2/8.",
     calibrations={
@@ -47,9 +47,32 @@ TAIL = 0.1  # failure probability in the adaptive budgets' offset
 )
 @dataclass(frozen=True)
 class EMCov(Method):
-    """Guarantee: as asked, replace-one with public n; proofs in measurements/{eigenvalues,exponential_vectors}.py.
+    """Noisy eigenvalues and eigenvectors from the exponential mechanism.
 
-    (epsilon, delta) is opened into the largest rho whose tight conversion stays within it.
+    Parameters
+    ----------
+    values_share : float
+        Fraction of epsilon (pure DP) or rho for the eigenvalues, from 0.05 to 0.95; the rest goes to the eigenvectors.
+    budgets : {"auto", "adaptive", "uniform"}
+        Shares of the directions. "adaptive": in proportion to the roots of the released eigenvalues. "auto": adaptive
+        under pure DP, else uniform.
+    exponent : {"tight", "published"}
+        "published" is half of the tight exponent, as in the paper, and leaves half of each epsilon unused.
+
+    Guarantee
+    ---------
+    As asked, replace-one with public n; the proofs are in measurements/eigenvalues.py and
+    measurements/exponential_vectors.py. An (epsilon, delta) guarantee is turned into the largest rho whose tight
+    conversion stays within it.
+
+    Spends
+    ------
+    The whole guarantee (with the published exponent, half of each epsilon of the directions).
+
+    Reference
+    ---------
+    Amin, Dick, Kulesza, Munoz Medina and Vassilvitskii (2019); sampler of Kent, Ganeiber and Mardia (2018); a
+    comparison method of Dong et al. 2022, Section 6.
     """
 
     values_share: float = parameter(
@@ -74,6 +97,7 @@ class EMCov(Method):
     )
 
     def run(self, ask: MethodInput) -> Outcome:
+        """Measure the eigenvalues, then draw the directions."""
         d, joint = ask.dataset.d, ask.centre == "joint"
         if d > LARGEST:
             seconds = SECONDS_AT_100 * (d / 100) ** 4
@@ -88,8 +112,8 @@ class EMCov(Method):
                 "Ask for PureDP or ZCDP, or use calibration='sound'."
             )
         shares = accounting.split_mixed(ask.guarantee, values=self.values_share, vectors=1 - self.values_share)
-        found = measure_eigenvalues(ask.dataset, shares["values"], centre=ask.centre, rng=ask.rng)
-        values = np.clip(found.values, 0.0, top(joint))
+        spectrum = measure_eigenvalues(ask.dataset, shares["values"], centre=ask.centre, rng=ask.rng)
+        values = np.clip(spectrum.values, 0.0, top(joint))
         weights = self._weights(values, shares["values"], ask.dataset.n)
         parts = accounting.split(shares["vectors"], **{f"vector{i}": w for i, w in enumerate(weights)})
         vectors, drawn = measure_directions(
@@ -100,11 +124,11 @@ class EMCov(Method):
             waste=2.0 if published or self.exponent == "published" else 1.0,
         )
         moments = unpack(assemble(values, vectors), centre=ask.centre, row_bound=ask.dataset.row_bound)
-        first = () if found.event is None else (found.event,)
+        first = () if spectrum.event is None else (spectrum.event,)
         return Outcome(None, moments, steps=first + drawn)
 
     def _weights(self, values: np.ndarray, share: BudgetShare, n: int) -> list[float]:
-        """Shares of the directions from released eigenvalues: proportional to sqrt(lambda + tau), or equal.
+        """Return the shares of the directions from released eigenvalues: proportional to sqrt(lambda + tau), or equal.
 
         tau = (2/epsilon_0) log(2d/beta)/n lets a direction whose eigenvalue was lost in the noise keep a share.
         """
@@ -114,6 +138,6 @@ class EMCov(Method):
             return [1.0] * len(values)
         tau = 2 / accounting.pure_epsilon(share) * math.log(2 * len(values) / TAIL) / n
         root = np.sqrt(values + tau)
-        # Under zCDP a share of rho is a squared epsilon.
+        # Under zCDP a share of rho is proportional to a squared epsilon.
         weights = root if pure else root**2
         return [float(w) for w in np.maximum(weights / weights.max(), 1e-12)]

@@ -1,4 +1,4 @@
-"""What every graphical lasso on a noisy matrix shares: repair, path, and the lambda that a rule picks from it.
+"""Common steps of every graphical lasso on a noisy matrix: repair, path, and the lambda that a rule picks from it.
 
 One measurement is made; the repair, the whole path and the rules read only that, so they are free. Everything is
 solved in unit-ball units and turned into working units at the end.
@@ -24,10 +24,10 @@ from privcov.postprocess.lambda_choice import FISSION_SPLITS, RULES, choices, fi
 from privcov.postprocess.repair import REPAIRS, repair_for_lasso
 from privcov.postprocess.spectrum import clip_psd
 
-PATH_POINTS, PATH_DEPTH = 20, 0.01  # depth: the smallest lambda as a share of the largest
+PATH_POINTS, PATH_DEPTH = 20, 0.01  # depth: the smallest lambda as a fraction of the largest
 GAPS = {"screen": 1e-6, "print": 1e-7}
-FLOOR = 0.01  # eigenvalue floor of the repair, as a share of the mean variance
-ROUNDING = 1e-12  # a variance below this share of the second moment is what cancellation left
+FLOOR = 0.01  # eigenvalue floor of the repair, as a fraction of the mean variance
+ROUNDING = 1e-12  # a variance below this fraction of the second moment is rounding error
 SMALLEST = 1e-100  # below this, in unit-ball units, products of two variances underflow
 TUNINGS = ("released", "fixed", "raw-cv")
 NO_VARIANCE = (
@@ -38,11 +38,27 @@ NO_VARIANCE = (
 
 @dataclass(frozen=True)
 class Glasso(Mechanical):
-    """Measure, repair, solve the path, choose. Subclasses bring the mechanism and what their papers print.
+    """Base of the graphical lassos: measure, repair, solve the path, choose.
 
-    tuning "released": lambda by ``rule`` (lambda_choice.py). tuning "fixed": ``penalty`` times the smallest lambda that
-    empties the graph. tuning "raw-cv": five-fold cross-validation of the likelihood on the raw rows at the lambdas of
-    the path; no end-to-end guarantee. As published there is no free rule, so "released" uses ``penalty`` as well.
+    Subclasses bring the mechanism and what their papers print.
+
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Rule for lambda under tuning "released" (lambda_choice.py).
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed" and as
+        published.
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Repair of the spectrum before the lasso.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+
+    Notes
+    -----
+    Tuning "released" chooses lambda by ``rule``; "fixed" takes ``penalty`` times the smallest lambda that empties the
+    graph; "raw-cv" is five-fold cross-validation of the likelihood on the raw rows at the lambdas of the path, without
+    an end-to-end guarantee. As published there is no free rule, so "released" uses ``penalty`` as well.
     """
 
     rule: str = parameter(
@@ -79,7 +95,7 @@ class Glasso(Mechanical):
     )
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """Repair, path and choice."""
+        """Repair the noisy matrix, solve the path and choose a lambda."""
         published = ask.calibration != "sound"
         if published:
             clipped = self.as_printed(measured)
@@ -102,7 +118,7 @@ class Glasso(Mechanical):
         return Outcome(measured, moments, path[best].precision, path, notes + chosen, count=measured.count)
 
     def _repaired(self, measured: Measured) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-        """(matrix for the moments, matrix for the lasso, what to say)."""
+        """Return the matrix for the moments, the matrix for the lasso, and what was done."""
         whole = measured.matrix
         clipped = whole if self.repair == "none" else clip_psd(whole)
         noisy = target(clipped if self.repair == "psd" else whole, measured.centre, measured.distribution.n_anchors)
@@ -113,29 +129,55 @@ class Glasso(Mechanical):
         return clipped, repaired.matrix, (repaired.sentence,)
 
     def _for_lasso(self, half: np.ndarray) -> np.ndarray:
-        """One half of a fission, repaired like the matrix itself where it has a variance."""
+        """Return one half of a fission, repaired like the matrix itself where it has a variance."""
         return repair_for_lasso(half, self.repair, FLOOR).matrix if np.trace(half) > 0 else half
 
     def as_printed(self, measured: Measured) -> np.ndarray:
-        """The matrix that the paper's lasso gets."""
+        """Return the matrix that the paper's lasso gets."""
         return measured.matrix
 
     def path_as_published(
         self, s: np.ndarray, measured: Measured, ask: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
-        """Paper 3 prints the problem, every entry penalised, and no solver: ours, at the lambdas that have a solution.
+        """Solve the path of the problem that Wang et al. 2018 prints, and return it with notes.
 
-        A matrix far from positive semi-definite has none below the penalty that empties the graph; the path then starts
+        The paper penalises every entry and names no solver; ours solves it at the lambdas that have a solution. A
+        matrix far from positive semi-definite has none below the penalty that empties the graph; the path then starts
         just above where solutions begin.
+
+        Parameters
+        ----------
+        s : ndarray of shape (d, d)
+            The noisy matrix, in unit-ball units.
+        measured : Measured
+            The measurement that it comes from.
+        ask : MethodInput
+            The input of the run.
+
+        Returns
+        -------
+        path : tuple of Fit
+            The answers along the path.
+        notes : tuple of str
+            What was done.
+
+        Raises
+        ------
+        ValueError
+            Where no variance is left.
+
+        Reference
+        ---------
+        Wang et al. 2018.
         """
         notes = ("As published, every entry is penalised, the diagonal too, and nothing is repaired.",)
         size = float(np.abs(np.diag(s)).mean())
         if size <= SMALLEST:
             raise ValueError(NO_VARIANCE)
-        found = diagnose(s, penalise_diagonal=True)
-        top = max(lambda_max(s) or size, 1.1 * found.smallest)
+        diagnosis = diagnose(s, penalise_diagonal=True)
+        top = max(lambda_max(s) or size, 1.1 * diagnosis.smallest)
         lambdas = np.geomspace(top, PATH_DEPTH * top, PATH_POINTS)
-        path = solve_path(s, lambdas, penalise_diagonal=True, tol=GAPS[self.accuracy], diagnosis=found)
+        path = solve_path(s, lambdas, penalise_diagonal=True, tol=GAPS[self.accuracy], diagnosis=diagnosis)
         lost = sum(fit.status == "infeasible" for fit in path)
         if lost:
             notes += (
@@ -147,6 +189,7 @@ class Glasso(Mechanical):
     def _choose(
         self, path: tuple[Fit, ...], s: np.ndarray, measured: Measured, ask: MethodInput
     ) -> tuple[int, tuple[str, ...]]:
+        """Return the position of the chosen lambda on the path, and a note."""
         published = ask.calibration != "sound"
         usable = solved(path)
         if not usable:
@@ -171,8 +214,8 @@ class Glasso(Mechanical):
             if self.rule == "fission":
                 halves = fission_halves(measured, ask.rng)
                 scores = fission_scores(halves, lambda t: solve(self._for_lasso(t)), FISSION_SPLITS)
-            found = choices(path, s, measured.distribution.off_diagonal_std, measured.rows, scores=scores)
-            best, how = found[self.rule], f"rule {self.rule}"
+            positions = choices(path, s, measured.distribution.off_diagonal_std, measured.rows, scores=scores)
+            best, how = positions[self.rule], f"rule {self.rule}"
         fit = path[best]
         note = f"Chosen lambda: {fit.lam * ask.facts.row_bound**2:.4g} (point {best + 1} of {len(path)}), by {how}."
         if fit.status != "ok":
@@ -181,6 +224,7 @@ class Glasso(Mechanical):
 
 
 def _cause(path: tuple[Fit, ...], s: np.ndarray, published: bool) -> str:
+    """Return why no penalty of the path has a usable answer."""
     if any(fit.status == "infeasible" for fit in path):
         return str(Infeasible(max(fit.lam for fit in path), diagnose(s, penalise_diagonal=published)))
     return "no penalty of the path converged. Use a larger epsilon, more rows, or fewer columns."

@@ -1,4 +1,4 @@
-"""DP-AGL of paper 2, which is also paper 3's covariance perturbation with Gaussian noise."""
+"""DP-AGL of Su et al. 2019, which is also the covariance perturbation with Gaussian noise of Wang et al. 2018."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from privcov.postprocess.glasso import lambda_max
 from privcov.postprocess.lambda_choice import nearest
 from privcov.privacy import RELATIONS, ApproxDP, ZCDP
 
-# Paper 2 prints the scale that paper 4 prints too.
+# Su et al. 2019 and Mathematics 2023 print the same scale.
 SCALES = {"as-published-2": PRINTED["as-published-4"], "as-published-3": PRINTED["as-published-3"]}
-RHO = 100.0  # of paper 2's ADMM
+RHO = 100.0  # of the ADMM of Su et al. 2019
 TOLERANCE = 1e-6  # a certified gap per variable, in nats, below which the loop's answer counts as converged
 
 
@@ -41,22 +41,49 @@ TOLERANCE = 1e-6  # a certified gap per variable, in nats, below which the loop'
     formula=r"\hat\Theta_\lambda=\arg\min_{\Theta\succ0}\;-\log|\Theta|+\mathrm{tr}(\tilde S_+\Theta)"
     r"+\lambda\sum_{i\ne j}|\Theta_{ij}|",
     avoid="When the noise per entry exceeds the correlations you look for: edges are then drawn from noise.",
-    reference="Paper 2, Algorithm 2 (DP-AGL); paper 3, Algorithm 2 with Gaussian noise.",
+    reference="Su et al. 2019, Algorithm 2 (DP-AGL); Wang et al. 2018, Algorithm 2 with Gaussian noise.",
     differs="Least noisy shape, exact calibration, PSD repair with a floor before the lasso (without it the "
     "problem may be unbounded), diagonal not penalised, lambda from the released matrix, every lambda certified.",
     calibrations={
         "sound": SOUND,
-        "as-published-2": "paper 2: sigma = sqrt(2) sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with "
-        "the classical constant; every entry penalised, nothing repaired, and ADMM with rho = 100 stopped after the "
-        "stated number of iterations, converged or not",
-        "as-published-3": "paper 3: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the classical constant with "
-        "sensitivity 1/n, which misses a factor sqrt(2) when a row is replaced; every entry penalised, nothing "
+        "as-published-2": "Su et al. 2019: sigma = sqrt(2) sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the right "
+        "sensitivity with the classical constant; every entry penalised, nothing repaired, and ADMM with rho = 100 "
+        "stopped after the stated number of iterations, converged or not",
+        "as-published-3": "Wang et al. 2018: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the classical constant "
+        "with sensitivity 1/n, which misses a factor sqrt(2) when a row is replaced; every entry penalised, nothing "
         "repaired, so that small penalties may have no solution",
     },
 )
 @dataclass(frozen=True)
 class GlassoGaussian(Glasso):
-    """Guarantee: as asked; one Gaussian measurement (measurements/moment.py), the rest is post-processing."""
+    """Gaussian noise, then a graphical lasso.
+
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Rule for lambda under tuning "released".
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed" and as
+        published.
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Repair of the spectrum before the lasso.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+    iterations : int
+        ADMM iterations as published by Su et al. 2019, from 1 to 20,000; not used otherwise.
+
+    Guarantee
+    ---------
+    As asked; one Gaussian measurement, whose proof is in measurements/moment.py. The rest is post-processing.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Su et al. 2019, Algorithm 2 (DP-AGL); Wang et al. 2018, Algorithm 2 with Gaussian noise.
+    """
 
     iterations: int = parameter(
         500,
@@ -64,8 +91,8 @@ class GlassoGaussian(Glasso):
         low=1,
         high=20_000,
         advanced=True,
-        help="As published by paper 2 only. The paper iterates until convergence, which an indefinite noisy matrix "
-        "does not allow, and which rho = 100 makes slow on any: its answer depends on where it stopped.",
+        help="As published by Su et al. 2019 only. The paper iterates until convergence, which an indefinite noisy "
+        "matrix does not allow, and which rho = 100 makes slow on any: its answer depends on where it stopped.",
     )
 
     mechanism = Mechanism("free-trace", SCALES, "upper-triangle")
@@ -73,7 +100,7 @@ class GlassoGaussian(Glasso):
     def path_as_published(
         self, s: np.ndarray, measured: Measured, ask: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
-        """The answers of the loop that paper 2 prints, one for every lambda."""
+        """Return the answers of the loop that Su et al. 2019 prints, one for every lambda, and notes."""
         if ask.calibration != "as-published-2":
             return super().path_as_published(s, measured, ask)
         size = float(np.abs(np.diag(s)).mean())
@@ -101,7 +128,7 @@ class GlassoGaussian(Glasso):
         return path, notes
 
     def _stopped(self, s: np.ndarray, lam: float) -> Fit:
-        """Z after the stated number of iterations; "ok" only if its gap is certified."""
+        """Return Z after the stated number of iterations; its status is "ok" only if its gap is certified."""
         loop = published_admm(s, lam, rho=RHO, iterations=self.iterations, penalise_diagonal=True)
         z = (loop.precision + loop.precision.T) / 2
         # A dual point: the inverse of the other iterate, moved into the box. Penalising the diagonal adds lam I to s.

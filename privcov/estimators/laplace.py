@@ -27,19 +27,38 @@ from privcov.privacy import RELATIONS, PureDP
     summary="Adds Laplace noise to every entry on and above the diagonal: pure differential privacy.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathrm{Lap}(b),\quad b=\frac{\sqrt{d^2/2+d+1}\,R^2}{n\,\epsilon}",
     avoid="Beyond a handful of columns: its noise per entry grows with d.",
-    reference="Dwork, McSherry, Nissim and Smith (2006); papers 3 and 5.",
-    differs="l1 sensitivity sqrt(d^2/2 + d + 1) of the upper triangle, attained for even d; paper 3 uses 2d, paper 5 "
-    "sqrt(2) d.",
+    reference="Dwork, McSherry, Nissim and Smith (2006); Wang et al. 2018; Dong et al. 2022.",
+    differs="l1 sensitivity sqrt(d^2/2 + d + 1) of the upper triangle, attained for even d; Wang et al. 2018 uses 2d, "
+    "Dong et al. 2022 sqrt(2) d.",
     calibrations={
         "sound": SOUND,
-        "as-published-3": "paper 3: b = 2 d R^2/(n epsilon), valid and up to 2.8 times too much",
-        "as-published-5": "paper 5: b = sqrt(2) d R^2/(n epsilon), valid and up to 2 times too much. "
+        "as-published-3": "Wang et al. 2018: b = 2 d R^2/(n epsilon), valid and up to 2.8 times too much",
+        "as-published-5": "Dong et al. 2022: b = sqrt(2) d R^2/(n epsilon), valid and up to 2 times too much. "
         "Eigenvalues are clipped to [0, R^2]",
     },
 )
 @dataclass(frozen=True)
 class LaplaceCov(AdditiveCov):
-    """Guarantee: pure epsilon-DP, replace-one with public n; proof in measurements/moment.py."""
+    """Laplace noise on the upper triangle of the moment matrix.
+
+    Parameters
+    ----------
+    repair : {"none", "psd", "box"}
+        Repair of the spectrum.
+
+    Guarantee
+    ---------
+    Pure epsilon-DP, replace-one with public n; the proof, also for the other neighbouring relations, is in
+    measurements/moment.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Dwork, McSherry, Nissim and Smith (2006); Wang et al. 2018; Dong et al. 2022.
+    """
 
     repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS[:3], help=REPAIR_HELP, advanced=True)
     mechanism = Mechanism("laplace", PRINTED_LAPLACE)
@@ -63,17 +82,42 @@ class LaplaceCov(AdditiveCov):
     r"+\lambda\sum_{i\ne j}|\Theta_{ij}|,\quad "
     r"N_{ij}\sim\mathrm{Lap}\Big(\tfrac{\sqrt{d^2/2+d+1}\,R^2}{n\,\epsilon}\Big)",
     avoid="Beyond a handful of columns: its noise per entry grows with d, and auto-precision needs less for pure DP.",
-    reference="Paper 3, Algorithm 2 with symmetric Laplace noise.",
+    reference="Wang et al. 2018, Algorithm 2 with symmetric Laplace noise.",
     differs="l1 sensitivity sqrt(d^2/2 + d + 1) of the upper triangle, attained for even d, instead of 2 d; PSD "
     "repair; the diagonal is not penalised; lambda from the noisy matrix.",
     calibrations={
         "sound": SOUND,
-        "as-published": "paper 3: b = 2 d R^2/(n epsilon), valid and up to 2.8 times too much; every entry penalised, "
-        "nothing repaired, so that small penalties may have no solution",
+        "as-published": "Wang et al. 2018: b = 2 d R^2/(n epsilon), valid and up to 2.8 times too much; every entry "
+        "penalised, nothing repaired, so that small penalties may have no solution",
     },
 )
 @dataclass(frozen=True)
 class GlassoLaplace(Glasso):
-    """Guarantee: pure epsilon-DP; proof in measurements/moment.py. Everything after the measurement is free."""
+    """Laplace noise on the upper triangle, then a graphical lasso.
+
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Rule for lambda under tuning "released".
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed" and as
+        published.
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Repair of the spectrum before the lasso.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+
+    Guarantee
+    ---------
+    Pure epsilon-DP; the proof is in measurements/moment.py. Everything after the measurement is free.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 2 with symmetric Laplace noise.
+    """
 
     mechanism = Mechanism("laplace", {"as-published": PRINTED_LAPLACE["as-published-3"]})

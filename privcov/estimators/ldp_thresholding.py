@@ -1,6 +1,7 @@
-"""Papers 1 and 4, the local model: every user sends a noisy report, the server averages and sets small entries to zero.
+"""Thresholding in the local model of Wang, Xu & He 2019 and Mathematics 2023.
 
-The same post-processing as in thresholding.py, on the averaged noise; no trusted curator, so sqrt(n) times the noise.
+Every user sends a noisy report; the server averages the reports and sets small entries to zero. The post-processing is
+that of thresholding.py, on the averaged noise. There is no trusted curator, so the noise is sqrt(n) times as large.
 """
 
 from __future__ import annotations
@@ -34,27 +35,47 @@ AVOID = (
 
 
 class Local(Thresholding):
-    """Measure user by user. Comes before the class with the constant."""
+    """Base of the local methods, which measure user by user; it comes before the class with the constant.
+
+    Parameters
+    ----------
+    rule : {"hard-universal", "soft-sure", "fission", "paper"}
+        Where to cut.
+    diagonal : {"shrink", "keep"}
+        Whether the variances are shrunk.
+
+    Attributes
+    ----------
+    variance_factor : float
+        The printed noise variance over ``log(1.25 / delta) / (n epsilon)^2``.
+    """
 
     variance_factor: ClassVar[float] = 2.0
 
     def request(self, ask: MethodInput) -> Request:
-        """Never: the users add the noise."""
+        """Raise OtherSteps: the users add the noise, so there is no central measurement."""
         return Method.request(self, ask)
 
     def measure(self, ask: MethodInput) -> Measured:
-        """The average of the users' reports, each under the whole guarantee."""
+        """Measure the average of the users' reports, each under the whole guarantee."""
         wanted = super().request(ask)
         return measure_reports(ask.dataset, wanted.share, centre=wanted.centre, shape=wanted.shape, rng=ask.rng)
 
     def printed_std(self, ask: MethodInput) -> float:
-        """Of one user's report: papers 1 and 4 put this, not that of the average, into the threshold."""
+        """Return the standard deviation of one user's report as printed, in unit-ball units.
+
+        Both papers put this into the threshold, not the standard deviation of the average.
+
+        Reference
+        ---------
+        Wang, Xu & He 2019; Mathematics 2023.
+        """
         assert isinstance(ask.guarantee, ApproxDP)
         epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta
         return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / epsilon
 
     def true_sensitivity(self, ask: MethodInput) -> float:
-        """Of one user's report, whatever the paper used: l2 of the upper triangle, unit ball."""
+        """Return the sensitivity of one user's report, whatever the paper used: l2 of the upper triangle, unit ball."""
         return report_sensitivity(ask.d, shape="upper-triangle", n_anchors=ask.n_anchors)
 
 
@@ -64,18 +85,44 @@ class Local(Thresholding):
     **LOCAL,
     tunings=TUNINGS,
     order=42,
-    calibrations={"sound": SOUND, "as-published": f"as paper 4 prints the local algorithm, with gamma: {PRINTED}"},
+    calibrations={
+        "sound": SOUND,
+        "as-published": f"as Mathematics 2023 prints the local algorithm, with gamma: {PRINTED}",
+    },
     summary="Every user adds noise before anything leaves the device; the server averages the reports and sets small "
     "off-diagonal entries to zero.",
     formula=r"\hat\Sigma=\Big(T_\tau\big(\tfrac1n\sum_k (x_kx_k^\top+R_k)\big)\Big)_+",
     avoid=AVOID,
-    reference="Wang and Xu (2019), the local extension of paper 1, as restated in paper 4, Algorithm 2.",
+    reference="Wang and Xu (2019), the local extension of Wang, Xu & He 2019, as restated in Mathematics 2023, "
+    "Algorithm 2.",
     differs="Sensitivity sqrt(2), exact calibration, the least noisy shape; the threshold follows the noise of the "
     "average; the diagonal is never cut, only shrunk.",
 )
 @dataclass(frozen=True)
 class LdpThresholding(Local, WithGamma):
-    """Guarantee: as asked, local, to every user's whole row; proof in measurements/local_moment.py."""
+    """Local thresholding with the constant gamma.
+
+    Parameters
+    ----------
+    rule : {"hard-universal", "soft-sure", "fission", "paper"}
+        Where to cut.
+    diagonal : {"shrink", "keep"}
+        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
+    gamma : float
+        Constant of the sampling part of the threshold, in units of R squared / d, from 0 to 100.
+
+    Guarantee
+    ---------
+    As asked, local, for the whole row of every user; the proof is in measurements/local_moment.py.
+
+    Spends
+    ------
+    The whole guarantee of every user, in one report.
+
+    Reference
+    ---------
+    Wang and Xu (2019), the local extension of Wang, Xu & He 2019, as restated in Mathematics 2023, Algorithm 2.
+    """
 
 
 @METHODS.add(
@@ -84,16 +131,44 @@ class LdpThresholding(Local, WithGamma):
     **LOCAL,
     tunings=TUNINGS,
     order=43,
-    calibrations={"sound": SOUND, "as-published": f"paper 4, Algorithm 2: {PRINTED}"},
+    calibrations={"sound": SOUND, "as-published": f"Mathematics 2023, Algorithm 2: {PRINTED}"},
     summary="LDP thresholding with a constant made for columns with few moments; the same noise and the same free "
     "rules.",
     formula=r"\tau=\xi\sqrt{\tfrac{\log d}{n}}+4\sigma\sqrt{\tfrac{\log d}{n}},\quad"
     r"\xi=\tfrac{4\sqrt2}{3}\,\eta\,K^{2/(4+\varepsilon_m)}M",
     avoid=AVOID,
-    reference="Paper 4 (Mathematics 2023, 11(17), 3670), Algorithm 2.",
+    reference="Mathematics 2023, 11(17), 3670, Algorithm 2.",
     differs="Sensitivity sqrt(2), exact calibration, the least noisy shape; the threshold follows the noise of the "
     "average; the diagonal is never cut, only shrunk.",
 )
 @dataclass(frozen=True)
 class ModifiedLdpThresholding(Local, WithEta):
-    """Guarantee: as asked, local, to every user's whole row; proof in measurements/local_moment.py."""
+    """Local thresholding with the constant eta.
+
+    Parameters
+    ----------
+    rule : {"hard-universal", "soft-sure", "fission", "paper"}
+        Where to cut.
+    diagonal : {"shrink", "keep"}
+        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
+    eta : float
+        Free constant of the threshold, from 0 to 100; at least 2 in the theorem.
+    moment_bound : float
+        K, the bound on the standardised moment of order 4 + moment_excess, from 1 to 1e6.
+    moment_excess : float
+        Called epsilon in the paper, from 0 to 10; not the privacy parameter.
+    variance_bound : float
+        M, the bound on the variances, in units of R squared / d, from 1e-6 to 1e6.
+
+    Guarantee
+    ---------
+    As asked, local, for the whole row of every user; the proof is in measurements/local_moment.py.
+
+    Spends
+    ------
+    The whole guarantee of every user, in one report.
+
+    Reference
+    ---------
+    Mathematics 2023, 11(17), 3670, Algorithm 2.
+    """

@@ -1,7 +1,7 @@
 """How noise is added to the moment matrix, once: the part that a covariance and a graphical lasso share.
 
-A method is a mechanism and what is done with its answer. The scales that the papers print are calibrations of their
-own; what those really give is computed from their events.
+A method is a mechanism and what is done with its result. The scales that the papers print are calibrations of their
+own; the guarantee they actually give is computed from their events.
 """
 
 from __future__ import annotations
@@ -35,7 +35,18 @@ PRINTED_LAPLACE = {
 
 
 def refuse_unknown_count(ask: MethodInput) -> None:
-    """No paper hides the number of rows."""
+    """Raise ValueError under add-remove, because every paper takes the number of rows as public.
+
+    Parameters
+    ----------
+    ask : MethodInput
+        The input of the run.
+
+    Raises
+    ------
+    ValueError
+        Where the relation is "add-remove".
+    """
     if ask.relation == "add-remove":
         raise ValueError(
             "The papers take the number of rows as public, so there is no published calibration for add-remove. "
@@ -49,10 +60,32 @@ def printed_share(
     norm: str,
     sound_scale: Callable[[Any, float], float],
 ) -> BudgetShare:
-    """The share that makes `measure_moment` add noise of the printed scale; its event has the true sensitivity.
+    """Return the share that makes `measure_moment` add noise of the printed scale; its event has the true sensitivity.
 
     In joint centring the paper's mechanism is applied to z / sqrt(1 + s^2), a unit vector of d + 1 numbers (d + k with
     k classes). Where the printed scale is the right one, it is rounded to the safe side like any other.
+
+    Parameters
+    ----------
+    ask : MethodInput
+        The input of the run.
+    printed : mapping of str to tuple
+        For each calibration the kind of guarantee that it is printed for, and the printed scale times n as a function
+        of the guarantee and p, for unit vectors of p numbers.
+    norm : str
+        Norm of the sensitivity, see `privcov.measurements.moment.sensitivity`.
+    sound_scale : callable
+        The exact scale as a function of the guarantee and the sensitivity.
+
+    Returns
+    -------
+    BudgetShare
+        The guarantee itself where the printed scale is exact, else a `PureDP` or `GaussianDP` share.
+
+    Raises
+    ------
+    ValueError
+        Under add-remove, and for another kind of guarantee than the printed one.
     """
     refuse_unknown_count(ask)
     if isinstance(ask.guarantee, NoPrivacy):
@@ -73,9 +106,17 @@ def printed_share(
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Noise of ``shape`` (`measure_moment`), calibrated exactly; as published, of ``printed_shape`` and printed scale.
+    """Noise of a shape, calibrated exactly; as published, of the printed shape and scale.
 
-    printed: calibration -> (kind it is printed for, scale times n for unit vectors of p numbers).
+    Parameters
+    ----------
+    shape : str
+        Shape of the noise, see `privcov.measurements.moment.measure_moment`.
+    printed : mapping of str to tuple, optional
+        For each calibration the kind of guarantee that it is printed for, and the printed scale times n for unit
+        vectors of p numbers.
+    printed_shape : str, optional
+        Shape of the printed noise where it differs.
     """
 
     shape: str
@@ -83,7 +124,7 @@ class Mechanism:
     printed_shape: str = ""
 
     def request(self, ask: MethodInput) -> Request:
-        """The one measurement, under the whole guarantee."""
+        """Return the one measurement, under the whole guarantee."""
         if ask.calibration == "sound":
             return Request(ask.guarantee, ask.centre, self.shape)
         assert self.printed is not None
@@ -93,12 +134,34 @@ class Mechanism:
         return Request(printed_share(ask, self.printed, norm, calibrate), ask.centre, shape)
 
     def measure(self, ask: MethodInput) -> Measured:
-        """What `request` asks for, from rows that may be looked at."""
+        """Measure what `request` states, on rows that are not private."""
         return self.request(ask).carried_out(ask)
 
 
 def sulq_scale(guarantee: ApproxDP, p: int) -> float:
-    """beta of MOD-SULQ times n, for unit vectors of p numbers."""
+    """Return beta of MOD-SULQ times n, for unit vectors of p numbers.
+
+    Parameters
+    ----------
+    guarantee : ApproxDP
+        The claimed guarantee.
+    p : int
+        Length of the vectors.
+
+    Returns
+    -------
+    float
+        The printed scale.
+
+    Raises
+    ------
+    ValueError
+        Where the printed formula has no value.
+
+    Reference
+    ---------
+    Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha (2013).
+    """
     inside = (p * p + p) / (guarantee.delta * 2 * math.sqrt(2 * math.pi))
     if inside <= 1:
         raise ValueError(
@@ -113,34 +176,65 @@ SULQ = Mechanism("upper-triangle", {"as-published": (ApproxDP, sulq_scale)})
 
 @dataclass(frozen=True)
 class WishartNoise:
-    """One Wishart matrix, whose mean is subtracted: of as many degrees of freedom as the claim needs, or as printed.
+    """One Wishart matrix as noise, with its mean subtracted.
 
-    Each is a function of the guarantee that gives ``freedom`` and ``ratio`` of `measure_wishart`.
+    Parameters
+    ----------
+    printed : callable
+        From the guarantee to ``freedom`` and ``ratio`` of `measure_wishart`, as printed.
+    sound : callable, optional
+        The same with as many degrees of freedom as the claim needs.
     """
 
     printed: Callable[[Guarantee], dict]
     sound: Callable[[Guarantee], dict] | None = None
 
     def request(self, ask: MethodInput) -> Request:
-        """Never: its noise is not one of those that private rows get."""
+        """Raise OtherSteps: private rows never get this noise."""
         raise OtherSteps("A single Wishart matrix is not among the noises of private rows.")
 
     def measure(self, ask: MethodInput) -> Measured:
-        """The noisy matrix."""
+        """Measure the noisy matrix."""
         noise = self.sound if ask.calibration == "sound" else self.printed
         assert noise is not None
         return measure_wishart(ask.dataset, **noise(ask.guarantee), centre=ask.centre, rng=ask.rng)
 
 
 def with_mean(measured: Measured) -> np.ndarray:
-    """The matrix as paper 3 prints it: with the mean m C I of the noise. The anchors keep their counts."""
+    """Return the matrix as Wang et al. 2018 prints it, with the mean m C I of the noise; the anchors keep their counts.
+
+    Parameters
+    ----------
+    measured : Measured
+        The noisy moment, whose mean was subtracted.
+
+    Returns
+    -------
+    ndarray
+        Matrix of the same shape, in unit-ball units.
+
+    Reference
+    ---------
+    Wang et al. 2018.
+    """
     diagonal = np.full(len(measured.matrix), measured.distribution.removed_mean)
     diagonal[measured.distribution.dimension :] = 0.0
     return measured.matrix + np.diag(diagonal)
 
 
 def mean_left_in(measured: Measured) -> tuple[str, ...]:
-    """The note that the published form leaves the mean of its noise on the diagonal, or ()."""
+    """Return the note that the published form leaves the mean of its noise on the diagonal.
+
+    Parameters
+    ----------
+    measured : Measured
+        The noisy moment, whose mean was subtracted.
+
+    Returns
+    -------
+    tuple of str
+        One note, or none where the mean is zero.
+    """
     bias = measured.distribution.removed_mean * measured.row_bound**2
     return (f"As published, the mean of the noise stays on the diagonal: {bias:.4g}.",) if bias else ()
 
@@ -150,42 +244,42 @@ class LeastNoise:
 
     @staticmethod
     def shape(ask: MethodInput) -> str:
-        """Gaussian with an accurate trace; under pure DP the difference of two Wishart matrices."""
+        """Return the shape: Gaussian with an accurate trace; under pure DP the difference of two Wishart matrices."""
         if not isinstance(ask.guarantee, PureDP):
             return "free-trace"
         return "laplace" if ask.d == 1 else "wishart-difference"
 
     def request(self, ask: MethodInput) -> Request:
-        """The one measurement, under the whole guarantee."""
+        """Return the one measurement, under the whole guarantee."""
         return Request(ask.guarantee, ask.centre, self.shape(ask))
 
     def measure(self, ask: MethodInput) -> Measured:
-        """What `request` asks for, from rows that may be looked at."""
+        """Measure what `request` states, on rows that are not private."""
         return self.request(ask).carried_out(ask)
 
 
 class Noise(Protocol):
-    """What adds noise to the moment matrix, once."""
+    """Protocol of what adds noise to the moment matrix, once."""
 
     def request(self, ask: MethodInput) -> Request:
-        """What is to be measured, from public facts. Raises OtherSteps where private rows cannot have it."""
+        """Return what is to be measured, from public facts; raise OtherSteps where private rows cannot have it."""
 
     def measure(self, ask: MethodInput) -> Measured:
-        """The noisy matrix, of rows that may be looked at."""
+        """Measure the noisy matrix, on rows that are not private."""
 
 
 class Mechanical(OneMeasurement):
-    """A method that is a `Noise` and what is done with its answer."""
+    """Base of the methods that consist of a `Noise` and what is done with its result."""
 
     @property
     def mechanism(self) -> Noise:
-        """How its noise is added."""
+        """The mechanism that adds the noise."""
         raise NotImplementedError
 
     def request(self, ask: MethodInput) -> Request:
-        """What its mechanism asks for."""
+        """Return the request of the mechanism."""
         return self.mechanism.request(ask)
 
     def measure(self, ask: MethodInput) -> Measured:
-        """What its mechanism gives."""
+        """Measure by the mechanism."""
         return self.mechanism.measure(ask)

@@ -1,6 +1,6 @@
-"""Paper 3's output perturbation: the graphical lasso first, noise on its answer afterwards. And a form that is private.
+"""Output perturbation of Wang et al. 2018 (a graphical lasso, then noise on its answer), and a form that is private.
 
-What is measured is smoothed.py's lasso, whose distance from the exact optimum is bounded before it sees the rows, so
+What is measured is smoothed.py's lasso, whose distance from the exact optimum is bounded before the rows are read, so
 that the sensitivity covers what was computed and not only what should have been. Everything is in units of rows
 scaled by 1/R, jointly with the mean of z = (u, s) / sqrt(1 + s^2); the block of the inverse of that moment is the
 precision of the rows about their mean.
@@ -25,8 +25,8 @@ from privcov.postprocess.threshold import cut_off_diagonal, universal_level
 from privcov.privacy import NoPrivacy, PureDP
 
 WIDTH = 1e-3  # where the penalty is rounded at zero; the diagonal of the answer is at least 1 / (1 + penalty)
-SHARE_OF_CHANGE = 0.01  # distance from the optimum, as a share of the largest change between neighbours
-SHARE_OF_TOP = 1e-6  # and as a share of the cap, below which floating point cannot certify
+SHARE_OF_CHANGE = 0.01  # distance from the optimum, as a fraction of the largest change between neighbours
+SHARE_OF_TOP = 1e-6  # and as a fraction of the cap, below which floating point cannot certify
 
 
 @METHODS.add(
@@ -44,25 +44,51 @@ SHARE_OF_TOP = 1e-6  # and as a share of the cap, below which floating point can
     r"-\log|\Theta|+\mathrm{tr}(S\Theta)+\rho\|\Theta\|_1,\quad \Delta_F=\frac{\sqrt2\,\tau^2}{n}",
     avoid="When noise on the covariance is an option: its error is never larger than the noise that is added here "
     "(both are the same Lipschitz constant times the same noise), and its whole path of penalties is free.",
-    reference="Paper 3, Algorithm 1. Sensitivity and repair: own derivation.",
+    reference="Wang et al. 2018, Algorithm 1. Sensitivity and repair: own derivation.",
     differs="The published noise is no differential privacy: the released matrix can rule out neighbouring tables. "
     "Here eigenvalues are capped at tau, which bounds the change by sqrt(2) tau^2/n, and the noise is Gaussian or, for "
     "pure DP, the difference of two Wishart matrices. The penalty is rounded at zero over a width of 0.001. The "
-    "output perturbation with Laplace noise that paper 3 mentions has no printed scale, so it is not specified and not "
-    "offered.",
+    "output perturbation with Laplace noise that Wang et al. 2018 mentions has no printed scale, so it is not "
+    "specified and not offered.",
     calibrations={
         "sound": SOUND + "; the sensitivity includes the distance that the solver may keep from the optimum",
-        "as-published": "paper 3: W_d(d + 1, C I) with C = d^2.5/(n epsilon rho^2), its mean left in. Not pure DP; "
-        "proved here: (0, delta)-DP with delta = 1 - exp(-epsilon/sqrt(2)), up to 2 % of epsilon for the solver",
+        "as-published": "Wang et al. 2018: W_d(d + 1, C I) with C = d^2.5/(n epsilon rho^2), its mean left in. Not "
+        "pure DP; proved here: (0, delta)-DP with delta = 1 - exp(-epsilon/sqrt(2)), up to 2 % of epsilon for the "
+        "solver",
     },
 )
 @dataclass(frozen=True)
 class OutputPerturbation(Method):
-    """Guarantee: as asked, replace-one or zero-out with public n; proofs in postprocess/smoothed.py (the Lipschitz
-    constant tau^2, and a number of steps that is enough for every matrix) and measurements/output_noise.py.
+    """A graphical lasso with capped eigenvalues on the rows, then noise on its answer.
 
-    Assumed, not proved: that floating point follows the exact steps to well within the distance of the optimum.
-    "as-published" runs with tau = d / rho, which every optimum obeys (rho |Theta|_1 <= d), so that the cap is idle.
+    Parameters
+    ----------
+    penalty : float
+        Penalty rho, in units of R squared, from 0.001 to 10. It is fixed before the rows are read, because it enters
+        the sensitivity.
+    cap : float
+        Cap tau on the eigenvalues, in units of 1/rho, from 0.05 to 20. The noise grows with its square.
+    threshold : {"universal", "none"}
+        "universal" sets entries to zero that noise alone could have made.
+
+    Guarantee
+    ---------
+    As asked, replace-one or zero-out with public n. The proofs are in postprocess/smoothed.py (the Lipschitz constant
+    tau^2, and a number of steps that is enough for every matrix) and measurements/output_noise.py. Assumed, not proved:
+    that floating point follows the exact steps to well within the distance of the optimum.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 1. Sensitivity and repair: own derivation.
+
+    Notes
+    -----
+    "as-published" runs with ``tau = d / rho``, which every optimum obeys (``rho |Theta|_1 <= d``), so that the cap is
+    idle.
     """
 
     penalty: float = parameter(
@@ -94,6 +120,7 @@ class OutputPerturbation(Method):
     )
 
     def run(self, ask: MethodInput) -> Outcome:
+        """Solve the lasso on the rows with noise on its answer, then repair the answer."""
         joint, published = ask.centre == "joint", ask.calibration != "sound"
         if published and not isinstance(ask.guarantee, (PureDP, NoPrivacy)):
             raise ValueError(
@@ -136,7 +163,7 @@ class OutputPerturbation(Method):
         return Outcome(None, _implied(precision, ask.centre), precision, None, notes, () if event is None else (event,))
 
     def _repaired(self, noisy: np.ndarray, std: float, low: float, top: float) -> tuple[np.ndarray, str]:
-        """Back to what an optimum can be, eigenvalues in the public range [low, top]; free."""
+        """Move the answer back to what an optimum can be, with eigenvalues in the public range [low, top]; free."""
         d = len(noisy)
         if self.threshold == "none":
             return clip_psd(clip_box(noisy, top), low), "Eigenvalues were moved into the range an optimum can have."
@@ -153,7 +180,7 @@ class OutputPerturbation(Method):
 
 
 def _implied(precision: np.ndarray, centre: str) -> Moments:
-    """The moments that a positive definite precision matrix stands for; no other was measured."""
+    """Return the moments that a positive definite precision matrix stands for; no other was measured."""
     values, vectors = np.linalg.eigh(precision)
     inverse = (vectors / values) @ vectors.T
     inverse = (inverse + inverse.T) / 2

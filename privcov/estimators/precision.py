@@ -18,15 +18,46 @@ FOLDS = 5
 
 
 def target(matrix: np.ndarray, centre: str, k: int = 1) -> np.ndarray:
-    """The covariance about the measured or publicly zero mean(s), else the second moment: what gets a precision.
+    """Return the matrix whose inverse is estimated.
 
-    k: number of anchors in the matrix, where the centre is "classes".
+    It is the covariance about the measured or publicly zero mean(s), else the second moment.
+
+    Parameters
+    ----------
+    matrix : ndarray
+        Moment in unit-ball units.
+    centre : {"none", "zero", "joint", "classes"}
+        What was measured with the second moment.
+    k : int
+        Number of anchors in the matrix, where the centre is "classes".
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        In unit-ball units.
     """
     return unpack(matrix, centre=centre, row_bound=1.0, n_anchors=k).target
 
 
 def noise_on_target(measured: Measured) -> Callable[[np.random.Generator], np.ndarray]:
-    """Draws of what fresh privacy noise of the same law would add to `target`; the mean's noise comes in with it."""
+    """Return a sampler of what fresh privacy noise of the same distribution would add to `target`.
+
+    The noise of the mean comes in with it.
+
+    Parameters
+    ----------
+    measured : Measured
+        The noisy moment and its noise distribution.
+
+    Returns
+    -------
+    callable
+        From a random generator to an array of shape (d, d), in unit-ball units.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+    """
     still = target(measured.matrix, measured.centre, measured.distribution.n_anchors)
 
     def draw(rng: np.random.Generator) -> np.ndarray:
@@ -41,10 +72,28 @@ def noise_on_target(measured: Measured) -> Callable[[np.random.Generator], np.nd
 def fission_halves(
     measured: Measured, rng: np.random.Generator, gain: float = FISSION_GAIN
 ) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
-    """Draws of (T1, T2) = target(M + g Z), target(M - Z / g), each with g Y or -Y / g on top.
+    """Return a sampler of (T1, T2) = target(M + g Z), target(M - Z / g), each with g Y or -Y / g on top.
 
-    Z is a draw of the privacy noise, whose law is known exactly; Y has the covariance of the sampling error of Gaussian
-    rows with the released covariance.
+    Z is a draw of the privacy noise, whose distribution is known exactly; Y has the covariance of the sampling error of
+    Gaussian rows with the released covariance.
+
+    Parameters
+    ----------
+    measured : Measured
+        The noisy moment M and its noise distribution.
+    rng : Generator
+        Two streams are spawned from it.
+    gain : float
+        g, above 0.
+
+    Returns
+    -------
+    callable
+        Without arguments, to a pair of arrays of shape (d, d) in unit-ball units.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
     """
     sampling = sampling_noise(target(measured.matrix, measured.centre, measured.distribution.n_anchors), measured.rows)
     # Streams of their own, so that without noise the splits are the same whatever shape the noise would have had.
@@ -60,9 +109,28 @@ def fission_halves(
 
 
 def raw_scores(ask: MethodInput, solve: Callable[[np.ndarray], Sequence[np.ndarray | None]]) -> np.ndarray:
-    """Five-fold cross-validated -log det T + <S_held, T> on the raw rows, as paper 2 chooses lambda. NOT private.
+    """Compute the cross-validated loss -log det T + <S_held, T> on the raw rows. NOT private.
 
-    solve: moment of the training rows -> candidate precision matrices, always in the same order.
+    Parameters
+    ----------
+    ask : MethodInput
+        The input, with its rows.
+    solve : callable
+        From the moment of the training rows to candidate precision matrices (or None), always in the same order.
+
+    Returns
+    -------
+    ndarray
+        Mean loss of each candidate over the five folds.
+
+    Raises
+    ------
+    ValueError
+        With fewer than two rows.
+
+    Reference
+    ---------
+    Su et al. 2019 chooses lambda in this way.
     """
     k = ask.n_anchors
     folds = fold_moments(ask.dataset, n_anchors=k, folds=FOLDS, rng=ask.rng)

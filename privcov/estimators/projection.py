@@ -1,4 +1,4 @@
-"""The projection mechanism: one Gaussian measurement, projected on the matrices a bounded data set can have."""
+"""The projection mechanism: one Gaussian measurement, projected on the matrices that a bounded data set can have."""
 
 from __future__ import annotations
 
@@ -30,13 +30,32 @@ from privcov.privacy import RELATIONS, ApproxDP, ZCDP
     "large. No split.",
     formula=r"\hat\Sigma=\arg\min_{\Sigma\succeq0,\ \mathrm{tr}\,\Sigma\le t}\|\Sigma-(S+N)\|_F",
     avoid="When the spectrum is flat and d is moderate: shrinkage (auto-cov) then removes more of the noise.",
-    reference="Nikolov, Talwar and Zhang (2016); for covariances paper 5, Appendix E.",
+    reference="Nikolov, Talwar and Zhang (2016); for covariances Dong et al. 2022, Appendix E.",
     differs="The bound on the trace may come from the measurement itself, whose trace is accurate at no cost.",
 )
 @dataclass(frozen=True)
 class Projection(Mechanical):
-    """Guarantee: as asked; one measurement (measurements/moment.py), and the projection is post-processing.
+    """Gaussian noise, then the nearest positive semi-definite matrix with bounded trace.
 
+    Parameters
+    ----------
+    trace : {"released", "bound"}
+        Bound on the trace: that of the noisy matrix, or the public bound R^2 that no trace exceeds.
+
+    Guarantee
+    ---------
+    As asked; one measurement, whose proof is in measurements/moment.py. The projection is post-processing.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Nikolov, Talwar and Zhang (2016); for covariances Dong et al. 2022, Appendix E.
+
+    Notes
+    -----
     Under replace-one the noise has the free-trace shape, so the released trace is as accurate as a single entry.
     """
 
@@ -50,7 +69,7 @@ class Projection(Mechanical):
     mechanism = Mechanism("free-trace")
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """The nearest positive semi-definite matrix whose trace is not too large."""
+        """Return the moments of the nearest positive semi-definite matrix whose trace is not too large."""
         largest = top(measured.distribution.n_anchors)  # rows of the unit ball: no trace is larger
         trace = float(np.trace(measured.matrix)) if self.trace == "released" else largest
         trace = float(np.clip(trace, 0.0, largest))

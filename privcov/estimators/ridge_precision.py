@@ -1,4 +1,4 @@
-"""DP-RP of paper 2: noise on the moment matrix, then the ridge estimator of the precision matrix in closed form."""
+"""DP-RP of Su et al. 2019: noise on the moment matrix, then the ridge estimator of the precision matrix."""
 
 from __future__ import annotations
 
@@ -39,25 +39,45 @@ SPLITS = 10
     formula=r"\hat\Theta=V\,\mathrm{diag}\Big(\tfrac{2}{\varphi_i+\sqrt{\varphi_i^2+8\lambda}}\Big)V^\top,\quad "
     r"\tilde S_+=V\,\mathrm{diag}(\varphi_i)V^\top",
     avoid="When you want a graph: no entry is ever zero. Use a graphical lasso.",
-    reference="Paper 2, Algorithm 1 (DP-RP); Kuismin, Kemppainen and Sillanpaa (2017).",
+    reference="Su et al. 2019, Algorithm 1 (DP-RP); Kuismin, Kemppainen and Sillanpaa (2017).",
     differs="Negative eigenvalues are removed before the ridge (as published, one of -a becomes a/(2 lambda)), exact "
     "calibration, the least noisy shape, lambda from the noisy matrix. Algorithm 1 prints its noise without 1/n; the "
     "paper's experiments must have had it, as their errors show, so as-published has it and as-printed has not.",
     calibrations={
         "sound": SOUND,
-        "as-published": "paper 2: sigma = sqrt(2) sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with "
-        "the classical constant; the noisy matrix is not repaired",
-        "as-printed": "paper 2, Algorithm 1 to the letter: the same sigma without 1/n, n times more noise than needed",
+        "as-published": "Su et al. 2019: sigma = sqrt(2) sqrt(2 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity "
+        "with the classical constant; the noisy matrix is not repaired",
+        "as-printed": "Su et al. 2019, Algorithm 1 to the letter: the same sigma without 1/n, n times more noise than "
+        "needed",
     },
 )
 @dataclass(frozen=True)
 class RidgePrecision(OneMeasurement):
-    """Guarantee: as asked; one Gaussian measurement (measurements/moment.py), the rest is post-processing.
+    """Gaussian noise, then the ridge estimator of the precision matrix.
 
-    tuning "released": lambda by data fission, the smallest mean of -log det T + <T2, T> (lambda_choice.py); the rule
-    is free, has no constant and aims at estimation error, which a ridge is for. tuning "fixed": ``penalty``. tuning
-    "raw-cv": five-fold cross-validation on the raw rows, as the paper does: no end-to-end guarantee. As published there
-    is no free rule, so "released" uses ``penalty`` as well.
+    Parameters
+    ----------
+    penalty : float
+        sqrt(8 lambda) in units of R squared / d, from 1e-4 to 10; used under tuning "fixed" and as published.
+
+    Guarantee
+    ---------
+    As asked; one Gaussian measurement, whose proof is in measurements/moment.py. The rest is post-processing.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Su et al. 2019, Algorithm 1 (DP-RP); Kuismin, Kemppainen and Sillanpaa (2017).
+
+    Notes
+    -----
+    Tuning "released" chooses lambda by data fission, the smallest mean of -log det T + <T2, T> (lambda_choice.py); the
+    rule is free, has no constant and aims at estimation error, which is the purpose of a ridge. "fixed" takes
+    ``penalty``. "raw-cv" is five-fold cross-validation on the raw rows, as in the paper, without an end-to-end
+    guarantee. As published there is no free rule, so "released" uses ``penalty`` as well.
     """
 
     penalty: float = parameter(
@@ -72,13 +92,13 @@ class RidgePrecision(OneMeasurement):
     )
 
     def request(self, ask: MethodInput) -> Request:
-        """One Gaussian measurement of the whole guarantee."""
+        """Return one Gaussian measurement of the whole guarantee."""
         if ask.calibration == "sound":
             return Request(ask.guarantee, ask.centre, "free-trace")
         return Request(self._printed(ask), ask.centre, "upper-triangle")
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """Repair, choose the penalty, invert with the ridge."""
+        """Repair the noisy matrix, choose the penalty, and invert with the ridge."""
         published = ask.calibration != "sound"
         repaired = measured.matrix if published else clip_psd(measured.matrix)
         s = target(repaired, ask.centre, measured.distribution.n_anchors)
@@ -98,6 +118,7 @@ class RidgePrecision(OneMeasurement):
         return Outcome(measured, moments, ridge_precision(s, lam) / r2, notes=notes, count=measured.count)
 
     def _printed(self, ask: MethodInput) -> BudgetShare:
+        """Return the share that makes the measurement use the printed scale."""
         n = 1 if ask.calibration == "as-published" else ask.n
 
         def scale(g: ApproxDP, p: int) -> float:
@@ -106,6 +127,7 @@ class RidgePrecision(OneMeasurement):
         return printed_share(ask, {ask.calibration: (ApproxDP, scale)}, "triangle", accounting.gaussian_scale)
 
     def _penalty(self, ask: MethodInput, measured: Measured, d: int) -> tuple[float, tuple[str, ...]]:
+        """Choose the penalty, and return it with a note."""
         lambdas = [ridge_lambda(x, d) for x in PENALTIES]
         if ask.tuning == "raw-cv":
             scores = raw_scores(ask, lambda s: ridge_path(s, lambdas))
@@ -122,5 +144,20 @@ class RidgePrecision(OneMeasurement):
 
 
 def ridge_lambda(penalty: float, d: int) -> float:
-    """lambda in unit-ball units for sqrt(8 lambda) = penalty / d; no row in the ball has a mean square above 1/d."""
+    """Return lambda for sqrt(8 lambda) = penalty / d.
+
+    No row in the unit ball has a mean square above 1/d.
+
+    Parameters
+    ----------
+    penalty : float
+        In units of R squared / d.
+    d : int
+        Number of columns.
+
+    Returns
+    -------
+    float
+        lambda in unit-ball units.
+    """
     return (penalty / d) ** 2 / 8

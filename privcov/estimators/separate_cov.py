@@ -21,11 +21,30 @@ SHARE = {"low": 0.05, "high": 0.95, "ends": ("better eigenvectors", "better eige
 
 
 def published_share(share: BudgetShare, d: int, joint: bool) -> BudgetShare:
-    """The share a paper-5 Laplace matrix really spends: its scale sqrt(2) d / (n epsilon) suits a larger sensitivity
-    than that of triangle_l1.py. Gaussian shares are spent whole.
+    """Return the share that a published Laplace matrix of Dong et al. 2022 actually spends.
 
-    The paper knows its mean and prints no scale with it. Here that scale is (1 + s/2)^2 times the printed one for one
-    column, and 1 + sqrt(2 d) / (d / sqrt(2) + 1) times for more, which is more than the sensitivity needs.
+    Its scale sqrt(2) d / (n epsilon) suits a larger sensitivity than that of triangle_l1.py. Gaussian shares are spent
+    whole. The paper takes the mean as known and prints no scale with it. Here that scale is (1 + s/2)^2 times the
+    printed one for one column, and 1 + sqrt(2 d) / (d / sqrt(2) + 1) times for more, which is more than the sensitivity
+    needs.
+
+    Parameters
+    ----------
+    share : BudgetShare
+        The share that the paper claims.
+    d : int
+        Number of columns.
+    joint : bool
+        Whether the mean is measured too.
+
+    Returns
+    -------
+    BudgetShare
+        At most ``share`` under pure DP, else ``share``.
+
+    Reference
+    ---------
+    Dong et al. 2022.
     """
     if not isinstance(share, PureDP):
         return share
@@ -35,17 +54,44 @@ def published_share(share: BudgetShare, d: int, joint: bool) -> BudgetShare:
 
 
 def matrix_shape(guarantee: BudgetShare, calibration: str) -> str:
-    """Laplace under pure DP; else the papers' triangle as published, and the less noisy isotropic shape."""
+    """Return the shape of the noise of the matrix.
+
+    Parameters
+    ----------
+    guarantee : BudgetShare
+        The share of the matrix.
+    calibration : str
+        "sound" or "as-published-5".
+
+    Returns
+    -------
+    str
+        "laplace" under pure DP; else the papers' "upper-triangle" as published, and the less noisy "isotropic".
+    """
     if isinstance(guarantee, PureDP):
         return "laplace"
     return "upper-triangle" if calibration == PUBLISHED else "isotropic"
 
 
 def eigenvectors(matrix: np.ndarray, how: str) -> np.ndarray:
-    """Columns in descending order of algebraic eigenvalue.
+    """Return the eigenvectors as columns, in descending order of algebraic eigenvalue.
 
-    how "svd-authors": the left singular vectors, in descending order of |eigenvalue|, as in the published code: on an
-    indefinite matrix negative noise directions then receive large eigenvalues.
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+    how : {"eigh", "svd-authors"}
+        "svd-authors" returns the left singular vectors, in descending order of the absolute eigenvalue, as in the
+        published code: on an indefinite matrix negative noise directions then receive large eigenvalues.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Orthonormal columns.
+
+    Reference
+    ---------
+    The code of Dong et al. 2022, for "svd-authors".
     """
     if how == "svd-authors":
         return np.linalg.svd(matrix)[0]
@@ -53,20 +99,80 @@ def eigenvectors(matrix: np.ndarray, how: str) -> np.ndarray:
 
 
 def assemble(values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """sum_i values_i v_i v_i', symmetric."""
+    """Return the symmetric matrix sum_i values_i v_i v_i'.
+
+    Parameters
+    ----------
+    values : ndarray of shape (d,)
+        Eigenvalues.
+    vectors : ndarray of shape (d, d)
+        Eigenvectors as columns.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        The matrix.
+    """
     matrix = (vectors * values) @ vectors.T
     return (matrix + matrix.T) / 2
 
 
 def tidy(values: np.ndarray, ceiling: float) -> np.ndarray:
-    """Noisy eigenvalues clipped to [0, ceiling] and put in descending order."""
+    """Return the noisy eigenvalues clipped to [0, ceiling], in descending order.
+
+    Parameters
+    ----------
+    values : ndarray of shape (d,)
+        Noisy eigenvalues.
+    ceiling : float
+        Public bound on the largest eigenvalue.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Clipped and sorted.
+    """
     return np.sort(np.clip(values, 0.0, ceiling))[::-1]
 
 
 def measure_both(
     dataset: Dataset, shares: dict, *, centre: str, calibration: str, rng: np.random.Generator
 ) -> tuple[MeasuredValues, Measured]:
-    """The two measurements of SeparateCov, of the shares "values" and "vectors"."""
+    """Take the two measurements of SeparateCov, of the shares "values" and "vectors".
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows.
+    shares : dict of str to BudgetShare
+        The two shares.
+    centre : {"none", "zero", "joint"}
+        What is measured with the second moment.
+    calibration : str
+        "sound" or "as-published-5".
+    rng : Generator
+        Stream of the noise.
+
+    Returns
+    -------
+    values : MeasuredValues
+        The noisy eigenvalues.
+    matrix : Measured
+        The noisy matrix for the eigenvectors.
+
+    Guarantee
+    ---------
+    The composition of the two shares, replace-one with public n; the proofs are in measurements/eigenvalues.py and
+    measurements/moment.py.
+
+    Spends
+    ------
+    Both shares; as published under pure DP, less than the share of the vectors (see `published_share`).
+
+    Reference
+    ---------
+    Dong et al. 2022, Algorithm 1.
+    """
     values = measure_eigenvalues(dataset, shares["values"], centre=centre, rng=rng)
     share, shape = shares["vectors"], matrix_shape(shares["vectors"], calibration)
     if calibration == PUBLISHED:
@@ -75,7 +181,24 @@ def measure_both(
 
 
 def published_guard(ask: MethodInput, card: MethodCard) -> None:
-    """Paper 5 states its algorithms under zCDP and pure DP only."""
+    """Raise ValueError for a published calibration under approximate DP.
+
+    Parameters
+    ----------
+    ask : MethodInput
+        The input of the run.
+    card : MethodCard
+        Card of the method, for the message.
+
+    Raises
+    ------
+    ValueError
+        Under (epsilon, delta).
+
+    Reference
+    ---------
+    Dong et al. 2022 states its algorithms under zCDP and pure DP only.
+    """
     if ask.calibration == PUBLISHED and isinstance(ask.guarantee, ApproxDP):
         raise ValueError(
             f"Paper 5 states {card.label} under zCDP and pure DP, so there is no published form under (epsilon, "
@@ -97,7 +220,7 @@ def published_guard(ask: MethodInput, card: MethodCard) -> None:
     r"\tilde\lambda=\lambda(S)+\sigma_\lambda z,\quad \tilde V=\mathrm{eigvec}(S+N)",
     avoid="For few columns and many rows: splitting the guarantee then costs more than it saves, and one measurement "
     "with shrinkage (auto-cov) does better.",
-    reference="Dong, Liang and Yi (2022): paper 5, Algorithm 1 and Theorem 1; pure DP: its Appendix I.",
+    reference="Dong et al. 2022, Algorithm 1 and Theorem 1; pure DP: its Appendix I.",
     differs="Isotropic noise for the eigenvectors, eigenvalues clipped to [0, R^2] and sorted, and under pure DP the "
     "l1 sensitivity of the triangle.",
     calibrations={
@@ -108,10 +231,32 @@ def published_guard(ask: MethodInput, card: MethodCard) -> None:
 )
 @dataclass(frozen=True)
 class SeparateCov(Method):
-    """Guarantee: as asked, replace-one with public n; proofs in measurements/eigenvalues.py and moment.py.
+    """Eigenvalues from one noisy measurement, eigenvectors from another.
 
+    Parameters
+    ----------
+    values_share : float
+        Fraction of epsilon (pure DP), rho (zCDP) or squared mu (approximate DP) for the eigenvalues, from 0.05 to 0.95;
+        the rest goes to the eigenvectors.
+    eig : {"eigh", "svd-authors"}
+        Order of the eigenvectors. "svd-authors" repeats a fault of the published code, only as published.
+
+    Guarantee
+    ---------
+    As asked, replace-one with public n; the proofs are in measurements/eigenvalues.py and moment.py.
+
+    Spends
+    ------
+    The whole guarantee, in two measurements.
+
+    Reference
+    ---------
+    Dong et al. 2022, Algorithm 1 and Theorem 1; pure DP: its Appendix I.
+
+    Notes
+    -----
     Eigenvectors are ordered by descending algebraic eigenvalue of the noisy matrix. The published code orders them by
-    absolute value (an svd), which hands large eigenvalues to negative noise; eig "svd-authors" repeats that.
+    absolute value (an svd), which gives large eigenvalues to negative noise; eig "svd-authors" repeats that.
     """
 
     values_share: float = parameter(
@@ -129,14 +274,15 @@ class SeparateCov(Method):
     )
 
     def run(self, ask: MethodInput) -> Outcome:
+        """Measure eigenvalues and eigenvectors, and put them together."""
         published_guard(ask, self.card)
         published = ask.calibration == PUBLISHED
         shares = accounting.split(ask.guarantee, values=self.values_share, vectors=1 - self.values_share)
-        found, measured = measure_both(ask.dataset, shares, centre=ask.centre, calibration=ask.calibration, rng=ask.rng)
-        values = found.values if published else tidy(found.values, top(ask.centre == "joint"))
+        noisy, measured = measure_both(ask.dataset, shares, centre=ask.centre, calibration=ask.calibration, rng=ask.rng)
+        values = noisy.values if published else tidy(noisy.values, top(ask.centre == "joint"))
         matrix = assemble(values, eigenvectors(measured.matrix, self.eig if published else "eigh"))
         notes = ()
         if self.eig == "svd-authors" and not published:
             notes = ("Eigenvectors in descending order of eigenvalue: the published order needs as-published-5.",)
         moments = unpack(matrix, centre=ask.centre, row_bound=measured.row_bound)
-        return Outcome(measured, moments, notes=notes, steps=() if found.event is None else (found.event,))
+        return Outcome(measured, moments, notes=notes, steps=() if noisy.event is None else (noisy.event,))

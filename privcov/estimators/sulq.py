@@ -1,5 +1,7 @@
-"""MOD-SULQ, which paper 3 compares with (as "SQLU"): a noisy covariance, and the graphical lasso on it. About d times
-more noise than it needs."""
+"""MOD-SULQ, called SQLU in Wang et al. 2018: a noisy covariance, and the graphical lasso on it.
+
+Its noise is about d times what the guarantee needs.
+"""
 
 from __future__ import annotations
 
@@ -29,18 +31,38 @@ from privcov.privacy import ApproxDP
     formula=r"\hat\Sigma=S+N,\quad N_{ij}\sim\mathcal N(0,\beta^2),\quad "
     r"\beta=\frac{(d+1)R^2}{n\epsilon}\sqrt{2\ln\frac{d^2+d}{2\delta\sqrt{2\pi}}}+\frac{R^2}{n\sqrt\epsilon}",
     avoid="For accuracy: gaussian-cov gives the same guarantee with about d times less noise.",
-    reference="Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha (2013); comparison of paper 3, "
-    "Table 2.",
-    differs="The statement gives the guarantee it really has, which is stronger than the claim.",
+    reference="Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha (2013); comparison of Wang "
+    "et al. 2018, Table 2.",
+    differs="The statement gives the actual guarantee, which is stronger than the claim.",
     calibrations={
         "as-published": "the printed scale beta, proved entry by entry; the claim is true and far from tight",
     },
 )
 @dataclass(frozen=True)
 class Sulq(AdditiveCov):
-    """Guarantee: more than the printed (epsilon, delta); the proof of its event is in measurements/moment.py.
+    """Gaussian noise of the MOD-SULQ scale on the moment matrix.
 
-    There is no sound calibration: with the exact one, its noise shape is gaussian-cov with shape "upper-triangle".
+    Parameters
+    ----------
+    repair : {"none", "psd", "box", "shrink"}
+        Repair of the spectrum.
+
+    Guarantee
+    ---------
+    More than the printed (epsilon, delta); the proof of its event is in measurements/moment.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha (2013); comparison of Wang et al. 2018, Table
+    2.
+
+    Notes
+    -----
+    There is no sound calibration: with the exact one, its noise is that of gaussian-cov with shape "upper-triangle".
     """
 
     repair: str = parameter("none", "Repair of the spectrum", choices=REPAIRS, help=REPAIR_HELP, advanced=True)
@@ -59,14 +81,14 @@ class Sulq(AdditiveCov):
     order=94,
     tunings=(TUNINGS[1], TUNINGS[2]),
     summary="Adds symmetric Gaussian noise whose scale grows with the number of columns, then finds a sparse precision "
-    "matrix: the baseline of paper 3.",
+    "matrix: the baseline of Wang et al. 2018.",
     formula=r"\hat\Theta_\lambda=\arg\min_{\Theta\succ0}-\log|\Theta|+\mathrm{tr}((S+N)\Theta)+\lambda\|\Theta\|_1,"
     r"\quad N_{ij}\sim\mathcal N(0,\beta^2),\quad"
     r"\beta=\frac{(d+1)R^2}{n\epsilon}\sqrt{2\ln\frac{d^2+d}{2\delta\sqrt{2\pi}}}+\frac{R^2}{n\sqrt\epsilon}",
     avoid="For accuracy: glasso-gaussian gives the same guarantee with about d times less noise.",
-    reference="Paper 3, Table 2 (there SQLU); Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha "
-    "(2013).",
-    differs="The statement gives the guarantee it really has, which is stronger than the claim. Where the table prints "
+    reference="Wang et al. 2018, Table 2 (there SQLU); Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and "
+    "Sinha (2013).",
+    differs="The statement gives the actual guarantee, which is stronger than the claim. Where the table prints "
     "NA, the paper does not say why; here penalties without a solution are marked as such and left out.",
     calibrations={
         "as-published": "the printed scale beta; every entry penalised, nothing repaired, so that small penalties may "
@@ -75,8 +97,34 @@ class Sulq(AdditiveCov):
 )
 @dataclass(frozen=True)
 class GlassoSulq(Glasso):
-    """Guarantee: more than the printed (epsilon, delta); the proof of its event is in measurements/moment.py.
+    """Gaussian noise of the MOD-SULQ scale, then a graphical lasso.
 
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Not used: there is no sound calibration.
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1.
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Not used: as published nothing is repaired.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+
+    Guarantee
+    ---------
+    More than the printed (epsilon, delta); the proof of its event is in measurements/moment.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang et al. 2018, Table 2 (there SQLU); Blum, Dwork, McSherry and Nissim (2005); Chaudhuri, Sarwate and Sinha
+    (2013).
+
+    Notes
+    -----
     There is no sound form: with the exact calibration it is glasso-gaussian.
     """
 

@@ -1,10 +1,10 @@
-"""What the known noise does to the entries of a covariance, whose means were measured with it: for the thresholds.
+"""Effect of the known noise on the entries of a covariance, whose means were measured with it: for the thresholds.
 
 With class means m_j of share p_j, the covariance is M_11 - sum_j M_12j M_12j' / c_j, c_j = s^2 p_j. Noise w_j on M_12j
 and d_j on c_j change it by - sum_j [(m_j w_j' + w_j m_j') / s + w_j w_j' / (s^2 p_j) - m_j m_j' d_j / s^2]. With
-tau_j = std(w) / (s p_j), the deviation of a class mean, that is p_j^2 times the variance that a single mean has, summed
-over the classes, and the counts' part. A mean inside the unit ball cannot be wrong by more than its size, so tau_j is
-held below 1 / sqrt(d) per entry.
+tau_j = std(w) / (s p_j), the standard deviation of a class mean, that is p_j^2 times the variance that a single mean
+has, summed over the classes, and the counts' part. A mean inside the unit ball cannot be wrong by more than its size,
+so tau_j is held below 1 / sqrt(d) per entry.
 """
 
 from __future__ import annotations
@@ -19,22 +19,57 @@ from privcov.postprocess.joint import Moments, unpack
 
 
 def unit_moments(matrix: np.ndarray, measured: Measured) -> Moments:
-    """Moments in unit-ball units of a matrix shaped like the measured one."""
+    """Return the moments, in unit-ball units, of a matrix shaped like the measured one.
+
+    Parameters
+    ----------
+    matrix : ndarray
+        Moment in unit-ball units.
+    measured : Measured
+        The measurement whose centre and anchors it has.
+
+    Returns
+    -------
+    Moments
+        In unit-ball units.
+    """
     return unpack(matrix, centre=measured.centre, row_bound=1.0, n_anchors=measured.distribution.n_anchors)
 
 
 def target(moments: Moments) -> np.ndarray:
-    """The covariance, or the second moment where no mean is known."""
+    """Return the covariance, or the second moment where no mean is known.
+
+    Parameters
+    ----------
+    moments : Moments
+        The moments.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        The matrix, in the units of the moments.
+    """
     return moments.target
 
 
 def mean_std(measured: Measured) -> float:
-    """Deviation of the noise on an entry of the mean (of all rows)."""
+    """Return the standard deviation of the noise on an entry of the mean (of all rows).
+
+    Parameters
+    ----------
+    measured : Measured
+        The measurement.
+
+    Returns
+    -------
+    float
+        In unit-ball units.
+    """
     return measured.distribution.off_diagonal_std / math.sqrt(ANCHOR_SQUARED)
 
 
 def _classes(whole: Moments, measured: Measured) -> list[tuple[float, np.ndarray, float]]:
-    """(share, mean, deviation of an entry) of every class that has rows."""
+    """Return (share, mean, standard deviation of an entry) of every class that has rows."""
     assert whole.class_shares is not None, "the centre is classes"
     assert whole.class_means is not None
     most = 1 / math.sqrt(whole.class_means.shape[1])
@@ -43,7 +78,20 @@ def _classes(whole: Moments, measured: Measured) -> list[tuple[float, np.ndarray
 
 
 def subtracted(whole: Moments, measured: Measured) -> float:
-    """What the squares of the noise on the means take from every variance, on average."""
+    """Return what the squares of the noise on the means take from every variance, on average.
+
+    Parameters
+    ----------
+    whole : Moments
+        Moments of the noisy matrix, in unit-ball units.
+    measured : Measured
+        The measurement.
+
+    Returns
+    -------
+    float
+        At least 0; 0 where no mean was measured.
+    """
     if whole.mean is None:
         return 0.0
     if whole.class_means is None:
@@ -52,20 +100,48 @@ def subtracted(whole: Moments, measured: Measured) -> float:
 
 
 def off_diagonal_variance(whole: Moments, measured: Measured) -> np.ndarray | float:
-    """Variance that the noise gives to off-diagonal entries of `target`. d x d, or a number."""
+    """Return the variance that the noise gives to off-diagonal entries of `target`.
+
+    Parameters
+    ----------
+    whole : Moments
+        Moments of the noisy matrix, in unit-ball units.
+    measured : Measured
+        The measurement.
+
+    Returns
+    -------
+    ndarray of shape (d, d) or float
+        In squared unit-ball units.
+    """
     std = measured.distribution.off_diagonal_std
     if whole.class_means is None:
         return cutting.noise_variance(whole.mean, std, mean_std(measured))
-    found = std**2 + np.zeros_like(whole.second_moment)
+    variance = std**2 + np.zeros_like(whole.second_moment)
     count_std = measured.distribution.diagonal_std / ANCHOR_SQUARED
     for share, mean, tau in _classes(whole, measured):
         square = np.maximum(mean**2 - tau**2, 0.0)
-        found += share**2 * cutting.noise_variance(mean, 0.0, tau) + np.outer(square, square) * count_std**2
-    return found
+        variance += share**2 * cutting.noise_variance(mean, 0.0, tau) + np.outer(square, square) * count_std**2
+    return variance
 
 
 def diagonal_variance(whole: Moments, measured: Measured) -> float:
-    """Average over i of Var[W_ii - 2 mu_i e_i - e_i^2], with mu_i^2 estimated as in `noise_variance`."""
+    """Return the variance that the noise gives to a diagonal entry of `target`, on average.
+
+    It is the average over i of Var[W_ii - 2 mu_i e_i - e_i^2], with mu_i^2 estimated as in `noise_variance`.
+
+    Parameters
+    ----------
+    whole : Moments
+        Moments of the noisy matrix, in unit-ball units.
+    measured : Measured
+        The measurement.
+
+    Returns
+    -------
+    float
+        In squared unit-ball units.
+    """
     own = measured.distribution.diagonal_std**2
     if whole.mean is None:
         return own
@@ -75,12 +151,30 @@ def diagonal_variance(whole: Moments, measured: Measured) -> float:
 
 
 def _with_one_mean(own: float, mean: np.ndarray, tau: float) -> float:
+    """Return the average diagonal variance where one mean is subtracted."""
     square = np.maximum(mean**2 - tau**2, 0.0)
     return own + 4 * float(square.mean()) * tau**2 + 2 * tau**4
 
 
 def in_working_units(matrix: np.ndarray, whole: Moments, centre: str, row_bound: float) -> Moments:
-    """Moments around a covariance (or second moment) in unit-ball units; they keep hanging together."""
+    """Return consistent moments around a covariance (or second moment) in unit-ball units.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The covariance or the second moment, in unit-ball units.
+    whole : Moments
+        Where the mean and the class means come from, in unit-ball units.
+    centre : {"none", "zero", "joint", "classes"}
+        What was measured with the second moment.
+    row_bound : float
+        R, in working units.
+
+    Returns
+    -------
+    Moments
+        In working units.
+    """
     r2 = row_bound**2
     if whole.mean is None:
         return Moments(r2 * matrix, None, r2 * matrix if centre == "zero" else None)

@@ -1,9 +1,10 @@
-"""What the thresholding methods of papers 1 and 4 share: measure once, set small entries to zero, clip to PSD.
+"""Common steps of the thresholding methods of Wang, Xu & He 2019 and Mathematics 2023.
 
-They differ in the constant of the papers' threshold, xi sqrt(log d / n) + 4 s sqrt(log d), s the deviation of the
-noise on an entry, and in who adds the noise: dp_thresholding.py (a curator) and ldp_thresholding.py (every user).
-Here the off-diagonal entries are cut with the noise that each really carries; three further rules choose the cut from
-the noisy matrix alone (free).
+Measure once, set small entries to zero, make the matrix positive semi-definite. The methods differ in the constant of
+the papers' threshold, xi sqrt(log d / n) + 4 s sqrt(log d), s the standard deviation of the noise on an entry, and in
+where the noise is added: by a curator in dp_thresholding.py, by every user in ldp_thresholding.py. Here the
+off-diagonal entries are cut with the noise that each one carries; three further rules choose the cut from the noisy
+matrix alone (free).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from privcov.postprocess.joint import Moments
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ApproxDP, BudgetShare, GaussianDP, NoPrivacy
 
-Deviation = TypeVar("Deviation", float, np.ndarray)
+Std = TypeVar("Std", float, np.ndarray)
 TUNINGS = ("released", "raw-cv")
 FOLDS = 10
 CONSTANTS_TRIED = 41
@@ -48,7 +49,28 @@ RULE_HELP = (
 def constant_parameter(
     default: float, label: str, low: float, high: float, help: str, ends: tuple[str, str] = ("keeps more", "cuts more")
 ) -> Any:
-    """A constant of a printed threshold: nearly all of them raise it."""
+    """Declare a constant of a printed threshold; nearly all of them raise it.
+
+    Parameters
+    ----------
+    default : float
+        Default value.
+    label : str
+        Label in the form.
+    low : float
+        Smallest value.
+    high : float
+        Largest value.
+    help : str
+        Explanation in the form.
+    ends : tuple of str
+        Effect of a small and of a large value.
+
+    Returns
+    -------
+    Any
+        A dataclass field with a `Spec`, shown where the rule is "paper".
+    """
     return parameter(
         default,
         label,
@@ -63,9 +85,17 @@ def constant_parameter(
 
 @dataclass(frozen=True)
 class Thresholding(OneMeasurement):
-    """Measure, choose a cut, cut, clip. Subclasses bring the papers' constant."""
+    """Base of the thresholding methods: measure, choose a cut, cut, clip. Subclasses bring the papers' constant.
 
-    letter: ClassVar[str]  # of the constant, in the paper
+    Parameters
+    ----------
+    rule : {"hard-universal", "soft-sure", "fission", "paper"}
+        Where to cut.
+    diagonal : {"shrink", "keep"}
+        Whether the variances are pulled to their mean by as much as the known noise has spread them out.
+    """
+
+    letter: ClassVar[str]  # name of the constant in the paper
     variance_factor: ClassVar[float]  # the printed noise variance is this times log(1.25 / delta) / (n epsilon)^2
     rule: str = parameter("hard-universal", "Where to cut", choices=RULES, help=RULE_HELP)
     diagonal: str = parameter(
@@ -78,7 +108,7 @@ class Thresholding(OneMeasurement):
     )
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """Choose a cut, cut, clip."""
+        """Choose a cut, cut, and make the matrix positive semi-definite."""
         published = ask.calibration != "sound"
         whole = unit_moments(measured.matrix, measured)
         noisy = target(whole)
@@ -106,31 +136,31 @@ class Thresholding(OneMeasurement):
 
     @property
     def constant(self) -> float:
-        """The constant of the printed threshold, in unit-ball units."""
+        """The constant of the printed threshold, in units of R squared / d."""
         raise NotImplementedError
 
     def named(self, constant: float) -> float:
-        """The parameter that the papers name, for this constant."""
+        """Return the parameter that the paper names, for this constant."""
         raise NotImplementedError
 
     def request(self, ask: MethodInput) -> Request:
-        """One Gaussian measurement of the whole guarantee; as published, of the printed shape and scale."""
+        """Return one Gaussian measurement of the whole guarantee; as published, of the printed shape and scale."""
         if ask.calibration == "sound":
             return Request(ask.guarantee, ask.centre, "free-trace")
         return Request(self._printed_share(ask), ask.centre, "upper-triangle")
 
     def printed_std(self, ask: MethodInput) -> float:
-        """sigma as printed, in unit-ball units: what the papers add to an entry and put into the threshold."""
+        """Return sigma as printed, in unit-ball units: what the papers add to an entry and put into the threshold."""
         assert isinstance(ask.guarantee, ApproxDP)
         epsilon, delta = ask.guarantee.epsilon, ask.guarantee.delta
         return math.sqrt(self.variance_factor * math.log(1.25 / delta)) / (ask.n * epsilon)
 
     def true_sensitivity(self, ask: MethodInput) -> float:
-        """Of what is measured, whatever the paper used: l2 of the upper triangle, unit ball."""
+        """Return the sensitivity of what is measured, whatever the paper used: l2 of the upper triangle, unit ball."""
         return sensitivity(ask.d, ask.n, norm="triangle", n_anchors=ask.n_anchors, relation=ask.relation)
 
     def _printed_share(self, ask: MethodInput) -> BudgetShare:
-        """The share that makes the measurement use the printed sigma; its event says what that really gives."""
+        """Return the share that makes the measurement use the printed sigma; its event states the actual guarantee."""
         mechanisms.refuse_unknown_count(ask)
         if isinstance(ask.guarantee, NoPrivacy):
             return ask.guarantee
@@ -144,7 +174,7 @@ class Thresholding(OneMeasurement):
     def _cut_as_printed(
         self, noisy: np.ndarray, measured: Measured, constant: float, ask: MethodInput
     ) -> tuple[np.ndarray, tuple[str, ...]]:
-        """Every entry, the diagonal too, with one threshold."""
+        """Cut every entry, the diagonal too, with one threshold; return the matrix and notes."""
         sigma = 0.0 if isinstance(ask.guarantee, NoPrivacy) else self.printed_std(ask)
         cut = papers_threshold(constant, sigma, len(noisy), measured.rows)
         kept = np.where(np.abs(noisy) > cut, noisy, 0.0)
@@ -161,7 +191,21 @@ class Thresholding(OneMeasurement):
 
 @dataclass(frozen=True)
 class WithGamma(Thresholding):
-    """The constant of paper 1."""
+    """Thresholding with the constant gamma of Wang, Xu & He 2019.
+
+    Parameters
+    ----------
+    rule : {"hard-universal", "soft-sure", "fission", "paper"}
+        Where to cut.
+    diagonal : {"shrink", "keep"}
+        Whether the variances are shrunk.
+    gamma : float
+        The constant, in units of R squared / d.
+
+    Reference
+    ---------
+    Wang, Xu & He 2019, which leaves gamma open.
+    """
 
     letter: ClassVar[str] = "gamma"
     gamma: float = constant_parameter(
@@ -169,20 +213,44 @@ class WithGamma(Thresholding):
         "gamma",
         0.0,
         100.0,
-        "Constant of the sampling part of the threshold, in units of R squared / d. Paper 1 leaves it open.",
+        "Constant of the sampling part of the threshold, in units of R squared / d. Wang, Xu & He 2019 leaves it open.",
     )
 
     @property
     def constant(self) -> float:
+        """The constant gamma."""
         return self.gamma
 
     def named(self, constant: float) -> float:
+        """Return gamma for this constant."""
         return constant
 
 
 @dataclass(frozen=True)
 class WithEta(Thresholding):
-    """The constant of paper 4, xi = (4 sqrt(2) / 3) eta K^(2 / (4 + excess)) M, in which eta is free."""
+    """Thresholding with the constant of Mathematics 2023, in which eta is free.
+
+    The constant is xi = (4 sqrt(2) / 3) eta K^(2 / (4 + excess)) M.
+
+    Parameters
+    ----------
+    rule : {"hard-universal", "soft-sure", "fission", "paper"}
+        Where to cut.
+    diagonal : {"shrink", "keep"}
+        Whether the variances are shrunk.
+    eta : float
+        The free factor.
+    moment_bound : float
+        K, the bound on the standardised moment of order 4 + moment_excess.
+    moment_excess : float
+        The excess.
+    variance_bound : float
+        M, the bound on the variances, in units of R squared / d.
+
+    Reference
+    ---------
+    Mathematics 2023.
+    """
 
     letter: ClassVar[str] = "eta"
     eta: float = constant_parameter(2.0, "eta", 0.0, 100.0, "At least 2 in the theorem; smaller in practice.")
@@ -194,7 +262,7 @@ class WithEta(Thresholding):
         "Moment excess",
         0.0,
         10.0,
-        "Called epsilon in paper 4; not the privacy parameter.",
+        "Called epsilon in Mathematics 2023; not the privacy parameter.",
         ("heavier tails allowed", "lighter tails assumed"),
     )
     variance_bound: float = constant_parameter(
@@ -203,25 +271,76 @@ class WithEta(Thresholding):
 
     @property
     def constant(self) -> float:
+        """The constant xi."""
         return self.eta * self._per_eta
 
     def named(self, constant: float) -> float:
+        """Return eta for this constant."""
         return constant / self._per_eta
 
     @property
     def _per_eta(self) -> float:
+        """The constant xi over eta."""
         return 4 * math.sqrt(2) / 3 * self.moment_bound ** (2 / (4 + self.moment_excess)) * self.variance_bound
 
 
-def papers_threshold(constant: float, deviation: Deviation, d: int, rows: float) -> Deviation:
-    """constant sqrt(log d / n) + 4 deviation sqrt(log d). Papers 1 and 4, step 2."""
-    return constant * math.sqrt(math.log(d) / rows) + 4 * deviation * math.sqrt(math.log(d))
+def papers_threshold(constant: float, std: Std, d: int, rows: float) -> Std:
+    """Return the printed threshold, constant sqrt(log d / n) + 4 std sqrt(log d).
+
+    Parameters
+    ----------
+    constant : float
+        Constant of the sampling part.
+    std : float or ndarray
+        Standard deviation of the noise on an entry.
+    d : int
+        Number of columns.
+    rows : float
+        Number of rows n, public or noisy.
+
+    Returns
+    -------
+    float or ndarray
+        Shaped like ``std``, in its units.
+
+    Reference
+    ---------
+    Wang, Xu & He 2019 and Mathematics 2023, step 2.
+    """
+    return constant * math.sqrt(math.log(d) / rows) + 4 * std * math.sqrt(math.log(d))
 
 
 def cut_by_rule(
     rule: str, noisy: np.ndarray, whole: Moments, measured: Measured, constant: float, rng: np.random.Generator
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The cut matrix (unit-ball units, before the PSD repair) and what to say about it."""
+    """Cut the off-diagonal entries by a rule.
+
+    Parameters
+    ----------
+    rule : {"hard-universal", "soft-sure", "fission", "paper"}
+        The rule.
+    noisy : ndarray of shape (d, d)
+        The noisy matrix, in unit-ball units.
+    whole : Moments
+        Moments of the measured matrix, in unit-ball units.
+    measured : Measured
+        The measurement.
+    constant : float
+        Constant of the papers' threshold, in unit-ball units.
+    rng : Generator
+        Stream of the fission.
+
+    Returns
+    -------
+    matrix : ndarray of shape (d, d)
+        The cut matrix, before it is made positive semi-definite.
+    notes : tuple of str
+        What was done.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+    """
     noise = off_diagonal_variance(whole, measured)
     d = len(noisy)
     if rule == "paper":
@@ -249,10 +368,33 @@ def fission_halves(
     rng: np.random.Generator,
     gain: float = cutting.FISSION_GAIN,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two copies of the covariance with independent errors: T1 = T + g Z, T2 = T - Z / g, Cov(Z) = Cov(T).
+    """Draw two copies of the covariance with independent errors.
 
-    The noise part is exact, because its law is known; it is added before the mean is subtracted. The sampling part
-    (``sampling``, a sampler) has the covariance of Gaussian rows whose covariance is the released one.
+    T1 = T + g Z and T2 = T - Z / g, Cov(Z) = Cov(T). The noise part is exact, because its distribution is known; it is
+    added before the mean is subtracted. The sampling part has the covariance of Gaussian rows whose covariance is the
+    released one.
+
+    Parameters
+    ----------
+    measured : Measured
+        The noisy moment and its noise distribution.
+    sampling : callable
+        Sampler of the sampling part, from a random generator.
+    rng : Generator
+        Stream of both parts.
+    gain : float
+        g, above 0.
+
+    Returns
+    -------
+    first : ndarray of shape (d, d)
+        T1.
+    second : ndarray of shape (d, d)
+        T2.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
     """
     noise, more = measured.distribution.draw(rng), sampling(rng)
 
@@ -263,9 +405,30 @@ def fission_halves(
 
 
 def chosen_on_raw_rows(ask: MethodInput, measured: Measured) -> float:
-    """The constant (unit-ball units) with the smallest cross-validated Frobenius loss on the rows. NOT private.
+    """Return the constant with the smallest cross-validated Frobenius loss on the rows. NOT private.
 
-    Bickel and Levina (2008): cut the moment of the training rows at c sqrt(log d / n), compare with the held-out one.
+    The moment of the training rows is cut at c sqrt(log d / n) and compared with the held-out one.
+
+    Parameters
+    ----------
+    ask : MethodInput
+        The input, with its rows.
+    measured : Measured
+        The measurement whose centre and anchors are used.
+
+    Returns
+    -------
+    float
+        In unit-ball units; 0 for one column, where there is nothing to cut.
+
+    Raises
+    ------
+    ValueError
+        With fewer than two rows.
+
+    Reference
+    ---------
+    Bickel and Levina (2008).
     """
     d = ask.d
     folds = fold_moments(ask.dataset, n_anchors=measured.distribution.n_anchors, folds=FOLDS, rng=ask.rng)

@@ -1,7 +1,7 @@
-"""Paper 3's single Wishart matrix as noise, for a covariance and for a graphical lasso.
+"""The single Wishart matrix of Wang et al. 2018 as noise, for a covariance and for a graphical lasso.
 
-The approximate form has a true claim with many more degrees of freedom than it needs. The pure form's claim is false;
-it is kept to show what it really gives.
+The approximate form has a true claim with many more degrees of freedom than it needs. The claim of the pure form is
+false; it is kept to show its actual guarantee.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ LASSO = (
 
 
 class _WishartCov(Mechanical):
+    """Base of the two covariance methods."""
+
     repair: str = "none"
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
+        """Return the moments of the repaired matrix; as published, with the mean of the noise."""
         published = ask.calibration != "sound"
         matrix = with_mean(measured) if published else repair(measured, self.repair)
         moments = unpack(
@@ -39,12 +42,16 @@ class _WishartCov(Mechanical):
 
 
 class _WishartLasso(Glasso):
+    """Base of the two graphical lassos."""
+
     def as_printed(self, measured: Measured) -> np.ndarray:
+        """Return the matrix with the mean of the noise."""
         return with_mean(measured)
 
     def path_as_published(
         self, s: np.ndarray, measured: Measured, ask: MethodInput
     ) -> tuple[tuple[Fit, ...], tuple[str, ...]]:
+        """Solve the published path, and note that the mean of the noise stays."""
         path, notes = super().path_as_published(s, measured, ask)
         return path, mean_left_in(measured) + notes
 
@@ -61,18 +68,36 @@ class _WishartLasso(Glasso):
     summary="Adds a Wishart matrix with enough degrees of freedom for approximate DP and subtracts its mean.",
     formula=r"\hat\Sigma=(S+W-mC\,I)_+,\quad W\sim\mathcal W_d(m,\,C\,I),\quad C=R^2/n",
     avoid="For accuracy: Gaussian noise is smaller, and this noise stops falling with epsilon.",
-    reference="Paper 3, Algorithm 2, approximate DP; Sheffet (2017).",
+    reference="Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).",
     differs="The fewest degrees of freedom by the curve itself instead of 14 ln(4/delta)/epsilon^2, for replacing "
     "a row; the mean of the noise is subtracted.",
     calibrations={
         "sound": SOUND + "; the mean of the noise is subtracted",
-        "as-published": "paper 3: m = d + 14 ln(4/delta)/epsilon^2, true and several times more than needed; the mean "
-        "of the noise, m R^2/n, stays on the diagonal and nothing is repaired",
+        "as-published": "Wang et al. 2018: m = d + 14 ln(4/delta)/epsilon^2, true and several times more than needed; "
+        "the mean of the noise, m R^2/n, stays on the diagonal and nothing is repaired",
     },
 )
 @dataclass(frozen=True)
 class WishartApprox(_WishartCov):
-    """Guarantee: (epsilon, delta)-DP, replace-one with public n; the curve is in wishart_curve.py."""
+    """A Wishart matrix with enough degrees of freedom for approximate DP, minus its mean.
+
+    Parameters
+    ----------
+    repair : {"none", "psd", "box"}
+        Repair of the spectrum.
+
+    Guarantee
+    ---------
+    (epsilon, delta)-DP, replace-one with public n; the curve is in wishart_curve.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).
+    """
 
     repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS[:3], help=REPAIR_HELP, advanced=True)
     mechanism = WishartNoise(approx_noise_as_published, approx_noise_sound)
@@ -92,18 +117,34 @@ class WishartApprox(_WishartCov):
     formula=r"\hat\Sigma=S+W,\quad W\sim\mathcal W_d\big(d+1,\,\tfrac{3R^2}{2n\epsilon}I\big),\quad "
     r"\delta=1-e^{-\epsilon/3}\ \text{at every}\ \epsilon'",
     avoid="Always: it has no pure guarantee at any epsilon. Use wishart-difference.",
-    reference="Paper 3, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a like claim.",
-    differs="The statement gives the guarantee it really has.",
+    reference="Wang et al. 2018, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a "
+    "similar claim.",
+    differs="The statement gives the actual guarantee.",
     calibrations={
-        "as-published": "paper 3: W_d(d + 1, 3 R^2/(2 n epsilon) I). Not pure DP: (0, delta)-DP with "
+        "as-published": "Wang et al. 2018: W_d(d + 1, 3 R^2/(2 n epsilon) I). Not pure DP: (0, delta)-DP with "
         "delta = 1 - exp(-epsilon/3), and no less at any epsilon"
     },
 )
 @dataclass(frozen=True)
 class WishartPure(_WishartCov):
-    """Guarantee: none of the kind that was claimed; (0, 1 - exp(-epsilon/3))-DP and no better at any epsilon
-    (wishart_curve.py, freedom 2; measured with the mean, that delta is an upper bound).
-    There is no sound form: for that, wishart-difference was made.
+    """A Wishart matrix with d + 1 degrees of freedom, published as pure DP.
+
+    Guarantee
+    ---------
+    None of the kind that was claimed: (0, 1 - exp(-epsilon/3))-DP and no better at any epsilon (wishart_curve.py,
+    freedom 2; measured with the mean, that delta is an upper bound).
+
+    Spends
+    ------
+    The whole guarantee, in one measurement; the actual guarantee is not the claimed one.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a similar claim.
+
+    Notes
+    -----
+    There is no sound form; wishart-difference replaces it.
     """
 
     mechanism = WishartNoise(pure_noise_as_published)
@@ -123,18 +164,44 @@ class WishartPure(_WishartCov):
     "sparse precision matrix.",
     formula=LASSO + r"\tilde S=(S+W-mC\,I)_+,\quad W\sim\mathcal W_d(m,\,C\,I),\quad C=R^2/n",
     avoid="For accuracy: Gaussian noise is smaller, and this noise stops falling with epsilon.",
-    reference="Paper 3, Algorithm 2, approximate DP; Sheffet (2017).",
+    reference="Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).",
     differs="The fewest degrees of freedom by the curve itself instead of 14 ln(4/delta)/epsilon^2, for replacing "
     "a row; the mean of the noise is subtracted; the diagonal is not penalised.",
     calibrations={
         "sound": SOUND + "; the mean of the noise is subtracted",
-        "as-published": "paper 3: m = d + 14 ln(4/delta)/epsilon^2, true and several times more than needed; the mean "
-        "of the noise, m R^2/n, stays on the diagonal and pulls the answer towards zero; every entry penalised",
+        "as-published": "Wang et al. 2018: m = d + 14 ln(4/delta)/epsilon^2, true and several times more than needed; "
+        "the mean of the noise, m R^2/n, stays on the diagonal and pulls the answer towards zero; every entry "
+        "penalised",
     },
 )
 @dataclass(frozen=True)
 class GlassoWishartApprox(_WishartLasso):
-    """Guarantee: (epsilon, delta)-DP, replace-one with public n; the curve is in wishart_curve.py."""
+    """A Wishart matrix with enough degrees of freedom for approximate DP, minus its mean, then a graphical lasso.
+
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Rule for lambda under tuning "released".
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1; used under tuning "fixed" and as
+        published.
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Repair of the spectrum before the lasso.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+
+    Guarantee
+    ---------
+    (epsilon, delta)-DP, replace-one with public n; the curve is in wishart_curve.py.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).
+    """
 
     mechanism = WishartNoise(approx_noise_as_published, approx_noise_sound)
 
@@ -154,18 +221,45 @@ class GlassoWishartApprox(_WishartLasso):
     formula=LASSO + r"\tilde S=S+W,\quad W\sim\mathcal W_d\big(d+1,\,\tfrac{3R^2}{2n\epsilon}I\big),\quad "
     r"\delta=1-e^{-\epsilon/3}\ \text{at every}\ \epsilon'",
     avoid="Always: its noisy matrix has no pure guarantee at any epsilon. Use auto-precision.",
-    reference="Paper 3, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a like claim.",
-    differs="The statement gives the guarantee that the noisy matrix really has.",
+    reference="Wang et al. 2018, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a "
+    "similar claim.",
+    differs="The statement gives the actual guarantee of the noisy matrix.",
     calibrations={
-        "as-published": "paper 3: W_d(d + 1, 3 R^2/(2 n epsilon) I), its mean left in; every entry penalised. Not pure "
-        "DP: (0, delta)-DP with delta = 1 - exp(-epsilon/3), and no less at any epsilon"
+        "as-published": "Wang et al. 2018: W_d(d + 1, 3 R^2/(2 n epsilon) I), its mean left in; every entry penalised. "
+        "Not pure DP: (0, delta)-DP with delta = 1 - exp(-epsilon/3), and no less at any epsilon"
     },
 )
 @dataclass(frozen=True)
 class GlassoWishartPure(_WishartLasso):
-    """Guarantee: none of the kind that was claimed; the noisy matrix, from which everything is made, is
-    (0, 1 - exp(-epsilon/3))-DP and no better at any epsilon (wishart_curve.py). There is no sound form: for that,
-    auto-precision uses the difference of two Wishart matrices.
+    """A Wishart matrix with d + 1 degrees of freedom, published as pure DP, then a graphical lasso.
+
+    Parameters
+    ----------
+    rule : {"ebic", "half-universal", "fission"}
+        Not used: there is no sound calibration.
+    penalty : float
+        Fraction of the smallest lambda that empties the graph, from 0.001 to 1.
+    repair : {"psd", "max-norm", "ridge", "none"}
+        Not used: as published nothing is repaired.
+    accuracy : {"screen", "print"}
+        Certified gap per variable: 1e-6 nats, or 1e-7.
+
+    Guarantee
+    ---------
+    None of the kind that was claimed: the noisy matrix, from which everything is computed, is
+    (0, 1 - exp(-epsilon/3))-DP and no better at any epsilon (wishart_curve.py).
+
+    Spends
+    ------
+    The whole guarantee, in one measurement; the actual guarantee is not the claimed one.
+
+    Reference
+    ---------
+    Wang et al. 2018, Algorithm 2, pure DP; Jiang, Xie and Zhang (2016). Sarwate (2017) retracted a similar claim.
+
+    Notes
+    -----
+    There is no sound form; auto-precision uses the difference of two Wishart matrices instead.
     """
 
     mechanism = WishartNoise(pure_noise_as_published)

@@ -1,4 +1,4 @@
-"""Pure DP by the difference of two Wishart matrices: noise of the shape of a covariance, not of a table of numbers."""
+"""Pure DP by the difference of two Wishart matrices: noise shaped like a covariance, not like a table of numbers."""
 
 from __future__ import annotations
 
@@ -26,13 +26,31 @@ from privcov.privacy import RELATIONS, PureDP, ZCDP
     "covariance, then eigenvalue shrinkage that knows the noise.",
     formula=r"\hat\Sigma=\mathrm{shrink}(S+A-B),\quad A,B\sim\mathcal W_d(d+1,\,C\,I),\quad C=\frac{R^2}{n\,\epsilon}",
     avoid="When zCDP or approximate DP is enough: Gaussian noise is then several times smaller.",
-    reference="Own construction and proof; it repairs the Wishart noise of paper 3 and of Jiang, Xie and Zhang (2016).",
+    reference="Own construction and proof; it repairs the Wishart noise of Wang et al. 2018 and of Jiang, Xie and "
+    "Zhang (2016).",
 )
 @dataclass(frozen=True)
 class WishartDifference(AdditiveCov):
-    """Guarantee: pure epsilon-DP; proof in measurements/wishart.py. Under zCDP it is run at epsilon = sqrt(2 rho), and
-    pure epsilon-DP is (epsilon^2 / 2)-zCDP. On private rows whose number is public, up to ten columns and anchors have
-    the coupled law of measurements/exact_wishart.py instead: the same guarantee with a quieter trace.
+    """The difference of two Wishart matrices as noise on the moment matrix.
+
+    Parameters
+    ----------
+    repair : {"none", "psd", "box", "shrink"}
+        Repair of the spectrum.
+
+    Guarantee
+    ---------
+    Pure epsilon-DP; the proof is in measurements/wishart.py. Under zCDP it is run at epsilon = sqrt(2 rho), and pure
+    epsilon-DP is (epsilon^2 / 2)-zCDP. On private rows whose number is public, up to ten columns and anchors have the
+    coupled distribution of measurements/exact_wishart.py instead: the same guarantee with a quieter trace.
+
+    Spends
+    ------
+    The whole guarantee, in one measurement.
+
+    Reference
+    ---------
+    Own construction and proof; it repairs the Wishart noise of Wang et al. 2018 and of Jiang, Xie and Zhang (2016).
     """
 
     repair: str = parameter("shrink", "Repair of the spectrum", choices=REPAIRS, help=REPAIR_HELP, advanced=True)

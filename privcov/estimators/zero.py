@@ -1,4 +1,4 @@
-"""The zero matrix: reads no rows, so it is private for free, and it is the answer any method has to beat."""
+"""The zero matrix: it reads no rows, so it is private for free, and every method has to do better."""
 
 from __future__ import annotations
 
@@ -26,13 +26,27 @@ from privcov.postprocess.joint import Moments
 )
 @dataclass(frozen=True)
 class Zero(Method):
-    """Guarantee: perfect, nothing is measured."""
+    """The zero matrix.
+
+    Guarantee
+    ---------
+    Perfect: nothing is measured.
+
+    Spends
+    ------
+    Nothing: it reads no rows.
+
+    Reference
+    ---------
+    The trivial estimator.
+    """
 
     def request(self, ask: MethodInput) -> Request:
-        """Never."""
+        """Raise NothingMeasured: there is nothing to measure."""
         raise NothingMeasured(f"{self.card.label} reads no rows, so there is nothing to release.")
 
     def run(self, ask: MethodInput) -> Outcome:
+        """Return zero moments."""
         zero = np.zeros((ask.d, ask.d))
         return Outcome(
             None,

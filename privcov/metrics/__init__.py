@@ -1,1 +1,1 @@
-"""A release and a reference make one number. For synthetic and public data only."""
+"""Numbers that compare a release with a reference. For synthetic and public data only."""

@@ -1,13 +1,13 @@
-"""How well a released pair of class means and covariance tells labelled rows apart: linear discriminant analysis.
+"""How well released class means and a covariance separate labelled rows: linear discriminant analysis.
 
-Score of class c for a row y, with class means m_c, shares p_c and one covariance S for all classes (its precision T):
+Score of class c for a row y, with class means m_c, shares p_c and one covariance S for all classes (its precision T)::
 
     d_c(y) = y' T m_c - m_c' T m_c / 2 + log p_c
 
 "Quadratic discriminant analysis with a common covariance", d_c = -log det(S) / 2 - (y - m_c)' T (y - m_c) / 2 + log p_c
-(paper 4, Section 4.2), differs from it by terms that all classes share, so it is the same rule. Everything here is made
-from a release, so it is post-processing of it; only the rows that are scored are looked at, and the rate of mistakes on
-them is not private: for synthetic and public rows.
+(Mathematics 2023, Section 4.2), differs from it by terms that all classes share, so it is the same rule. Everything
+here is computed from a release, so it is post-processing of it; only the rows that are scored are read, and the error
+rate on them is not private: for synthetic and public rows.
 """
 
 from __future__ import annotations
@@ -23,18 +23,28 @@ from privcov.randomness import stream
 from privcov.releasing.release import Release
 
 FLOOR = 0.01
-# Of the end of the noise spectrum: what erred least on the labelled public tables at epsilon 1 to 10.
+# Fraction of the end of the noise spectrum; it had the smallest error on the labelled public tables at epsilon 1 to 10.
 NOISE_PART = 0.25
 METRICS = ("lda-error", "majority-error")
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of a public random split. training: rows the release is made from; validation: rows nobody looks at, kept
-    aside as in paper 2 (a free rule needs none); the rest is tested on.
+    """Sizes of a public random split; the rows that are left are tested on.
 
-    best: how many columns to keep, those with the largest two-sample t statistic on the training rows, as in paper 4.
-    That looks at the raw rows: a release on the kept columns has no end-to-end guarantee. None keeps all.
+    Parameters
+    ----------
+    training : int
+        Rows that the release is made from, at least 2.
+    validation : int
+        Rows that are not used, kept aside as in Su et al. 2019 (a free rule needs none).
+    best : int or None
+        How many columns to keep, those with the largest two-sample t statistic on the training rows, as in Mathematics
+        2023. That reads the raw rows: a release on the kept columns has no end-to-end guarantee. None keeps all.
+
+    Reference
+    ---------
+    Su et al. 2019 (validation); Mathematics 2023 (best).
     """
 
     training: int
@@ -49,8 +59,34 @@ class Sizes:
 
 
 def split(dataset: Dataset, sizes: Sizes, *, seed: int, repeat: int = 0) -> tuple[Dataset, Dataset]:
-    """(training rows, test rows). The split depends on the seed, the repetition and the name of the data, not on rows
-    or labels, so that it tells nothing and costs nothing. Raises ValueError when no row is left to test on."""
+    """Split a data set into training rows and test rows.
+
+    The split depends on the seed, the repetition and the name of the data, not on rows or labels, so it reveals nothing
+    and costs nothing. Choosing the best columns does read the training rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Labelled rows.
+    sizes : Sizes
+        How many rows, and how many columns are kept.
+    seed : int
+        Seed of the split.
+    repeat : int
+        Repetition.
+
+    Returns
+    -------
+    train : Dataset
+        The training rows.
+    test : Dataset
+        The test rows.
+
+    Raises
+    ------
+    ValueError
+        Where no row is left to test on.
+    """
     used = sizes.training + sizes.validation
     if used >= dataset.n:
         raise ValueError(
@@ -59,7 +95,7 @@ def split(dataset: Dataset, sizes: Sizes, *, seed: int, repeat: int = 0) -> tupl
         )
     order = stream(seed, "split", repeat, dataset.name).permutation(dataset.n)
     train, test = take(dataset, np.sort(order[: sizes.training])), take(dataset, np.sort(order[used:]))
-    class_list(train)  # more classes than rows: said here, before anything runs
+    class_list(train)  # raises for more classes than rows, before anything runs
     if sizes.best is None or sizes.best >= dataset.d:
         return train, test
     columns = t_test_columns(train, sizes.best)
@@ -67,7 +103,25 @@ def split(dataset: Dataset, sizes: Sizes, *, seed: int, repeat: int = 0) -> tupl
 
 
 def t_test_columns(dataset: Dataset, best: int) -> np.ndarray:
-    """Positions of the ``best`` columns by absolute two-sample t statistic (equal variances), in order. NOT private."""
+    """Return the positions of the best columns by absolute two-sample t statistic (equal variances). NOT private.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Labelled rows of two classes.
+    best : int
+        Number of columns.
+
+    Returns
+    -------
+    ndarray of shape (best,)
+        Positions, ascending.
+
+    Raises
+    ------
+    ValueError
+        For another number of classes, or fewer than two rows of a class.
+    """
     classes, index = class_list(dataset), class_index(dataset)
     if len(classes) != 2:
         raise ValueError(f"A two-sample t test needs two classes, got {len(classes)}. Leave best out.")
@@ -86,7 +140,7 @@ def t_test_columns(dataset: Dataset, best: int) -> np.ndarray:
 
 
 def _columns(dataset: Dataset, columns: np.ndarray) -> Dataset:
-    """The data set of some columns; the row bound shrinks like that of a table with fewer columns, by sqrt(d)."""
+    """Return the data set of some columns; the row bound shrinks by sqrt(d), as for a table with fewer columns."""
     bounds = None if dataset.bounds is None else dataset.bounds[columns]
     return Dataset.from_rows(
         dataset.rows[:, columns],
@@ -102,11 +156,26 @@ def _columns(dataset: Dataset, columns: np.ndarray) -> Dataset:
 
 
 def usable_precision(rel: Release) -> np.ndarray:
-    """The d x d precision matrix of the rule, in working units; positive definite.
+    """Return the positive definite precision matrix of the rule, in working units.
 
-    A precision method's own matrix where it has one that is. Else the inverse of the released covariance, after every
-    eigenvalue below the ridge is raised to it: FLOOR of the mean variance, or NOISE_PART of the largest eigenvalue that
-    the known noise alone would make, whichever is larger. A direction far below is noise, and its inverse would rule.
+    A precision method's own matrix is used where it has one that is positive definite. Else it is the inverse of the
+    released covariance, after every eigenvalue below the ridge is raised to it: FLOOR of the mean variance, or
+    NOISE_PART of the largest eigenvalue that the known noise alone would make, whichever is larger. A direction far
+    below is noise, and its inverse would dominate.
+
+    Parameters
+    ----------
+    rel : Release
+        The release.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        In working units.
+
+    Spends
+    ------
+    Nothing: it uses only a release.
     """
     outer = np.outer(rel.scale, rel.scale)
     if rel.precision is not None:
@@ -121,9 +190,26 @@ def usable_precision(rel: Release) -> np.ndarray:
 
 
 def scores(rel: Release, rows: np.ndarray) -> np.ndarray:
-    """The linear discriminant scores, n x k. rows: n x d, in the data's units.
+    """Compute the linear discriminant scores of rows.
 
-    A class whose noisy count is below one row is not on offer (score -inf), unless none is on offer.
+    A class whose noisy count is below one row is not available (score -inf), unless every class is.
+
+    Parameters
+    ----------
+    rel : Release
+        A release with class means.
+    rows : ndarray of shape (n, d)
+        In the data's units.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Scores.
+
+    Raises
+    ------
+    ValueError
+        Where the release has no class means.
     """
     if rel.class_means is None:
         raise ValueError(
@@ -141,14 +227,50 @@ def scores(rel: Release, rows: np.ndarray) -> np.ndarray:
 
 
 def predict(rel: Release, rows: np.ndarray) -> np.ndarray:
-    """The class name of every row, by the largest score (the first of equal ones)."""
+    """Return the class name of every row, by the largest score (the first of equal ones).
+
+    Parameters
+    ----------
+    rel : Release
+        A release with class means.
+    rows : ndarray of shape (n, d)
+        In the data's units.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Class names.
+
+    Raises
+    ------
+    ValueError
+        Where the release has no class means.
+    """
     return np.array(rel.classes)[np.argmax(scores(rel, rows), axis=1)]
 
 
 def classification_error(rel: Release, dataset: Dataset) -> float:
-    """Share (0..1) of the data set's rows whose label the rule of a release misses. Values are clipped to their bounds.
+    """Return the fraction of rows whose label the rule of a release misses. NOT private.
 
-    Its binomial deviation on n rows is sqrt(e (1 - e) / n); repetitions of split and noise show the rest.
+    Values are clipped to their bounds. The binomial standard deviation on n rows is sqrt(e (1 - e) / n); repetitions of
+    split and noise show the rest.
+
+    Parameters
+    ----------
+    rel : Release
+        A release with class means.
+    dataset : Dataset
+        Labelled rows with the same columns and classes.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        Where columns or classes differ, and without class means.
     """
     if rel.columns != dataset.columns:
         raise ValueError("The release and the rows to classify differ in their columns.")
@@ -163,6 +285,19 @@ def classification_error(rel: Release, dataset: Dataset) -> float:
 
 
 def majority_error(train: Dataset, test: Dataset) -> float:
-    """The mistakes (0..1) of always answering the class that is most frequent among the training rows. NOT private."""
+    """Return the error rate of always answering the class that is most frequent among the training rows. NOT private.
+
+    Parameters
+    ----------
+    train : Dataset
+        Training rows.
+    test : Dataset
+        Test rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+    """
     most = int(np.argmax(np.bincount(class_index(train), minlength=len(class_list(train)))))
     return float(np.mean(class_index(test) != most))

@@ -23,7 +23,33 @@ REFERENCES = ("truth", "sample", "nonprivate")
 
 
 def matrix_norm(matrix: np.ndarray, norm: str) -> float:
-    """frobenius; spectral (largest singular value); l1 (largest absolute column sum); max (largest entry)."""
+    """Return a norm of a matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The matrix.
+    norm : {"frobenius", "spectral", "l1", "max"}
+        "spectral" is the largest singular value, "l1" the largest absolute column sum, "max" the largest absolute
+        entry.
+
+    Returns
+    -------
+    float
+        At least 0.
+
+    Raises
+    ------
+    ValueError
+        For an unknown norm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privcov.metrics.errors import matrix_norm
+    >>> [matrix_norm(np.diag([3.0, -4.0]), norm) for norm in ("frobenius", "spectral", "l1", "max")]
+    [5.0, 4.0, 4.0, 4.0]
+    """
     checks.one_of("norm", norm, NORMS)
     if norm == "max":
         return float(np.abs(matrix).max())
@@ -31,17 +57,51 @@ def matrix_norm(matrix: np.ndarray, norm: str) -> float:
 
 
 def working(matrix: np.ndarray, scale: np.ndarray, target: str) -> np.ndarray:
-    """A matrix of the data's units in working units (each column divided by its public scale)."""
+    """Turn a matrix in the data's units into working units (each column divided by its public scale).
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        In the data's units.
+    scale : ndarray of shape (d,)
+        Public scale of the columns.
+    target : {"covariance", "second moment", "precision"}
+        What the matrix is.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        In working units.
+    """
     outer = np.outer(scale, scale)
     return matrix * outer if target == "precision" else matrix / outer
 
 
 def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release | None = None) -> np.ndarray:
-    """What a release is compared with, in working units. Raises ValueError where there is none.
+    """Return the matrix that a release is compared with, in working units.
 
-    truth: population matrix of a generator. sample: matrix of the rows as they are, before row clipping (values are
-    already inside the column bounds; about the class means for a release of centre "classes"). nonprivate: ``rel``'s
-    method and parameters without noise, same rows.
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows.
+    target : {"covariance", "second moment", "precision"}
+        What the matrix is.
+    against : {"truth", "sample", "nonprivate"}
+        "truth": the population matrix of a generator. "sample": the matrix of the rows as they are, before row clipping
+        (values are already inside the column bounds; about the class means for a release of centre "classes").
+        "nonprivate": the method and parameters of ``rel`` without noise, on the same rows.
+    rel : Release, optional
+        The release; needed for "nonprivate".
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        In working units; that of the sample is read-only.
+
+    Raises
+    ------
+    ValueError
+        Where there is no such matrix.
     """
     checks.one_of("against", against, REFERENCES)
     if against == "nonprivate":
@@ -53,21 +113,22 @@ def reference_matrix(dataset: Dataset, target: str, against: str, rel: Release |
             raise ValueError(f"{dataset.name!r} has no known truth; use against='sample'.")
         if target == "precision":
             theta = dataset.truth.precision
-            found = np.linalg.inv(dataset.truth.covariance) if theta is None else theta
+            reference = np.linalg.inv(dataset.truth.covariance) if theta is None else theta
         else:
-            found = dataset.truth.covariance
+            reference = dataset.truth.covariance
             if target == "second moment":  # about the public origin, and the mean of a truth is zero
-                found = found + np.outer(dataset.origin, dataset.origin)
-        return working(found, dataset.scale, target)
+                reference = reference + np.outer(dataset.origin, dataset.origin)
+        return working(reference, dataset.scale, target)
     centre = "auto" if rel is None else rel.parameters["centre"]
     centre = "none" if target == "second moment" else centre if centre in ("none", CLASSES) else "joint"
     key = ("sample", target, centre)
-    found = dataset.kept.once(key, lambda: _sample(dataset, target, centre))
-    found.flags.writeable = False
-    return found
+    reference = dataset.kept.once(key, lambda: _sample(dataset, target, centre))
+    reference.flags.writeable = False
+    return reference
 
 
 def _sample(dataset: Dataset, target: str, centre: str) -> np.ndarray:
+    """Compute the matrix of the rows."""
     if centre == "joint" and dataset.mean_is_zero:
         centre = "none"
     in_files = isinstance(dataset.rows, FileRows)
@@ -85,6 +146,7 @@ def _sample(dataset: Dataset, target: str, centre: str) -> np.ndarray:
 
 
 def _moment_of(dataset: Dataset, centre: str) -> np.ndarray:
+    """Compute the moment of rows in memory."""
     rows = dataset.to_working()
     if centre == CLASSES:
         index = class_index(dataset)
@@ -96,28 +158,66 @@ def _moment_of(dataset: Dataset, centre: str) -> np.ndarray:
 
 
 def _moment_in_files(dataset: Dataset, centre: str) -> np.ndarray:
-    """The same from the sums of the clipped rows, which are those of the rows as they are where none was shortened."""
+    """Compute the moment from the sums of the clipped rows, which are those of the rows where none was shortened."""
     if shortened := rows_shortened(dataset):
         raise ValueError(
             f"The sample of {dataset.name!r} is known after its row bound only, which shortens {shortened:,} of "
             f"{dataset.n:,} rows. Use against='nonprivate', or a larger row_bound."
         )
     joint = count_anchors(dataset, centre)
-    found = unpack(
+    moments = unpack(
         clipped_moment(dataset, n_anchors=joint), centre=centre, row_bound=dataset.row_bound, n_anchors=joint
     )
-    return of_target(found, "second moment" if centre == "none" else "covariance")
+    return of_target(moments, "second moment" if centre == "none" else "covariance")
 
 
-def of_target(found: Moments, target: str) -> np.ndarray:
-    """The covariance or the second moment; a release has the first as its target only where it was measured."""
-    picked = found.covariance if target == "covariance" else found.second_moment
-    assert picked is not None
-    return picked
+def of_target(moments: Moments, target: str) -> np.ndarray:
+    """Return the covariance or the second moment.
+
+    Parameters
+    ----------
+    moments : Moments
+        The moments; the covariance of a release is its target only where it was measured.
+    target : {"covariance", "second moment"}
+        Which one.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        In the units of the moments.
+    """
+    matrix = moments.covariance if target == "covariance" else moments.second_moment
+    assert matrix is not None
+    return matrix
 
 
 def without_noise(rel: Release, dataset: Dataset) -> Release:
-    """The same method and parameters on the same rows, with no noise: a non-private reference."""
+    """Run the same method with the same parameters on the same rows, with no noise: a non-private reference.
+
+    Parameters
+    ----------
+    rel : Release
+        The release whose method is run.
+    dataset : Dataset
+        The rows.
+
+    Returns
+    -------
+    Release
+        Its guarantee is `NoPrivacy`.
+
+    Guarantee
+    ---------
+    None: for synthetic and public rows.
+
+    Spends
+    ------
+    Nothing that is counted: no noise is added.
+
+    Reference
+    ---------
+    That of the method.
+    """
     options = {k: rel.parameters[k] for k in ("calibration", "centre", "tuning", "neighbours")}
     own = {k: v for k, v in rel.parameters.items() if k not in options and k != "version"}
     same_bound = dataset.with_row_bound(rel.row_bound)
@@ -125,6 +225,7 @@ def without_noise(rel: Release, dataset: Dataset) -> Release:
 
 
 def _check_pair(rel: Release, dataset: Dataset) -> None:
+    """Raise TypeError for private rows, and ValueError where the units of a release and a data set differ."""
     if not isinstance(dataset, Dataset):
         raise TypeError(
             f"dataset must be a privcov.Dataset, got {type(dataset).__name__}: an error compares with the rows, which "
@@ -141,9 +242,48 @@ def _check_pair(rel: Release, dataset: Dataset) -> None:
 def error(
     rel: Release, dataset: Dataset, norm: str = "frobenius", relative: bool = False, against: str = "sample"
 ) -> float:
-    """Norm of (release - reference), in working units; divided by the norm of the reference when relative.
+    """Return the error of a release: a norm of (release - reference), in working units.
 
     The target is the release's own: covariance, second moment or precision (``rel.target``).
+
+    Parameters
+    ----------
+    rel : Release
+        The release.
+    dataset : Dataset
+        The rows that it was made from.
+    norm : {"frobenius", "spectral", "l1", "max"}
+        See `matrix_norm`.
+    relative : bool
+        Whether to divide by the norm of the reference.
+    against : {"truth", "sample", "nonprivate"}
+        The reference, see `reference_matrix`.
+
+    Returns
+    -------
+    float
+        At least 0.
+
+    Raises
+    ------
+    TypeError
+        For private rows.
+    ValueError
+        Where release and rows differ in columns or bounds, and where there is no such reference.
+
+    Guarantee
+    ---------
+    None: the sample and its matrix are not private. For synthetic and public rows.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> ds = privcov.source("ar1-covariance", n=2_000, d=4, seed=0)
+    >>> rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), seed=1)
+    >>> round(privcov.error(rel, ds), 3)
+    0.491
+    >>> round(privcov.error(rel, ds, relative=True, against="truth"), 3)
+    0.204
     """
     _check_pair(rel, dataset)
     reference = reference_matrix(dataset, rel.target, against, rel)
@@ -154,15 +294,37 @@ def error(
 
 
 def _ratio(distance: float, size: float) -> float:
+    """Return distance over size; inf where only the size is zero, 0 where both are."""
     return distance / size if size > 0 else float("inf") if distance > 0 else 0.0
 
 
 def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[tuple[str, float]]:
-    """Relative error after each stage: (stage, error), cumulative; the last equals ``error(..., relative=True)``.
+    """Return the relative error after each stage of a release, cumulative.
 
-    Against the truth where one is known (then "Sample" is the sampling error), else against the sample. For
-    covariance and second-moment targets. Stages: Sample, Clipped, Noisy, Post-processed. Raises ValueError when that
-    reference is zero.
+    Errors are against the truth where one is known (then "Sample" is the sampling error), else against the sample. For
+    covariance and second-moment targets.
+
+    Parameters
+    ----------
+    rel : Release
+        The release.
+    dataset : Dataset
+        The rows that it was made from.
+    norm : {"frobenius", "spectral", "l1", "max"}
+        See `matrix_norm`.
+
+    Returns
+    -------
+    list of tuple
+        (stage, error), of the stages Sample, Clipped, Noisy and Post-processed; the last error equals
+        ``error(..., relative=True)``.
+
+    Raises
+    ------
+    TypeError
+        For private rows.
+    ValueError
+        For a precision release, where release and rows differ in columns or bounds, and where the reference is zero.
     """
     if rel.target == "precision":
         raise ValueError("waterfall explains covariance targets; a precision matrix has no noisy stage of its own.")
@@ -181,22 +343,39 @@ def waterfall(rel: Release, dataset: Dataset, norm: str = "frobenius") -> list[t
         centre = rel.raw.centre
         exact = clipped_moment(dataset.with_row_bound(rel.row_bound), n_anchors=rel.raw.distribution.n_anchors)
         for name, matrix in (("Clipped", exact), ("Noisy", rel.raw.matrix)):
-            found = unpack(matrix, centre=centre, row_bound=rel.row_bound, n_anchors=rel.raw.distribution.n_anchors)
-            stages.append((name, distance(of_target(found, rel.target))))
+            moments = unpack(matrix, centre=centre, row_bound=rel.row_bound, n_anchors=rel.raw.distribution.n_anchors)
+            stages.append((name, distance(of_target(moments, rel.target))))
     stages.append(("Post-processed", error(rel, dataset, norm, relative=True, against=against)))
     return stages
 
 
 def answers_to_beat(dataset: Dataset, target: str, norm: str = "frobenius") -> list[tuple[str, float]]:
-    """(name, relative error) of the answers that take no noise, for covariance and second-moment targets.
+    """Return the relative errors of the answers that take no noise, for covariance and second-moment targets.
 
-    The zero matrix (always 1), the diagonal of the sample, and, where the truth is known, the sample itself. Errors are
-    against the truth where one is known, else against the sample. None of them is private but zero.
+    They are the zero matrix (always 1), the diagonal of the sample, and, where the truth is known, the sample itself.
+    Errors are against the truth where one is known, else against the sample. None of them is private but zero.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The rows.
+    target : {"covariance", "second moment"}
+        What is estimated.
+    norm : {"frobenius", "spectral", "l1", "max"}
+        See `matrix_norm`.
+
+    Returns
+    -------
+    list of tuple
+        (name, relative error).
     """
     sample = reference_matrix(dataset, target, "sample")
     reference = sample if dataset.truth is None else reference_matrix(dataset, target, "truth")
     size = matrix_norm(reference, norm)
-    found = [("zero matrix", np.zeros_like(sample)), ("diagonal of the sample (not private)", np.diag(np.diag(sample)))]
+    answers = [
+        ("zero matrix", np.zeros_like(sample)),
+        ("diagonal of the sample (not private)", np.diag(np.diag(sample))),
+    ]
     if dataset.truth is not None:
-        found.append(("sample (not private)", sample))
-    return [(name, _ratio(matrix_norm(matrix - reference, norm), size)) for name, matrix in found]
+        answers.append(("sample (not private)", sample))
+    return [(name, _ratio(matrix_norm(matrix - reference, norm), size)) for name, matrix in answers]

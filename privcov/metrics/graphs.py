@@ -1,9 +1,9 @@
 """Edges found, missed and false; rates along a lambda path; and one curve read at given rates.
 
-Two readings of the same path: the ROC curve (share of edges found against share of absent edges drawn) and the
-precision-recall curve (share of drawn edges that are true against share of edges found). Between two graphs of a path
-both follow the straight line in counts, which is what drawing one of the two graphs at random gives (Davis and Goadrich
-2006). Neither is continued beyond the densest graph that was solved.
+Two readings of the same path: the ROC curve (fraction of edges found against fraction of absent edges drawn) and the
+precision-recall curve (fraction of drawn edges that are true against fraction of edges found). Between two graphs of a
+path both follow the straight line in counts, which is what drawing one of the two graphs at random gives (Davis and
+Goadrich 2006). Neither is continued beyond the densest graph that was solved.
 """
 
 from __future__ import annotations
@@ -24,12 +24,24 @@ from privcov.postprocess.repair import repair_for_lasso
 from privcov.randomness import stream
 from privcov.releasing.release import Release
 
-NORMS = ("l1", "frobenius", "spectral")  # of the tables of paper 2
+NORMS = ("l1", "frobenius", "spectral")  # of the tables of Su et al. 2019
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """Counts over unordered pairs of columns. tpr is NaN without true edges, fpr without absent ones."""
+    """Counts over unordered pairs of columns.
+
+    Attributes
+    ----------
+    tp : int
+        True edges that were found.
+    fp : int
+        Absent edges that were drawn.
+    fn : int
+        True edges that were missed.
+    tn : int
+        Absent edges that were not drawn.
+    """
 
     tp: int
     fp: int
@@ -38,17 +50,17 @@ class Recovery:
 
     @property
     def tpr(self) -> float:
-        """Share of the true edges that were found."""
+        """The fraction of the true edges that were found; NaN without true edges."""
         return self.tp / (self.tp + self.fn) if self.tp + self.fn else float("nan")
 
     @property
     def fpr(self) -> float:
-        """Share of the absent edges that were drawn."""
+        """The fraction of the absent edges that were drawn; NaN without absent edges."""
         return self.fp / (self.fp + self.tn) if self.fp + self.tn else float("nan")
 
     @property
     def precision(self) -> float:
-        """Share of drawn edges that are true, NaN for the empty graph."""
+        """The fraction of the drawn edges that are true; NaN for the empty graph."""
         return self.tp / (self.tp + self.fp) if self.tp + self.fp else float("nan")
 
 
@@ -56,8 +68,20 @@ class Recovery:
 class Rates:
     """Rates of the solved graphs of a path, in its order, and how many of its lambdas gave none.
 
-    lam, fpr, tpr: length k, the number of solved lambdas. infeasible: lambdas at which the problem has no solution.
-    unfinished: solved ones whose gap is not certified. lost: lambdas without an answer for another reason.
+    Attributes
+    ----------
+    lam : ndarray of shape (k,)
+        The solved lambdas.
+    fpr : ndarray of shape (k,)
+        False positive rates.
+    tpr : ndarray of shape (k,)
+        True positive rates.
+    infeasible : int
+        Lambdas at which the problem has no solution.
+    unfinished : int
+        Solved ones whose gap is not certified.
+    lost : int
+        Lambdas without an answer for another reason.
     """
 
     lam: np.ndarray
@@ -69,10 +93,32 @@ class Rates:
 
 
 def edges(precision: np.ndarray, threshold: float = 1e-8) -> np.ndarray:
-    """d x d bool: pairs whose partial correlation exceeds ``threshold`` in absolute value; False on the diagonal.
+    """Return the graph of a precision matrix.
 
-    On partial correlations the threshold has no unit; the graphical lasso's zeros are exact, so 1e-8 keeps
-    what it found.
+    Parameters
+    ----------
+    precision : ndarray of shape (d, d)
+        Symmetric.
+    threshold : float
+        From 0 to 1. A pair is linked where its partial correlation exceeds this in absolute value. It has no unit; the
+        graphical lasso's zeros are exact, so 1e-8 keeps what it found.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        bool; False on the diagonal.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privcov.metrics.graphs import edges
+    >>> edges(np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]))[0]
+    array([False,  True, False])
     """
     checks.in_range("threshold", threshold, 0.0, 1.0)
     theta = checks.square("precision", precision)
@@ -80,14 +126,30 @@ def edges(precision: np.ndarray, threshold: float = 1e-8) -> np.ndarray:
 
 
 def _linked(theta: np.ndarray, threshold: float) -> np.ndarray:
-    """`edges` of one matrix or of a stack of them."""
+    """Return `edges` of one matrix or of a stack of them."""
     spread = np.sqrt(np.abs(np.diagonal(theta, axis1=-2, axis2=-1)))
     scale = np.maximum(spread[..., :, None] * spread[..., None, :], 1e-300)
     return (np.abs(theta) / scale > threshold) & ~np.eye(theta.shape[-1], dtype=bool)
 
 
 def partial_correlations(precision: np.ndarray) -> np.ndarray:
-    """-theta_ij / sqrt(theta_ii theta_jj) off the diagonal, 1 on it: correlation of two columns given all others."""
+    """Return the partial correlations: the correlation of two columns given all others.
+
+    Parameters
+    ----------
+    precision : ndarray of shape (d, d)
+        theta, with a positive diagonal.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        -theta_ij / sqrt(theta_ii theta_jj) off the diagonal, 1 on it.
+
+    Raises
+    ------
+    ValueError
+        Where the diagonal is not positive.
+    """
     theta = checks.square("precision", precision)
     diagonal = np.diag(theta)
     if diagonal.min() <= 0:
@@ -95,35 +157,93 @@ def partial_correlations(precision: np.ndarray) -> np.ndarray:
             f"A precision matrix has a positive diagonal, and its smallest entry here is {diagonal.min():.3g}. "
             "Choose a larger lambda, or a repair."
         )
-    found = -theta / np.sqrt(np.outer(diagonal, diagonal))
-    np.fill_diagonal(found, 1.0)
-    return found
+    partial = -theta / np.sqrt(np.outer(diagonal, diagonal))
+    np.fill_diagonal(partial, 1.0)
+    return partial
 
 
 def graph_recovery(rel: Release | np.ndarray | None, truth_precision: np.ndarray, threshold: float = 1e-8) -> Recovery:
-    """Compare the edges of a release (or a precision matrix) with those of the true precision matrix."""
+    """Compare the edges of a release (or a precision matrix) with those of the true precision matrix.
+
+    Parameters
+    ----------
+    rel : Release, ndarray of shape (d, d) or None
+        A release of a precision method, or its matrix.
+    truth_precision : ndarray of shape (d, d)
+        The true precision matrix.
+    threshold : float
+        See `edges`.
+
+    Returns
+    -------
+    Recovery
+        Counts of pairs.
+
+    Raises
+    ------
+    ValueError
+        Where there is no precision matrix, or the columns differ.
+
+    Examples
+    --------
+    >>> import privcov
+    >>> ds = privcov.source("precision-ar2", n=20_000, d=5, seed=0)
+    >>> rel = privcov.release("auto-precision", ds, privcov.ZCDP(rho=1.0), seed=1)
+    >>> recovery = privcov.graph_recovery(rel, ds.truth.precision)
+    >>> recovery.tp, recovery.fn, recovery.tpr
+    (7, 0, 1.0)
+    """
     precision = rel.precision if isinstance(rel, Release) else rel
     if precision is None:
-        who = rel.method if isinstance(rel, Release) else "This release"
-        raise ValueError(f"{who} has no precision matrix; use a method whose target is precision.")
+        subject = rel.method if isinstance(rel, Release) else "This release"
+        raise ValueError(f"{subject} has no precision matrix; use a method whose target is precision.")
     return compare(edges(precision, threshold), edges(truth_precision))
 
 
-def compare(found: np.ndarray, true: np.ndarray) -> Recovery:
-    """Counts for two graphs on the same columns, d x d bool each."""
-    if found.shape != true.shape:
-        raise ValueError(f"The two graphs must have the same columns, got {found.shape[0]} and {true.shape[0]}.")
+def compare(drawn: np.ndarray, true: np.ndarray) -> Recovery:
+    """Count the pairs of two graphs on the same columns.
+
+    Parameters
+    ----------
+    drawn : ndarray of shape (d, d)
+        The drawn graph, bool.
+    true : ndarray of shape (d, d)
+        The true graph, bool.
+
+    Returns
+    -------
+    Recovery
+        Counts of pairs.
+
+    Raises
+    ------
+    ValueError
+        Where the columns differ.
+    """
+    if drawn.shape != true.shape:
+        raise ValueError(f"The two graphs must have the same columns, got {drawn.shape[0]} and {true.shape[0]}.")
     pair = np.triu(np.ones_like(true), 1)
     return Recovery(
-        tp=int((found & true & pair).sum()),
-        fp=int((found & ~true & pair).sum()),
-        fn=int((~found & true & pair).sum()),
-        tn=int((~found & ~true & pair).sum()),
+        tp=int((drawn & true & pair).sum()),
+        fp=int((drawn & ~true & pair).sum()),
+        fn=int((~drawn & true & pair).sum()),
+        tn=int((~drawn & ~true & pair).sum()),
     )
 
 
 def check_reference(true: np.ndarray) -> None:
-    """Raises ValueError for a graph no rate can be measured against: empty, or complete."""
+    """Raise ValueError for a graph that no rate can be measured against: empty, or complete.
+
+    Parameters
+    ----------
+    true : ndarray of shape (d, d)
+        The true graph, bool.
+
+    Raises
+    ------
+    ValueError
+        For an empty or a complete graph.
+    """
     linked, pairs = int(true.sum()), true.shape[0] * (true.shape[0] - 1)
     if linked in (0, pairs):
         raise ValueError(
@@ -133,7 +253,27 @@ def check_reference(true: np.ndarray) -> None:
 
 
 def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -> Rates:
-    """Rates along a path against a reference graph, d x d bool. Infeasible lambdas are counted, never taken for 0."""
+    """Return the rates along a path against a reference graph.
+
+    Parameters
+    ----------
+    path : sequence of Fit
+        The path. Infeasible lambdas are counted, never taken for 0.
+    true : ndarray of shape (d, d)
+        The reference graph, bool.
+    threshold : float
+        See `edges`.
+
+    Returns
+    -------
+    Rates
+        Of the solved lambdas.
+
+    Raises
+    ------
+    ValueError
+        For an empty or a complete reference graph.
+    """
     check_reference(true)
     solved = [fit for fit in path if fit.precision is not None]
     matrices = [fit.precision for fit in path if fit.precision is not None]
@@ -141,12 +281,12 @@ def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -
     lost = len(path) - len(solved) - infeasible
     if not solved:
         return Rates(np.empty(0), np.empty(0), np.empty(0), infeasible, 0, lost)
-    found = _linked(np.stack(matrices), threshold)
+    drawn = _linked(np.stack(matrices), threshold)
     absent = ~true & ~np.eye(len(true), dtype=bool)
     return Rates(
         lam=np.array([fit.lam for fit in solved]),
-        fpr=(found & absent).sum(axis=(1, 2)) / absent.sum(),
-        tpr=(found & true).sum(axis=(1, 2)) / true.sum(),
+        fpr=(drawn & absent).sum(axis=(1, 2)) / absent.sum(),
+        tpr=(drawn & true).sum(axis=(1, 2)) / true.sum(),
         infeasible=infeasible,
         unfinished=sum(fit.status != "ok" for fit in solved),
         lost=lost,
@@ -154,7 +294,25 @@ def path_rates(path: Sequence[Fit], true: np.ndarray, threshold: float = 1e-8) -
 
 
 def roc_points(rel: Release, truth_precision: np.ndarray) -> list[tuple[float, float, float]]:
-    """(lambda, false positive rate, true positive rate) along the path, solved lambdas only."""
+    """Return the points of the ROC curve along the path of a release, solved lambdas only.
+
+    Parameters
+    ----------
+    rel : Release
+        A release of a graphical lasso.
+    truth_precision : ndarray of shape (d, d)
+        The true precision matrix.
+
+    Returns
+    -------
+    list of tuple
+        (lambda, false positive rate, true positive rate).
+
+    Raises
+    ------
+    ValueError
+        Where the release has no path.
+    """
     if rel.path is None:
         raise ValueError(f"{rel.method} has no lambda path; use a graphical lasso, for example glasso-gaussian.")
     rates = path_rates(rel.path, edges(truth_precision))
@@ -162,18 +320,47 @@ def roc_points(rel: Release, truth_precision: np.ndarray) -> list[tuple[float, f
 
 
 def roc_at(rates: Rates, grid: np.ndarray) -> np.ndarray:
-    """True positive rate at each false positive rate of ``grid``, from the empty graph at (0, 0); NaN beyond the path.
+    """Return the true positive rate at given false positive rates.
 
-    The best rate reached so far counts, so the curve never falls: a path may take an edge out again.
+    The curve starts from the empty graph at (0, 0). The best rate reached so far counts, so the curve never falls: a
+    path may take an edge out again.
+
+    Parameters
+    ----------
+    rates : Rates
+        Rates of a path.
+    grid : ndarray of shape (m,)
+        False positive rates.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        NaN beyond the path.
     """
     x, y = _rising(rates)
     return np.where(grid <= x[-1] + 1e-9, np.interp(grid, x, y), np.nan)
 
 
 def precision_at(rates: Rates, grid: np.ndarray, base: float) -> np.ndarray:
-    """Share of drawn edges that are true at each share of edges found of ``grid`` (in [0, 1]); NaN beyond the path.
+    """Return the fraction of drawn edges that are true, at given fractions of edges found.
 
-    base: true edges as a share of all pairs. At recall 0 it is the limit along the first edges.
+    Parameters
+    ----------
+    rates : Rates
+        Rates of a path.
+    grid : ndarray of shape (m,)
+        Recalls, in [0, 1].
+    base : float
+        True edges as a fraction of all pairs.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        NaN beyond the path. At recall 0 it is the limit along the first edges.
+
+    Reference
+    ---------
+    Davis and Goadrich (2006).
     """
     x, y = _rising(rates)
     least = np.flatnonzero(np.diff(y, prepend=-1.0) > 0)  # the cheapest point of every recall
@@ -187,14 +374,14 @@ def precision_at(rates: Rates, grid: np.ndarray, base: float) -> np.ndarray:
     at = np.maximum(grid, 1e-9)
     where = np.clip(np.searchsorted(heights, at, side="left"), 1, len(heights) - 1)
     rise = heights[where] - heights[where - 1]
-    share = np.where(rise > 0, (at - heights[where - 1]) / np.where(rise > 0, rise, 1.0), 0.0)
-    fpr = costs[where - 1] + share * (costs[where] - costs[where - 1])
+    fraction = np.where(rise > 0, (at - heights[where - 1]) / np.where(rise > 0, rise, 1.0), 0.0)
+    fpr = costs[where - 1] + fraction * (costs[where] - costs[where - 1])
     drawn = at * base + fpr * (1 - base)
     return np.where(grid <= heights[-1] + 1e-9, at * base / drawn, np.nan)
 
 
 def _rising(rates: Rates) -> tuple[np.ndarray, np.ndarray]:
-    """Increasing false positive rates and the best true positive rate up to each, from (0, 0)."""
+    """Return increasing false positive rates and the best true positive rate up to each, from (0, 0)."""
     order = np.lexsort((rates.tpr, rates.fpr))
     x = np.concatenate([[0.0], rates.fpr[order]])
     y = np.maximum.accumulate(np.concatenate([[0.0], rates.tpr[order]]))
@@ -202,18 +389,49 @@ def _rising(rates: Rates) -> tuple[np.ndarray, np.ndarray]:
 
 
 def losses(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
-    """Norm of (estimate - reference) over that of the reference, for each of `NORMS` (paper 2, Section 5.1).
+    """Return the norm of (estimate - reference) over that of the reference, for each of `NORMS`.
 
-    The norms are those of `matrix_norm`.
+    Parameters
+    ----------
+    estimate : ndarray of shape (d, d)
+        The estimate.
+    reference : ndarray of shape (d, d)
+        The reference.
+
+    Returns
+    -------
+    dict of str to float
+        One number for each norm; the norms are those of `matrix_norm`.
+
+    Reference
+    ---------
+    Su et al. 2019, Section 5.1.
     """
     apart = estimate - reference
     return {name: matrix_norm(apart, name) / matrix_norm(reference, name) for name in NORMS}
 
 
 def noisy_matrix(rel: Release) -> np.ndarray:
-    """What the release measured, in working units and before any repair: covariance, or second moment without a mean.
+    """Return what the release measured, in working units and before any repair.
 
-    Raises ValueError where the method did not measure one matrix.
+    Parameters
+    ----------
+    rel : Release
+        A release of another centre than "classes".
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Covariance, or second moment without a mean.
+
+    Raises
+    ------
+    ValueError
+        Where the method did not measure one matrix.
+
+    Spends
+    ------
+    Nothing: it uses only a release.
     """
     if rel.raw is None:
         raise ValueError(f"{rel.method} did not measure one noisy matrix, so there is none to look at.")
@@ -221,10 +439,29 @@ def noisy_matrix(rel: Release) -> np.ndarray:
 
 
 def without_noise_at(rel: Release, dataset: Dataset, lam: float) -> np.ndarray:
-    """The same problem at the same lambda without noise: d x d precision in working units. NOT private.
+    """Solve the same problem at the same lambda without noise. NOT private.
 
     The matrix is that of the same clipped rows; one without full rank gets the same floor under its eigenvalues as a
-    noisy one. As published, the diagonal is penalised too. lam: in working units, as in ``rel.path``.
+    noisy one. As published, the diagonal is penalised too.
+
+    Parameters
+    ----------
+    rel : Release
+        A release of a graphical lasso.
+    dataset : Dataset
+        The rows that it was made from.
+    lam : float
+        In working units, as in ``rel.path``.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Precision matrix, in working units.
+
+    Raises
+    ------
+    ValueError
+        Where the method did not measure one matrix, or the lasso does not converge.
     """
     exact = noisy_matrix(without_noise(rel, dataset))
     matrix = repair_for_lasso(exact, "psd").matrix
@@ -233,7 +470,27 @@ def without_noise_at(rel: Release, dataset: Dataset, lam: float) -> np.ndarray:
 
 
 def solved(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool = False) -> np.ndarray:
-    """The precision of `privcov.postprocess.glasso.solve`. Raises ValueError where it does not converge."""
+    """Return the precision matrix of `privcov.postprocess.glasso.solve`.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+    lam : float
+        Penalty, above 0, in the units of the matrix.
+    penalise_diagonal : bool
+        Whether the diagonal is penalised too.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Precision matrix.
+
+    Raises
+    ------
+    ValueError
+        Where the lasso does not converge or has no solution.
+    """
     precision = solve(matrix, lam, penalise_diagonal=penalise_diagonal).precision
     if precision is None:
         raise ValueError(f"The graphical lasso did not converge at lambda = {lam:g}. Choose a larger lambda.")
@@ -241,10 +498,33 @@ def solved(matrix: np.ndarray, lam: float, *, penalise_diagonal: bool = False) -
 
 
 def decided_edges(rel: Release, position: int, copies: int = 60) -> EdgeStates:
-    """The share of redraws of the known noise that link each pair at one lambda of the path; see `edge_states`.
+    """Return the fraction of redraws of the known noise that link each pair at one lambda of the path.
 
-    Reads the release only, so it is free. The draws depend on the method and the position alone: the same release gives
-    the same answer. For sound releases; a published form solves another problem.
+    The draws depend on the method and the position alone: the same release gives the same result. For sound releases; a
+    published form solves another problem.
+
+    Parameters
+    ----------
+    rel : Release
+        A release of a graphical lasso on one noisy matrix, of another centre than "classes".
+    position : int
+        Position on the path.
+    copies : int
+        Number of redraws, at least 20.
+
+    Returns
+    -------
+    EdgeStates
+        See `edge_states`.
+
+    Raises
+    ------
+    ValueError
+        Where the method did not measure one matrix.
+
+    Spends
+    ------
+    Nothing: it uses only a release.
     """
     matrix = noisy_matrix(rel) / rel.row_bound**2
     assert rel.path is not None  # a graphical lasso on one noisy matrix

@@ -1,1 +1,1 @@
-"""Matrix to matrix. Never sees rows, spends nothing: free post-processing of a release."""
+"""From matrix to matrix. It never reads rows and spends nothing: free post-processing of a release."""

@@ -9,20 +9,28 @@ import numpy as np
 from privcov import checks
 
 RELAX = 1.6  # over-relaxation, between 1 and 2
-LOOK = 4  # iterations between two looks at the gap (two Cholesky factors each)
+LOOK = 4  # iterations between two checks of the gap (two Cholesky factors each)
 BALANCE = 5  # iterations between two changes of rho
 SETTLE = 300  # from this iteration on the pause doubles, so that rho settles
 
 
 @dataclass(frozen=True, eq=False)
 class Admm:
-    """What `solve_admm` ended with.
+    """Result of `solve_admm`.
 
-    precision:  d x d, symmetric, positive definite, exact zeros; None if no iterate could be certified.
-    dual:       d x d W, positive definite, |W_ij - S_ij| <= lam off the diagonal, W_ii = S_ii (+ lam where the
-                diagonal is penalised), to rounding; None where precision is None.
-    gap:        certified duality gap per variable in nats; infinite where precision is None.
-    iterations: of the largest component. status: "ok", "not converged" or "infeasible".
+    Attributes
+    ----------
+    precision : ndarray of shape (d, d) or None
+        Symmetric, positive definite, with exact zeros; None if no iterate could be certified.
+    dual : ndarray of shape (d, d) or None
+        W, positive definite, ``|W_ij - S_ij| <= lam`` off the diagonal, ``W_ii = S_ii`` (plus lam where the diagonal is
+        penalised), to rounding; None where ``precision`` is None.
+    gap : float
+        Certified duality gap per variable in nats; infinite where ``precision`` is None.
+    iterations : int
+        Iterations of the largest component.
+    status : {"ok", "not converged", "infeasible"}
+        "ok" means that the gap is certified.
     """
 
     precision: np.ndarray | None
@@ -41,17 +49,47 @@ def solve_admm(
     start: Admm | None = None,
     most: int = 5000,
 ) -> Admm:
-    """min over T > 0 of -logdet T + <S, T> + lam sum_{i != j} |T_ij| (+ lam tr T with penalise_diagonal).
+    """Solve the graphical lasso by ADMM, with a certified gap.
 
-    s: d x d, finite, symmetric, possibly indefinite. lam > 0, in the units of s. tol: on the gap per variable,
-    f(T) - logdet W - d over d, in nats. start: an earlier answer for a matrix of the same size (any penalty).
-    "ok" means that the gap is certified. An unbounded problem ends as "not converged", or as "infeasible" where a
-    diagonal entry alone shows it; `feasibility.diagnose` tells the two apart. Raises ValueError for bad input.
+    The problem is min over T > 0 of ``-logdet T + <S, T> + lam sum_{i != j} |T_ij|`` (plus ``lam tr T`` with
+    penalise_diagonal).
 
-    Boyd et al. (2011), section 6.5, on s over its mean absolute diagonal, relaxed, with rho balanced by the residuals
-    relative to T and to the multiplier (Wohlberg 2017). The multiplier keeps W in the box at every iteration, so the
-    gap costs two Cholesky factors. Components of the graph |S_ij| > lam are solved one by one, which is exact for
-    indefinite s too: the blocks' W, filled with zeros, lies in the box and is the inverse of the blocks' T.
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Finite, symmetric, possibly indefinite.
+    lam : float
+        Penalty, above 0, in the units of s.
+    penalise_diagonal : bool
+        Whether the diagonal is penalised too.
+    tol : float
+        Limit of the gap per variable, ``f(T) - logdet W - d`` over d, in nats.
+    start : Admm, optional
+        An earlier result for a matrix of the same size (any penalty).
+    most : int
+        Largest number of iterations, at least 1.
+
+    Returns
+    -------
+    Admm
+        Status "ok" means that the gap is certified. An unbounded problem ends as "not converged", or as "infeasible"
+        where a diagonal entry alone shows it; `feasibility.diagnose` distinguishes the two.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Reference
+    ---------
+    Boyd et al. (2011), section 6.5; Wohlberg (2017) for rho.
+
+    Notes
+    -----
+    The algorithm runs on s over its mean absolute diagonal, relaxed, with rho balanced by the residuals relative to T
+    and to the multiplier. The multiplier keeps W in the box at every iteration, so the gap costs two Cholesky factors.
+    Components of the graph ``|S_ij| > lam`` are solved one by one, which is exact for indefinite s too: the blocks' W,
+    filled with zeros, lies in the box and is the inverse of the blocks' T.
     """
     s = checks.square("s", s)
     lam = checks.positive("lam", lam)
@@ -60,7 +98,7 @@ def solve_admm(
     s = (s + s.T) / 2
     if penalise_diagonal:
         s = s + lam * np.eye(len(s))
-    if np.diag(s).min() <= 0:  # that entry of T may grow for ever
+    if np.diag(s).min() <= 0:  # that entry of T may grow without bound
         return Admm(None, None, np.inf, 0, "infeasible")
     groups = components(s, lam)
     if len(groups) == 1:
@@ -84,7 +122,20 @@ def solve_admm(
 
 
 def components(s: np.ndarray, lam: float) -> list[np.ndarray]:
-    """Index sets of the connected components of the graph |s_ij| > lam."""
+    """Return the index sets of the connected components of the graph ``|s_ij| > lam``.
+
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Symmetric.
+    lam : float
+        Penalty.
+
+    Returns
+    -------
+    list of ndarray
+        Indices, ascending within each component.
+    """
     from scipy.sparse.csgraph import connected_components
 
     count, label = connected_components(np.abs(s) > lam, directed=False)
@@ -92,6 +143,7 @@ def components(s: np.ndarray, lam: float) -> list[np.ndarray]:
 
 
 def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, most: int) -> Admm:
+    """Run ADMM on one component."""
     d = len(s)
     diagonal = np.arange(d), np.arange(d)
     if d == 1:
@@ -132,7 +184,29 @@ def _solve_connected(s: np.ndarray, lam: float, tol: float, start: Admm | None, 
 
 
 def proximal_logdet(m: np.ndarray, rho: float, top: float = np.inf) -> np.ndarray:
-    """argmin over 0 < T <= top I of -logdet T + rho/2 |T|^2 - <m, T>: eigenvalues (q + sqrt(q^2 + 4 rho)) / (2 rho)."""
+    """Return argmin over 0 < T <= top I of ``-logdet T + rho/2 |T|^2 - <m, T>``.
+
+    Its eigenvalues are (q + sqrt(q^2 + 4 rho)) / (2 rho), q those of m.
+
+    Parameters
+    ----------
+    m : ndarray of shape (d, d)
+        Symmetric; it may be overwritten.
+    rho : float
+        Above 0.
+    top : float
+        Cap on the eigenvalues.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Symmetric, positive definite.
+
+    Raises
+    ------
+    LinAlgError
+        Where the eigenvalues do not converge.
+    """
     from scipy.linalg.lapack import dsyevd
 
     q, vectors, info = dsyevd(m.T, compute_v=1, lower=1, overwrite_a=1)  # m is symmetric: m.T needs no copy
@@ -145,7 +219,18 @@ def proximal_logdet(m: np.ndarray, rho: float, top: float = np.inf) -> np.ndarra
 
 
 def logdet(matrix: np.ndarray) -> float:
-    """log det of a symmetric matrix, or -inf where its Cholesky factorisation fails."""
+    """Return log det of a symmetric matrix, or -inf where its Cholesky factorisation fails.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+
+    Returns
+    -------
+    float
+        In nats.
+    """
     from scipy.linalg.lapack import dpotrf
 
     factor, info = dpotrf(matrix.T, lower=1)
@@ -153,7 +238,24 @@ def logdet(matrix: np.ndarray) -> float:
 
 
 def gap_per_variable(s: np.ndarray, t: np.ndarray, w: np.ndarray, lam: float) -> float:
-    """(f(t) - logdet w - d) / d for the unpenalised diagonal, w in the box; infinite unless t and w are definite."""
+    """Return the duality gap per variable, (f(t) - logdet w - d) / d, for an unpenalised diagonal.
+
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        The matrix.
+    t : ndarray of shape (d, d)
+        A precision matrix.
+    w : ndarray of shape (d, d)
+        A dual point in the box.
+    lam : float
+        Penalty.
+
+    Returns
+    -------
+    float
+        At least 0, in nats; infinite unless t and w are positive definite.
+    """
     both = logdet(t) + logdet(w)
     if not np.isfinite(both):
         return np.inf
@@ -164,10 +266,18 @@ def gap_per_variable(s: np.ndarray, t: np.ndarray, w: np.ndarray, lam: float) ->
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """Where the printed loop stood when it was stopped; nothing is certified.
+    """State of the printed loop when it was stopped; nothing is certified.
 
-    precision: the sparse Z, d x d, symmetric, possibly indefinite. theta: the definite iterate beside it, not sparse.
-    residuals: iterations x 2, |Theta - Z|_F and rho |Z - last Z|_F. sizes: |Z|_F after each iteration.
+    Attributes
+    ----------
+    precision : ndarray of shape (d, d)
+        The sparse Z, symmetric, possibly indefinite.
+    theta : ndarray of shape (d, d)
+        The other iterate, positive definite and not sparse.
+    residuals : ndarray of shape (iterations, 2)
+        ``|Theta - Z|_F`` and ``rho |Z - last Z|_F``.
+    sizes : ndarray of shape (iterations,)
+        ``|Z|_F`` after each iteration.
     """
 
     precision: np.ndarray
@@ -184,13 +294,44 @@ def published_admm(
     iterations: int = 1000,
     penalise_diagonal: bool = True,
 ) -> Published:
-    """The loop that paper 2 prints (Algorithm 2, DP-AGL), on the matrix as it is, for a stated number of iterations.
+    """Run the loop that Su et al. 2019 prints, on the matrix as it is, for a stated number of iterations.
 
-    Theta = argmin -logdet Theta + <S, Theta> + rho/2 |Theta - Z + U|^2; Z = soft(Theta + U, lam / rho);
-    U = U + Theta - Z. A reproduction, not a solver: the paper repeats this "until convergence" and states neither a
-    rule nor the initial values; here Z = U = 0 at the start, and it stops after ``iterations``. On an indefinite s
-    with a small lam there is nothing to converge to, and |Z|_F grows by a constant at every iteration; it then
-    returns what the loop holds. Use `solve_admm` for an answer. Raises ValueError for NaN, lam <= 0 or rho <= 0.
+    It is a reproduction, not a solver: the paper repeats this "until convergence" and states neither a rule nor the
+    initial values; here Z = U = 0 at the start, and it stops after ``iterations``. On an indefinite s with a small lam
+    there is nothing to converge to, and ``|Z|_F`` grows by a constant at every iteration; the current state is then
+    returned. Use `solve_admm` for an answer.
+
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Finite, symmetric, possibly indefinite.
+    lam : float
+        Penalty, above 0, in the units of s.
+    rho : float
+        Step of the loop, above 0.
+    iterations : int
+        Number of iterations, at least 1.
+    penalise_diagonal : bool
+        Whether the diagonal is penalised too.
+
+    Returns
+    -------
+    Published
+        The state after the last iteration.
+
+    Raises
+    ------
+    ValueError
+        For NaN, lam <= 0 or rho <= 0.
+
+    Reference
+    ---------
+    Su et al. 2019, Algorithm 2 (DP-AGL).
+
+    Notes
+    -----
+    ``Theta = argmin -logdet Theta + <S, Theta> + rho/2 |Theta - Z + U|^2``; ``Z = soft(Theta + U, lam / rho)``;
+    ``U = U + Theta - Z``.
     """
     s = checks.square("s", s)
     lam, rho = checks.positive("lam", lam), checks.positive("rho", rho)

@@ -1,9 +1,9 @@
-"""Everything a data owner takes home from one noisy moment matrix. Spends nothing; no function here sees a row.
+"""The answers that a data owner gets from one noisy moment matrix. Spends nothing; no function here reads a row.
 
-Only operations whose every bit is fixed (see plain_algebra.py), so the numbers on the page, the numbers in the bundle
-and the numbers that the bundle's own script derives again are the same doubles on every machine.
+Only operations whose every bit is fixed are used (see plain_algebra.py), so the numbers on the page, the numbers in the
+bundle and the numbers that the bundle's own script derives again are the same doubles on every machine.
 
-"Working units" are those in which the public half-range of each column is 1; answers leave in the data's own units.
+"Working units" are those in which the public half-range of each column is 1; answers are in the data's own units.
 """
 
 from __future__ import annotations
@@ -23,13 +23,28 @@ LEAST_EIGENVALUE = 0.01  # of a correlation matrix, before it is inverted
 
 @dataclass(frozen=True, eq=False)
 class Noisy:
-    """The noisy measurement and what is publicly known about it.
+    """The noisy measurement and the public facts about it.
 
-    matrix:  p x p noisy moment in unit-ball units (rows divided by R); p = d, or d + 1 with the mean when ``joint``.
-    row_bound: R, in working units. scale, origin: length d, working = (data - origin) / scale.
-    rows:    number of rows, public or noisy.
-    entry_std, diagonal_std, mean_std: noise deviation of an off-diagonal entry, a diagonal entry and an entry of the
-             extra row, in the unit of ``matrix``.
+    Parameters
+    ----------
+    matrix : ndarray of shape (p, p)
+        Noisy moment in unit-ball units (rows divided by R); p = d, or d + 1 with the mean when ``joint``.
+    joint : bool
+        Whether the mean was measured.
+    row_bound : float
+        R, in working units.
+    scale : ndarray of shape (d,)
+        Working units: (data - origin) / scale.
+    origin : ndarray of shape (d,)
+        See ``scale``.
+    rows : float
+        Number of rows, public or noisy.
+    entry_std : float
+        Standard deviation of the noise on an off-diagonal entry, in the unit of ``matrix``.
+    diagonal_std : float
+        Standard deviation of the noise on a diagonal entry, in the unit of ``matrix``.
+    mean_std : float
+        Standard deviation of the noise on an entry of the extra row, in the unit of ``matrix``.
     """
 
     matrix: np.ndarray
@@ -48,25 +63,42 @@ class Noisy:
         return len(self.scale)
 
     def with_matrix(self, matrix: np.ndarray) -> Noisy:
-        """The same measurement with another draw of the noise in it, for privacy-noise intervals."""
+        """Return the same measurement with another draw of the noise in it, for privacy-noise intervals."""
         return Noisy(matrix, *(getattr(self, name) for name in list(self.__dataclass_fields__)[1:]))
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The matrices, in the data's units. All d x d unless said otherwise; symmetric.
+    """The matrices, in the data's units; symmetric unless said otherwise.
 
-    mean:         length d, or None when it was not measured; the covariance is then the moment about the origin.
-    noisy:        covariance before any repair: unbiased up to the noise on the mean, may have negative eigenvalues.
-    noise_std:    deviation of the privacy noise on each entry of ``noisy``.
-    covariance:   positive semi-definite: negative eigenvalues of the whole noisy moment set to zero.
-    thresholded:  ``noisy`` without the off-diagonal entries that m pairs of pure noise just do not exceed.
-    shrunken:     ``covariance``, its off-diagonal pulled to zero by the share that noise has in it.
-    correlation:  of ``covariance``; a variance below its own noise counts as that noise.
-    eigenvalues, loadings: of ``covariance`` in working units, largest first (length d; loadings in columns).
-    regular:      ``covariance`` with the eigenvalues of its correlation raised to ``floor``, so that it has an inverse.
-    precision:    that inverse. partial: the partial correlations that follow from it.
-    floor:        the typical noise on a correlation, at least 0.01.
+    Attributes
+    ----------
+    mean : ndarray of shape (d,) or None
+        None when it was not measured; the covariance is then the moment about the origin.
+    noisy : ndarray of shape (d, d)
+        Covariance before any repair: unbiased up to the noise on the mean; it may have negative eigenvalues.
+    noise_std : ndarray of shape (d, d)
+        Standard deviation of the privacy noise on each entry of ``noisy``.
+    covariance : ndarray of shape (d, d)
+        Positive semi-definite: negative eigenvalues of the whole noisy moment are set to zero.
+    thresholded : ndarray of shape (d, d)
+        ``noisy`` without the off-diagonal entries that m pairs of pure noise just do not exceed.
+    shrunken : ndarray of shape (d, d)
+        ``covariance``, its off-diagonal entries pulled to zero by the fraction of noise in them.
+    correlation : ndarray of shape (d, d)
+        Of ``covariance``; a variance below its own noise counts as that noise.
+    eigenvalues : ndarray of shape (d,)
+        Of ``covariance`` in working units, largest first.
+    loadings : ndarray of shape (d, d)
+        Eigenvectors of ``covariance`` in working units, in columns, largest eigenvalue first.
+    regular : ndarray of shape (d, d)
+        ``covariance`` with the eigenvalues of its correlation raised to ``floor``, so that it has an inverse.
+    precision : ndarray of shape (d, d)
+        That inverse.
+    partial : ndarray of shape (d, d)
+        The partial correlations that follow from it.
+    floor : float
+        The typical noise on a correlation, at least 0.01.
     """
 
     mean: np.ndarray | None
@@ -86,8 +118,21 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """Linear regression of one column on the others: slopes (length d, zero at the target), intercept (None without
-    a mean), residual variance and R^2, in the data's units."""
+    """Linear regression of one column on the others, in the data's units.
+
+    Attributes
+    ----------
+    target : int
+        Position of the column.
+    slopes : ndarray of shape (d,)
+        Zero at the target.
+    intercept : float or None
+        None without a mean.
+    residual : float
+        Residual variance.
+    r_squared : float
+        Explained fraction of the variance.
+    """
 
     target: int
     slopes: np.ndarray
@@ -97,7 +142,22 @@ class Regression:
 
 
 def derive(noisy: Noisy) -> Answers:
-    """All answers from the noisy moment."""
+    """Compute all answers from the noisy moment.
+
+    Parameters
+    ----------
+    noisy : Noisy
+        The measurement.
+
+    Returns
+    -------
+    Answers
+        In the data's units.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+    """
     centre = "joint" if noisy.joint else "none"
     mean, raw, variance = _unbiased(noisy)
     values, vectors = eigen(noisy.matrix)
@@ -140,9 +200,25 @@ def derive(noisy: Noisy) -> Answers:
 
 
 def regress(answers: Answers, target: int) -> Regression:
-    """Regression of column ``target`` on all others, read off the precision: slope_j = -P_tj / P_tt.
+    """Regress one column on all others, from the precision matrix: slope_j = -P_tj / P_tt.
 
     The floor under the eigenvalues acts as a ridge of the noise's size, so slopes are pulled towards zero.
+
+    Parameters
+    ----------
+    answers : Answers
+        The answers of `derive`.
+    target : int
+        Position of the column.
+
+    Returns
+    -------
+    Regression
+        In the data's units.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
     """
     p = answers.precision
     slopes = -p[target] / p[target, target]
@@ -155,19 +231,41 @@ def regress(answers: Answers, target: int) -> Regression:
 
 
 def plain_correlation(noisy: Noisy) -> np.ndarray:
-    """The correlation before any repair, d x d: entries may leave [-1, 1], but their error is centred."""
+    """Return the correlation before any repair; entries may leave [-1, 1], but their error is centred.
+
+    Parameters
+    ----------
+    noisy : Noisy
+        The measurement.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        No unit.
+    """
     _, raw, variance = _unbiased(noisy)
     spread = np.sqrt(np.maximum(np.diag(raw), np.sqrt(np.diag(variance))))
     return raw / (spread[:, None] * spread[None, :])
 
 
 def unrepaired(noisy: Noisy) -> np.ndarray:
-    """The unbiased covariance in working units, d x d."""
+    """Return the unbiased covariance in working units.
+
+    Parameters
+    ----------
+    noisy : Noisy
+        The measurement.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        In working units.
+    """
     return _unbiased(noisy)[1]
 
 
 def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
-    """(mean or None, unrepaired covariance, noise variance of its entries), in working units."""
+    """Return the mean or None, the unrepaired covariance, and the noise variance of its entries, in working units."""
     r2 = noisy.row_bound * noisy.row_bound
     moments = unpack(noisy.matrix, centre="joint" if noisy.joint else "none", row_bound=noisy.row_bound)
     raw = moments.target
@@ -186,10 +284,12 @@ def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
 
 
 def _shrink(matrix: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """Off-diagonal times 1 - (sum of noise variances) / (sum of squares), at least 0: the share that is not noise.
+    """Multiply the off-diagonal by the part of it that is not noise.
 
-    The linear shrinkage of Ledoit and Wolf (2004) towards the diagonal, for noise of known variance. A mixture of the
-    matrix and its diagonal, so positive semi-definite whenever the matrix is.
+    That part is 1 - (sum of noise variances) / (sum of squares), at least 0.
+
+    The linear shrinkage of Ledoit and Wolf (2004) towards the diagonal, for noise of known variance. The result is a
+    mixture of the matrix and its diagonal, so it is positive semi-definite whenever the matrix is.
     """
     upper = np.triu_indices(len(matrix), 1)
     squares = math.fsum((matrix[upper] * matrix[upper]).tolist())

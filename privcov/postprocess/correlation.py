@@ -8,9 +8,34 @@ from privcov import checks
 
 
 def correlation(covariance: np.ndarray, floor: float) -> np.ndarray:
-    """D^-1/2 C D^-1/2 with variances below ``floor`` (> 0, in squared units) raised to it; unit diagonal.
+    """Return the correlation matrix D^-1/2 C D^-1/2, with variances below ``floor`` raised to it.
 
-    Entries are clipped to [-1, 1]. The floor belongs in the caption: choose it from the known noise.
+    The floor belongs in the caption: choose it from the known noise.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (d, d)
+        Symmetric.
+    floor : float
+        Above 0, in squared units of the columns.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Entries clipped to [-1, 1], unit diagonal.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privcov.postprocess.correlation import correlation
+    >>> correlation(np.array([[4.0, 1.0], [1.0, 1.0]]), floor=0.01)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
     """
     checks.positive("floor", floor, "Use the noise deviation of a diagonal entry.")
     c = checks.square("covariance", covariance)

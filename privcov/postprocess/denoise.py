@@ -1,4 +1,4 @@
-"""The repair of `auto-cov`: eigenvalue shrinkage, the accurate trace, and an honest answer when nothing stands out."""
+"""The repair of `auto-cov`: eigenvalue shrinkage, the accurate trace, and a flat spectrum where all is noise."""
 
 from __future__ import annotations
 
@@ -8,12 +8,27 @@ from privcov.postprocess.spectrum import project_trace, shrink_spectrum
 
 
 def denoise(matrix: np.ndarray, noise_std: float) -> np.ndarray:
-    """Positive semi-definite estimate of the matrix before the noise, for free-trace Gaussian noise.
+    """Estimate the positive semi-definite matrix before the noise, for free-trace Gaussian noise.
 
-    matrix: d x d; noise_std: noise deviation of an off-diagonal entry. Three steps, all free: the shrinkage of
-    `shrink_spectrum`; projection on trace <= that of the noisy matrix, which free-trace noise leaves accurate and
-    which clipping at zero had raised; and where no eigenvalue leaves the band that the noise alone would fill, its
-    eigenvectors are noise too, so the trace is spread evenly instead.
+    Three steps, all free: the shrinkage of `shrink_spectrum`; projection on trace <= that of the noisy matrix, which
+    free-trace noise leaves accurate and which clipping at zero had raised; and where no eigenvalue leaves the band that
+    the noise alone would fill, its eigenvectors are noise too, so the trace is spread evenly instead.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The noisy matrix, symmetric.
+    noise_std : float
+        Standard deviation of the noise on an off-diagonal entry, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Symmetric, positive semi-definite, in the units of ``matrix``.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
     """
     d = len(matrix)
     trace = max(float(np.trace(matrix)), 0.0)

@@ -12,10 +12,20 @@ from privcov.postprocess.spectrum import clip_psd
 
 @dataclass(frozen=True, eq=False)
 class Discriminant:
-    """score_k(x) = slopes_k . x + constants_k; the largest score names the class. In the data's units.
+    """A linear discriminant rule, in the data's units.
 
-    means: k x d. shares: k, of the rows in each class. slopes: k x d, pooled covariance^-1 times each mean less their
-    average. constants: k, log share included (a share below 1e-6 counts as 1e-6).
+    The class of a row x is that of the largest score, score_k(x) = slopes_k . x + constants_k.
+
+    Attributes
+    ----------
+    means : ndarray of shape (k, d)
+        Class means.
+    shares : ndarray of shape (k,)
+        Fraction of the rows in each class.
+    slopes : ndarray of shape (k, d)
+        Pooled covariance^-1 times each mean less their average.
+    constants : ndarray of shape (k,)
+        Log fraction of the class included (one below 1e-6 counts as 1e-6).
     """
 
     means: np.ndarray
@@ -27,10 +37,37 @@ class Discriminant:
 def discriminant(
     matrix: np.ndarray, classes: int, row_bound: float, scale: np.ndarray, origin: np.ndarray, floor: float
 ) -> Discriminant:
-    """matrix: (d+k) x (d+k) noisy moment with class sums, unit-ball units. floor: smallest eigenvalue allowed in the
-    pooled correlation; the typical noise on a correlation.
+    """Compute the linear discriminant rule from a noisy moment with class sums.
 
-    Fisher (1936); the pooled covariance is the one within classes.
+    The pooled covariance is the one within classes.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d + k, d + k)
+        Noisy moment with class sums, in unit-ball units.
+    classes : int
+        Number of classes k.
+    row_bound : float
+        R, in working units.
+    scale : ndarray of shape (d,)
+        Working units: (data - origin) / scale.
+    origin : ndarray of shape (d,)
+        See ``scale``.
+    floor : float
+        Smallest eigenvalue allowed in the pooled correlation; the typical noise on a correlation.
+
+    Returns
+    -------
+    Discriminant
+        In the data's units.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+
+    Reference
+    ---------
+    Fisher (1936).
     """
     moments = unpack(clip_psd(matrix), centre="classes", row_bound=row_bound, n_anchors=classes)
     means, shares, covariance = moments.class_means, moments.class_shares, moments.covariance

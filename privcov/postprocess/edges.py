@@ -1,16 +1,16 @@
-"""Which pairs a graph keeps when its known privacy noise is drawn anew: linked in nearly all redraws, in few, or open.
+"""Edges of a graph when its known privacy noise is drawn anew: linked in nearly all redraws, in few, or undecided.
 
-The released matrix is S + N with a known law of N. Copies S + N - N', N' of that law, are repaired and solved like the
-release, and what is reported of a pair is the share of these copies that link it: no more than that. The copies
-carry the noise twice.
+The released matrix is S + N with a known distribution of N. Copies S + N - N', N' of that distribution, are repaired
+and solved like the release, and what is reported of a pair is the fraction of these copies that link it: no more than
+that. The copies carry the noise twice.
 
-The share is not the chance that the graphical lasso at this lambda links the pair on the same rows without noise. That
-chance also depends on how many pairs have an edge there, which is not known: where few have one, as at a small lambda
-that noise overwhelms, many of the pairs that nearly every copy links are wrong. `LACKED` says how many in one setting:
-AR(0.6), d = 6, n = 2,000, row bound 2 sqrt(d), 0.05-zCDP with the mean, lambda on the correlation scale, 60 copies, 100
-tables, measured by tests/postprocess/test_edges.py.
+The fraction is not the chance that the graphical lasso at this lambda links the pair on the same rows without noise.
+That chance also depends on how many pairs have an edge there, which is not known: where few have one, as at a small
+lambda that noise overwhelms, many of the pairs that nearly every copy links are wrong. `LACKED` gives how many in one
+setting: AR(0.6), d = 6, n = 2,000, row bound 2 sqrt(d), 0.05-zCDP with the mean, lambda on the correlation scale, 60
+copies, 100 tables, measured by tests/postprocess/test_edges.py.
 
-Sampling noise is not part of it: the question is about these rows, and whether the population has the edge is asked by
+Sampling noise is not part of it: the question is about these rows. Whether the population has the edge is asked by
 adding a draw of the sampling noise to ``noise_draw``. Free: only the release is read.
 """
 
@@ -26,8 +26,8 @@ from privcov.postprocess.glasso import solve_path
 from privcov.postprocess.repair import repair_for_lasso
 
 EDGE, UNDECIDED, NO_EDGE = 1, 0, -1
-LEVEL = 0.95  # share of the copies
-FEWEST = 20  # below, a share of 95 % is hardly a number of copies
+LEVEL = 0.95  # fraction of the copies
+FEWEST = 20  # below, 95 % of the copies is hardly a number
 LACKED = (
     "The share is not the chance that an edge is there: in a simulation with 6 columns, 2,000 rows and 0.05-zCDP, the "
     "lasso without noise lacked 1 % of the pairs linked in at least 95 % of the redraws at lambda = 0.1, 12 % at 0.02 "
@@ -37,10 +37,17 @@ LACKED = (
 
 @dataclass(frozen=True, eq=False)
 class EdgeStates:
-    """state: d x d int8, 1 (EDGE) where at least ``level`` of the copies link the pair, -1 (NO_EDGE) where at least
-    that share leaves it apart, else 0 (UNDECIDED); symmetric, diagonal -1. share: of the solved copies that link it.
+    """State of every pair under redraws of the noise.
 
-    copies: how many copies had an answer at this lambda; the others had no solution or no variance left.
+    Attributes
+    ----------
+    state : ndarray of shape (d, d)
+        int8: 1 (EDGE) where at least ``level`` of the copies link the pair, -1 (NO_EDGE) where at least that fraction
+        leaves it apart, else 0 (UNDECIDED); symmetric, -1 on the diagonal.
+    share : ndarray of shape (d, d)
+        Fraction of the solved copies that link the pair.
+    copies : int
+        Number of copies with an answer at this lambda; the others had no solution or no variance left.
     """
 
     state: np.ndarray
@@ -49,7 +56,7 @@ class EdgeStates:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """(pairs linked in at least ``level`` of the copies, undecided, left apart in at least that share)."""
+        """The numbers of pairs linked, undecided and left apart."""
         upper = self.state[np.triu_indices(len(self.state), 1)]
         edges, undecided, none = (int((upper == kind).sum()) for kind in (EDGE, UNDECIDED, NO_EDGE))
         return edges, undecided, none
@@ -66,13 +73,44 @@ def edge_states(
     repair: str = "psd",
     floor: float = 0.01,
 ) -> EdgeStates:
-    """The share of redraws of the noise that link each pair at this lambda, and the pairs beyond ``level`` either way.
+    """Redraw the noise, and return the fraction of copies that link each pair at this lambda.
 
-    matrix: d x d, the noisy matrix before its repair. noise_draw: rng -> d x d, a fresh draw of what the noise did to
-    it, in the same units as matrix and ``lam``. copies: at least 20. level: in (0.5, 1). repair, floor: as for the
-    release.
     A copy without an answer links nothing and separates nothing: it counts against both, so where many fail everything
     is undecided.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The noisy matrix before its repair.
+    noise_draw : callable
+        From a random generator to an array of shape (d, d): a fresh draw of what the noise did to the matrix, in the
+        units of ``matrix`` and ``lam``.
+    lam : float
+        Penalty, above 0.
+    rng : Generator
+        Stream of the redraws.
+    copies : int
+        Number of redraws, at least 20.
+    level : float
+        Fraction of the copies that decides a pair, in (0.5, 1).
+    repair : str
+        Repair, as for the release; see `repair_for_lasso`.
+    floor : float
+        Floor of the repair, as for the release.
+
+    Returns
+    -------
+    EdgeStates
+        Fractions and states.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
     """
     matrix = checks.square("matrix", matrix)
     checks.positive("lam", lam)

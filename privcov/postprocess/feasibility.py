@@ -1,8 +1,8 @@
-"""For which penalties does the graphical lasso of a symmetric, possibly indefinite, matrix have a solution?
+"""The penalties for which the graphical lasso of a symmetric, possibly indefinite, matrix has a solution.
 
-It has one exactly when the box |W_ij - S_ij| <= lam (diagonal held, or free by lam where it is penalised) contains a
-positive definite matrix, that is for lam above a critical value: the distance from S to the positive semi-definite
-cone in the largest entry. Both sides of that value carry a witness that anybody can check by multiplication.
+There is one exactly when the box ``|W_ij - S_ij| <= lam`` (diagonal held, or free by lam where it is penalised)
+contains a positive definite matrix, that is for lam above a critical value: the distance from S to the positive
+semi-definite cone in the largest entry. Both sides of that value carry a witness that can be checked by multiplication.
 """
 
 from __future__ import annotations
@@ -26,14 +26,21 @@ BALANCE = 10
 class Diagnosis:
     """Where solutions begin, with both witnesses.
 
-    smallest: every lam > smallest has a solution (0 for a positive definite matrix; of the size of the rounding for
-              one that is semi-definite to rounding; inf where no lam has one).
-    below:    no lam <= below has a solution, where below > 0.
-    anchor:   positive semi-definite A with max |A - S| <= smallest (and A_ii = S_ii where the diagonal is not
-              penalised), or None where smallest is inf.
-    ray:      positive semi-definite D with <S, D> + below |D|_1 <= 0 (the norm without the diagonal where that is not
-              penalised): along I + t D the objective falls without end for every lam <= below. None where below is 0.
-    reason:   a sentence on the cause.
+    Attributes
+    ----------
+    smallest : float
+        Every lam > smallest has a solution (0 for a positive definite matrix; of the size of the rounding for one that
+        is semi-definite to rounding; inf where no lam has one).
+    below : float
+        No lam <= below has a solution, where below > 0.
+    anchor : ndarray of shape (d, d) or None
+        Positive semi-definite A with ``max |A - S| <= smallest`` (and A_ii = S_ii where the diagonal is not penalised);
+        None where ``smallest`` is inf.
+    ray : ndarray of shape (d, d) or None
+        Positive semi-definite D with ``<S, D> + below |D|_1 <= 0`` (the norm without the diagonal where that is not
+        penalised): along I + t D the objective falls without end for every lam <= below. None where ``below`` is 0.
+    reason : str
+        A sentence on the cause.
     """
 
     smallest: float
@@ -44,34 +51,43 @@ class Diagnosis:
 
 
 class Infeasible(ValueError):
-    """The penalty has no solution. ``diagnosis`` holds the bounds and the witnesses, ``lam`` the penalty."""
+    """Raised where a penalty has no solution.
+
+    Parameters
+    ----------
+    lam : float
+        The penalty; kept as an attribute.
+    diagnosis : Diagnosis
+        The bounds and the witnesses; kept as an attribute.
+    """
 
     def __init__(self, lam: float, diagnosis: Diagnosis):
         self.lam, self.diagnosis = lam, diagnosis
         super().__init__(_sentence(lam, diagnosis))
 
 
-def _sentence(lam: float, found: Diagnosis) -> str:
+def _sentence(lam: float, bounds: Diagnosis) -> str:
+    """Return the message of `Infeasible`."""
     repairs = (
         "repair the matrix: clip its eigenvalues (psd), move it to the nearest positive semi-definite matrix in the "
         "largest entry (max-norm), or add a ridge (ridge)."
     )
-    if math.isinf(found.smallest):
-        return f"No lambda has a solution: {found.reason}. Penalise the diagonal too, or {repairs}"
-    low, high = _digits(found.below, math.floor), _digits(found.smallest, math.ceil)
-    if lam <= found.below:
+    if math.isinf(bounds.smallest):
+        return f"No lambda has a solution: {bounds.reason}. Penalise the diagonal too, or {repairs}"
+    low, high = _digits(bounds.below, math.floor), _digits(bounds.smallest, math.ceil)
+    if lam <= bounds.below:
         return (
-            f"lambda = {lam:.3g} has no solution: {found.reason}, and along a certified direction the objective falls "
+            f"lambda = {lam:.3g} has no solution: {bounds.reason}, and along a certified direction the objective falls "
             f"without end up to lambda = {low:.3g}. Use lambda above {high:.3g}, or {repairs}"
         )
     return (
-        f"lambda = {lam:.6g} is not known to have a solution: {found.reason}, and the smallest usable lambda lies "
-        f"between {found.below:.6g} and {found.smallest:.6g}. Use lambda above {found.smallest:.6g}, or {repairs}"
+        f"lambda = {lam:.6g} is not known to have a solution: {bounds.reason}, and the smallest usable lambda lies "
+        f"between {bounds.below:.6g} and {bounds.smallest:.6g}. Use lambda above {bounds.smallest:.6g}, or {repairs}"
     )
 
 
 def _digits(x: float, turn: Callable[[float], int]) -> float:
-    """x to three digits, rounded by ``turn`` (math.floor or math.ceil)."""
+    """Return x to three digits, rounded by ``turn`` (math.floor or math.ceil)."""
     if x <= 0:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(x)) - 2)
@@ -79,7 +95,20 @@ def _digits(x: float, turn: Callable[[float], int]) -> float:
 
 
 def quick_psd(s: np.ndarray) -> bool:
-    """Positive semi-definite to rounding? One Cholesky factor, and the eigenvalues only if that fails."""
+    """Return whether a matrix is positive semi-definite to rounding.
+
+    It takes one Cholesky factor, and the eigenvalues only if that fails.
+
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Symmetric.
+
+    Returns
+    -------
+    bool
+        True to rounding; see `certainly_definite` for a proof.
+    """
     from scipy.linalg.lapack import dpotrf
 
     if dpotrf(np.asarray(s, dtype=float), lower=1)[1] == 0:
@@ -89,11 +118,26 @@ def quick_psd(s: np.ndarray) -> bool:
 
 
 def certainly_definite(a: np.ndarray) -> bool:
-    """True only if the exact matrix held in ``a`` is positive definite, rounding included.
+    """Return True only if the exact matrix held in ``a`` is positive definite, rounding included.
 
+    Parameters
+    ----------
+    a : ndarray of shape (d, d)
+        Symmetric.
+
+    Returns
+    -------
+    bool
+        True is a proof; False is none.
+
+    Reference
+    ---------
+    Rump (2006), Verification of positive definiteness.
+
+    Notes
+    -----
     A Cholesky factorisation of a - c I that runs through proves it for c >= (d + 2) eps trace, up to terms that the
-    factor 2 covers (Rump 2006, Verification of positive definiteness). A congruence by powers of two, which is exact,
-    first brings the diagonal to [1/2, 2).
+    factor 2 covers. A congruence by powers of two, which is exact, first brings the diagonal to [1/2, 2).
     """
     from scipy.linalg.lapack import dpotrf
 
@@ -108,12 +152,30 @@ def certainly_definite(a: np.ndarray) -> bool:
 
 
 def diagnose(s: np.ndarray, *, penalise_diagonal: bool = False) -> Diagnosis:
-    """The penalties that have a solution, with certificates.
+    """Return the penalties that have a solution, with certificates.
 
-    s: d x d, finite, symmetric. Cheapest test first: diagonal, Cholesky factor and eigenvalues, then ADMM on
-    min max|A - S| over A >= 0, stopped when the certified bounds agree to 1e-3. From about 300 columns on it may
-    stop sooner, and the interval [below, smallest] is then wider but just as true. Deterministic. Raises ValueError
-    for bad input.
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Finite, symmetric.
+    penalise_diagonal : bool
+        Whether the diagonal is penalised too.
+
+    Returns
+    -------
+    Diagnosis
+        Bounds and witnesses; deterministic.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Notes
+    -----
+    Cheapest test first: diagonal, Cholesky factor and eigenvalues, then ADMM on ``min max|A - S|`` over A >= 0, stopped
+    when the certified bounds agree to 1e-3. From about 300 columns on it may stop sooner, and the interval
+    [below, smallest] is then wider but just as true.
     """
     s = checks.square("s", s)
     s = (s + s.T) / 2
@@ -139,6 +201,7 @@ def diagnose(s: np.ndarray, *, penalise_diagonal: bool = False) -> Diagnosis:
 
 
 def _diagonal_reason(bad: np.ndarray, s: np.ndarray) -> str:
+    """Return the sentence on diagonal entries that are not positive."""
     listed = ", ".join(f"{i} ({s[i, i]:.3g})" for i in bad[:5]) + (", ..." if len(bad) > 5 else "")
     if len(bad) == 1:
         return f"diagonal entry {listed} is not positive"
@@ -146,9 +209,9 @@ def _diagonal_reason(bad: np.ndarray, s: np.ndarray) -> str:
 
 
 def _project(s: np.ndarray, values: np.ndarray, vectors: np.ndarray, free: bool, most: int, reason: str) -> Diagnosis:
-    """ADMM for min |Y - S|_max over Y = X >= 0, the diagonal of Y held where it is not ``free``.
+    """Run ADMM for ``min |Y - S|_max`` over Y = X >= 0, the diagonal of Y held where it is not ``free``.
 
-    X is the positive part of Y - U and the negative part N is a candidate for the ray: -<S, N> / |N|_1 bounds the
+    X is the positive part of Y - U and the negative part N is a candidate for the ray: ``-<S, N> / |N|_1`` bounds the
     distance from below for every N >= 0, because <A, N> >= 0. Y - S is the proximal point of the largest entry, the
     rest of a projection on an L1 ball (Moreau). Both bounds are certified once, on the best pair.
     """
@@ -186,7 +249,7 @@ def _project(s: np.ndarray, values: np.ndarray, vectors: np.ndarray, free: bool,
 
 
 def _parts(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Positive part and negative part: m = x - n, both positive semi-definite."""
+    """Return the positive and the negative part: m = x - n, both positive semi-definite."""
     from scipy.linalg.lapack import dsyevd
 
     values, vectors, info = dsyevd(m.T, compute_v=1, lower=1, overwrite_a=0)
@@ -203,13 +266,16 @@ def _parts(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _norm(a: np.ndarray, free: bool) -> float:
-    """Sum of absolute entries, without the diagonal where that is held."""
+    """Return the sum of absolute entries, without the diagonal where that is held."""
     size = float(np.abs(a).sum())
     return size if free else size - float(np.abs(np.diag(a)).sum())
 
 
 def _threshold(a: np.ndarray, radius: float, free: bool) -> float:
-    """theta >= 0 with sum max(|a_ij| - theta, 0) = radius, or 0 if the sum is smaller; Newton from the left."""
+    """Return theta >= 0 with ``sum max(|a_ij| - theta, 0) = radius``, or 0 if the sum is smaller.
+
+    Newton's method, from the left.
+    """
     size = np.abs(a)
     if not free:
         np.fill_diagonal(size, 0.0)
@@ -224,7 +290,7 @@ def _threshold(a: np.ndarray, radius: float, free: bool) -> float:
 
 
 def _with_diagonal(x: np.ndarray, target: np.ndarray) -> np.ndarray | None:
-    """D x D with the diagonal of the target: still positive semi-definite. None where x has a zero on it."""
+    """Return D x D with the diagonal of the target, still positive semi-definite; None where x has a zero on it."""
     diagonal = np.diag(x)
     if diagonal.min() <= 0:
         return None
@@ -235,7 +301,7 @@ def _with_diagonal(x: np.ndarray, target: np.ndarray) -> np.ndarray | None:
 
 
 def _anchor(s: np.ndarray, x: np.ndarray, free: bool) -> tuple[float, np.ndarray]:
-    """A certified definite matrix beside x, and its distance to s in the largest entry, rounded up.
+    """Return a certified definite matrix near x, and its distance to s in the largest entry, rounded up.
 
     Free diagonal: x + c I. Held: the off-diagonal entries shrink by 1 - c, and the diagonal is that of s exactly.
     """
@@ -250,7 +316,7 @@ def _anchor(s: np.ndarray, x: np.ndarray, free: bool) -> tuple[float, np.ndarray
 
 
 def _ray(s: np.ndarray, n: np.ndarray, free: bool) -> tuple[float, np.ndarray | None]:
-    """The largest lam at which the certified definite matrix beside n shows that there is no solution, rounded down."""
+    """Return the largest lam that a certified definite matrix near n excludes, rounded down, and that matrix."""
     n = (n + n.T) / 2
     c = 8 * len(s) ** 2 * EPS
     while not certainly_definite(d := n + c * np.abs(n).max() * np.eye(len(s))):

@@ -1,11 +1,13 @@
 """The graphical lasso: a sparse precision matrix from a covariance, with a certificate for every answer.
 
-    min over T > 0 of  -log det T + <S, T> + lam sum_{i != j} |T_ij|        (+ lam tr T where the diagonal is penalised)
+The problem, to which ``lam tr T`` is added where the diagonal is penalised::
+
+    min over T > 0 of  -log det T + <S, T> + lam sum_{i != j} |T_ij|
 
 S may be the noisy, indefinite matrix of a private release: then the problem has a solution only for lam above a
 critical value (`privcov.postprocess.feasibility`), and a smaller lam gets no matrix at all. The solver is block
 coordinate descent on W, compiled by numba; without numba, and where the descent fails, ADMM. Both stop on the certified
-duality gap per variable, f(T) - log det W - d over d with W positive definite and |W - S| <= lam.
+duality gap per variable, ``f(T) - log det W - d`` over d with W positive definite and ``|W - S| <= lam``.
 """
 
 from __future__ import annotations
@@ -28,9 +30,26 @@ SMALLEST_UNIT, LARGEST_UNIT = 1e-150, 1e150  # beyond, products and reciprocals 
 
 
 def lambda_max(s: np.ndarray) -> float:
-    """The smallest lambda whose graph has no edge: the largest |s_ij|, i != j, for either treatment of the diagonal.
+    """Return the smallest lambda whose graph has no edge: the largest ``|s_ij|``, i != j.
 
-    For an indefinite s the problem need not have a solution there. 0 for a diagonal matrix.
+    It is the same for either treatment of the diagonal. For an indefinite s the problem need not have a solution there.
+
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Symmetric.
+
+    Returns
+    -------
+    float
+        In the units of s; 0 for a diagonal matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privcov.postprocess.glasso import lambda_max
+    >>> lambda_max(np.array([[2.0, -0.5], [-0.5, 1.0]]))
+    0.5
     """
     s = checks.square("s", s)
     return _largest_pair((s + s.T) / 2)
@@ -47,18 +66,51 @@ def solve_path(
     solver: str = "auto",
     diagnosis: Diagnosis | None = None,
 ) -> tuple[Fit, ...]:
-    """The graphical lasso of s at every lambda, in the order given.
+    """Solve the graphical lasso of s at every lambda.
 
-    s:       d x d, finite, symmetric; definite or not. lambdas: each > 0, in the units of s; by default ``points``
-             values from `empties` (s) down to ``depth`` times that, in equal ratios (for diagonal s of the
-             mean |s_ii|).
-    tol:     on the certified gap per variable, in nats: 1e-6 for the screen, 1e-7 for a figure in print.
-    solver:  "auto", "block descent" (needs numba) or "admm".
-    diagnosis: that of `diagnose` for this s and diagonal, where it is known: it is the slow part for an indefinite s.
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Finite, symmetric; definite or not.
+    lambdas : sequence of float, optional
+        Each > 0, in the units of s; by default ``points`` values from `lambda_max` (s) down to ``depth`` times that, in
+        equal ratios (for diagonal s of the mean ``|s_ii|``).
+    penalise_diagonal : bool
+        Whether the diagonal is penalised too.
+    tol : float
+        Limit of the certified gap per variable, in nats: 1e-6 for the screen, 1e-7 for a figure in print.
+    points : int
+        Number of default lambdas, at least 1.
+    depth : float
+        Smallest default lambda over the largest, from 1e-9 to 1.
+    solver : {"auto", "block descent", "admm"}
+        "block descent" needs numba.
+    diagnosis : Diagnosis, optional
+        That of `diagnose` for this s and diagonal, where it is known: it is the slow part for an indefinite s.
 
-    A lambda without a solution comes back with status "infeasible" and no matrix. Otherwise the precision is exactly
-    symmetric and definite, its zeros are exact, and the gap was computed for that very matrix. It does not depend on
-    the scale of s. Raises ValueError for bad input. Source: Friedman, Hastie and Tibshirani (2008), see glasso_kernel.
+    Returns
+    -------
+    tuple of Fit
+        One for each lambda, in the order given. A lambda without a solution has status "infeasible" and no matrix.
+        Otherwise the precision is exactly symmetric and definite, its zeros are exact, and the gap was computed for
+        that very matrix. It does not depend on the scale of s.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Reference
+    ---------
+    Friedman, Hastie and Tibshirani (2008); see glasso_kernel for the differences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privcov.postprocess.glasso import solve_path
+    >>> path = solve_path(np.array([[2.0, 1.0], [1.0, 2.0]]), [1.0, 0.5])
+    >>> [fit.precision.round(4).tolist() for fit in path]
+    [[[0.5, 0.0], [0.0, 0.5]], [[0.5333, -0.1333], [-0.1333, 0.5333]]]
     """
     s = checks.square("s", s)
     if lambdas is None:
@@ -71,12 +123,38 @@ def solve_path(
 def solve(
     s: np.ndarray, lam: float, *, penalise_diagonal: bool = False, tol: float = 1e-6, solver: str = "auto"
 ) -> Fit:
-    """The graphical lasso at one lambda; see `solve_path`. Raises Infeasible where there is no solution."""
+    """Solve the graphical lasso at one lambda; see `solve_path`.
+
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Finite, symmetric; definite or not.
+    lam : float
+        Penalty, above 0, in the units of s.
+    penalise_diagonal : bool
+        Whether the diagonal is penalised too.
+    tol : float
+        Limit of the certified gap per variable, in nats.
+    solver : {"auto", "block descent", "admm"}
+        "block descent" needs numba.
+
+    Returns
+    -------
+    Fit
+        The result.
+
+    Raises
+    ------
+    Infeasible
+        Where there is no solution.
+    ValueError
+        For bad input.
+    """
     s = checks.square("s", s)
-    (fit,), found = _path(s, [lam], penalise_diagonal, tol, solver)
+    (fit,), diagnosis = _path(s, [lam], penalise_diagonal, tol, solver)
     if fit.status == "infeasible":
         # One that is positive semi-definite to rounding was not diagnosed, and a smaller lambda has no solution.
-        raise Infeasible(fit.lam, found or diagnose(s, penalise_diagonal=penalise_diagonal))
+        raise Infeasible(fit.lam, diagnosis or diagnose(s, penalise_diagonal=penalise_diagonal))
     return fit
 
 
@@ -86,7 +164,15 @@ def warm_up() -> None:
 
 
 def has_descent() -> bool:
-    """Whether the compiled descent can be used; without numba every path is solved by ADMM, more slowly."""
+    """Return whether the compiled descent can be used.
+
+    Without numba every path is solved by ADMM, more slowly.
+
+    Returns
+    -------
+    bool
+        False without numba.
+    """
     return _kernel("auto") is not None
 
 
@@ -98,7 +184,7 @@ def _path(
     solver: str,
     known: Diagnosis | None = None,
 ) -> tuple[tuple[Fit, ...], Diagnosis | None]:
-    """The fits, and the diagnosis where s is not simply positive semi-definite."""
+    """Return the fits, and the diagnosis where s is not simply positive semi-definite."""
     s = (s + s.T) / 2
     lams = np.array([checks.positive("lambda", lam) for lam in np.atleast_1d(lambdas).tolist()])
     if not len(lams):
@@ -106,11 +192,11 @@ def _path(
     tol = checks.positive("tol", tol)
     kernel = _kernel(checks.one_of("solver", solver, SOLVERS))
     unit = _unit(s, float(lams.max()))
-    found, distance = None, 0.0
+    diagnosis, distance = None, 0.0
     anchor: np.ndarray | None = s
     if not ((ridged or np.diag(s).min() > 0) and quick_psd(s)):
-        found = known or diagnose(s, penalise_diagonal=ridged)
-        distance, anchor = found.smallest, found.anchor
+        diagnosis = known or diagnose(s, penalise_diagonal=ridged)
+        distance, anchor = diagnosis.smallest, diagnosis.anchor
     usable = [i for i in np.argsort(-lams, kind="stable") if lams[i] > distance]
     fits = [Fit(float(lam), None, "infeasible") for lam in lams]
     if usable:
@@ -119,11 +205,11 @@ def _path(
         for i, fit in zip(usable, descent.along(lams[usable] / unit), strict=True):
             precision = None if fit.precision is None else fit.precision / unit
             fits[i] = Fit(float(lams[i]), precision, fit.status, fit.gap, fit.sweeps, fit.solver)
-    return tuple(fits), found
+    return tuple(fits), diagnosis
 
 
 def _kernel(solver: str) -> ModuleType | None:
-    """The compiled descent, or None where ADMM is to do the work. Which one did is on every Fit."""
+    """Return the compiled descent, or None where ADMM is used. Every Fit names its solver."""
     if solver == ADMM:
         return None
     try:
@@ -136,15 +222,17 @@ def _kernel(solver: str) -> ModuleType | None:
 
 
 def _largest_pair(s: np.ndarray) -> float:
+    """Return the largest absolute off-diagonal entry."""
     size = np.abs(s)
     np.fill_diagonal(size, 0.0)
     return float(size.max())
 
 
 def _unit(s: np.ndarray, otherwise: float) -> float:
-    """About the mean absolute diagonal entry (or the largest entry, or ``otherwise``, where that is zero).
+    """Return a power of two near the mean absolute diagonal entry.
 
-    A power of two: dividing by it and multiplying back is exact, so a gap in scaled units is that of the answer.
+    Where that is zero it is near the largest entry, or ``otherwise``. Dividing by a power of two and multiplying back
+    is exact, so a gap in scaled units is that of the answer.
     """
     size = float(np.abs(np.diag(s)).mean()) or float(np.abs(s).max()) or otherwise
     checks.in_range("mean absolute diagonal entry", size, SMALLEST_UNIT, LARGEST_UNIT, "Rescale s.")
@@ -152,7 +240,7 @@ def _unit(s: np.ndarray, otherwise: float) -> float:
 
 
 class _Descent:
-    """One matrix, scaled, and the way down its path."""
+    """The descent along the path of one scaled matrix."""
 
     def __init__(
         self, s: np.ndarray, ridged: bool, anchor: np.ndarray, distance: float, tol: float, kernel: ModuleType | None
@@ -162,7 +250,7 @@ class _Descent:
         self.top = _largest_pair(s)
 
     def along(self, lams: np.ndarray) -> list[Fit]:
-        """Answers at falling lambdas above the distance."""
+        """Return the fits at falling lambdas above the distance."""
         empty = int(np.count_nonzero(lams >= self.top))
         fits = [self._empty(lam) for lam in lams[:empty]]
         rest = np.ascontiguousarray(lams[empty:])
@@ -171,13 +259,15 @@ class _Descent:
         return fits + (self._split(rest, None) if self.kernel is None else self._descend(rest, self.kernel))
 
     def _empty(self, lam: float) -> Fit:
-        """Without an edge the diagonal problem is left: T_ii = 1 / W_ii. Its W is the inverse, so the gap is zero."""
+        """Solve the problem without an edge: T_ii = 1 / W_ii. Its W is the inverse, so the gap is zero."""
         return Fit(lam, np.diag(1 / self._diagonal(lam)), "ok", 0.0, 0, CLOSED)
 
     def _diagonal(self, lam: float) -> np.ndarray:
+        """Return the diagonal of W."""
         return np.diag(self.s) + (lam if self.ridged else 0.0)
 
     def _split(self, lams: np.ndarray, start: Admm | None) -> list[Fit]:
+        """Solve by ADMM, each lambda from the one before."""
         fits = []
         for lam in lams:
             start = solve_admm(self.s, lam, penalise_diagonal=self.ridged, tol=self.tol, start=start)
@@ -185,7 +275,7 @@ class _Descent:
         return fits
 
     def _descend(self, lams: np.ndarray, kernel: ModuleType) -> list[Fit]:
-        """Block descent; a lambda where it fails goes to ADMM, and the descent goes on from there."""
+        """Run block descent; a lambda where it fails goes to ADMM, and the descent goes on from there."""
         fits: list[Fit] = []
         known, w, b = self.top, np.diag(self._diagonal(self.top)), np.zeros_like(self.s)
         while len(fits) < len(lams):
@@ -209,13 +299,14 @@ class _Descent:
         return fits
 
 
-def _as_fit(lam: float, found: Admm) -> Fit:
-    gap = found.gap if math.isfinite(found.gap) else math.nan
-    return Fit(lam, found.precision, found.status, gap, found.iterations, ADMM)
+def _as_fit(lam: float, result: Admm) -> Fit:
+    """Return a result of ADMM as a Fit."""
+    gap = result.gap if math.isfinite(result.gap) else math.nan
+    return Fit(lam, result.precision, result.status, gap, result.iterations, ADMM)
 
 
 def _coefficients(precision: np.ndarray) -> np.ndarray:
-    """Row j: the coefficients of column j on the others, -T_kj / T_jj."""
+    """Return in row j the coefficients of column j on the others, -T_kj / T_jj."""
     b = -precision / np.diag(precision)[:, None]
     np.fill_diagonal(b, 0.0)
     return b

@@ -7,7 +7,7 @@ Friedman, Hastie and Tibshirani (2008), with four differences. Every lambda star
 and in the box of that lambda, so that block updates keep it definite (`_start`). The stopping rule is a certified
 duality gap, whose dual point is put on the border of the box wherever the precision is not zero: there the gap has no
 first-order term (`_certify`). The regression coefficients are continued along the path (`_continue`). A column's
-inactive coordinates are only looked at, not swept, once its active ones have settled.
+inactive coordinates are only checked, not swept, once its active ones have settled.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CHECK_BELOW = 1e2  # above, only once the sweep moved W by less than this many t
 
 @compiled
 def _log_det(a: np.ndarray) -> float:
-    """log det of the symmetric matrix in the upper triangle of ``a``, which is overwritten; NaN unless definite.
+    """Return log det of the symmetric matrix in the upper triangle of ``a``, which is overwritten; NaN unless definite.
 
     U'U by rows, four pivots at a time; no fast-math, so that a NaN is never taken for a pivot.
     """
@@ -57,7 +57,7 @@ def _log_det(a: np.ndarray) -> float:
 
 @compiled
 def _product(w: np.ndarray, beta: np.ndarray, r: np.ndarray, active: np.ndarray) -> None:
-    """r = W beta, four rows of W at a time; ``active`` is overwritten."""
+    """Set r = W beta, four rows of W at a time; ``active`` is overwritten."""
     p = len(w)
     n = 0
     for k in range(p):
@@ -80,7 +80,7 @@ def _product(w: np.ndarray, beta: np.ndarray, r: np.ndarray, active: np.ndarray)
 
 @compiled
 def _change(gradient: float, lam: float, old: float, curvature: float) -> float:
-    """How far one coordinate moves to its minimum: soft(gradient + curvature old, lam) / curvature - old."""
+    """Return how far one coordinate moves to its minimum: soft(gradient + curvature old, lam) / curvature - old."""
     g = gradient + curvature * old
     if g > lam:
         return (g - lam) / curvature - old
@@ -93,10 +93,10 @@ def _change(gradient: float, lam: float, old: float, curvature: float) -> float:
 def _pass(
     w: np.ndarray, target: np.ndarray, lam: float, beta: np.ndarray, r: np.ndarray, active: np.ndarray, n: int
 ) -> float:
-    """One pass over n coordinates of a column's lasso, r = W beta kept up to date.
+    """Make one pass over n coordinates of a column's lasso, r = W beta kept up to date.
 
     Returns the largest (error of a coordinate's gradient)^2 / its curvature that the pass met. Four coordinates move
-    one after the other, as ever, but r takes them up together: one round trip through memory instead of four.
+    one after the other, as always, but r is updated for all four at once: one pass through memory instead of four.
     """
     p = len(r)
     worst = 0.0
@@ -129,7 +129,7 @@ def _pass(
 def _candidates(
     w: np.ndarray, target: np.ndarray, lam: float, beta: np.ndarray, r: np.ndarray, active: np.ndarray, j: int
 ) -> tuple[int, float]:
-    """Lists the support and the zeros that want to leave; returns how many, and the largest error of such a zero."""
+    """List the support and the zeros that should change; return how many, and the largest error of such a zero."""
     n, worst = 0, 0.0
     for k in range(len(beta)):
         excess = abs(target[k] - r[k]) - lam
@@ -145,7 +145,7 @@ def _candidates(
 def _column(
     s: np.ndarray, lam: float, w: np.ndarray, beta: np.ndarray, r: np.ndarray, active: np.ndarray, j: int, inner: float
 ) -> None:
-    """min over beta, beta_j = 0, of beta' W beta / 2 - s_j' beta + lam |beta|_1, warm from beta; r = W beta."""
+    """Minimise ``beta' W beta / 2 - s_j' beta + lam |beta|_1`` over beta, beta_j = 0, warm from beta; r = W beta."""
     limit = inner * inner * s[j, j]  # inner is a tolerance on correlations
     _product(w, beta, r, active)
     n, _ = _candidates(w, s[j], lam, beta, r, active, j)
@@ -158,10 +158,11 @@ def _column(
 
 @compiled
 def _certify(s: np.ndarray, lam: float, w: np.ndarray, theta: np.ndarray, work: np.ndarray) -> float:
-    """Duality gap of theta, exactly as it stands; ``work`` keeps the dual point, below its diagonal only.
+    """Return the duality gap of theta, exactly as it stands; ``work`` keeps the dual point, below its diagonal only.
 
     Dual point: s_ij + lam sign(theta_ij) where theta_ij is not zero, w_ij clipped to the box elsewhere, s_ii. With it
-    <S, T> + lam |T| = <W, T>, and the gap is <W, T> - log det T - log det W - p. NaN where either is not definite.
+    ``<S, T> + lam |T| = <W, T>``, and the gap is ``<W, T> - log det T - log det W - p``. NaN where either is not
+    definite.
     """
     p = len(s)
     for i in range(p):
@@ -190,9 +191,9 @@ def _certify(s: np.ndarray, lam: float, w: np.ndarray, theta: np.ndarray, work: 
 def _descend(
     s: np.ndarray, lam: float, w: np.ndarray, b: np.ndarray, theta: np.ndarray, work: np.ndarray, tol: float, most: int
 ) -> tuple[float, int, int]:
-    """Sweeps over the columns until the gap per variable is certified: (gap, sweeps, code).
+    """Sweep over the columns until the gap per variable is certified; return the gap, the sweeps and a code.
 
-    w: in the box and definite; replaced by the certified dual point. b: row j holds column j's coefficients.
+    w is in the box and definite; it is replaced by the certified dual point. Row j of b holds column j's coefficients.
     """
     p = len(s)
     r, active = np.empty(p), np.empty(p, np.int64)
@@ -235,18 +236,21 @@ def _descend(
 
 
 @compiled
-def _start(s: np.ndarray, anchor: np.ndarray, share: float, w: np.ndarray) -> None:
-    """w <- anchor + share (w - anchor), with the diagonal of s: definite and in the smaller box, by convexity."""
+def _start(s: np.ndarray, anchor: np.ndarray, fraction: float, w: np.ndarray) -> None:
+    """Set w <- anchor + fraction (w - anchor), with the diagonal of s.
+
+    It is then definite and in the smaller box, by convexity.
+    """
     p = len(s)
     for i in range(p):
         for j in range(p):
-            w[i, j] = anchor[i, j] + share * (w[i, j] - anchor[i, j])
+            w[i, j] = anchor[i, j] + fraction * (w[i, j] - anchor[i, j])
         w[i, i] = s[i, i]
 
 
 @compiled
 def _continue(b: np.ndarray, before: np.ndarray, step: float) -> None:
-    """Coefficients moved on along the secant of the path, unless that would change a sign; ``before`` <- old b."""
+    """Move the coefficients on along the secant of the path, unless that would change a sign; ``before`` <- old b."""
     p = len(b)
     for i in range(p):
         for j in range(p):
@@ -270,11 +274,41 @@ def descend_path(
     tol: float,
     most: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Precisions (m x p x p), gaps per variable, sweeps and codes along falling ``lambdas``, up to the first failure.
+    """Solve along falling ``lambdas``, up to the first failure.
 
-    ridged: the diagonal is penalised. anchor: positive semi-definite with |anchor - s| <= distance, and the diagonal of
-    s unless ridged; every lambda > distance. known: a penalty >= lambdas[0] with its solution, W in w and the
-    coefficients of column j in row j of b; both are overwritten. Codes after the first failure stay LOST.
+    Parameters
+    ----------
+    s : ndarray of shape (p, p)
+        Scaled to a mean diagonal of about one.
+    lambdas : ndarray of shape (m,)
+        Falling, every one above ``distance``.
+    ridged : bool
+        Whether the diagonal is penalised.
+    anchor : ndarray of shape (p, p)
+        Positive semi-definite with ``|anchor - s| <= distance``, and the diagonal of s unless ridged.
+    distance : float
+        See ``anchor``.
+    w : ndarray of shape (p, p)
+        W of the solution at ``known``; overwritten.
+    b : ndarray of shape (p, p)
+        The coefficients of column j in row j, at ``known``; overwritten.
+    known : float
+        A penalty >= lambdas[0] whose solution is in w and b.
+    tol : float
+        Limit of the gap per variable, in nats.
+    most : int
+        Largest number of sweeps for each lambda.
+
+    Returns
+    -------
+    precisions : ndarray of shape (m, p, p)
+        The precision matrices.
+    gaps : ndarray of shape (m,)
+        Certified gaps per variable; NaN after the first failure.
+    sweeps : ndarray of shape (m,)
+        Numbers of sweeps.
+    codes : ndarray of shape (m,)
+        OK, STALLED or LOST; after the first failure they stay LOST.
     """
     p, m = len(s), len(lambdas)
     thetas = np.zeros((m, p, p))

@@ -1,10 +1,10 @@
 """How far an answer may be off, in two separate intervals: for the privacy noise only, and for sampling only.
 
-Privacy noise only: what the answer from these very rows, without noise, may be. The law of the noise is public, so it
-is drawn again around the released matrix. With q the quantiles of the answers that come out, the interval spans both
-the percentile interval [q(a/2), q(1 - a/2)] and the basic one [2t - q(1 - a/2), 2t - q(a/2)], which takes out the shift
-that a non-linear step gives to noisy numbers. Davison and Hinkley (1997), Bootstrap Methods, sections 5.2 and 5.3.
-Eigenvalues have a bound that needs no such approximation: Weyl's, on the largest eigenvalue of the noise.
+Privacy noise only: what the answer from these very rows, without noise, may be. The distribution of the noise is
+public, so it is drawn again around the released matrix. With q the quantiles of the answers that come out, the interval
+spans both the percentile interval [q(a/2), q(1 - a/2)] and the basic one [2t - q(1 - a/2), 2t - q(a/2)], which takes
+out the shift that a non-linear step gives to noisy numbers. Davison and Hinkley (1997), Bootstrap Methods, sections 5.2
+and 5.3. Eigenvalues have a bound that needs no such approximation: Weyl's, on the largest eigenvalue of the noise.
 
 Sampling only: what the answer for the population that the rows come from may be, if there were no noise. Gaussian rows.
 """
@@ -33,10 +33,44 @@ def privacy_noise(
     draws: int = DRAWS,
     within: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(low, high) of ``statistic`` for the privacy noise only, shaped like it.
+    """Compute the interval of a statistic for the privacy noise only.
 
-    draw: one matrix of the noise's law, p x p. statistic: any array made from a `Noisy`. within: range the statistic
-    cannot leave. The simulation's own error is about 1 / sqrt(draws) of the interval's length.
+    Parameters
+    ----------
+    noisy : Noisy
+        The measurement.
+    draw : callable
+        From a random generator to one matrix of the noise distribution, of shape (p, p).
+    statistic : callable
+        From a `Noisy` to an array.
+    rng : Generator
+        Stream of the draws.
+    level : float
+        Coverage, in (0, 1).
+    draws : int
+        Number of draws, at least 20. The simulation's own error is about 1 / sqrt(draws) of the interval's length.
+    within : tuple of float
+        Range that the statistic cannot leave.
+
+    Returns
+    -------
+    low : ndarray
+        Lower ends, shaped like the statistic.
+    high : ndarray
+        Upper ends, shaped like the statistic.
+
+    Raises
+    ------
+    ValueError
+        For a level or a number of draws out of range.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+
+    Reference
+    ---------
+    Davison and Hinkley (1997), Bootstrap Methods, sections 5.2 and 5.3.
     """
     checks.strictly_between("level", level, 0.0, 1.0)
     draws = checks.whole("draws", draws, 20, remedy="Fewer draws have no 95 % quantiles.")
@@ -54,9 +88,35 @@ def largest_noise(
     level: float = 0.95,
     draws: int = DRAWS,
 ) -> float:
-    """With the chance ``level`` no eigenvalue of the covariance (working units) is moved by more than this.
+    """Return the number that bounds the change of every eigenvalue of the covariance with probability ``level``.
 
-    The quantile of the spectral norm of the noise on the covariance, that on the mean included. Weyl (1912).
+    It is the quantile of the spectral norm of the noise on the covariance, the noise on the mean included.
+
+    Parameters
+    ----------
+    noisy : Noisy
+        The measurement.
+    draw : callable
+        From a random generator to one matrix of the noise distribution, of shape (p, p).
+    rng : Generator
+        Stream of the draws.
+    level : float
+        Probability.
+    draws : int
+        Number of draws.
+
+    Returns
+    -------
+    float
+        In working units.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+
+    Reference
+    ---------
+    Weyl (1912).
     """
     centre = noisy.with_matrix
     here = unrepaired(noisy)
@@ -67,16 +127,51 @@ def largest_noise(
 
 
 def turned(eigenvalues: np.ndarray, noise: float) -> float:
-    """Largest angle, in degrees, by which noise of this spectral norm turns the first axis; 90 is "anywhere".
+    """Return the largest angle by which noise of this spectral norm turns the first axis.
 
-    sin(angle) <= noise / (l_1 - l_2 - noise). Davis and Kahan (1970), with Weyl's bound on the second eigenvalue.
+    sin(angle) <= noise / (l_1 - l_2 - noise), with Weyl's bound on the second eigenvalue.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray of shape (d,)
+        Largest first.
+    noise : float
+        Spectral norm of the noise, in the same units.
+
+    Returns
+    -------
+    float
+        In degrees; 90 means that the axis may be anywhere.
+
+    Reference
+    ---------
+    Davis and Kahan (1970).
     """
     gap = float(eigenvalues[0] - eigenvalues[1]) - noise if len(eigenvalues) > 1 else math.inf
     return 90.0 if gap <= noise else math.degrees(math.asin(noise / gap))
 
 
 def sampling_of_correlation(correlation: np.ndarray, rows: float) -> tuple[np.ndarray, np.ndarray]:
-    """95 % sampling interval of each correlation by Fisher's z, deviation 1 / sqrt(n - 3). d x d each."""
+    """Return the 95 % sampling interval of each correlation by Fisher's z, standard deviation 1 / sqrt(n - 3).
+
+    Parameters
+    ----------
+    correlation : ndarray of shape (d, d)
+        The correlations.
+    rows : float
+        Number of rows n, public or noisy.
+
+    Returns
+    -------
+    low : ndarray of shape (d, d)
+        Lower ends.
+    high : ndarray of shape (d, d)
+        Upper ends.
+
+    Reference
+    ---------
+    Fisher's z, for Gaussian rows.
+    """
     z = np.arctanh(np.clip(correlation, -1 + 1e-12, 1 - 1e-12))
     half = Z95 / math.sqrt(max(rows - 3, 1.0))
     low, high = np.tanh(z - half), np.tanh(z + half)
@@ -86,7 +181,22 @@ def sampling_of_correlation(correlation: np.ndarray, rows: float) -> tuple[np.nd
 
 
 def sampling_of_slopes(answers: Answers, target: int, rows: float) -> np.ndarray:
-    """Sampling deviation of each slope: sqrt(residual variance (C_xx^-1)_jj / n), zero at the target."""
+    """Return the sampling standard deviation of each slope: sqrt(residual variance (C_xx^-1)_jj / n).
+
+    Parameters
+    ----------
+    answers : Answers
+        The answers of `derive`.
+    target : int
+        Position of the column that is regressed on the others.
+    rows : float
+        Number of rows n, public or noisy.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        In the data's units; zero at the target.
+    """
     p = answers.precision
     inverse = np.diag(p) - p[target] ** 2 / p[target, target]  # of the regressors' covariance, by blocks
     inverse[target] = 0.0

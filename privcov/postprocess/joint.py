@@ -10,10 +10,20 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """second_moment and covariance d x d, mean length d; None where not measured.
+    """Second moment, mean and covariance; None where not measured.
 
-    With classes, covariance is the pooled one within classes, class_means is k x d (each inside the ball of the row
-    bound) and class_shares holds k shares >= 0 that add up to 1, as the matrix has them after its repair.
+    Attributes
+    ----------
+    second_moment : ndarray of shape (d, d) or None
+        About the public origin.
+    mean : ndarray of shape (d,) or None
+        The mean.
+    covariance : ndarray of shape (d, d) or None
+        With classes, the pooled covariance within classes.
+    class_means : ndarray of shape (k, d) or None
+        With classes, each inside the ball of the row bound.
+    class_shares : ndarray of shape (k,) or None
+        With classes, fractions >= 0 that add up to 1, as the matrix has them after its repair.
     """
 
     second_moment: np.ndarray | None
@@ -25,18 +35,37 @@ class Moments:
     @property
     def target(self) -> np.ndarray:
         """The covariance, or the second moment where no mean is known."""
-        found = self.second_moment if self.covariance is None else self.covariance
-        assert found is not None, "moments have one of the two"
-        return found
+        matrix = self.second_moment if self.covariance is None else self.covariance
+        assert matrix is not None, "moments have one of the two"
+        return matrix
 
 
 def unpack(matrix: np.ndarray, *, centre: str, row_bound: float, n_anchors: int = 1) -> Moments:
-    """Moments from a matrix in unit-ball units. anchors: its rows beyond d: 1, or the number of classes.
+    """Return the moments of a matrix in unit-ball units.
 
-    joint: with corner c, covariance = R^2 (M_11 - M_12 M_21 / c), the Schur complement, which is positive
-    semi-definite whenever the matrix is; mean = R M_12 / sqrt(c), so that
-    covariance = second moment - mean mean' holds exactly. Without repairs c = s^2.
-    classes: see `_by_class`.
+    Parameters
+    ----------
+    matrix : ndarray
+        Of shape (d, d) for the centres "none" and "zero", (d + 1, d + 1) for "joint", (d + k, d + k) for "classes".
+    centre : {"none", "zero", "joint", "classes"}
+        What was measured with the second moment.
+    row_bound : float
+        R, in working units.
+    n_anchors : int
+        Its rows beyond d: 1, or the number of classes.
+
+    Returns
+    -------
+    Moments
+        In working units.
+
+    Notes
+    -----
+    joint: with corner c, covariance = R^2 (M_11 - M_12 M_21 / c), the Schur complement, which is positive semi-definite
+    whenever the matrix is; mean = R M_12 / sqrt(c), so that covariance = second moment - mean mean' holds exactly.
+    Without repairs c = s^2.
+
+    classes: a class mean is its noisy sum over its noisy count; see `_by_class`.
     """
     r2 = row_bound * row_bound  # not **: a release is verified bit for bit, and pow is not fixed by IEEE 754
     if centre == "classes":
@@ -51,7 +80,7 @@ def unpack(matrix: np.ndarray, *, centre: str, row_bound: float, n_anchors: int 
 
 
 def _by_class(matrix: np.ndarray, row_bound: float, k: int) -> Moments:
-    """Class means, shares and the pooled covariance from the moment of (x/R, s e_label).
+    """Return class means, shares and the pooled covariance from the moment of (x/R, s e_label).
 
     A class mean is its noisy sum over its noisy count, shortened to the row bound, which no mean of clipped rows
     exceeds; a class whose noisy count is not positive gets the overall mean and share zero. The pooled covariance is
@@ -79,4 +108,5 @@ def _by_class(matrix: np.ndarray, row_bound: float, k: int) -> Moments:
 
 
 def _inside_ball(columns: np.ndarray) -> np.ndarray:
+    """Shorten every column to norm at most one."""
     return columns / np.maximum(np.linalg.norm(columns, axis=0), 1.0)

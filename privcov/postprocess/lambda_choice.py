@@ -1,18 +1,21 @@
-"""Which lambda of a path of precision matrices: rules that read only the noisy matrix and the known law of its noise.
+"""Rules that choose lambda on a path of precision matrices, from the noisy matrix and the known noise distribution.
 
-Nothing here sees rows, so every rule is free. ``noise_std`` is the deviation of the privacy noise on an off-diagonal
-entry of s, ``rows`` the number of rows (public or noisy), both in the units of s. Sampling and privacy noise together
-are like sampling noise of fewer rows: 1 / n_eff = 1 / n + noise_std^2 / mean(s_ii s_jj).
+Nothing here reads rows, so every rule is free. ``noise_std`` is the standard deviation of the privacy noise on an
+off-diagonal entry of s, ``rows`` the number of rows (public or noisy), both in the units of s. Sampling and privacy
+noise together are like sampling noise of fewer rows: 1 / n_eff = 1 / n + noise_std^2 / mean(s_ii s_jj).
 
-ebic            smallest n_eff (-log det T + <s, T>) + k log n_eff + 4 gamma k log d, k edges, gamma = 1/2: aims at the
-                likelihood. Foygel and Drton (2010), with n_eff for n.
-half-universal  lambda = (1/2) sqrt(2 log m) sqrt(mean(s_ii s_jj) / n_eff), m = d(d-1)/2 pairs: half of what the largest
-                of m entries of pure noise reaches. Fewer edges, more of them true. The half is a measured compromise:
-                all of it misses most edges (own measurement).
-fission         the matrix is split into T1 = s + g Z and T2 = s - Z / g, Z an independent draw of the whole noise. For
-                Gaussian noise T1 and T2 are independent, so -log det T + <T2, T> judges the T of T1 like fresh data:
-                aims at estimation error. Oliveira, Lei and Tibshirani (2021). For other noise T1 and T2 are only
-                uncorrelated, and the score is an approximation.
+ebic
+    The smallest n_eff (-log det T + <s, T>) + k log n_eff + 4 gamma k log d, k edges, gamma = 1/2: aims at the
+    likelihood. Foygel and Drton (2010), with n_eff for n.
+half-universal
+    lambda = (1/2) sqrt(2 log m) sqrt(mean(s_ii s_jj) / n_eff), m = d(d-1)/2 pairs: half of what the largest of m
+    entries of pure noise reaches. Fewer edges, more of them true. The half is a measured compromise: all of it misses
+    most edges (own measurement).
+fission
+    The matrix is split into T1 = s + g Z and T2 = s - Z / g, Z an independent draw of the whole noise. For Gaussian
+    noise T1 and T2 are independent, so -log det T + <T2, T> judges the T of T1 like fresh data: aims at estimation
+    error. Oliveira, Lei and Tibshirani (2021). For other noise T1 and T2 are only uncorrelated, and the score is an
+    approximation.
 """
 
 from __future__ import annotations
@@ -33,7 +36,18 @@ EBIC_GAMMA = 0.5
 
 
 def solved(path: Sequence[Fit]) -> list[int]:
-    """Positions with a precision matrix: neither infeasible nor failed."""
+    """Return the positions with a precision matrix: neither infeasible nor failed.
+
+    Parameters
+    ----------
+    path : sequence of Fit
+        The path.
+
+    Returns
+    -------
+    list of int
+        Ascending.
+    """
     return [i for i, fit in enumerate(path) if fit.precision is not None]
 
 
@@ -45,10 +59,33 @@ def choices(
     *,
     scores: np.ndarray | None = None,
 ) -> dict[str, int]:
-    """Position on the path of the lambda of every rule; {} where nothing was solved.
+    """Return the position on the path of the lambda of every rule.
 
-    s: d x d, what the path was solved for. scores: those of `fission_scores` on the same lambdas; without them the
-    rule "fission" is left out.
+    Parameters
+    ----------
+    path : sequence of Fit
+        The path.
+    s : ndarray of shape (d, d)
+        The matrix that the path was solved for.
+    noise_std : float
+        Standard deviation of the privacy noise on an off-diagonal entry of s.
+    rows : float
+        Number of rows, public or noisy.
+    scores : ndarray, optional
+        Those of `fission_scores` on the same lambdas; without them the rule "fission" is left out.
+
+    Returns
+    -------
+    dict of str to int
+        Rule and position; empty where nothing was solved.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+
+    Reference
+    ---------
+    Foygel and Drton (2010); Oliveira, Lei and Tibshirani (2021).
     """
     usable = solved(path)
     if not usable:
@@ -60,22 +97,46 @@ def choices(
         assert theta is not None, "only solved ones are compared"
         return extended_bic(theta, s, n_eff)
 
-    found = {
+    positions = {
         "ebic": min(usable, key=ebic),
         "half-universal": nearest(path, half_universal(s, noise_std, rows)),
     }
     if scores is not None:
-        found["fission"] = min(usable, key=lambda i: scores[i])
-    return found
+        positions["fission"] = min(usable, key=lambda i: scores[i])
+    return positions
 
 
 def nearest(path: Sequence[Fit], lam: float) -> int:
-    """Position of the solved lambda nearest to ``lam`` on a log scale."""
+    """Return the position of the solved lambda nearest to ``lam`` on a log scale.
+
+    Parameters
+    ----------
+    path : sequence of Fit
+        The path, with at least one solved lambda.
+    lam : float
+        Penalty, above 0.
+
+    Returns
+    -------
+    int
+        Position on the path.
+    """
     return min(solved(path), key=lambda i: abs(math.log(path[i].lam / lam)))
 
 
 def typical_product(s: np.ndarray) -> float:
-    """Mean of s_ii s_jj over pairs i != j (of s_11 squared when d = 1)."""
+    """Return the mean of s_ii s_jj over pairs i != j (of s_11 squared when d = 1).
+
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Symmetric.
+
+    Returns
+    -------
+    float
+        In squared units of s.
+    """
     v = np.diag(s)
     if len(v) == 1:
         return float(v[0] ** 2)
@@ -83,10 +144,24 @@ def typical_product(s: np.ndarray) -> float:
 
 
 def effective_rows(s: np.ndarray, noise_std: float, rows: float) -> float:
-    """Rows that would carry as much sampling error as the sampling and the privacy noise together. At most ``rows``.
+    """Return how many rows would have as much sampling error as the sampling and the privacy noise together.
 
-    A raw noisy matrix may have a mean product of variances that is not positive: then the noise is all there is, and
-    the answer is the smallest positive number that still divides safely.
+    A raw noisy matrix may have a mean product of variances that is not positive: then there is nothing but noise, and
+    the result is the smallest positive number that still divides safely.
+
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Symmetric.
+    noise_std : float
+        Standard deviation of the privacy noise on an off-diagonal entry of s.
+    rows : float
+        Number of rows, public or noisy.
+
+    Returns
+    -------
+    float
+        Above 0, at most ``rows``.
     """
     product = typical_product(s)
     if noise_std == 0:
@@ -95,7 +170,28 @@ def effective_rows(s: np.ndarray, noise_std: float, rows: float) -> float:
 
 
 def extended_bic(theta: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = EBIC_GAMMA) -> float:
-    """Extended BIC of a precision matrix (Foygel and Drton 2010); smaller is better, inf unless positive definite."""
+    """Return the extended BIC of a precision matrix; smaller is better.
+
+    Parameters
+    ----------
+    theta : ndarray of shape (d, d)
+        Precision matrix.
+    s : ndarray of shape (d, d)
+        The matrix that it was solved for.
+    n_eff : float
+        Effective number of rows.
+    gamma : float
+        Weight of the penalty on edges.
+
+    Returns
+    -------
+    float
+        inf unless ``theta`` is positive definite.
+
+    Reference
+    ---------
+    Foygel and Drton (2010).
+    """
     sign, logdet = np.linalg.slogdet(theta)
     if sign <= 0 or np.linalg.eigvalsh(theta)[0] <= 0:  # the last iterate of a diverging solver need not be one
         return math.inf
@@ -105,9 +201,24 @@ def extended_bic(theta: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = 
 
 
 def half_universal(s: np.ndarray, noise_std: float, rows: float) -> float:
-    """(1/2) sqrt(2 log m) times the deviation of a typical off-diagonal entry, m pairs (at least two)."""
-    deviation = math.sqrt(noise_std**2 + max(typical_product(s), 0.0) / rows)
-    return universal_level(len(s)) * deviation / 2
+    """Return (1/2) sqrt(2 log m) times the standard deviation of a typical off-diagonal entry, m pairs (at least two).
+
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Symmetric.
+    noise_std : float
+        Standard deviation of the privacy noise on an off-diagonal entry of s.
+    rows : float
+        Number of rows, public or noisy.
+
+    Returns
+    -------
+    float
+        A lambda, in the units of s.
+    """
+    std = math.sqrt(noise_std**2 + max(typical_product(s), 0.0) / rows)
+    return universal_level(len(s)) * std / 2
 
 
 def fission_scores(
@@ -115,9 +226,29 @@ def fission_scores(
     solve: Callable[[np.ndarray], Sequence[np.ndarray | None]],
     splits: int = FISSION_SPLITS,
 ) -> np.ndarray:
-    """Mean over the splits of -log det T + <T2, T> for every candidate T made from T1; inf where one was missing.
+    """Return the mean over the splits of -log det T + <T2, T> for every candidate T made from T1.
 
-    halves: draws a pair (T1, T2). solve: T1 -> precision matrices (or None), always in the same order.
+    Parameters
+    ----------
+    halves : callable
+        Draws a pair (T1, T2).
+    solve : callable
+        From T1 to precision matrices (or None), always in the same order.
+    splits : int
+        Number of splits, at least 1.
+
+    Returns
+    -------
+    ndarray
+        One score for each candidate; inf where one was missing.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+
+    Reference
+    ---------
+    Oliveira, Lei and Tibshirani (2021).
     """
     total: Any = 0.0
     for _ in range(splits):
@@ -127,7 +258,20 @@ def fission_scores(
 
 
 def likelihood_loss(theta: np.ndarray | None, s: np.ndarray) -> float:
-    """-log det T + <s, T>; inf where T is None or has no positive determinant."""
+    """Return -log det T + <s, T>.
+
+    Parameters
+    ----------
+    theta : ndarray of shape (d, d) or None
+        T.
+    s : ndarray of shape (d, d)
+        Symmetric.
+
+    Returns
+    -------
+    float
+        inf where T is None or has no positive determinant.
+    """
     if theta is None:
         return math.inf
     sign, logdet = np.linalg.slogdet(theta)

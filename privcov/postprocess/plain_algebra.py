@@ -1,7 +1,7 @@
 """Linear algebra whose every bit is fixed: only + - * / and square roots of doubles, each in a stated order.
 
 IEEE 754 rounds these five operations in one way on every machine, whereas a LAPACK may sum in another order on the next
-one. What is published with a release is computed with these functions, so anybody can derive it again, bit for bit.
+one. What is published with a release is computed with these functions, so it can be derived again, bit for bit.
 Slower than LAPACK by a factor of about twenty; a matrix of a hundred columns still takes a fraction of a second.
 """
 
@@ -16,7 +16,20 @@ _SMALL = 2.0**-52
 
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a b for two matrices, the terms of each entry added in order of the inner index."""
+    """Return a b for two matrices, the terms of each entry added in order of the inner index.
+
+    Parameters
+    ----------
+    a : ndarray of shape (m, p)
+        Left factor.
+    b : ndarray of shape (p, n)
+        Right factor.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+        The product.
+    """
     answer = np.zeros((a.shape[0], b.shape[1]))
     for k in range(a.shape[1]):
         answer += a[:, k, None] * b[None, k, :]
@@ -24,11 +37,41 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(eigenvalues in ascending order, eigenvectors as columns) of a symmetric d x d matrix.
+    """Return the eigenvalues and eigenvectors of a symmetric matrix.
 
-    Jacobi's method in the parallel order of a round robin: the d/2 rotations of a round touch different rows, so they
-    are made at once. The largest entry of each eigenvector is positive.
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+
+    Returns
+    -------
+    values : ndarray of shape (d,)
+        Eigenvalues in ascending order.
+    vectors : ndarray of shape (d, d)
+        Eigenvectors as columns; the largest entry of each is positive.
+
+    Raises
+    ------
+    ArithmeticError
+        Where the eigenvalues do not settle, because numbers are too far apart in size.
+
+    Reference
+    ---------
     Brent and Luk (1985), The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays.
+
+    Notes
+    -----
+    Jacobi's method in the parallel order of a round robin: the d/2 rotations of a round touch different rows, so they
+    are made at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privcov.postprocess.plain_algebra import eigen
+    >>> values, vectors = eigen(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    >>> values
+    array([1., 3.])
     """
     a = checks.square("matrix", matrix).astype(np.float64, copy=True)
     d = len(a)
@@ -57,13 +100,26 @@ def eigen(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rebuild(values: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """The symmetric matrix with these eigenvalues and eigenvectors."""
+    """Return the symmetric matrix with these eigenvalues and eigenvectors.
+
+    Parameters
+    ----------
+    values : ndarray of shape (d,)
+        Eigenvalues.
+    vectors : ndarray of shape (d, d)
+        Eigenvectors as columns.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        The matrix.
+    """
     matrix = product(vectors * values, vectors.T)
     return (matrix + matrix.T) / 2
 
 
 def _round_robin(d: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Every pair once, in rounds of disjoint pairs."""
+    """Return every pair once, in rounds of disjoint pairs."""
     size = d + d % 2
     ring = list(range(size))
     rounds = []
@@ -78,10 +134,10 @@ def _round_robin(d: int) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def _rotation(one: np.ndarray, other: np.ndarray, off: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cosines and sines that make the entries ``off`` vanish, by the smaller of the two angles."""
+    """Return cosines and sines that make the entries ``off`` vanish, by the smaller of the two angles."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         tau = (other - one) / (2 * off)
         tangent = np.where(tau < 0, -1.0, 1.0) / (np.abs(tau) + np.sqrt(1 + tau * tau))
-    tangent = np.where(off == 0, 0.0, tangent)  # 0/0, or an angle of nothing
+    tangent = np.where(off == 0, 0.0, tangent)  # 0/0, or an angle of zero
     cosine = 1 / np.sqrt(1 + tangent * tangent)
     return cosine, tangent * cosine

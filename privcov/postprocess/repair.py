@@ -22,12 +22,20 @@ REPAIRS = {
 class Repaired:
     """A matrix after its repair.
 
-    matrix:   d x d, symmetric; eigenvalues >= floor times the mean diagonal, to rounding, unless ``how`` is "none".
-    how:      a key of REPAIRS.
-    clipped:  eigenvalues of the input below the floor.
-    mass:     trace of the result minus trace of the input: what was added to the eigenvalues in all.
-    moved:    largest change of an entry.
-    sentence: what was done, for the notes of a release.
+    Attributes
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric; eigenvalues >= floor times the mean diagonal, to rounding, unless ``how`` is "none".
+    how : str
+        A key of REPAIRS.
+    clipped : int
+        Number of eigenvalues of the input below the floor.
+    mass : float
+        Trace of the result minus trace of the input: what was added to the eigenvalues in all.
+    moved : float
+        Largest change of an entry.
+    sentence : str
+        What was done, for the notes of a release.
     """
 
     matrix: np.ndarray
@@ -39,12 +47,31 @@ class Repaired:
 
 
 def repair_for_lasso(s: np.ndarray, how: str = "psd", floor: float = 0.01) -> Repaired:
-    """Make a noisy matrix fit for the graphical lasso: eigenvalues of at least floor times its mean diagonal.
+    """Make a noisy matrix fit for the graphical lasso, with eigenvalues of at least floor times its mean diagonal.
 
-    s: d x d, finite, symmetric. how: a key of REPAIRS. floor: share of the mean diagonal, 0 <= floor < 1; at 0 the
-    result may be singular. Free where s is a private release, because it reads nothing else. "max-norm" is exact to
-    1e-3 of the distance moved below about 300 columns (see `feasibility.diagnose`). Raises ValueError for bad input
-    and where the mean diagonal is not positive: no variance is left to repair.
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Finite, symmetric.
+    how : {"psd", "max-norm", "ridge", "none"}
+        A key of REPAIRS. "max-norm" is exact to 1e-3 of the distance moved below about 300 columns (see
+        `feasibility.diagnose`).
+    floor : float
+        Fraction of the mean diagonal, 0 <= floor < 1; at 0 the result may be singular.
+
+    Returns
+    -------
+    Repaired
+        The matrix and what was done.
+
+    Raises
+    ------
+    ValueError
+        For bad input, and where the mean diagonal is not positive: no variance is left to repair.
+
+    Spends
+    ------
+    Nothing where s is a private release, because nothing else is read.
     """
     s = checks.square("s", s)
     checks.one_of("how", how, tuple(REPAIRS))
@@ -66,6 +93,7 @@ def repair_for_lasso(s: np.ndarray, how: str = "psd", floor: float = 0.01) -> Re
 
 
 def _repair(s: np.ndarray, how: str, lowest: float, eigmin: float) -> np.ndarray:
+    """Return the repaired matrix."""
     if how == "psd":
         return clip_psd(s, lowest)
     unit = np.eye(len(s))
@@ -78,23 +106,24 @@ def _repair(s: np.ndarray, how: str, lowest: float, eigmin: float) -> np.ndarray
 
 
 def _sentence(how: str, low: np.ndarray, d: int, floor: float, mean: float, mass: float, moved: float) -> str:
+    """Return what was done, for the notes of a release."""
     bound = f"{floor:g} of the mean variance" if floor else "zero"
     if not low.size:
         return f"The noisy matrix needed no repair before the lasso: no eigenvalue lies below {bound}."
-    found = f"{len(low)} of {d} eigenvalues lay below {bound} (the smallest at {low[0] / mean:.3g} of it)"
+    below = f"{len(low)} of {d} eigenvalues lay below {bound} (the smallest at {low[0] / mean:.3g} of it)"
     if not floor:
-        found = (
+        below = (
             f"{len(low)} of {d} eigenvalues lay below zero (the smallest at {low[0] / mean:.3g} of the mean variance)"
         )
     if how == "none":
-        return f"The noisy matrix was not repaired before the lasso, although {found}."
-    done = {
+        return f"The noisy matrix was not repaired before the lasso, although {below}."
+    step = {
         "psd": "were raised to it",
         "max-norm": "the matrix was moved to the nearest one in the largest entry without such eigenvalues",
         "ridge": "one number was added to the whole diagonal",
     }[how]
-    joint = " and " if how == "psd" else "; "
+    link = " and " if how == "psd" else "; "
     return (
-        f"Before the lasso {found}{joint}{done}. This added {mass / mean:.3g} mean variances to the eigenvalues in all "
+        f"Before the lasso {below}{link}{step}. This added {mass / mean:.3g} mean variances to the eigenvalues in all "
         f"and changed entries by at most {moved:.3g}."
     )

@@ -10,24 +10,69 @@ from privcov import checks
 
 
 def ridge_precision(s: np.ndarray, lam: float) -> np.ndarray:
-    """argmin over T > 0 of -log det T + <s, T> + lam |T|_F^2, for any symmetric s. d x d, positive definite.
+    """Return argmin over T > 0 of ``-log det T + <s, T> + lam |T|_F^2``, for any symmetric s.
 
-    An eigenvalue f of s becomes (sqrt(f^2 + 8 lam) - f) / (4 lam) = 2 / (f + sqrt(f^2 + 8 lam)), the form without
-    cancellation of either sign being taken. At most 1 / sqrt(2 lam) for s >= 0, where the map is also
-    (1 / (4 lam))-Lipschitz in Frobenius norm; about a / (2 lam) for a negative eigenvalue -a: noise below zero is blown
-    up by the inverse of the penalty. lam > 0, in the squared unit of s.
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Symmetric.
+    lam : float
+        Penalty, above 0, in the squared unit of s.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Symmetric, positive definite.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Reference
+    ---------
+    Kuismin, Kemppainen and Sillanpaa (2017), ROPE.
+
+    Notes
+    -----
+    An eigenvalue f of s becomes (sqrt(f^2 + 8 lam) - f) / (4 lam) = 2 / (f + sqrt(f^2 + 8 lam)), of which the form
+    without cancellation is taken for either sign. At most 1 / sqrt(2 lam) for s >= 0, where the map is also (1 / (4
+    lam))-Lipschitz in Frobenius norm; about a / (2 lam) for a negative eigenvalue -a: noise below zero is multiplied by
+    the inverse of the penalty.
     """
     return ridge_path(s, (lam,))[0]
 
 
 def ridge_path(s: np.ndarray, lambdas: Iterable[float]) -> list[np.ndarray]:
-    """`ridge_precision` at several penalties from one eigendecomposition."""
+    """Compute `ridge_precision` at several penalties from one eigendecomposition.
+
+    Parameters
+    ----------
+    s : ndarray of shape (d, d)
+        Symmetric.
+    lambdas : iterable of float
+        Penalties, each above 0.
+
+    Returns
+    -------
+    list of ndarray
+        One precision matrix for each penalty.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Reference
+    ---------
+    Kuismin, Kemppainen and Sillanpaa (2017), ROPE.
+    """
     values, vectors = np.linalg.eigh(checks.square("s", s))
-    found = []
+    answers = []
     for lam in lambdas:
         checks.positive("lam", lam)
         root = np.sqrt(values**2 + 8 * lam)
         theta = np.where(values > 0, 2 / (np.maximum(values, 0) + root), (root - np.minimum(values, 0)) / (4 * lam))
         half = vectors * np.sqrt(theta)
-        found.append(half @ half.T)
-    return found
+        answers.append(half @ half.T)
+    return answers

@@ -8,15 +8,40 @@ from privcov import checks
 
 
 def _rebuild(vectors: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the symmetric matrix with these eigenvectors and eigenvalues."""
     matrix = (vectors * values) @ vectors.T
     return (matrix + matrix.T) / 2
 
 
 def clip_psd(matrix: np.ndarray, floor: float = 0.0) -> np.ndarray:
-    """Nearest symmetric matrix with eigenvalues >= floor in Frobenius norm.
+    """Return the nearest symmetric matrix with eigenvalues >= floor in Frobenius norm.
 
-    The projection onto a convex set that contains every covariance (floor 0), so the Frobenius error never
-    grows.
+    It is the projection onto a convex set that contains every covariance (floor 0), so the Frobenius error never grows.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+    floor : float
+        Smallest eigenvalue.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Symmetric.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privcov.postprocess.spectrum import clip_psd
+    >>> clip_psd(np.diag([2.0, -1.0]))
+    array([[2., 0.],
+           [0., 0.]])
     """
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
     if values[0] >= floor:
@@ -25,16 +50,54 @@ def clip_psd(matrix: np.ndarray, floor: float = 0.0) -> np.ndarray:
 
 
 def clip_box(matrix: np.ndarray, top: float) -> np.ndarray:
-    """Nearest symmetric matrix with eigenvalues in [0, top]; top = R^2 is public for rows of norm <= R."""
+    """Return the nearest symmetric matrix with eigenvalues in [0, top].
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+    top : float
+        Above 0; R^2 is public for rows of norm <= R.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Symmetric, positive semi-definite.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+    """
     checks.positive("top", top)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
     return _rebuild(vectors, np.clip(values, 0.0, top))
 
 
 def project_trace(matrix: np.ndarray, trace: float) -> np.ndarray:
-    """Nearest positive semi-definite matrix with trace <= ``trace`` (>= 0), in Frobenius norm.
+    """Return the nearest positive semi-definite matrix with trace <= ``trace``, in Frobenius norm.
 
     Eigenvalues go to the simplex: max(lambda - theta, 0) with the smallest theta >= 0 that meets the trace.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+    trace : float
+        Bound on the trace, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Symmetric, positive semi-definite.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Reference
+    ---------
     Nikolov, Talwar and Zhang (2016), projection mechanism.
     """
     trace = checks.in_range("trace", trace, 0.0, 1e300)
@@ -49,12 +112,36 @@ def project_trace(matrix: np.ndarray, trace: float) -> np.ndarray:
 
 
 def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
-    """Rotationally invariant shrinkage for known symmetric Gaussian noise of off-diagonal deviation noise_std.
+    """Shrink the eigenvalues for known symmetric Gaussian noise, rotationally invariant.
 
+    It denoises towards the matrix before the noise; it tends to the identity with the noise (on positive semi-definite
+    matrices).
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The noisy matrix, symmetric.
+    noise_std : float
+        Standard deviation of the noise on an off-diagonal entry, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Symmetric, positive semi-definite.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Reference
+    ---------
+    Bun, Allez, Bouchaud and Potters (2016), additive noise.
+
+    Notes
+    -----
     xi_i = lambda_i - 2 v h_i, v = d noise_std^2,
-    h_i = (1/d) sum_j (lambda_i - lambda_j) / ((lambda_i - lambda_j)^2 + eta^2), eta = noise_std;
-    then max(xi, 0). Denoises towards the matrix before the noise; tends to the identity with the noise
-    (on positive semi-definite matrices). Bun, Allez, Bouchaud and Potters (2016), additive noise.
+    h_i = (1/d) sum_j (lambda_i - lambda_j) / ((lambda_i - lambda_j)^2 + eta^2), eta = noise_std; then max(xi, 0).
     """
     checks.in_range("noise_std", noise_std, 0.0, 1e150)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
@@ -68,12 +155,35 @@ def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
 
 
 def shrink_wishart_difference(matrix: np.ndarray, c: float) -> np.ndarray:
-    """The same shrinkage for the noise A - B, with A, B independent W_d(d + 1, c I).
+    """Shrink the eigenvalues for the noise A - B, with A, B independent W_d(d + 1, c I).
 
-    g_i = (1/d) sum_j 1 / (lambda_i - i eta - lambda_j) = h + i pi rho, eta = c sqrt(2 d), K = c d. The noise is the
-    free difference of two Marchenko-Pastur laws of ratio 1, so its R-transform is R(g) = 2 K^2 g / (1 - K^2 g^2), and
-    xi = lambda - Re R(g) - Im R(g) Re g / Im g; then max(xi, 0). (R(g) = v g would be `shrink_spectrum`.)
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The noisy matrix, symmetric.
+    c : float
+        Scale of the two Wishart matrices, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Symmetric, positive semi-definite.
+
+    Raises
+    ------
+    ValueError
+        For bad input.
+
+    Reference
+    ---------
     Bun, Allez, Bouchaud and Potters (2016), additive noise; R by freeness, own calculation.
+
+    Notes
+    -----
+    The same shrinkage as in `shrink_spectrum`, for another noise: g_i = (1/d) sum_j 1 / (lambda_i - i eta - lambda_j) =
+    h + i pi rho, eta = c sqrt(2 d), K = c d. The noise is the free difference of two Marchenko-Pastur distributions of
+    ratio 1, so its R-transform is R(g) = 2 K^2 g / (1 - K^2 g^2), and xi = lambda - Re R(g) - Im R(g) Re g / Im g; then
+    max(xi, 0). (R(g) = v g would be `shrink_spectrum`.)
     """
     checks.in_range("c", c, 0.0, 1e150)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))

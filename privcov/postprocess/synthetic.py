@@ -1,4 +1,4 @@
-"""A synthetic table of any length with the released mean and covariance: invented rows, nobody's."""
+"""A synthetic table of any length with the released mean and covariance; its rows belong to no person."""
 
 from __future__ import annotations
 
@@ -14,11 +14,37 @@ MOST_CELLS = 5_000_000
 def synthetic_rows(
     answers: Answers, rows: int, rng: np.random.Generator, *, bounds: np.ndarray | None = None, whole: tuple = ()
 ) -> np.ndarray:
-    """rows x d Gaussian rows in the data's units. Spends nothing, however many.
+    """Draw Gaussian rows with the released mean and covariance.
 
-    bounds: d x 2; numbers beyond are set to the bound. whole: columns (by number) that are rounded to whole numbers.
-    Of the released mean and covariance they carry everything, of anything else (skewness, categories, joint tails)
-    nothing; clipping and rounding change the covariance a little.
+    They carry everything of the released mean and covariance, and nothing of anything else (skewness, categories, joint
+    tails); clipping and rounding change the covariance a little.
+
+    Parameters
+    ----------
+    answers : Answers
+        The answers of `derive`, with a mean.
+    rows : int
+        Number of rows, at least 1; rows times columns may not exceed MOST_CELLS.
+    rng : Generator
+        Stream of the rows.
+    bounds : ndarray of shape (d, 2), optional
+        Limits of the columns; numbers beyond are set to the limit.
+    whole : tuple of int
+        Columns that are rounded to whole numbers.
+
+    Returns
+    -------
+    ndarray of shape (rows, d)
+        In the data's units.
+
+    Raises
+    ------
+    ValueError
+        For too many cells, and without a mean.
+
+    Spends
+    ------
+    Nothing, however many rows.
     """
     d = len(answers.covariance)
     rows = checks.whole("rows", rows, 1)

@@ -1,16 +1,19 @@
-"""Thresholding of a noisy covariance, and rules for where to cut that read only the release and its noise law.
+"""Thresholding of a noisy covariance, and rules for where to cut that use only the release and its noise distribution.
 
-The diagonal is never cut: it is not sparse, and a variance set to zero makes a correlation meaningless. What noise
-does to it is answered by `shrink_diagonal`.
-Entry (i, j) has the known variance v_ij = (noise added) + (sampling); z_ij = s_ij / sqrt(v_ij).
+The diagonal is never cut: it is not sparse, and a variance set to zero makes a correlation meaningless. The effect of
+noise on it is reduced by `shrink_diagonal`. Entry (i, j) has the known variance v_ij = (noise added) + (sampling);
+z_ij = s_ij / sqrt(v_ij).
 
-hard-universal  keep |z| > sqrt(2 log m), m = d(d-1)/2 pairs: what m pure-noise entries just do not exceed.
-                Donoho and Johnstone (1994); entry-wise variances as in Cai and Liu (2011), the added noise included.
-soft-sure       soft threshold at the t that minimises Stein's unbiased estimate of the risk.
-                Stein (1981); Donoho and Johnstone (1995). The same formula with a hard threshold in it is no
-                estimate of the hard threshold's risk (Stein needs continuity), and is not offered.
-fission         two independent copies of the noisy matrix made by adding and subtracting more noise; cut one,
-                compare with the other. Oliveira, Lei and Tibshirani (2021), coupled bootstrap. Needs Gaussian noise.
+hard-universal
+    Keep ``|z| > sqrt(2 log m)``, m = d(d-1)/2 pairs: what m pure-noise entries just do not exceed. Donoho and Johnstone
+    (1994); entry-wise variances as in Cai and Liu (2011), the added noise included.
+soft-sure
+    Soft threshold at the t that minimises Stein's unbiased estimate of the risk. Stein (1981); Donoho and Johnstone
+    (1995). The same formula with a hard threshold in it is no estimate of the hard threshold's risk (Stein needs
+    continuity), and is not offered.
+fission
+    Two independent copies of the noisy matrix made by adding and subtracting more noise; cut one, compare with the
+    other. Oliveira, Lei and Tibshirani (2021), coupled bootstrap. Needs Gaussian noise.
 """
 
 from __future__ import annotations
@@ -25,24 +28,47 @@ from privcov.postprocess.spectrum import clip_psd
 
 FISSION_GAIN = 0.5  # g: the first half has variance (1 + g^2) v, the second (1 + 1/g^2) v
 FISSION_SPLITS = 10
-FISSION_LEVELS = 16  # levels tried, from 0 to 1.5 times the universal one; "none is kept" comes on top
+FISSION_LEVELS = 16  # levels tried, from 0 to 1.5 times the universal one; and one that keeps none
 
 
 @dataclass(frozen=True)
 class Cut:
-    """kind "hard" or "soft"; level >= 0 in standard deviations of an entry (inf: only the diagonal stays)."""
+    """A threshold.
+
+    Parameters
+    ----------
+    kind : {"hard", "soft"}
+        Kind of threshold.
+    level : float
+        At least 0, in standard deviations of an entry (inf: only the diagonal stays).
+    """
 
     kind: str
     level: float
 
 
 def noise_variance(mean: np.ndarray | None, block_std: float, mean_std: float) -> np.ndarray | float:
-    """Variance that the added noise gives to off-diagonal entries of the covariance S - m m'. d x d, or a number.
+    """Return the variance that the added noise gives to off-diagonal entries of the covariance S - m m'.
 
-    block_std: deviation of the noise on an entry of S. mean: noisy mean (length d) with deviation mean_std per
-    entry, or None when S itself is the answer. With mean e = noise on the mean,
-    Var[W_ij - mu_i e_j - mu_j e_i - e_i e_j] = block^2 + (mu_i^2 + mu_j^2) mean^2 + mean^4, i != j,
-    where mu_i^2 is estimated by max(m_i^2 - mean^2, 0).
+    Parameters
+    ----------
+    mean : ndarray of shape (d,) or None
+        Noisy mean, or None when S itself is the answer.
+    block_std : float
+        Standard deviation of the noise on an entry of S.
+    mean_std : float
+        Standard deviation of the noise on an entry of the mean.
+
+    Returns
+    -------
+    ndarray of shape (d, d) or float
+        A number without a mean.
+
+    Notes
+    -----
+    With mean e = noise on the mean,
+    Var[W_ij - mu_i e_j - mu_j e_i - e_i e_j] = block^2 + (mu_i^2 + mu_j^2) mean^2 + mean^4, i != j, where mu_i^2 is
+    estimated by max(m_i^2 - mean^2, 0).
     """
     if mean is None:
         return block_std**2
@@ -51,13 +77,51 @@ def noise_variance(mean: np.ndarray | None, block_std: float, mean_std: float) -
 
 
 def entry_variance(matrix: np.ndarray, noise: np.ndarray | float, rows: float) -> np.ndarray:
-    """v_ij = noise_ij + ((s_ii)_+ (s_jj)_+ + s_ij^2) / n: the second part is that of Gaussian rows. d x d."""
+    """Return v_ij = noise_ij + ((s_ii)_+ (s_jj)_+ + s_ij^2) / n; the second part is that of Gaussian rows.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The noisy covariance.
+    noise : ndarray of shape (d, d) or float
+        Variance of the added noise.
+    rows : float
+        Number of rows n, public or noisy.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        Variances.
+    """
     variances = np.maximum(np.diag(matrix), 0.0)
     return noise + (np.outer(variances, variances) + matrix**2) / rows
 
 
 def cut_off_diagonal(matrix: np.ndarray, threshold: np.ndarray | float, kind: str = "hard") -> np.ndarray:
-    """Entries with |s_ij| <= threshold become zero; "soft" also pulls the others in by it. The diagonal stays."""
+    """Set off-diagonal entries with ``|s_ij| <= threshold`` to zero; the diagonal stays.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+    threshold : ndarray of shape (d, d) or float
+        At least 0.
+    kind : {"hard", "soft"}
+        "soft" also pulls the other entries in by the threshold.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        The cut matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from privcov.postprocess.threshold import cut_off_diagonal
+    >>> cut_off_diagonal(np.array([[1.0, 0.5], [0.5, 2.0]]), 0.2, "soft")
+    array([[1. , 0.3],
+           [0.3, 2. ]])
+    """
     size = np.abs(matrix)
     kept = np.where(size > threshold, matrix, 0.0)
     if kind == "soft":
@@ -68,17 +132,50 @@ def cut_off_diagonal(matrix: np.ndarray, threshold: np.ndarray | float, kind: st
 
 
 def apply_cut(matrix: np.ndarray, variance: np.ndarray, cut: Cut) -> np.ndarray:
-    """`cut_off_diagonal` at level * sqrt(variance)."""
+    """Apply `cut_off_diagonal` at level * sqrt(variance).
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+    variance : ndarray of shape (d, d)
+        Variance of every entry.
+    cut : Cut
+        Kind and level.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        The cut matrix.
+    """
     if math.isinf(cut.level):
         return np.diag(np.diag(matrix))
     return cut_off_diagonal(matrix, cut.level * np.sqrt(variance), cut.kind)
 
 
 def shrink_diagonal(matrix: np.ndarray, variance: float) -> np.ndarray:
-    """The matrix with its diagonal pulled to its mean, by as much as noise of this variance has spread it out.
+    """Pull the diagonal to its mean, by as much as noise of this variance has spread it out.
 
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+    variance : float
+        Variance of the noise on a diagonal entry.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        A copy.
+
+    Reference
+    ---------
+    Efron and Morris (1973), after James and Stein.
+
+    Notes
+    -----
     x_i -> m + (1 - (d - 3) variance / sum (x_j - m)^2)_+ (x_i - m): in total squared error never worse than x for
-    independent Gaussian noise, d >= 4; below that nothing happens. Efron and Morris (1973), after James and Stein.
+    independent Gaussian noise, d >= 4; below that nothing happens.
     """
     x = np.diag(matrix)
     d, m = len(x), float(x.mean())
@@ -91,14 +188,48 @@ def shrink_diagonal(matrix: np.ndarray, variance: float) -> np.ndarray:
 
 
 def universal_level(d: int) -> float:
-    """sqrt(2 log m) for m = d(d-1)/2 pairs (at least two, so that a single pair is not always kept)."""
+    """Return sqrt(2 log m) for m = d(d-1)/2 pairs (at least two, so that a single pair is not always kept).
+
+    Parameters
+    ----------
+    d : int
+        Number of columns.
+
+    Returns
+    -------
+    float
+        In standard deviations of an entry.
+
+    Reference
+    ---------
+    Donoho and Johnstone (1994).
+    """
     return math.sqrt(2 * math.log(max(d * (d - 1) / 2, 2)))
 
 
 def sure_level(matrix: np.ndarray, variance: np.ndarray) -> float:
-    """The level t >= 0 that minimises sum over i < j of v - 2 v 1{|z| <= t} + min(z^2, t^2) v.
+    """Return the level t >= 0 that minimises Stein's unbiased estimate of the risk of a soft threshold.
 
-    The sum grows between two neighbouring |z|, so the minimum is at zero or at one of them.
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+    variance : ndarray of shape (d, d)
+        Variance of every entry.
+
+    Returns
+    -------
+    float
+        In standard deviations of an entry.
+
+    Reference
+    ---------
+    Stein (1981); Donoho and Johnstone (1995).
+
+    Notes
+    -----
+    The estimate is the sum over i < j of ``v - 2 v 1{|z| <= t} + min(z^2, t^2) v``. It grows between two neighbouring
+    ``|z|``, so the minimum is at zero or at one of them.
     """
     upper = np.triu_indices(len(matrix), 1)
     v = variance[upper]
@@ -117,9 +248,21 @@ def sure_level(matrix: np.ndarray, variance: np.ndarray) -> float:
 
 
 def sampling_noise(covariance: np.ndarray, rows: float) -> Callable[[np.random.Generator], np.ndarray]:
-    """A sampler of symmetric Gaussian matrices with the covariance of a sample covariance of Gaussian rows.
+    """Return a sampler of symmetric Gaussian matrices with the covariance of a sample covariance of Gaussian rows.
 
     Cov(Z_ij, Z_kl) = (C_ik C_jl + C_il C_jk) / n: Z = C^1/2 (A + A') C^1/2 / sqrt(2 n), A standard normal.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (d, d)
+        C; negative eigenvalues count as zero.
+    rows : float
+        Number of rows n, public or noisy.
+
+    Returns
+    -------
+    callable
+        From a random generator to an array of shape (d, d).
     """
     values, vectors = np.linalg.eigh(clip_psd(covariance))
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
@@ -137,9 +280,31 @@ def fission_cut(
     gain: float = FISSION_GAIN,
     splits: int = FISSION_SPLITS,
 ) -> Cut:
-    """The kind and level whose cut of the first half lies nearest to the second, on average over the splits.
+    """Return the cut of the first half that lies nearest to the second, on average over the splits.
 
-    halves: draws a pair (T1, T2) of independent copies of the covariance; T1 has variance (1 + gain^2) v.
+    Parameters
+    ----------
+    halves : callable
+        Draws a pair (T1, T2) of independent copies of the covariance; T1 has variance (1 + gain^2) v.
+    variance : ndarray of shape (d, d)
+        v, the variance of every entry.
+    gain : float
+        g, above 0.
+    splits : int
+        Number of splits.
+
+    Returns
+    -------
+    Cut
+        Kind and level.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+
+    Reference
+    ---------
+    Oliveira, Lei and Tibshirani (2021), coupled bootstrap.
     """
     d = len(variance)
     levels = [*np.linspace(0.0, 1.5 * universal_level(d), FISSION_LEVELS).tolist(), math.inf]
