@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.shell import address, fields, frame, show
 from pages.shell.fields import ends
+from pages.shell.papers import by_author
 from pages.shell.study import Study
 from privcov.audit import catalogue, claims
 from privcov.privacy import ApproxDP
@@ -63,7 +64,7 @@ def section(study: Study) -> None:
         search, verdicts = st.columns([1, 2], vertical_alignment="bottom")
         words = address.bound(
             search.text_input, "Search", name="claims.search", default="", key="claims-search",
-            placeholder="Wishart, paper 3, centring ...",
+            placeholder="Wishart, Dong, centring ...",
         )  # fmt: skip
         wanted = address.bound(
             verdicts.pills, "Verdict", catalogue.VERDICTS, name="claims.verdict", default=[], selection_mode="multi",
@@ -82,7 +83,8 @@ def section(study: Study) -> None:
         return
     palette = frame.palette()
     colours = {v: palette.bad if c in ("red", "orange") else palette.good for v, c in _COLOURS.items()}
-    styled = rows.style.map(lambda v: f"color: {colours.get(v, palette.good)}; font-weight: 600", subset=["Verdict"])
+    shown = rows.assign(Paper=rows["Paper"].map(by_author))
+    styled = shown.style.map(lambda v: f"color: {colours.get(v, palette.good)}; font-weight: 600", subset=["Verdict"])
     number = st.column_config.NumberColumn
     st.dataframe(
         styled,
@@ -92,7 +94,7 @@ def section(study: Study) -> None:
         column_order=_ORDER,
         column_config={
             "Claim": st.column_config.TextColumn(
-                help="As printed, at the parameters above. Paper 5's rho is the largest that implies them."
+                help="As printed, at the parameters above. In Dong et al. 2022 rho is the largest that implies them."
             ),
             "True delta at epsilon": number(
                 format="%.3g",
@@ -113,7 +115,7 @@ def section(study: Study) -> None:
     )
     show.download("Table as CSV", lambda: rows.to_csv(index=False), "privacy-claims.csv", "claims-csv")
     st.markdown("**Why**")
-    for _, row in rows.iterrows():
+    for _, row in shown.iterrows():
         colour = _COLOURS.get(row["Verdict"], "green")
         st.markdown(
             f":{colour}-badge[{row['Verdict']}] **{show.as_text(row['Paper'])}**, {show.as_text(row['Where'])}: "
@@ -127,8 +129,11 @@ def section(study: Study) -> None:
 
 
 def filtered(table: pd.DataFrame, words: str, verdicts: list[str]) -> pd.DataFrame:
-    """Return the rows that hold every searched word somewhere and one of the verdicts (none: all)."""
-    text = table.apply(lambda row: " ".join(map(str, row)).lower(), axis=1)
+    """Return the rows that hold every searched word somewhere and one of the verdicts (none: all).
+
+    A paper is found by its authors and year and, for saved links, by its number.
+    """
+    text = table.apply(lambda row: " ".join(map(str, [*row, by_author(row["Paper"])])).lower(), axis=1)
     keep = pd.Series(True, index=table.index)
     for word in words.lower().split():
         keep &= text.str.contains(word, regex=False)

@@ -170,7 +170,8 @@ def _about(mechanism: Mechanism) -> str:
         )
         return f"A broken copy. {FAULTS[mechanism.broken].sentence} {text}" if mechanism.broken else text
     if mechanism.broken:
-        return f"Broken on purpose, and no method of this site. {FAULTS[mechanism.broken].sentence} It claims what was asked."
+        fault = FAULTS[mechanism.broken].sentence
+        return f"Broken on purpose, and no method of this site. {fault} It claims what was asked."
     text = card.calibrations[mechanism.calibration]
     seen = "the noisy matrix, from which everything else is made" if mechanism.bulk else "the matrix that comes out"
     return f"{text[0].upper()}{text[1:]}. The attacker sees {seen}."

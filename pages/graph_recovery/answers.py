@@ -47,8 +47,8 @@ def section(study: Study, rel: Release, columns: tuple[str, ...]) -> None:
         + (
             "A diagonal entry is not positive, so without a repair **no lambda has an answer**."
             if endless
-            else f"Without a repair the problem has no solution up to lambda = **{plain(diagnosis.below)}**, and one above "
-            f"**{plain(diagnosis.smallest)}**."
+            else f"Without a repair the problem has no solution up to lambda = **{plain(diagnosis.below)}**, and one "
+            f"above **{plain(diagnosis.smallest)}**."
         )
         + (" This release was repaired first, so its path has an answer everywhere." if repaired else "")
     )

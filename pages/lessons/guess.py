@@ -100,7 +100,10 @@ def likelihood_ratio(measured: Measured, first: np.ndarray, second: np.ndarray) 
 
 
 def play(rho: float, seed: int, number: int) -> Round:
-    """Return round ``number`` (from 1) of the game ``seed`` at rho-zCDP: a fair coin picks the table, then one release."""
+    """Play round ``number`` (from 1) of the game ``seed`` at rho-zCDP.
+
+    A fair coin picks the table; then one release is drawn.
+    """
     coin = stream(seed, "lesson", "guess", "coin", number).integers(2)
     measured = measure_moment(
         tables()[coin],

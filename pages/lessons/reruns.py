@@ -47,7 +47,10 @@ class Rerun:
 
 
 def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
-    """Run the unrepaired Gaussian mechanism with seeds 1, 2, ...; return the average after each of ``ks`` runs (ascending)."""
+    """Average the unrepaired Gaussian mechanism over runs with seeds 1, 2, ...
+
+    One result after each of ``ks`` runs (ascending).
+    """
     data = made("ar1-covariance", **DATA)
     exact = data.row_bound**2 * clipped_moment(data, n_anchors=0)
     size = matrix_norm(exact, "frobenius")

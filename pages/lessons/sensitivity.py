@@ -56,7 +56,7 @@ def changes(bounds: tuple[float, ...]) -> Changes:
 
 
 def _change(pair: np.ndarray, row_bound: float) -> float:
-    """Return how far replacing one row by the other moves the second moment of clipped rows; the other rows are zero."""
+    """Return how far replacing one row by the other moves the second moment; the other rows are zero."""
     moments = []
     for row in pair:
         rows = np.zeros((ROWS, COLUMNS))
