@@ -276,7 +276,10 @@ def _values(axis: Axis, where, study: Study, compare: bool) -> tuple:
 
 
 def _values_code(varied: str) -> address.Code:
-    """Return the code of the values. In the address they carry the name of their axis, since another axis has others."""
+    """Return the code of the values along the axis.
+
+    In the address they carry the name of their axis, since another axis has other values.
+    """
 
     def read(text: str) -> str:
         name, _, values = text.partition(":")

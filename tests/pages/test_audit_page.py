@@ -120,7 +120,9 @@ def test_claims_are_those_of_the_table_and_move_with_the_parameters():
     assert not (shown["Verdict"] == catalogue.LUCKY).any()
 
 
-@pytest.mark.parametrize(("words", "least"), [("wishart", 3), ("paper 5 laplace", 1), ("centring", 0)])
+@pytest.mark.parametrize(
+    ("words", "least"), [("wishart", 3), ("paper 5 laplace", 1), ("dong laplace", 1), ("centring", 0)]
+)
 def test_a_search_keeps_lines_that_hold_every_word(words, least):
     at = open_page(TABS[1])
     at.text_input(key="claims-search").set_value(words).run()
