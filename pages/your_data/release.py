@@ -78,8 +78,8 @@ def section() -> None:
         st.info(
             show.as_text(
                 f"This release is in the ledger already, as number {earlier.number}. Asked for again, of the same "
-                "table, it spends nothing and gives the same numbers: they are on Answers. For a new release pick another "
-                "guarantee on Plan, or another draw above."
+                "table, it spends nothing and gives the same numbers: they are on Answers. For a new release pick "
+                "another guarantee on Plan, or another draw above."
             )
         )
     elif account.affords(guarantee):
