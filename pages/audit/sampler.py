@@ -42,11 +42,11 @@ def section(box) -> None:
         )  # fmt: skip
         with three:
             fields.attacker(PureDP(float(epsilon)), "Attacker, if the claim holds")
-    turns = st.session_state.setdefault("sampler-turns", {})
+    counts = st.session_state.setdefault("sampler-turns", {})
     asked = (float(epsilon), int(people))
     if st.button("Draw again", key="sampler-run"):
-        turns[asked] = turns.get(asked, 0) + 1
-    _show(_trial(*asked, turns.get(asked, 0)))
+        counts[asked] = counts.get(asked, 0) + 1
+    _show(_trial(*asked, counts.get(asked, 0)))
     with st.expander("What this test can and cannot see"):
         st.markdown(
             f"""

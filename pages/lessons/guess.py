@@ -6,9 +6,9 @@ likelihood ratio of a release M is known exactly,
 
     ln P(M | first) - ln P(M | second) = sum over i <= j of ((M - B)_ij^2 - (M - A)_ij^2) / (2 sigma^2),
 
-with A and B the exact moments. Guessing by its sign is optimal (Neyman and Pearson), right with probability Phi(mu /
-2), with mu the distance of A and B over sigma. The two rows are two axes of full length, which attains the proved
-sensitivity, so this is the largest chance that the guarantee of the release permits: the attacker meter's value.
+with A and B the exact moments. Guessing by its sign is optimal (Neyman and Pearson) and right with probability
+Phi(mu / 2), with mu the distance of A and B over sigma. The two rows are two axes of full length, which attains the
+proved sensitivity, so this is the largest chance that the guarantee of the release permits: the attacker meter's value.
 """
 
 from __future__ import annotations

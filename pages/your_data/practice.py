@@ -21,7 +21,7 @@ def offer(fill: Callable[[Declaration], None]) -> None:
     ``fill`` puts a declaration into the page's form.
     """
     left, right = st.columns([1, 3], vertical_alignment="center")
-    left.button("Use the practice table", on_click=_use, args=(fill,), key="own-practice", width="stretch")
+    left.button("Use the practice table", on_click=_take, args=(fill,), key="own-practice", width="stretch")
     right.caption(
         "20,000 invented people, ten columns, the form filled in: to walk through every step before a real table. "
         "Its release goes into the ledger under a name of its own."
@@ -40,7 +40,7 @@ def declaration(turn: str) -> Declaration:
     )
 
 
-def _use(fill: Callable[[Declaration], None]) -> None:
+def _take(fill: Callable[[Declaration], None]) -> None:
     """Use the practice table; for the button."""
     turn, raw = secrets.token_hex(3), FILE.read_bytes()
     state.hold(f"practice-{turn}", FILE.name, raw, tuple(read_header(raw)))
