@@ -1,4 +1,4 @@
-"""Front door, and already a demonstration: one slider melts the noise off a covariance matrix."""
+"""Show the Home page: one slider for epsilon, a covariance matrix with and without noise, and links to every page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ st.markdown(
 demo = Study(data=(("n", 2000),), kind="approx", epsilon=study.epsilon, delta=study.delta, seed=study.seed)
 _, middle, _ = st.columns([1, 4, 1])
 with middle:
-    sidebar.privacy_lever(study, kind="approx")
+    sidebar.privacy_slider(study, kind="approx")
 
 with show.problems():
     data = cached.dataset(demo)
@@ -37,21 +37,21 @@ with show.problems():
     left, right, story = st.columns([5, 5, 4], gap="medium")
     with left, st.container(border=True):
         st.markdown("**Without privacy**")
-        told = (sample, data.columns, limit, palette)
+        arguments = (sample, data.columns, limit, palette)
         show.still(
-            still(*told, what="the sample covariance"),
+            still(*arguments, what="the sample covariance"),
             "sample",
-            partial(heatmap, *told, what="the sample covariance"),
+            partial(heatmap, *arguments, what="the sample covariance"),
         )
-    # After the first picture: the browser draws it while the noise is calibrated, which loads scipy the first time.
+    # After the first picture: the browser draws it while the noise is calibrated, which loads scipy on first use.
     rel = cached.release(demo, method="gaussian-cov")
     with right, st.container(border=True):
         st.markdown(f"**Released with epsilon = {study.epsilon:g}**")
-        told = (rel.matrix, data.columns, limit, palette)
+        arguments = (rel.matrix, data.columns, limit, palette)
         show.still(
-            still(*told, what="the released covariance"),
+            still(*arguments, what="the released covariance"),
             "released",
-            partial(heatmap, *told, what="the released covariance"),
+            partial(heatmap, *arguments, what="the released covariance"),
         )
     with story:
         wrong = error(rel, data, relative=True)

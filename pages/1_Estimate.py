@@ -1,4 +1,4 @@
-"""One data set, one method, one guarantee: the matrices, where the error comes from, and what was spent."""
+"""Show Estimate: one data set, one method and one guarantee, with the matrices, the error and what was spent."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ with show.problems():
     card = METHODS.get(rel.method)
     show.made_from(data, rel, card.label)
 
-    cards = st.container(key="estimate-cards", horizontal=True)  # columns would be six more messages at every run
+    cards = st.container(key="estimate-cards", horizontal=True)  # columns would send six more messages at every run
     cards.metric(
         f"Frobenius error to {against}",
         show.percent(wrong),
@@ -151,7 +151,7 @@ with show.problems():
     statement, matrix, python, home = address.tabs(
         ["Statement", "Matrix", "The same in Python", "Take home"], name="more", key="more"
     )
-    # Only the open one is filled: what nobody looks at is sent to the browser at every change all the same.
+    # Only the open tab is filled: a hidden one would be sent to the browser at every change as well.
     with statement:
         if statement.open:
             st.markdown("Every number below is computed from what the measurement did to the rows.")

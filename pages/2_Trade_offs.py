@@ -1,4 +1,4 @@
-"""How the error moves with the guarantee, the data and the bound, for several methods on the same rows."""
+"""Show Trade-offs: how the error moves with the guarantee, the data and the bound, for several methods."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if first.open:
         preset = form.presets()
         plans = saved.plans()
         if preset is not None:
-            made, metric = form.preset_form(preset)
-            curves.section(made, metric, None, study)
+            sweep, metric = form.preset_form(preset)
+            curves.section(sweep, metric, None, study)
         elif plans:
-            made, metric = saved.form_of(plans)
-            curves.section(made, metric, None, study)
+            sweep, metric = saved.form_of(plans)
+            curves.section(sweep, metric, None, study)
         else:
             data = cached.dataset(study)
-            made, metric = form.own_form(study, data)
-            curves.section(made, metric, data, study)
+            sweep, metric = form.own_form(study, data)
+            curves.section(sweep, metric, data, study)
 
 for tab, part in ((epsilon, which_epsilon), (winner, who_wins)):
     if tab.open:

@@ -1,4 +1,4 @@
-"""Which links between variables survive the noise, and which are drawn from it."""
+"""Show Graph recovery: which links between variables survive the noise, and which are drawn from it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ with show.problems():
     able, left_out = settings.offered(study.kind)
     sidebar.draw(study, default_source=settings.SOURCE, methods=able, left_out=left_out)
     settings.presets()
-    st.caption(settings.told(study))
+    st.caption(settings.description(study))
     data = cached.dataset(study, settings.SOURCE)
     settings.ask_first(study, data)
     with st.spinner("Solving the path ..."):

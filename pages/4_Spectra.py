@@ -1,4 +1,4 @@
-"""What noise does to eigenvalues, which of them it hides, and what a free repair gives back."""
+"""Show Spectra: what noise does to eigenvalues, which of them it hides, and what a free repair gives back."""
 
 from __future__ import annotations
 

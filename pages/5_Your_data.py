@@ -1,4 +1,4 @@
-"""The data owner's path: declare a confidential table, plan, release once, and take everything home."""
+"""Show Your data: declare a confidential table, plan, release once, and download the results."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ step = st.segmented_control(
 )
 assert step is not None  # a step is always chosen
 if step != "view":
-    own().look = None  # what is not private does not wait in memory for a way back
+    own().look = None  # exact answers are not kept in memory after the step was left
 if step != "release":
     own().checked = None
 if step != "declare":

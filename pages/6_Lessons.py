@@ -1,4 +1,4 @@
-"""The lessons, with one control and one question each, and the demonstrations; every screen has its own link."""
+"""Show the lessons, with one control and one question each, and the demonstrations; every screen has its own link."""
 
 from __future__ import annotations
 

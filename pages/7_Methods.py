@@ -1,4 +1,4 @@
-"""Every method the registry knows, on one card each; how guarantees convert and compose; and the one glossary."""
+"""Show Methods: every registered method on a card, how guarantees convert and compose, and the glossary."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ STANDINGS = {
 
 
 def study_for(card: MethodCard, study: Study) -> Study:
-    """The current study with this method, under a guarantee the method can give."""
+    """Return the current study with this method, under a guarantee that the method can give."""
     kind = card.guarantees[-1].kind if card.refuses(study.kind) else study.kind
     chosen = study if study.method == card.key else study.with_method(card.key)
     return dataclasses.replace(chosen, kind=kind)
 
 
 def span(spec: Spec) -> str:
-    """The values a parameter may take, in words."""
+    """Return the values that a parameter may take, in words."""
     if spec.choices:
         return ", ".join(map(str, spec.choices))
     if isinstance(spec.default, bool):
@@ -43,7 +43,7 @@ def span(spec: Spec) -> str:
 
 
 def settings(specs: tuple[Spec, ...]) -> pd.DataFrame:
-    """The parameters of a method as a table."""
+    """Return the parameters of a method as a table."""
     return pd.DataFrame(
         [
             {
@@ -59,19 +59,20 @@ def settings(specs: tuple[Spec, ...]) -> pd.DataFrame:
 
 
 def badge(standing: str) -> str:
+    """Return the standing of a method as a coloured badge."""
     return f":{sidebar.STANDING[standing]}-badge[{standing}]"
 
 
 def method(card: MethodCard, study: Study) -> None:
-    """One method on one card."""
+    """Show one method on a card."""
     with st.container(border=True):
-        name, door = st.columns([4, 1])
+        name, button = st.columns([4, 1])
         name.markdown(f"### {card.label}")
         name.markdown(
             f"{badge(card.standing)} :gray-badge[{card.trust}] :gray-badge[target: {card.target}] "
             + " ".join(f":blue-badge[{g.name}]" for g in card.guarantees)
         )
-        with door:
+        with button:
             frame.link(
                 "pages/1_Estimate.py",
                 "Open in Estimate",
@@ -95,7 +96,7 @@ def method(card: MethodCard, study: Study) -> None:
 
 
 def gallery(study: Study) -> None:
-    """The cards, by family: references last, historical methods folded."""
+    """Show the cards by family: references last, historical methods folded."""
     cards = privcov.methods()
     families = list(dict.fromkeys(c.family for c in sorted(cards, key=lambda c: c.standing == "reference")))
     kinds = {g.kind: g.name for c in cards for g in c.guarantees}
@@ -133,20 +134,21 @@ def gallery(study: Study) -> None:
 
 
 def folded(cards: list[MethodCard], study: Study, *, alone: bool) -> None:
+    """Show the historical methods in an expander, which is open when no other method is shown."""
     with st.expander(f"Historical methods ({len(cards)})", expanded=alone):
         for card in cards:
             method(card, study)
 
 
 def opened() -> str:
-    """The tab that the address asks for."""
+    """Return the tab that the address asks for."""
     if frame.own("word"):
         return WORDS
     return CONVERT if frame.own("tab") == "convert" else CARDS
 
 
-def turned() -> None:
-    """Another tab was chosen by hand."""
+def tab_changed() -> None:
+    """Write the tab that was chosen by hand into the address."""
     tab = st.session_state["methods.tab"]
     frame.put(word=glossary.ALL if tab == WORDS else "", tab="convert" if tab == CONVERT else "")
 
@@ -160,7 +162,7 @@ st.markdown(
 )
 if st.session_state.get("methods.tab") != opened():
     st.session_state["methods.tab"] = opened()
-cards_tab, convert_tab, words_tab = st.tabs([CARDS, CONVERT, WORDS], key="methods.tab", on_change=turned)
+cards_tab, convert_tab, words_tab = st.tabs([CARDS, CONVERT, WORDS], key="methods.tab", on_change=tab_changed)
 if cards_tab.open:
     with cards_tab, show.problems():
         gallery(study)

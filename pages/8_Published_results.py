@@ -1,4 +1,4 @@
-"""Every printed table of the papers beside what the project computes for it, with a verdict and its reasons."""
+"""Show Published results: every printed table beside what PrivCov computes for it, with a verdict and its reasons."""
 
 from __future__ import annotations
 

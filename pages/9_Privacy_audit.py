@@ -1,4 +1,4 @@
-"""Are the published claims true? By exact curves, by an attack in front of you, and in plain words."""
+"""Show Privacy audit: the published claims by exact curves, by a live attack, and in plain words."""
 
 from __future__ import annotations
 

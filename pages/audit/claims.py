@@ -1,4 +1,4 @@
-"""Tab of Privacy audit: every published claim, and what it really gives at the visitor's own parameters."""
+"""Tab of Privacy audit: every published claim, and the actual guarantee at the visitor's own parameters."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.shell import address, fields, frame, show
 from pages.shell.fields import ends
+from pages.shell.papers import by_author
 from pages.shell.study import Study
 from privcov.audit import catalogue, claims
 from privcov.privacy import ApproxDP
@@ -29,11 +30,12 @@ _COLOURS = {catalogue.FALSE: "red", catalogue.NONE: "red", catalogue.EMPTY: "ora
 
 @st.cache_data(max_entries=64, show_spinner="Computing every claim ...")
 def _table(epsilon: float, delta: float, n: int, d: int) -> pd.DataFrame:
+    """Compute every claim at these parameters."""
     return claims.table(epsilon, delta, n, d)
 
 
 def section(study: Study) -> None:
-    """The whole tab."""
+    """Show the tab."""
     st.markdown(
         "Each line runs the printed calibration, reads what it measured and how much noise it added, and asks the "
         "exact privacy curve. Move epsilon and delta: some claims are true at the papers' parameters and false at "
@@ -62,7 +64,7 @@ def section(study: Study) -> None:
         search, verdicts = st.columns([1, 2], vertical_alignment="bottom")
         words = address.bound(
             search.text_input, "Search", name="claims.search", default="", key="claims-search",
-            placeholder="Wishart, paper 3, centring ...",
+            placeholder="Wishart, Dong, centring ...",
         )  # fmt: skip
         wanted = address.bound(
             verdicts.pills, "Verdict", catalogue.VERDICTS, name="claims.verdict", default=[], selection_mode="multi",
@@ -70,18 +72,19 @@ def section(study: Study) -> None:
         )  # fmt: skip
         fields.attacker(ApproxDP(float(epsilon), float(delta)), "Attacker, where the claim is true")
     whole = _table(float(epsilon), float(delta), int(n), int(d))
-    found = filtered(whole, words, wanted)
+    rows = filtered(whole, words, wanted)
     counts = whole["Verdict"].value_counts()
     st.markdown(
         " ".join(f":{_COLOURS.get(v, 'green')}-badge[{counts[v]} {v}]" for v in catalogue.VERDICTS if v in counts.index)
     )
     show.tag("Simulated", f"computed at epsilon = {epsilon:g}, delta = {delta:g}, n = {n:,}, d = {d}; no data are used")
-    if found.empty:
+    if rows.empty:
         st.info("No claim fits. Clear the search or choose more verdicts.")
         return
     palette = frame.palette()
     colours = {v: palette.bad if c in ("red", "orange") else palette.good for v, c in _COLOURS.items()}
-    styled = found.style.map(lambda v: f"color: {colours.get(v, palette.good)}; font-weight: 600", subset=["Verdict"])
+    shown = rows.assign(Paper=rows["Paper"].map(by_author))
+    styled = shown.style.map(lambda v: f"color: {colours.get(v, palette.good)}; font-weight: 600", subset=["Verdict"])
     number = st.column_config.NumberColumn
     st.dataframe(
         styled,
@@ -91,7 +94,7 @@ def section(study: Study) -> None:
         column_order=_ORDER,
         column_config={
             "Claim": st.column_config.TextColumn(
-                help="As printed, at the parameters above. Paper 5's rho is the largest that implies them."
+                help="As printed, at the parameters above. In Dong et al. 2022 rho is the largest that implies them."
             ),
             "True delta at epsilon": number(
                 format="%.3g",
@@ -110,9 +113,9 @@ def section(study: Study) -> None:
             ),
         },
     )
-    show.download("Table as CSV", lambda: found.to_csv(index=False), "privacy-claims.csv", "claims-csv")
+    show.download("Table as CSV", lambda: rows.to_csv(index=False), "privacy-claims.csv", "claims-csv")
     st.markdown("**Why**")
-    for _, row in found.iterrows():
+    for _, row in shown.iterrows():
         colour = _COLOURS.get(row["Verdict"], "green")
         st.markdown(
             f":{colour}-badge[{row['Verdict']}] **{show.as_text(row['Paper'])}**, {show.as_text(row['Where'])}: "
@@ -126,8 +129,11 @@ def section(study: Study) -> None:
 
 
 def filtered(table: pd.DataFrame, words: str, verdicts: list[str]) -> pd.DataFrame:
-    """Rows that hold every searched word somewhere and one of the verdicts (none: all)."""
-    text = table.apply(lambda row: " ".join(map(str, row)).lower(), axis=1)
+    """Return the rows that hold every searched word somewhere and one of the verdicts (none: all).
+
+    A paper is found by its authors and year and, for saved links, by its number.
+    """
+    text = table.apply(lambda row: " ".join(map(str, [*row, by_author(row["Paper"])])).lower(), axis=1)
     keep = pd.Series(True, index=table.index)
     for word in words.lower().split():
         keep &= text.str.contains(word, regex=False)

@@ -1,4 +1,4 @@
-"""Tab of Privacy audit: what a guarantee leaves an attacker who knows everybody else."""
+"""Tab of Privacy audit: what a guarantee leaves an attacker who has every other row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = {
     "zcdp": "zCDP",
     "gdp": "Gaussian noise",
 }
-_LEVERS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
+_LEVEL_NAMES = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
 KEEPS = tuple(f"learn.{name}" for name in ("kind", "epsilon", "rho", "mu", "delta", "prior"))
 _LOW, _HIGH = 1e-5, 50.0
 _CHANCES = (0.5, 0.05, 0.001)
@@ -34,7 +34,7 @@ _EXACT = {
 
 
 def section(study: Study) -> None:
-    """The whole tab."""
+    """Show the tab."""
     st.markdown(
         "Suppose somebody knows **every row but yours**, and knows the method. The guarantee is all that stands "
         "between them and your row. This is the most that a release can tell them."
@@ -45,7 +45,7 @@ def section(study: Study) -> None:
             first.segmented_control, "Guarantee", list(_KINDS), name="learn.kind", default=study.kind, required=True,
             format_func=_KINDS.get, key="learn-kind",
         )  # fmt: skip
-        level_name = _LEVERS[kind]
+        level_name = _LEVEL_NAMES[kind]
         value = address.bound(
             second.number_input,
             level_name.capitalize(),
@@ -70,8 +70,8 @@ def section(study: Study) -> None:
         )  # fmt: skip
         prior = belief / 100
         ends("hardly suspected", "nearly certain", fourth)
-    made: dict[str, Callable[[float], disclosure.Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
-    claim = ApproxDP(value, delta) if kind == "approx" else made[kind](value)
+    claims: dict[str, Callable[[float], disclosure.Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
+    claim = ApproxDP(value, delta) if kind == "approx" else claims[kind](value)
     palette = frame.palette()
     show.tag("Simulated", f"{claim}; computed from the trade-off curve, no data are used")
     chance = _CHANCES[-1] if kind != "approx" else max(_CHANCES[-1], 2 * delta)

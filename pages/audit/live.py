@@ -1,4 +1,4 @@
-"""Tab of Privacy audit: two tables that differ in one person, drawn from until they can be told apart, or not."""
+"""Tab of Privacy audit: draws from two tables that differ in one person, until they can be told apart, or not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WAIT = 5.0  # seconds for which a click waits before progress is shown
 
 
 def section(study: Study) -> None:
-    """The whole tab."""
+    """Show the tab."""
     box = st.container(border=True)
     key = _chosen(box)
     if key == trial.KEY:
@@ -48,7 +48,7 @@ def section(study: Study) -> None:
     )  # fmt: skip
     if JOBS.find(asked) is None:
         right.caption(f"{asked.draws:,} draws from either table; " + _pace(asked.made))
-    # The first visit sees an audit at once, a link the one it was copied from; later ones are asked for.
+    # The first visit sees an audit at once, and a link shows the audit it was copied from; later ones need a click.
     linked = asked.mechanism == _FIRST or (asked.made.bulk and frame.own("live.asked"))
     if started or (not JOBS.all() and linked):
         JOBS.start(asked, lambda _: live.run(asked), asked.steps, wait=_WAIT)
@@ -61,7 +61,7 @@ def section(study: Study) -> None:
 
 
 def _chosen(box) -> str:
-    """Key of the mechanism, or of the old sampler, which has a test of its own."""
+    """Return the key of the mechanism, or of the old sampler, which has a test of its own."""
     with box:
         first, second = st.columns([3, 2], vertical_alignment="bottom")
     group = address.bound(
@@ -77,26 +77,27 @@ def _chosen(box) -> str:
 
 
 def _controls(key: str) -> Asked:
-    made = find(key)
-    st.caption(show.as_text(_about(made)))
+    """Show the settings of the audit and return what they ask for."""
+    mechanism = find(key)
+    st.caption(show.as_text(_about(mechanism)))
     one, two, three, four, five, six = st.columns([3, 5, 2, 2, 4, 2], vertical_alignment="bottom")
     d = address.bound(
         one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
         clears=("live.pair",),
     )  # fmt: skip
-    labels = {SEARCH: "search for the worst", **{p.key: p.label for p in catalogue(d, made.hidden)}}
+    labels = {SEARCH: "search for the worst", **{p.key: p.label for p in catalogue(d, mechanism.hidden)}}
     pair = address.bound(
         two.selectbox,
         "The person's row in the two tables",
         list(labels),
         name="live.pair",
-        default=usual(d, made.hidden) if made.exact else SEARCH,
+        default=usual(d, mechanism.hidden) if mechanism.exact else SEARCH,
         format_func=labels.get,
-        key=f"audit-pair-{d}" + ("-hidden" if made.hidden else "-exact" if made.exact else ""),
+        key=f"audit-pair-{d}" + ("-hidden" if mechanism.hidden else "-exact" if mechanism.exact else ""),
         help="All other rows are zeros, and the attacker knows them.",
     )
     epsilon, rho, delta = 1.0, RHO, 1e-3
-    if made.kind == "zcdp":
+    if mechanism.kind == "zcdp":
         rho = address.bound(
             three.number_input, "Rho", 0.001, 8.0, name="live.rho", default=RHO, step=0.1, format="%g",
             key="audit-rho",
@@ -106,7 +107,7 @@ def _controls(key: str) -> Asked:
             three.number_input, "Epsilon", 0.05, 8.0, name="live.epsilon", default=1.0, step=0.25, format="%g",
             key="audit-epsilon",
         )  # fmt: skip
-    if made.kind == "approx":
+    if mechanism.kind == "approx":
         delta = address.bound(
             four.select_slider,
             "Delta",
@@ -117,7 +118,7 @@ def _controls(key: str) -> Asked:
             key="audit-delta",
         )
         ends("stronger claim", "weaker claim", four)
-    elif made.kind == "pure":
+    elif mechanism.kind == "pure":
         four.metric("Delta", "0", help="A pure claim.")
     else:
         four.metric("Delta", "any", help="A zCDP claim says something at every delta.")
@@ -126,9 +127,9 @@ def _controls(key: str) -> Asked:
         "Draws of either table",
         _DRAWS,
         name="live.draws",
-        default=made.usual_draws,
+        default=mechanism.usual_draws,
         format_func=lambda v: f"{v:,}",
-        key=f"audit-draws-{made.usual_draws}",
+        key=f"audit-draws-{mechanism.usual_draws}",
     )
     ends("sooner done", "finds smaller faults", five)
     seed = address.bound(
@@ -136,7 +137,7 @@ def _controls(key: str) -> Asked:
         help="Noise of a private release comes from the operating system and has no seed: there it only chooses "
         "pairs for the search, and the next audit counts other draws.",
     )  # fmt: skip
-    bits = not made.exact and address.bound(
+    bits = not mechanism.exact and address.bound(
         st.toggle,
         "Look at the last bits of the numbers too",
         name="live.bits",
@@ -150,32 +151,34 @@ def _controls(key: str) -> Asked:
     return asked
 
 
-def _pace(made: Mechanism) -> str:
-    if made.exact:
+def _pace(mechanism: Mechanism) -> str:
+    """Return how fast draws of the mechanism are, in words."""
+    if mechanism.exact:
         return "the measurement of private rows is run for every draw, a hundred to some thousands a second."
-    return "about a second." if made.bulk else "the method is run for every draw, which takes a while."
+    return "about a second." if mechanism.bulk else "the method is run for every draw, which takes a while."
 
 
-def _about(made: Mechanism) -> str:
-    card = METHODS.get(made.method)
-    if made.exact:
-        n = "and the number of rows, which is not public" if made.hidden else "and the mean; n is public"
-        told = (
+def _about(mechanism: Mechanism) -> str:
+    """Return what is audited and what the attacker sees, in words."""
+    card = METHODS.get(mechanism.method)
+    if mechanism.exact:
+        n = "and the number of rows, which is not public" if mechanism.hidden else "and the mean; n is public"
+        text = (
             "The measurement that a private release makes, run as it is: whole numbers, noise from the operating "
             "system; without a ledger, as the rows are simulated. The attacker sees every number that is measured, for "
             f"the second moment {n}."
         )
-        return f"A broken copy. {FAULTS[made.broken].sentence} {told}" if made.broken else told
-    if made.broken:
-        return (
-            f"Broken on purpose, and no method of this site. {FAULTS[made.broken].sentence} It claims what was asked."
-        )
-    text = card.calibrations[made.calibration]
-    seen = "the noisy matrix, from which everything else is made" if made.bulk else "the matrix that comes out"
+        return f"A broken copy. {FAULTS[mechanism.broken].sentence} {text}" if mechanism.broken else text
+    if mechanism.broken:
+        fault = FAULTS[mechanism.broken].sentence
+        return f"Broken on purpose, and no method of this site. {fault} It claims what was asked."
+    text = card.calibrations[mechanism.calibration]
+    seen = "the noisy matrix, from which everything else is made" if mechanism.bulk else "the matrix that comes out"
     return f"{text[0].upper()}{text[1:]}. The attacker sees {seen}."
 
 
 def _paint(job: Job, asked: Asked) -> None:
+    """Show the progress of the audit, then its result."""
     status(job, WORDS)
     if job.progress.state == "stopped":
         st.info("Stopped before the end. No bound is stated: bounds hold for a number of draws that was fixed before.")
@@ -184,6 +187,7 @@ def _paint(job: Job, asked: Asked) -> None:
 
 
 def _show(audit: Audit, asked: Asked) -> None:
+    """Show the result of a finished audit."""
     palette = frame.palette()
     show.tag(
         "Simulated", f"{asked.made.label}, d = {asked.d}, {audit.pair.label}, {audit.draws:,} test draws of either"
@@ -228,7 +232,7 @@ def _show(audit: Audit, asked: Asked) -> None:
 
 
 def _exact(audit: Audit) -> None:
-    """What accounting says the events give, where the mechanism is not a broken one."""
+    """Show the guarantee that accounting finds for the events, unless the mechanism is a broken one."""
     if audit.asked.made.broken or audit.asked.last_bits:
         return
     given = accounting.actual_guarantee(audit.events, audit.claim)
@@ -236,7 +240,7 @@ def _exact(audit: Audit) -> None:
 
 
 def script(asked: Asked) -> str:
-    """Source text whose variable ``found`` is the audit on the page."""
+    """Return source text whose variable ``found`` is the audit on the page."""
     return "\n".join(
         [
             "from privcov.audit.live import Asked, audit",
@@ -249,7 +253,7 @@ def script(asked: Asked) -> str:
     )
 
 
-# --- what a live audit can see and what it cannot ------------------------------------------------------------
+# --- what a live audit can and cannot detect ------------------------------------------------------------------
 
 _ZCDP = """
 - **Rho from one set.** Whether the answer lies in the set is a coin. A claim of rho limits the Renyi divergences of
@@ -268,7 +272,7 @@ _BITS = """
 
 
 def _explained(asked: Asked) -> None:
-    """The whole explanation for what is asked."""
+    """Show the explanation for what is asked."""
     _reached(asked, asked.draws // 2)
     exact = asked.made.exact
     what = "the second moment jointly with the mean or the count" if exact else "the uncentred second moment"
@@ -294,7 +298,7 @@ def _explained(asked: Asked) -> None:
 
 
 def _reached(asked: Asked, draws: int) -> None:
-    """What so many test draws can see."""
+    """Show what so many test draws can detect."""
     can = reach(asked.claim, draws)
     name = "rho" if isinstance(asked.claim, ZCDP) else "epsilon"
     if math.isfinite(can.factor):

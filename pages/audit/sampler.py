@@ -15,12 +15,15 @@ ASKED = ("epsilon", "people")
 
 @st.cache_data(max_entries=32, show_spinner="Drawing from both samplers ...")
 def _trial(epsilon: float, rows_per_person: int, turn: int) -> trials.Trial:
-    """turn: counts the visitor's clicks, so that each draws again."""
+    """Run the test of both samplers.
+
+    ``turn`` counts the visitor's clicks, so that each click draws again.
+    """
     return trials.trial(epsilon, rows_per_person)
 
 
 def section(box) -> None:
-    """Controls, which go into the box, and what was found."""
+    """Show the controls, which go into the box, and the result."""
     with box:
         st.caption(
             "Broken, and no longer used: earlier releases under pure DP drew their noise in floating point and rounded "
@@ -39,11 +42,11 @@ def section(box) -> None:
         )  # fmt: skip
         with three:
             fields.attacker(PureDP(float(epsilon)), "Attacker, if the claim holds")
-    turns = st.session_state.setdefault("sampler-turns", {})
+    counts = st.session_state.setdefault("sampler-turns", {})
     asked = (float(epsilon), int(people))
     if st.button("Draw again", key="sampler-run"):
-        turns[asked] = turns.get(asked, 0) + 1
-    _show(_trial(*asked, turns.get(asked, 0)))
+        counts[asked] = counts.get(asked, 0) + 1
+    _show(_trial(*asked, counts.get(asked, 0)))
     with st.expander("What this test can and cannot see"):
         st.markdown(
             f"""
@@ -65,15 +68,16 @@ def section(box) -> None:
         )
 
 
-def _show(found: trials.Trial) -> None:
+def _show(trial: trials.Trial) -> None:
+    """Show the result of the test."""
     palette = frame.palette()
-    numbers = found.old[0].numbers
+    numbers = trial.old[0].numbers
     show.tag("Simulated", f"{trials.RELEASES} draws of {trials.COLUMNS} x {trials.COLUMNS} noise, {numbers:,} numbers")
-    show.verdict(found.sentence, found.caught, palette)
+    show.verdict(trial.sentence, trial.caught, palette)
     one, two, three, four = st.columns(4)
-    one.metric("Old: largest unevenness", plain(found.old[0].worst.statistic), border=True)
-    two.metric("Exact: largest unevenness", plain(found.exact[0].worst.statistic), border=True)
-    three.metric("Old: attacker right", f"{found.old[1].right} of {found.old[1].releases}", border=True)
-    four.metric("Exact: attacker right", f"{found.exact[1].right} of {found.exact[1].releases}", border=True)
-    st.markdown(show.as_text(found.meaning))
-    show.picture(pictures.evenness(found, palette), "audit-lattice")
+    one.metric("Old: largest unevenness", plain(trial.old[0].worst.statistic), border=True)
+    two.metric("Exact: largest unevenness", plain(trial.exact[0].worst.statistic), border=True)
+    three.metric("Old: attacker right", f"{trial.old[1].right} of {trial.old[1].releases}", border=True)
+    four.metric("Exact: attacker right", f"{trial.exact[1].right} of {trial.exact[1].releases}", border=True)
+    st.markdown(show.as_text(trial.meaning))
+    show.picture(pictures.evenness(trial, palette), "audit-lattice")

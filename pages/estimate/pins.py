@@ -1,4 +1,4 @@
-"""Pinned estimates: released matrices frozen with their cards beside the current one, kept in this visit."""
+"""Pinned estimates: released matrices frozen with their numbers beside the current one, kept for this visit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PINS = Pins("estimate.pins", most=_MOST)
 def button(
     study: Study, title: str, matrix: np.ndarray, columns: tuple, limit: float, cards: list[tuple[str, str]]
 ) -> None:
-    """Freeze what the page shows now. The fifth pin pushes out the first."""
+    """Show the button that freezes what the page shows now. A fifth pin removes the first."""
 
     def pin() -> None:
         PINS.add(
@@ -29,7 +29,7 @@ def button(
 
 
 def section() -> None:
-    """The pins, each on its own colour range; nothing when there are none."""
+    """Show the pins, each on its own colour range; nothing when there are none."""
     if not PINS.all():
         return
     st.header("Pinned")

@@ -1,4 +1,4 @@
-"""Which lambdas have an answer: the interval, the certificate anybody can check, and the repairs."""
+"""Which lambdas have an answer: the interval, a certificate that can be checked by hand, and the repairs."""
 
 from __future__ import annotations
 
@@ -23,62 +23,63 @@ _HOW = {"psd": "Raise eigenvalues", "max-norm": "Nearest matrix", "ridge": "Add 
 
 
 def section(study: Study, rel: Release, columns: tuple[str, ...]) -> None:
-    """For the noisy matrix of the release, before any repair."""
+    """Show the tab for the noisy matrix of the release, before any repair."""
     from privcov.postprocess.feasibility import diagnose  # LAPACK: only when the tab is open
 
     s = noisy_matrix(rel)
     published = rel.parameters["calibration"] != "sound"
-    found = diagnose(s, penalise_diagonal=published)
+    diagnosis = diagnose(s, penalise_diagonal=published)
     values = np.linalg.eigvalsh(s)
     path = settings.path_of(rel)
     usable = [fit.precision is not None for fit in path]
     repaired = rel.parameters.get("repair", "none") != "none" and not published
-    if found.below <= 0:
+    if diagnosis.below <= 0:
         st.markdown(
             f"The noisy matrix is positive definite (smallest eigenvalue {plain(float(values[0]))}), so **every lambda "
             "has exactly one answer**. Noise can take that away: press *No answer at small lambda* above, or choose a "
             "smaller epsilon or fewer rows."
         )
         return
-    endless = math.isinf(found.smallest)
+    endless = math.isinf(diagnosis.smallest)
     st.markdown(
         f"The noise made the matrix indefinite: **{int((values < 0).sum())} of {len(values)} eigenvalues are "
         f"negative**, the smallest {plain(float(values[0]))}. "
         + (
             "A diagonal entry is not positive, so without a repair **no lambda has an answer**."
             if endless
-            else f"Without a repair the problem has no solution up to lambda = **{plain(found.below)}**, and one above "
-            f"**{plain(found.smallest)}**."
+            else f"Without a repair the problem has no solution up to lambda = **{plain(diagnosis.below)}**, and one "
+            f"above **{plain(diagnosis.smallest)}**."
         )
         + (" This release was repaired first, so its path has an answer everywhere." if repaired else "")
     )
     palette = frame.palette()
     lambdas = [fit.lam for fit in path]
-    show.picture(lambda_line(lambdas, usable, found.below, found.smallest, palette), "lambda-line")
-    _certificate(s, found, published, columns)
+    show.picture(lambda_line(lambdas, usable, diagnosis.below, diagnosis.smallest, palette), "lambda-line")
+    _certificate(s, diagnosis, published, columns)
     _repairs(study, rel, s, published)
 
 
-def _certificate(s: np.ndarray, found, published: bool, columns: tuple[str, ...]) -> None:
+def _certificate(s: np.ndarray, diagnosis, published: bool, columns: tuple[str, ...]) -> None:
+    """Show the certificate D and the objective that falls along it."""
     palette = frame.palette()
     left, right = st.columns([2, 3])
     with left:
         st.markdown("**The certificate D**")
         show.picture(
-            heatmap(found.ray, columns, colour_limit(found.ray), palette, what="the certificate"), "square-ray"
+            heatmap(diagnosis.ray, columns, colour_limit(diagnosis.ray), palette, what="the certificate"), "square-ray"
         )
     with right:
         st.markdown("**The objective along I + t D**")
-        if math.isinf(found.below):
+        if math.isinf(diagnosis.below):
             pair = [(float(np.abs(s).max()), True)]
         else:
-            pair = [(found.below / 2, True)]
-            pair += [] if math.isinf(found.smallest) else [(2 * found.smallest, False)]
-        t, curves = objective(s, found.ray, [lam for lam, _ in pair], published)
+            pair = [(diagnosis.below / 2, True)]
+            pair += [] if math.isinf(diagnosis.smallest) else [(2 * diagnosis.smallest, False)]
+        t, curves = objective(s, diagnosis.ray, [lam for lam, _ in pair], published)
         series = [(f"lambda = {plain(lam)}", values, end) for (lam, end), values in zip(pair, curves, strict=True)]
         show.picture(falling(t, series, palette), "falling")
-    size = float(np.abs(found.ray).sum()) - (0.0 if published else float(np.trace(np.abs(found.ray))))
-    slope = float(np.sum(s * found.ray))
+    size = float(np.abs(diagnosis.ray).sum()) - (0.0 if published else float(np.trace(np.abs(diagnosis.ray))))
+    slope = float(np.sum(s * diagnosis.ray))
     sign = (
         f"For this D the sum of S_ij D_ij is {plain(slope)} and the sum of |D_ij|"
         f"{'' if published else ' off the diagonal'} is {plain(size)}"
@@ -91,6 +92,7 @@ def _certificate(s: np.ndarray, found, published: bool, columns: tuple[str, ...]
 
 
 def _repairs(study: Study, rel: Release, s: np.ndarray, published: bool) -> None:
+    """Show the repairs of the noisy matrix, with a button for each."""
     st.markdown("**Repairs**, free because they read the noisy matrix only")
     offered = any(spec.name == "repair" for spec in METHODS.get(rel.method).parameters) and not published
     for how, label in _HOW.items():
@@ -116,6 +118,7 @@ def _repairs(study: Study, rel: Release, s: np.ndarray, published: bool) -> None
 
 
 def _use(study: Study, how: str) -> None:
+    """Choose a repair; for the button."""
     default = next(s.default for s in METHODS.get(study.method).parameters if s.name == "repair")
     kept = {k: v for k, v in study.options if k != "repair"} | ({} if how == default else {"repair": how})
     frame.change(lambda _: dataclasses.replace(study, options=tuple(sorted(kept.items()))))

@@ -1,4 +1,4 @@
-"""The network under the hand: the lambda slider, the drawing, and beside it whichever tab is open.
+"""The network with its lambda slider, and the open tab beside it.
 
 All of it is one fragment: moving the slider reads another graph of the path and computes nothing again.
 """
@@ -12,7 +12,7 @@ from pages.graph_recovery import answers as graph_answers
 from pages.graph_recovery import matrices as graph_matrices
 from pages.graph_recovery import roc, settings
 from pages.shell import address, cached, frame, show, take_home
-from pages.shell import script as twin
+from pages.shell import script as python_script
 from pages.shell.fields import ends
 from pages.shell.study import Study
 from privcov.dataset import Dataset
@@ -28,23 +28,24 @@ AGAINST, OWNER = "Against the graph", "As an owner sees it"
 
 
 def show_all(study: Study, data: Dataset, rel: Release, reference: settings.Reference) -> None:
-    """The whole board; it ticks while curves are being computed."""
+    """Show the network and its tabs; the fragment repeats every second while curves are being computed."""
     roc.hold(study)
-    made, why = roc.current(study, data, reference)
-    job = roc.job_of(made, data) if made is not None else None
+    experiment, why = roc.current(study, data, reference)
+    job = roc.job_of(experiment, data) if experiment is not None else None
     if job is not None:
         job.wait(roc.FIRST)
     alive = job is not None and job.progress.alive
-    st.fragment(_board, run_every=1.0 if alive else None)(study, data, rel, reference, made, why, alive)
+    st.fragment(_board, run_every=1.0 if alive else None)(study, data, rel, reference, experiment, why, alive)
 
 
-def _board(study: Study, data: Dataset, rel: Release, reference, made, why: str, was_alive: bool) -> None:
+def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why: str, was_alive: bool) -> None:
+    """Show the network, its tabs and the downloads; the fragment of `show_all`."""
     if frame.changed():
-        st.rerun()  # a button of the board set another study, and a fragment alone would show the old one
+        st.rerun()  # a button here set another study, and a fragment alone would show the old one
     roc.hold(study)
-    job = None if made is None else roc.find(made)
-    if roc.current(study, data, reference)[0] != made or (was_alive and (job is None or not job.progress.alive)):
-        st.rerun()  # the whole page: the form asks for other curves, or the clock of this fragment can stop
+    job = None if experiment is None else roc.find(experiment)
+    if roc.current(study, data, reference)[0] != experiment or (was_alive and (job is None or not job.progress.alive)):
+        st.rerun()  # the whole page: the form asks for other curves, or this fragment need not repeat any more
     left, right = st.columns(2, gap="large")
     with left:
         at = _slider(study, rel)
@@ -61,16 +62,16 @@ def _board(study: Study, data: Dataset, rel: Release, reference, made, why: str,
         )
         if curves.open:
             with curves:
-                if made is None:
+                if experiment is None:
                     st.info(why)
                 else:
                     roc.form(study)
                     show.tag(data.provenance.capitalize(), f"compared with {reference.words}")
-                    roc.paint(made, data, here, job)
+                    roc.paint(experiment, data, here, job)
                     with below:
-                        roc.numbers(made, data, job)
+                        roc.numbers(experiment, data, job)
                     with st.expander("The same in Python"):
-                        st.code(roc.script(made), language="python")
+                        st.code(roc.script(experiment), language="python")
         if matrices.open:
             with matrices, show.problems():
                 show.tag(data.provenance.capitalize(), f"lambda = {plain(settings.path_of(rel)[at].lam)}")
@@ -79,11 +80,11 @@ def _board(study: Study, data: Dataset, rel: Release, reference, made, why: str,
             with answers, show.problems():
                 show.tag("Owner's view", "computed from the noisy matrix alone")
                 graph_answers.section(study, rel, data.columns)
-    _take_home(study, data, rel, reference, at, made, job)
+    _take_home(study, data, rel, reference, at, experiment, job)
 
 
 def _slider(study: Study, rel: Release) -> int:
-    """Position of the lambda under the hand; only those with a graph are offered."""
+    """Show the lambda slider and return its position on the path; only lambdas with a graph are offered."""
     path = settings.path_of(rel)
     solved = [i for i, fit in enumerate(path) if fit.precision is not None]
     assert rel.precision is not None  # a method that draws a graph releases its matrix
@@ -122,22 +123,25 @@ def _slider(study: Study, rel: Release) -> int:
 
 
 def _position(rel: Release, solved: list[int]) -> address.Code:
-    """A place on the path, told by its lambda: on another path the same place is another network."""
+    """Return the code between a position on the path and its text in the address.
+
+    The text is the lambda, because on another path the same position is another network.
+    """
     path = settings.path_of(rel)
-    told = {f"{path[i].lam:.6g}": i for i in solved}
+    positions_by_lambda = {f"{path[i].lam:.6g}": i for i in solved}
 
     def read(text: str) -> int:
-        if text not in told:
+        if text not in positions_by_lambda:
             raise ValueError("The path of this study has no such lambda.")
-        return told[text]
+        return positions_by_lambda[text]
 
     return address.Code(read, lambda i: f"{path[i].lam:.6g}")
 
 
 def _network(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int):
-    """Draws the network; (fpr, tpr, precision) against the reference, or None without one."""
+    """Show the network; return (fpr, tpr, precision) against the reference, or None without one."""
     precision = settings.graph_at(rel, at)
-    found = edges(precision)
+    drawn = edges(precision)
     place = positions(reference.graph, data.d)
     strength = partial_correlations(precision)
     view = AGAINST if reference.graph is not None else OWNER
@@ -147,13 +151,13 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
             width="stretch", label_visibility="collapsed",
         )  # fmt: skip
     if view == OWNER or reference.graph is None:
-        _owner(study, data, rel, at, found, place, strength)
+        _owner(study, data, rel, at, drawn, place, strength)
     else:
-        counts = compare(found, reference.graph)
+        counts = compare(drawn, reference.graph)
         show.tag(data.provenance.capitalize(), f"edges against {reference.words}")
         show.picture(
             network(
-                against_reference(found, reference.graph), place, data.columns, frame.palette(), strength=strength,
+                against_reference(drawn, reference.graph), place, data.columns, frame.palette(), strength=strength,
                 height=480,
             ),
             "network",
@@ -165,18 +169,18 @@ def _network(study: Study, data: Dataset, rel: Release, reference: settings.Refe
         )
     if reference.graph is None:
         return None
-    counts = compare(found, reference.graph)
+    counts = compare(drawn, reference.graph)
     if not (counts.tp + counts.fn and counts.fp + counts.tn):
         return None
     return counts.fpr, counts.tpr, counts.precision
 
 
-def _owner(study: Study, data: Dataset, rel: Release, at: int, found, place, strength) -> None:
-    """What somebody sees who has the noisy matrix only: three states where the noise is known."""
+def _owner(study: Study, data: Dataset, rel: Release, at: int, drawn, place, strength) -> None:
+    """Show the network as a data owner sees it, without the graph: three states where the noise is known."""
     states, why = _states(study, rel, at)
     show.tag("Owner's view", f"{data.provenance} rows; without knowing the graph")
     if states is None:
-        picture = network([("Drawn", found)], place, data.columns, frame.palette(), strength=strength, height=480)
+        picture = network([("Drawn", drawn)], place, data.columns, frame.palette(), strength=strength, height=480)
         show.picture(picture, "network")
         st.caption(why)
         return
@@ -202,7 +206,7 @@ _KEPT = 60
 
 
 def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | None, str]:
-    """(states or None, one sentence on how they were found or why there are none)."""
+    """Return (states or None, one sentence on how they were computed or why there are none)."""
     if isinstance(rel.guarantee, NoPrivacy) or rel.raw is None or not rel.raw.distribution.scale:
         return None, "There is no noise here that could leave an edge undecided."
     if rel.parameters["calibration"] != "sound":
@@ -212,44 +216,51 @@ def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | Non
             f"With more than {_MOST} columns the share of redraws that link a pair is left out here, because it takes "
             "many solves at each lambda."
         )
-    told = (
+    text = (
         f"The known noise is drawn {_COPIES} times more, added to the released matrix, and solved at the same lambda. "
         "Pairs are marked by the share of these redraws that link them: at least 95 %, at most 5 %, or undecided. "
         f"{LACKED} The redraws cover the privacy noise, not the sampling of the rows. Free: only the release is "
         "read."
     )
     if cached.in_session(study, settings.SOURCE):  # what came from a file is not kept
-        return decided_edges(rel, position, _COPIES), told
+        return decided_edges(rel, position, _COPIES), text
     kept = st.session_state.setdefault("graph.states", {})
     if (study, position) not in kept:
         kept[study, position] = decided_edges(rel, position, _COPIES)
         while len(kept) > _KEPT:
             kept.pop(next(iter(kept)))
-    found = kept[study, position]
-    if found.copies < _COPIES:
-        told += f" {_COPIES - found.copies} of the {_COPIES} draws had no answer at this lambda and count against both."
-    return found, told
+    states = kept[study, position]
+    if states.copies < _COPIES:
+        text += (
+            f" {_COPIES - states.copies} of the {_COPIES} draws had no answer at this lambda and count against both."
+        )
+    return states, text
 
 
 # --- below the network: its script, its report and its saved study -------------------------------------------
 
 
-def _take_home(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int, made, job) -> None:
-    """at: position on the path. made, job: the curves on the screen, or None."""
+def _take_home(
+    study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int, experiment, job
+) -> None:
+    """Show the script and the downloads of the network.
+
+    ``at`` is the position on the path; ``experiment`` and ``job`` are those of the curves on the screen, or None.
+    """
     script = _network_script(study, data, at, reference, settings.SOURCE)
     with st.expander("The same in Python: this network"):
         st.code(script, language="python")
     with st.expander("Take home"):
-        found = () if job is None else roc.drawn(made, job)
+        curves = () if job is None else roc.drawn(experiment, job)
 
         def make(_: str, where: str) -> str:
-            return _report(data, rel, reference, at, found, script, where)
+            return _report(data, rel, reference, at, curves, script, where)
 
         take_home.section(study, data, rel, settings.SOURCE, make)
 
 
-def _report(data: Dataset, rel: Release, reference, at: int, found: tuple, script: str, where: str) -> str:
-    """The release's report with its network, and the curves where they are drawn."""
+def _report(data: Dataset, rel: Release, reference, at: int, drawn_curves: tuple, script: str, where: str) -> str:
+    """Return the release's report with its network, and with the curves where they are drawn."""
     from privcov.bundle import report
     from privcov.bundle.paper import section as part
     from privcov.bundle.paper import text
@@ -271,20 +282,22 @@ def _report(data: Dataset, rel: Release, reference, at: int, found: tuple, scrip
     place = positions(reference.graph, data.d)
     picture = graphs.network(kinds, place, data.columns, LIGHT, height=460)
     parts = [part("Network", f"<p>{text(words)}</p>" + report.figure(picture, f"At lambda = {plain(lam)}."))]
-    if found:
-        common = min(c.reach for c in found)
-        caption = take_home.unlinked(roc.explain(found, data))
-        curves = report.figure(roc_picture(found, LIGHT), caption)
-        curves += report.figure(precision_recall(found, LIGHT), "Precision against recall, in the same pens.")
-        parts.append(part("Edges found against edges drawn falsely", curves + report.frame(roc.table(found, common))))
+    if drawn_curves:
+        common = min(c.reach for c in drawn_curves)
+        caption = take_home.unlinked(roc.explain(drawn_curves, data))
+        curves = report.figure(roc_picture(drawn_curves, LIGHT), caption)
+        curves += report.figure(precision_recall(drawn_curves, LIGHT), "Precision against recall, in the same pens.")
+        parts.append(
+            part("Edges found against edges drawn falsely", curves + report.frame(roc.table(drawn_curves, common)))
+        )
     title = f"Network from {data.name}"
     return report.of_release(rel, data, script=script, address=where, more=parts, title=title)
 
 
 def _network_script(study: Study, dataset: Dataset, at: int, reference: settings.Reference, default_source: str) -> str:
-    """Source text for the network on Graph recovery: ``fit`` is the point of the path, ``counts`` its edges."""
+    """Return source text for the network on Graph recovery: ``fit`` is the point of the path, ``counts`` its edges."""
     lines = [
-        *twin.release(study, dataset, default_source),
+        *python_script.release(study, dataset, default_source),
         "",
         "from privcov.metrics.graphs import compare, edges",
         "",

@@ -1,4 +1,4 @@
-"""Precision matrices side by side on one colour scale, and the losses of paper 2's tables."""
+"""Precision matrices side by side on one colour scale, and the losses of Tables 1 and 2 of Su et al. 2019."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEADS = {"l1": "Matrix l1", "frobenius": "Frobenius", "spectral": "Spectral"}
 
 
 def section(study: Study, data: Dataset, rel: Release, at: int) -> None:
-    """For the graph at position ``at`` of the path."""
+    """Show the tab for the graph at position ``at`` of the path."""
     private = working(settings.graph_at(rel, at), rel.scale, "precision")
     with st.spinner("Solving without noise ..."):
         quiet = _without_noise(study, data, rel, at)
@@ -54,13 +54,14 @@ def section(study: Study, data: Dataset, rel: Release, at: int) -> None:
     show.colour_key(limit, palette, unit, beyond)
     st.dataframe(_losses(private, quiet, truth), hide_index=True, width="stretch")
     st.caption(
-        "Norm of the difference over the norm of the reference, the losses of paper 2's tables 1 and 2. The "
+        "Norm of the difference over the norm of the reference, the losses of Tables 1 and 2 of Su et al. 2019. The "
         "non-private matrix solves the same problem at the same lambda on the clipped rows without noise. The diagonal "
         "is often far larger than the links, so the colours are scaled to the links."
     )
 
 
 def _losses(private: np.ndarray, quiet: np.ndarray, truth: np.ndarray | None) -> pd.DataFrame:
+    """Return the relative distances between the matrices as a table."""
     rows = [("Private to non-private", private, quiet)]
     if truth is not None:
         rows += [("Private to truth", private, truth), ("Non-private to truth", quiet, truth)]
@@ -73,6 +74,7 @@ def _losses(private: np.ndarray, quiet: np.ndarray, truth: np.ndarray | None) ->
 
 
 def _without_noise(study: Study, data: Dataset, rel: Release, at: int) -> np.ndarray:
+    """Return the matrix at the same lambda from the clipped rows without noise."""
     lam = settings.path_of(rel)[at].lam
     if cached.in_session(study, settings.SOURCE):  # what came from a file is not kept
         return without_noise_at(rel, data, lam)

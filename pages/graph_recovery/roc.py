@@ -1,4 +1,4 @@
-"""ROC and precision-recall curves of the study: which stand beside its own, their job, the pictures and the script."""
+"""ROC and precision-recall curves: which are drawn beside the study's own, their job, the pictures and the script."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from privcov.sweeps.graph_study import Curve, GraphStudy, Run, curves, runs, sec
 
 UNASKED = 25  # columns; more wait for a click
 RULED = 40  # columns; beyond, the other rules' lambdas would take longer than the curves
-PATIENCE = 6.0  # seconds of work that may start unasked
-FIRST = 0.8  # seconds worth waiting for a first picture
+PATIENCE = 6.0  # seconds of work that may start without a click
+FIRST = 0.8  # seconds to wait for a first picture
 JOBS = Jobs("roc")
 WORDS = Words(
     "replicates",
@@ -54,7 +54,7 @@ _REPLICATES: dict[str, Any] = {
 
 
 def form(study: Study) -> None:
-    """Which curves stand beside the study's own."""
+    """Show the form that chooses the curves beside the study's own."""
     kind, own = study.kind, getattr(study, study.level_name)
     able, _ = settings.offered(kind)
     left, middle, right = st.columns([5, 4, 3])
@@ -86,13 +86,16 @@ def form(study: Study) -> None:
 
 
 def hold(study: Study) -> None:
-    """Keep what the form says while another tab is open, and drop what is no longer on offer. Before the form."""
-    for told in (_methods(study), _levels(study), _REPLICATES):
-        address.settle(told["name"], told["key"], told["code"], told["default"])
+    """Keep the entries of the form while another tab is open, and drop those no longer on offer.
+
+    Call it before the form.
+    """
+    for setting in (_methods(study), _levels(study), _REPLICATES):
+        address.settle(setting["name"], setting["key"], setting["code"], setting["default"])
 
 
 def _methods(study: Study) -> dict:
-    """How the methods beside the study's own stand in the address; those that cannot give the guarantee are dropped."""
+    """Return how the other methods are kept in the address; a method that cannot give the guarantee is dropped."""
     able, _ = settings.offered(study.kind)
     known = [card.key for card in METHODS.all() if card.target == "precision"]
     code = address.several_of([key for key in able if key != study.method], known)
@@ -100,12 +103,13 @@ def _methods(study: Study) -> dict:
 
 
 def _levels(study: Study) -> dict:
+    """Return how the other levels are kept in the address."""
     code = address.several_numbers(*_RANGES[study.level_name])
     return {"name": f"roc.{study.level_name}", "key": f"graph.levels.{study.kind}", "code": code, "default": []}
 
 
 def graph_study(study: Study, data: Dataset, reference: settings.Reference) -> GraphStudy:
-    """The experiment that the page shows: the study's own method first, then those beside it."""
+    """Return the experiment that the page shows: the study's own method first, then the others."""
     state, levels = st.session_state, settings.levels(study)
     card = METHODS.get(study.method)
     given = {k: v for k, v in study.settings(card).items() if v not in (SOUND, card.relations[0])}
@@ -127,22 +131,22 @@ def graph_study(study: Study, data: Dataset, reference: settings.Reference) -> G
     )
 
 
-def names(made: GraphStudy) -> list[str]:
-    """Of the lines: the level, and the method where there are several."""
-    found = []
-    for line in made.lines:
+def names(experiment: GraphStudy) -> list[str]:
+    """Return the names of the lines: the level, and the method where there are several."""
+    labels = []
+    for line in experiment.lines:
         if isinstance(line.guarantee, NoPrivacy):
-            found.append("No privacy")
+            labels.append("No privacy")
             continue
         level_name = "rho" if line.guarantee.kind == "zcdp" else "epsilon"
         level = f"{level_name} = {getattr(line.guarantee, level_name):g}"
         label = METHODS.get(line.entry[0]).label
-        found.append(level if len(made.methods) == 1 else f"{label}, {level}")
-    return found
+        labels.append(level if len(experiment.methods) == 1 else f"{label}, {level}")
+    return labels
 
 
 def current(study: Study, data: Dataset, reference: settings.Reference) -> tuple[GraphStudy | None, str]:
-    """(the experiment, "") or (None, why there is none)."""
+    """Return (the experiment, "") or (None, why there is none)."""
     if reference.graph is None:
         return None, (
             "A ROC curve needs a graph to compare with, and that of these data is not known. Choose a source with a "
@@ -160,71 +164,75 @@ def current(study: Study, data: Dataset, reference: settings.Reference) -> tuple
 # --- the job -------------------------------------------------------------------------------------------------
 
 
-def job_of(made: GraphStudy, data: Dataset) -> Job | None:
-    """The job of this experiment; a small one is started unasked, a large one by its button."""
+def job_of(experiment: GraphStudy, data: Dataset) -> Job | None:
+    """Return the job of this experiment; a small one is started at once, a large one by its button."""
     asked = st.session_state.pop("graph.start", False)
-    if find(made) is not None:
-        return find(made)
-    takes = seconds(made, data.n, data.d)
+    if find(experiment) is not None:
+        return find(experiment)
+    takes = seconds(experiment, data.n, data.d)
     if not asked and (data.d > UNASKED or takes > PATIENCE):
         return None
-    return start(made, data)
+    return start(experiment, data)
 
 
-def find(made: GraphStudy) -> Job | None:
-    """The background job of this study, None where it was not started."""
-    return JOBS.find(_key(made))
+def find(experiment: GraphStudy) -> Job | None:
+    """Return the background job of this experiment, or None where it was not started."""
+    return JOBS.find(_key(experiment))
 
 
-def _key(made: GraphStudy) -> tuple:
-    """The owner comes first, so that the curves of a visitor's file go when the file goes."""
-    return Study(source=made.source), repr(made)
+def _key(experiment: GraphStudy) -> tuple:
+    """Return the key of the job. The owner comes first, so that the curves of a visitor's file are removed with it."""
+    return Study(source=experiment.source), repr(experiment)
 
 
-def start(made: GraphStudy, data: Dataset) -> Job:
-    """Draw these curves; rows of a visitor's file are handed on, others are drawn again."""
-    brought = data if cached.in_session(Study(source=made.source)) else None
+def start(experiment: GraphStudy, data: Dataset) -> Job:
+    """Start the curves; rows of a visitor's file are passed on, others are drawn again."""
+    brought = data if cached.in_session(Study(source=experiment.source)) else None
 
     def cells() -> Iterator[Cell]:
-        for replicate in runs(made, dataset=brought):
+        for replicate in runs(experiment, dataset=brought):
             yield Cell(replicate, False)
 
-    return JOBS.start(_key(made), lambda _: cells(), made.replicates)
+    return JOBS.start(_key(experiment), lambda _: cells(), experiment.replicates)
 
 
-def paint(made: GraphStudy, data: Dataset, here: tuple[float, float, float] | None, job: Job | None) -> None:
-    """Progress and the two pictures. here: (fpr, tpr, precision) of the network on the screen."""
+def paint(experiment: GraphStudy, data: Dataset, here: tuple[float, float, float] | None, job: Job | None) -> None:
+    """Show the progress and the two pictures.
+
+    ``here`` is (fpr, tpr, precision) of the network on the screen.
+    """
     if job is None:
-        words = f"{len(made.lines)} curves, {made.replicates} replicates: {in_words(seconds(made, data.n, data.d))}"
+        time = in_words(seconds(experiment, data.n, data.d))
+        words = f"{len(experiment.lines)} curves, {experiment.replicates} replicates: {time}"
         st.caption(f"{words}, roughly. It runs in the background, grows on the screen and can be stopped.")
         if st.button("Draw the ROC curves", type="primary"):
-            start(made, data)
+            start(experiment, data)
             st.rerun()
         return
-    status(job, WORDS, lambda: start(made, data))
-    found = drawn(made, job)
-    if not found:
+    status(job, WORDS, lambda: start(experiment, data))
+    curves = drawn(experiment, job)
+    if not curves:
         if not job.progress.alive:
             _nothing(job)
         return
     palette = frame.palette()
     kept = _drawn()[job]
     if kept.palette is not palette:
-        kept.palette, kept.pictures = palette, (roc(found, palette), precision_recall(found, palette))
+        kept.palette, kept.pictures = palette, (roc(curves, palette), precision_recall(curves, palette))
     show.picture(point_at(kept.pictures[0], None if here is None else here[:2]), "roc")
     show.picture(point_at(kept.pictures[1], None if here is None else here[1:]), "precision-recall")
 
 
-def numbers(made: GraphStudy, data: Dataset, job: Job | None) -> None:
-    """What the curves say: partial areas, how to read the pictures, and what is missing from them."""
-    found = () if job is None else drawn(made, job)
-    if not found:
+def numbers(experiment: GraphStudy, data: Dataset, job: Job | None) -> None:
+    """Show what the curves say: partial areas, how to read the pictures, and what is missing from them."""
+    curves = () if job is None else drawn(experiment, job)
+    if not curves:
         return
     st.markdown("**What the curves say**")
-    common = min(c.reach for c in found)
-    st.dataframe(table(found, common), hide_index=True, width="stretch")
-    st.caption(explain(found, data))
-    _tell_missing(found)
+    common = min(c.reach for c in curves)
+    st.dataframe(table(curves, common), hide_index=True, width="stretch")
+    st.caption(explain(curves, data))
+    _show_missing(curves)
 
 
 @dataclass
@@ -238,27 +246,31 @@ class _Drawn:
 
 
 def _drawn() -> WeakKeyDictionary:
-    """By job, and gone with it."""
+    """Return the curves and pictures by job; they are removed with the job."""
     return st.session_state.setdefault("roc.drawn", WeakKeyDictionary())
 
 
-def drawn(made: GraphStudy, job: Job) -> tuple[Curve, ...]:
-    """Of what there is; put together once for every new replicate, not for every move of the slider."""
+def drawn(experiment: GraphStudy, job: Job) -> tuple[Curve, ...]:
+    """Return the curves of the finished replicates, computed once per new replicate and not per move of the slider."""
     rows: list[Run] = job.progress.rows[:]
     kept = _drawn()
     if job not in kept or kept[job].count != len(rows):
-        kept[job] = _Drawn(len(rows), curves(made, rows, names(made)))
+        kept[job] = _Drawn(len(rows), curves(experiment, rows, names(experiment)))
     return kept[job].curves
 
 
 def _nothing(job: Job) -> None:
+    """Show why no replicate gave a graph."""
     reasons = [run.problem for run in job.progress.rows if run.problem]
     if reasons:
         st.warning(show.as_text(f"No replicate gave a graph. {reasons[0]}"))
 
 
-def table(found: tuple[Curve, ...], common: float) -> pd.DataFrame:
-    """Numbers of the curves. common: where the first of them ends."""
+def table(curves: tuple[Curve, ...], common: float) -> pd.DataFrame:
+    """Return the numbers of the curves.
+
+    ``common`` is where the first of them ends.
+    """
     return pd.DataFrame(
         [
             {
@@ -267,22 +279,22 @@ def table(found: tuple[Curve, ...], common: float) -> pd.DataFrame:
                 "To its own end": f"{c.area(c.reach):.3f} of {c.reach:.2f}",
                 "Infeasible": f"{c.infeasible:,} of {c.lambdas:,}",
             }
-            for c in found
+            for c in curves
         ]
     )
 
 
-def explain(found: tuple[Curve, ...], data: Dataset) -> str:
-    """How to read the curves, and what their bands are."""
+def explain(curves: tuple[Curve, ...], data: Dataset) -> str:
+    """Return how to read the curves, and what their bands are."""
     each = "fresh rows and fresh noise" if data.provenance == "simulated" else "fresh noise on the same rows"
     words = (
-        f"Lines: mean over {max(c.replicates for c in found)} replicates ({each}) along a path of lambdas; bands: "
+        f"Lines: mean over {max(c.replicates for c in curves)} replicates ({each}) along a path of lambdas; bands: "
         f"{glossary.term('replicate-range')}, 10 % to 90 % of them. A ring ends a curve that stays open: beyond it "
         "there is no graph to count. Target: the network above."
     )
-    if any(c.marks for c in found):
+    if any(c.marks for c in curves):
         words += " Filled marks: where the automatic lambdas land on average."
-    common = min(c.reach for c in found)
+    common = min(c.reach for c in curves)
     return words + (
         f" Partial AUC is the area from 0 to a false positive rate, here {plain(common)}, where the first curve ends; "
         f"guessing has {plain(common**2 / 2)}."
@@ -291,8 +303,9 @@ def explain(found: tuple[Curve, ...], data: Dataset) -> str:
     )
 
 
-def _tell_missing(found: tuple[Curve, ...]) -> None:
-    for c in found:
+def _show_missing(curves: tuple[Curve, ...]) -> None:
+    """Show which replicates and lambdas are missing from the curves."""
+    for c in curves:
         if c.without:
             why = f" Most often: {c.problem}" if c.problem else ""
             st.caption(show.as_text(f"{c.name}: {c.without} replicates gave no graph at all and are in no mean.{why}"))
@@ -308,25 +321,25 @@ def _tell_missing(found: tuple[Curve, ...]) -> None:
 # --- the same in Python --------------------------------------------------------------------------------------
 
 
-def script(made: GraphStudy) -> str:
-    """Source text whose variable ``curves`` holds the curves of the page."""
-    guarantees = "".join(f"        privcov.{g!r},\n" for g in made.guarantees)
-    methods = "".join(f"        {entry!r},\n" for entry in made.methods)
+def script(experiment: GraphStudy) -> str:
+    """Return source text whose variable ``curves`` holds the curves of the page."""
+    guarantees = "".join(f"        privcov.{g!r},\n" for g in experiment.guarantees)
+    methods = "".join(f"        {entry!r},\n" for entry in experiment.methods)
     return (
         "import privcov\n"
         "from privcov.sweeps.graph_study import GraphStudy, run\n"
         "\n"
         "study = GraphStudy(\n"
-        f"    {made.source!r},\n"
-        f"    {dict(made.source_params)!r},\n"
+        f"    {experiment.source!r},\n"
+        f"    {dict(experiment.source_params)!r},\n"
         f"    methods=(\n{methods}    ),\n"
         f"    guarantees=(\n{guarantees}    ),\n"
-        f"    replicates={made.replicates},\n"
-        f"    seed={made.seed},\n"
-        f"    rows_seed={made.rows_seed},\n"
-        f"    row_bound={made.row_bound!r},\n"
-        f"    graph={made.graph!r},\n"
-        f"    rules={made.rules!r},\n"
+        f"    replicates={experiment.replicates},\n"
+        f"    seed={experiment.seed},\n"
+        f"    rows_seed={experiment.rows_seed},\n"
+        f"    row_bound={experiment.row_bound!r},\n"
+        f"    graph={experiment.graph!r},\n"
+        f"    rules={experiment.rules!r},\n"
         ")\n"
         "curves = run(study)\n"
         "common = min(curve.reach for curve in curves)\n"

@@ -1,4 +1,4 @@
-"""What the Graph recovery page is about: methods that draw a graph, the reference network, and the presets."""
+"""Settings of Graph recovery: the methods that draw a graph, the reference network, and the presets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LARGE = 300  # columns
 
 
 def offered(kind: str) -> tuple[tuple[str, ...], str]:
-    """(keys of the methods that draw a graph under this kind of guarantee, why the others are left out)."""
+    """Return (keys of the methods that draw a graph under this kind of guarantee, why others are left out)."""
     drawing = [c for c in METHODS.all() if issubclass(c.cls, Glasso)]
     able = tuple(c.key for c in drawing if not c.refuses(kind))
     unable = [c.label for c in drawing if c.refuses(kind)]
@@ -36,7 +36,7 @@ def offered(kind: str) -> tuple[tuple[str, ...], str]:
 
 
 def effective(study: Study) -> Study:
-    """The study with a method that draws a graph under its guarantee: its own, or the page's."""
+    """Return the study with a method that draws a graph under its guarantee: its own, or the page's."""
     able, _ = offered(study.kind)
     if study.method in able:
         return study
@@ -46,27 +46,30 @@ def effective(study: Study) -> Study:
 
 
 def path_of(rel: Release) -> tuple[Fit, ...]:
-    """The lambda path of a release of this page."""
+    """Return the lambda path of a release of this page."""
     assert rel.path is not None  # every method that is offered here draws one
     return rel.path
 
 
 def graph_at(rel: Release, at: int) -> np.ndarray:
-    """The precision matrix at a place of the path that the slider offers."""
+    """Return the precision matrix at a position of the path that the slider offers."""
     precision = path_of(rel)[at].precision
     assert precision is not None  # the slider leaves out the lambdas without an answer
     return precision
 
 
 def levels(study: Study) -> set[float]:
-    """The study's own epsilon or rho and those that its curves stand beside."""
+    """Return the study's own epsilon or rho, and the levels of the curves beside it."""
     own = getattr(study, study.level_name)
     return {own, *(st.session_state[f"graph.levels.{study.kind}"] or [float(f"{own / 10:.3g}")])}
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """What edges are compared with. name: "" for the true graph. words: what it is, for a sentence."""
+    """The graph with which edges are compared.
+
+    ``name`` is "" for the true graph. ``words`` says what the graph is, for a sentence.
+    """
 
     graph: np.ndarray | None
     name: str = ""
@@ -74,7 +77,7 @@ class Reference:
 
 
 def reference(data: Dataset) -> Reference:
-    """The true graph of a generator; of public data the published network the visitor chose; or none."""
+    """Return the true graph of a generator, the chosen published network of public data, or none."""
     if data.graphs:
         names = list(data.graphs)
         name = st.session_state.get("graph.reference")
@@ -87,7 +90,7 @@ def reference(data: Dataset) -> Reference:
 
 
 def choose_reference(data: Dataset) -> None:
-    """The select box for data with published networks; nothing for other data."""
+    """Show the select box for data with published networks; nothing for other data."""
     if len(data.graphs) == 0:
         return
     names = list(data.graphs)
@@ -107,10 +110,14 @@ def choose_reference(data: Dataset) -> None:
 
 @dataclass(frozen=True)
 class Preset:
-    """One click: a study, the levels beside it, and how often."""
+    """A button that sets the whole page: a study, the levels beside it, and the number of replicates.
 
+    ``key`` is part of the widget's key and never changes.
+    """
+
+    key: str
     label: str
-    told: str
+    description: str
     study: Study
     levels: tuple[float, ...] = ()
     replicates: int = 20
@@ -119,17 +126,30 @@ class Preset:
 _PAPER: dict[str, Any] = {"method": "glasso-gaussian", "kind": "approx", "epsilon": 2.0, "delta": 1e-3}
 _PRINT = (("accuracy", "print"),)
 _DIFFERS = (
-    "Paper 2, figure 1: 20 variables, 2,000 rows, delta .001, epsilon 1 and 2, 50 replicates. Unlike the paper: "
+    "Su et al. 2019, Figure 1: 20 variables, 2,000 rows, delta .001, epsilon 1 and 2, 50 replicates. Unlike the paper: "
     "calibrated exactly, the spectrum repaired, the diagonal not penalised, and rows shortened to a public length "
     "instead of divided by the longest one. The published form is under Advanced, as Noise calibration."
 )
 PRESETS = (
-    Preset("Paper 2, figure 1: AR(2)", _DIFFERS, Study(source="precision-ar2", options=_PRINT, **_PAPER), (1.0,), 50),
     Preset(
-        "Paper 2, figure 1: random", _DIFFERS, Study(source="precision-random", options=_PRINT, **_PAPER), (1.0,), 50
+        "Paper 2, figure 1: AR(2)",
+        "Su et al. 2019, Figure 1: AR(2)",
+        _DIFFERS,
+        Study(source="precision-ar2", options=_PRINT, **_PAPER),
+        (1.0,),
+        50,
+    ),
+    Preset(
+        "Paper 2, figure 1: random",
+        "Su et al. 2019, Figure 1: random",
+        _DIFFERS,
+        Study(source="precision-random", options=_PRINT, **_PAPER),
+        (1.0,),
+        50,
     ),
     Preset(
         "Paper 2, figure 3: Sachs",
+        "Su et al. 2019, Figure 3: Sachs",
         "Eleven proteins in 7,466 cells, compared with a published network; 50 noise draws on the same rows. The paper "
         "says neither which version of the network nor which scale of the data.",
         Study(source="sachs", options=_PRINT, **_PAPER),
@@ -137,6 +157,7 @@ PRESETS = (
         50,
     ),
     Preset(
+        "No answer at small lambda",
         "No answer at small lambda",
         "The noisy matrix is left as it is, and it is indefinite: below a certain lambda the problem has no solution. "
         "The tab Which lambdas have an answer shows why, with a proof, and what to do.",
@@ -151,32 +172,33 @@ PRESETS = (
 
 
 def presets() -> None:
-    """A row of buttons; each sets the whole page."""
+    """Show a row of buttons, each of which sets the whole page."""
     able = [p for p in PRESETS if p.study.source in {c.key for c in SOURCES.all()}]
     for place, preset in zip(st.columns(len(able)), able, strict=True):
         place.button(
             preset.label,
-            key=f"preset-{preset.label}",
-            on_click=_take,
+            key=f"preset-{preset.key}",
+            on_click=_apply,
             args=(preset,),
             width="stretch",
         )
 
 
-def _take(preset: Preset) -> None:
+def _apply(preset: Preset) -> None:
+    """Set the page to a preset; for its button."""
     state = st.session_state
     frame.change(lambda s: dataclasses.replace(preset.study, seed=s.seed))
     state[f"graph.levels.{preset.study.kind}"] = list(preset.levels)
     state[f"graph.methods.{preset.study.kind}"] = []
     state["graph.replicates"] = preset.replicates
     state["graph.start"] = True
-    state["graph.told"] = (preset.study, preset.told)
+    state["graph.told"] = (preset.study, preset.description)
     if dict(preset.study.options).get("repair") == "none":
         state["graph-tab"] = ANSWERS
 
 
 def ask_first(study: Study, data: Dataset) -> None:
-    """A large path is solved when somebody asked for it, knowing what it takes; until then the page ends here."""
+    """Stop the page before a large path is solved, until its button is pressed."""
     if data.d <= LARGE or st.session_state.get("graph.large") == study:
         return
     # 200 columns took 0.2 s and 784 took 25 s, on one thread.
@@ -196,7 +218,7 @@ CURVES, MATRICES, ANSWERS = "Found against false", "Matrices", "Which lambdas ha
 _HINT = "Each button sets the whole page; everything in the sidebar can be changed afterwards."
 
 
-def told(study: Study) -> str:
-    """What the preset that is on the screen is; otherwise what presets are."""
+def description(study: Study) -> str:
+    """Return the description of the preset on the screen, or otherwise what presets are."""
     preset, words = st.session_state.get("graph.told", (None, ""))
     return words if preset is not None and dataclasses.replace(preset, seed=study.seed) == study else _HINT

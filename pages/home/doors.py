@@ -1,4 +1,4 @@
-"""Below the demonstration on Home: three doors, each with its two-minute path, and the list of every page."""
+"""Below the demonstration on Home: three cards, each with its two-minute tour, and the list of every page."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from pages.shell.study import Study
 
 
 def doors() -> None:
-    """Teach, Explore, Release: each opens a page that is already set up, on the first step of its path."""
+    """Show the cards Teach, Explore and Release; each opens the first step of its tour, already set up."""
     st.header("Where do you want to go?")
-    for place, found in zip(st.columns(len(tour.PATHS), gap="medium"), tour.PATHS, strict=True):
-        with place, st.container(border=True, height="stretch", key=f"door-{found.key}"):
-            st.markdown(f"### {found.title}\n\n**{found.whom}.** {found.told}")
-            if shut := tour.elsewhere(found.steps[0]):
+    for place, one in zip(st.columns(len(tour.TOURS), gap="medium"), tour.TOURS, strict=True):
+        with place, st.container(border=True, height="stretch", key=f"door-{one.key}"):
+            st.markdown(f"### {one.title}\n\n**{one.whom}.** {one.summary}")
+            if shut := tour.elsewhere(one.steps[0]):
                 st.caption(shut)
-            frame.to_step(found.steps[0], f"Start: two minutes, {len(found.steps)} steps", tour.word(found, 0))
+            frame.to_step(one.steps[0], f"Start: two minutes, {len(one.steps)} steps", tour.word(one, 0))
     st.caption("A path only points the way: every page stays open meanwhile, and Leave ends it at any step.")
 
 
 def every_page(study: Study) -> None:
-    """One line per page, by the groups of the menu. study: what the links carry."""
+    """Show one line per page, by the groups of the menu.
+
+    ``study`` is the study that the links carry.
+    """
     st.header("Every page")
     groups = [(name, entries) for name, entries in frame.MENU if name]
     for place, (name, entries) in zip(st.columns(len(groups), gap="large"), groups, strict=True):

@@ -27,16 +27,16 @@ NUMBERS = list(LESSONS)
 
 
 def place(number: int) -> int:
-    """Where a lesson is on the screen, from 1."""
+    """Return the position of a lesson on the screen, from 1."""
     return NUMBERS.index(number) + 1
 
 
 def answers() -> dict[int, int]:
-    """What this visitor picked last and had checked: place of the choice, by number of the lesson."""
+    """Return the choice that this visitor had checked last, by number of the lesson."""
     return st.session_state.setdefault("lesson_answers", {})
 
 
 def answered(number: int) -> bool:
-    """Whether the question of a lesson was answered rightly."""
+    """Return whether the question of a lesson was answered rightly."""
     chosen = answers().get(number)
     return chosen is not None and LESSONS[number].choices[chosen].right

@@ -1,4 +1,4 @@
-"""Clipping: a small row bound means bias, a large one noise."""
+"""Lesson on clipping: a small row bound means bias, a large one noise."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ DATA: dict[str, Any] = {"n": N, "d": 10, "family": "t5"}
 
 @dataclass(frozen=True)
 class Clipped:
-    """At one row bound: relative Frobenius sizes of the bias, of the noise, and of the error of the release.
+    """Relative Frobenius sizes of the bias, of the noise, and of the error of the release, at one row bound.
 
-    bias: clipped against the sample. noise: what was added. total: the release against the sample. share: of rows that
-    are shortened (0..1).
+    ``bias`` is that of the clipped against the sample, ``noise`` that of what was added, and ``total`` that of the
+    release against the sample. ``share`` is the fraction of rows that are shortened (0 to 1).
     """
 
     multiple: float
@@ -40,12 +40,15 @@ class Clipped:
 
 @lru_cache(maxsize=1)
 def public_bound() -> float:
-    """Row bound that the source of these rows names from public facts, whatever n is."""
+    """Return the row bound that the source of these rows names from public facts, whatever n is."""
     return made("ar1-covariance", **{**DATA, "n": 1}).row_bound
 
 
 def clipped(multiples: tuple[float, ...], n: int = N) -> tuple[Clipped, ...]:
-    """The same heavy-tailed rows and the same unit noise under each bound, a multiple of the source's public one."""
+    """Release the same heavy-tailed rows with the same unit noise under each bound.
+
+    A bound is a multiple of the source's public one.
+    """
     base = made("ar1-covariance", **{**DATA, "n": n})
     sample = reference_matrix(base, "covariance", "sample")
     size = matrix_norm(sample, "frobenius")
@@ -70,12 +73,12 @@ def clipped(multiples: tuple[float, ...], n: int = N) -> tuple[Clipped, ...]:
 
 
 def best_bound(results: tuple[Clipped, ...]) -> Clipped:
-    """The one with the smallest error. It reads the rows: for simulated data only."""
+    """Return the result with the smallest error. It reads the rows: for simulated data only."""
     return min(results, key=lambda one: one.total)
 
 
 def draw(multiple: float, screen: Screen) -> str:
-    """Bias, noise and error against the row bound."""
+    """Show bias, noise and error against the row bound."""
     few, many = computed(clipped, MULTIPLES), computed(clipped, MULTIPLES, 10 * N)
     here = next(one for one in few if one.multiple == multiple)
     best, later = best_bound(few), best_bound(many)
@@ -87,7 +90,7 @@ def draw(multiple: float, screen: Screen) -> str:
         marked=here.row_bound,
     )  # fmt: skip
     screen.put(picture, "large-clipping")
-    # What ten times the rows do to it is the question: shown only to those who have answered.
+    # The effect of ten times the rows is the question: it is shown after the answer only.
     return (
         f"At R = {plain(here.row_bound)}, {here.share:.1%} of the rows are shortened: bias {show.percent(here.bias)}, "
         f"noise {show.percent(here.noise)}, **error {show.percent(here.total)}**"

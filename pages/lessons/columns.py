@@ -1,4 +1,4 @@
-"""Why columns hurt and sparsity helps: the same people and guarantee, more and more columns."""
+"""Lesson on columns and sparsity: the same people and guarantee, more and more columns."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ DENSE, SPARSE = "gaussian-cov", "dp-thresholding"
 
 @dataclass(frozen=True, eq=False)
 class Wide:
-    """d columns of a banded truth: truth, and the releases of DENSE and SPARSE (d x d).
+    """Truth, and the releases of DENSE and SPARSE, for d columns of a banded truth (d x d each).
 
-    errors: relative Frobenius errors against the truth of DENSE, of SPARSE and of the sample itself.
+    ``errors`` are the relative Frobenius errors against the truth of DENSE, of SPARSE and of the sample itself.
     """
 
     d: int
@@ -35,7 +35,7 @@ class Wide:
 
 
 def of_width(d: int) -> Wide:
-    """The same n and the same guarantee for every d; both methods start from the same noisy matrix."""
+    """Release d columns with the same n and guarantee for every d; both methods start from the same noisy matrix."""
     data = widened(made("banded-covariance", n=N, d=d))
     assert data.truth is not None  # simulated
     truth = data.truth.covariance
@@ -49,7 +49,7 @@ def of_width(d: int) -> Wide:
 
 
 def draw(d: int, screen: Screen) -> str:
-    """Truth and both releases, and the errors against d."""
+    """Show the truth and both releases, and the errors against d."""
     result, palette = computed(of_width, d), screen.palette
     show.tag("Simulated", f"{N:,} rows for every d, {guarantee(RHO)}")
     three = [("truth", result.truth), ("every entry kept", result.dense), ("small entries dropped", result.sparse)]

@@ -1,4 +1,4 @@
-"""Six demonstrations, one screen and one lever each: the attack succeeds on the left, the repair holds on the right."""
+"""Six demonstrations, one screen and one control each: the attack on the left, the repair on the right."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 from pages.lessons.lesson import sized
 from pages.shell import frame, show
 from pages.shell.fields import ends
+from pages.shell.papers import by_author
 from privcov.audit import demonstrations
 from privcov.audit.demonstrations import DEMONSTRATIONS, Curve, Demonstration, Found
 from privcov.audit.demonstrations_attack import CONFIDENCE, Side
@@ -19,7 +20,7 @@ _CHOICE = "demo-choice"
 
 
 def draw(*, full: bool) -> None:
-    """The chooser and the chosen demonstration; larger type with ``full``.
+    """Show the chooser and the chosen demonstration; larger type with ``full``.
 
     Settings of the page: ``demo`` (a key) and ``demo_lever`` (a value).
     """
@@ -28,19 +29,19 @@ def draw(*, full: bool) -> None:
     with left:
         st.markdown(
             f"**Why it feels harmless.** {show.as_text(shown.harmless)}  \n"
-            f"**Where it occurs.** {show.as_text(shown.occurs)}"
+            f"**Where it occurs.** {show.as_text(by_author(shown.occurs))}"
         )
-        value = _lever(shown)
+        value = _control(shown)
     with right:
         curve = pictures.over_lever(_curve(shown.key), shown, value, frame.palette())
         show.picture(sized(curve, full), "demo-curve")
-    found = _found(shown.key, value, st.session_state["study"].seed)
+    result = _result(shown.key, value, st.session_state["study"].seed)
     show.tag("Simulated", shown.tables)
     left, right = st.columns(2, gap="medium")
     with left.container(border=True, height="stretch"):
-        _side(found.done, shown, done=True, full=full)
+        _side(result.done, shown, done=True, full=full)
     with right.container(border=True, height="stretch"):
-        _side(found.repaired, shown, done=False, full=full)
+        _side(result.repaired, shown, done=False, full=full)
     with st.expander("The game, and the same in Python"):
         st.markdown(_GAME)
         st.code(script(shown, value, st.session_state["study"].seed), language="python")
@@ -58,6 +59,7 @@ _GAME = f"""
 
 
 def _choose() -> Demonstration:
+    """Show the chooser and return the chosen demonstration."""
     known = {d.key: d for d in DEMONSTRATIONS}
     chosen = known.get(frame.own("demo"), DEMONSTRATIONS[0])
     if st.session_state.get(_CHOICE) != chosen.key:
@@ -75,11 +77,12 @@ def _choose() -> Demonstration:
 
 
 def _text(value: float) -> str:
-    """A value of a lever in an address; never with a plus sign, which is a space there."""
+    """Return a value of a control as its text in an address; never with a plus sign, which is a space there."""
     return f"{value:.12g}"
 
 
-def _lever(shown: Demonstration) -> float:
+def _control(shown: Demonstration) -> float:
+    """Show the control of the demonstration and return its value."""
     control, key = shown.control, f"demo-lever-{shown.key}"
     by_text = {_text(value): value for value in control.options}
     value = by_text.get(frame.own("demo_lever"), control.default)
@@ -97,6 +100,7 @@ def _lever(shown: Demonstration) -> float:
 
 
 def _side(side: Side, shown: Demonstration, *, done: bool, full: bool) -> None:
+    """Show one side: what is done, how often the attacker is right, and what is permitted."""
     palette = frame.palette()
     title, sentence = ("As it is done", shown.habit) if done else ("As it should be", shown.repair)
     st.markdown(f"**{title}.** {show.as_text(sentence)}")
@@ -120,7 +124,7 @@ def _side(side: Side, shown: Demonstration, *, done: bool, full: bool) -> None:
 
 
 def verdict(side: Side, *, done: bool) -> str:
-    """The outcome in a few words."""
+    """Return the outcome in a few words."""
     if side.broken:
         return "The attack succeeds."
     if side.worthless:
@@ -129,17 +133,19 @@ def verdict(side: Side, *, done: bool) -> str:
 
 
 @st.cache_resource(max_entries=64, show_spinner="The attacker is at work ...")
-def _found(key: str, value: float, seed: int) -> Found:
+def _result(key: str, value: float, seed: int) -> Found:
+    """Run both attacks, once for all visitors."""
     return demonstrations.run(key, value, seed=seed)
 
 
 @st.cache_resource(max_entries=len(DEMONSTRATIONS), show_spinner=False)
 def _curve(key: str) -> Curve:
+    """Return the attacker's success over all values of the control, computed once for all visitors."""
     return demonstrations.curve(key)
 
 
 def script(shown: Demonstration, value: float, seed: int) -> str:
-    """Source text whose variable ``found`` holds both attacks on the page."""
+    """Return source text whose variable ``found`` holds both attacks on the page."""
     return "\n".join(
         [
             "from privcov.audit import demonstrations",

@@ -1,4 +1,4 @@
-"""Graphs from noise: the edges that a method draws between independent columns."""
+"""Lesson on graphs from noise: the edges that a method draws between independent columns."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ METHOD = "glasso-gaussian"
 
 @dataclass(frozen=True, eq=False)
 class FalseEdges:
-    """Graphs (d x d bool) of columns that are independent, so every edge is false, at one lambda.
+    """Graphs (d x d bool) of independent columns, so that every edge is false, at one lambda.
 
-    released: from the private release. exact: from the same rows without noise. share: lambda over the smallest lambda
-    that empties the released graph. pairs: how many edges there could be.
+    ``released`` comes from the private release, ``exact`` from the same rows without noise. ``share`` is lambda over
+    the smallest lambda that empties the released graph.
     """
 
     released: np.ndarray
@@ -37,18 +37,18 @@ class FalseEdges:
 
     @property
     def pairs(self) -> int:
-        """Pairs of columns."""
+        """Number of pairs of columns, which is the largest number of edges."""
         d = len(self.columns)
         return d * (d - 1) // 2
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Edges of (released, exact)."""
+        """Numbers of edges, (released, exact)."""
         return int(self.released.sum()) // 2, int(self.exact.sum()) // 2
 
 
 def false_edges(position: int) -> FalseEdges:
-    """position: along the lambda path of the release, 0 the sparsest."""
+    """Return the graphs at a position of the release's lambda path; position 0 is the sparsest."""
     data = made("ar1-covariance", **DATA)
     rel = release(METHOD, data, ZCDP(RHO), seed=SEED)
     assert rel.path is not None  # the method draws one
@@ -59,7 +59,7 @@ def false_edges(position: int) -> FalseEdges:
 
 
 def draw(position: int, screen: Screen) -> str:
-    """The graphs with and without privacy noise."""
+    """Show the graphs with and without privacy noise."""
     result = computed(false_edges, position)
     show.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} independent columns, {guarantee(RHO)}")
     place, truth = positions(None, DATA["d"]), np.zeros_like(result.exact)

@@ -1,15 +1,14 @@
-"""Guess the neighbour: a class guesses which of two tables that differ in one row a release was made from, next to the
-best guess there can be.
+"""Lesson on guessing: a class guesses which of two tables a release was made from, beside the best guess there can be.
 
-The attacker knows both tables and the method, and has to say which one a release was made from. The Gaussian mechanism
-adds independent N(0, sigma^2) to each entry on and above the diagonal, so the likelihood ratio of a release M is known
-exactly,
+The two tables differ in one row. The attacker knows both tables and the method, and has to say which one a release was
+made from. The Gaussian mechanism adds independent N(0, sigma^2) to each entry on and above the diagonal, so the
+likelihood ratio of a release M is known exactly,
 
     ln P(M | first) - ln P(M | second) = sum over i <= j of ((M - B)_ij^2 - (M - A)_ij^2) / (2 sigma^2),
 
-A and B the exact moments. Guessing by its sign is optimal (Neyman and Pearson), right with probability Phi(mu / 2), mu
-the distance of A and B over sigma. The two rows are two axes of full length, which attains the proved sensitivity, so
-this is the largest chance that the guarantee of the release permits: the attacker meter's value.
+with A and B the exact moments. Guessing by its sign is optimal (Neyman and Pearson) and right with probability
+Phi(mu / 2), with mu the distance of A and B over sigma. The two rows are two axes of full length, which attains the
+proved sensitivity, so this is the largest chance that the guarantee of the release permits: the attacker meter's value.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _KEPT = 20  # games of a session
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One release (d x d) and what is behind it: truth 0 or 1 (A or B), and the optimal attacker's guess."""
+    """One release (d x d), its truth 0 or 1 (A or B), and the optimal attacker's guess."""
 
     number: int
     release: np.ndarray
@@ -69,7 +68,7 @@ class Round:
 
 @lru_cache(maxsize=1)
 def tables() -> tuple[Dataset, Dataset]:
-    """n x d each: the same people but for the last row, which is one axis of full length or another."""
+    """Return two n x d tables: the same people but for the last row, which is one axis of full length or another."""
     rng = stream(0, "lesson", "guess", "rows")
     rows = rng.standard_normal((N, D))
     rows *= ROW_BOUND * rng.uniform(0.3, 1.0, (N, 1)) / np.linalg.norm(rows, axis=1)[:, None]
@@ -81,13 +80,16 @@ def tables() -> tuple[Dataset, Dataset]:
 
 
 def exact_moments() -> tuple[np.ndarray, np.ndarray]:
-    """The two second moments that everybody in the class may see, d x d, in units of the row bound squared."""
+    """Return the two second moments that the class may see, d x d, in units of the row bound squared."""
     first, second = (clipped_moment(table, n_anchors=0) for table in tables())
     return first, second
 
 
 def likelihood_ratio(measured: Measured, first: np.ndarray, second: np.ndarray) -> float:
-    """ln P(release | first) - ln P(release | second), nats, for upper-triangle Gaussian noise of the event's scale."""
+    """Return ln P(release | first) - ln P(release | second) in nats.
+
+    It holds for upper-triangle Gaussian noise of the event's scale.
+    """
     event = measured.event
     assert event is not None  # every round asks for a guarantee
     if event.law != "upper-triangle":
@@ -98,7 +100,10 @@ def likelihood_ratio(measured: Measured, first: np.ndarray, second: np.ndarray) 
 
 
 def play(rho: float, seed: int, number: int) -> Round:
-    """Round ``number`` (from 1) of the game ``seed`` at rho-zCDP: a fair coin picks the table, then one release."""
+    """Play round ``number`` (from 1) of the game ``seed`` at rho-zCDP.
+
+    A fair coin picks the table; then one release is drawn.
+    """
     coin = stream(seed, "lesson", "guess", "coin", number).integers(2)
     measured = measure_moment(
         tables()[coin],
@@ -111,7 +116,7 @@ def play(rho: float, seed: int, number: int) -> Round:
 
 
 def limit(rho: float) -> float:
-    """The attacker meter's value for these releases: exact, from the event of the measurement."""
+    """Return the attacker meter's value for these releases: exact, from the event of the measurement."""
     rng = stream(0, "lesson", "guess", "event")
     measured = measure_moment(tables()[0], ZCDP(rho), centre="zero", shape="upper-triangle", rng=rng)
     assert measured.event is not None  # a guarantee is asked for
@@ -119,7 +124,10 @@ def limit(rho: float) -> float:
 
 
 def score_interval(hits: int, rounds: int) -> tuple[float, float]:
-    """Exact 95 % interval of the chance of being right, by ``hits`` right of ``rounds``: Clopper and Pearson (1934)."""
+    """Return the exact 95 % interval of the chance of being right.
+
+    Clopper and Pearson (1934), for ``hits`` right guesses in ``rounds``.
+    """
     rounds = checks.whole("rounds", rounds, 1)
     hits = checks.whole("hits", hits, 0, rounds)
     low = float(betaincinv(hits, rounds - hits + 1, WRONG / 2)) if hits else 0.0
@@ -129,29 +137,35 @@ def score_interval(hits: int, rounds: int) -> tuple[float, float]:
 
 @dataclass
 class Game:
-    """One game: a rho and a seed. votes: right or wrong, of the class, by number of the round. optimal: (number, right)
-    of all."""
+    """One game: a rho and a seed.
+
+    ``votes`` holds right or wrong, of the class, by number of the round; ``optimal`` holds (number, right) of all
+    rounds.
+    """
 
     rho: float
     seed: int
     votes: dict[int, bool] = field(default_factory=dict)
     optimal: list[tuple[int, bool]] = field(default_factory=list)
     shown: Round | None = None  # the round whose truth is on the screen
-    said: int | None = None
+    guess: int | None = None
 
     def next(self) -> Round:
+        """Return the next round."""
         return play(self.rho, self.seed, len(self.optimal) + 1)
 
-    def vote(self, said: int) -> None:
-        self.shown, self.said = self.next(), said
-        self.votes[self.shown.number] = said == self.shown.truth
+    def vote(self, table: int) -> None:
+        """Record the vote of the class for table 0 or 1, and show the truth of the round."""
+        self.shown, self.guess = self.next(), table
+        self.votes[self.shown.number] = table == self.shown.truth
         self.optimal.append((self.shown.number, self.shown.optimal_is_right))
 
     def go_on(self) -> None:
-        self.shown = self.said = None
+        """Go on to the next round, before its vote."""
+        self.shown = self.guess = None
 
     def hundred(self) -> None:
-        """A hundred rounds of the optimal attacker; the class looks on."""
+        """Play a hundred rounds of the optimal attacker, without votes of the class."""
         self.go_on()
         for _ in range(HUNDRED):
             played = self.next()
@@ -159,6 +173,7 @@ class Game:
 
 
 def _game(rho: float, seed: int) -> Game:
+    """Return the session's game at this rho and seed."""
     games = st.session_state.setdefault("lesson_games", {})
     if (rho, seed) not in games:
         if len(games) >= _KEPT:
@@ -169,6 +184,7 @@ def _game(rho: float, seed: int) -> Game:
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _limit(rho: float) -> float:
+    """Return `limit`, computed once for all visitors."""
     return limit(rho)
 
 
@@ -178,10 +194,10 @@ def running_scores(
     interval: tuple[float, float] | None,
     palette: Palette,
 ) -> Picture:
-    """Share of right guesses so far, one line per guesser, and the limit.
+    """Return the picture of the share of right guesses so far, one line per guesser, and the limit.
 
-    series: (name, [(round, right)]) in the order of the rounds. interval: of the first guesser's score, drawn at its
-    end, or None.
+    ``series`` is (name, [(round, right)]) in the order of the rounds. ``interval`` is that of the first guesser's
+    score, drawn at its end, or None.
     """
     traces, words = [], []
     last = max([number for _, guesses in series for number, _ in guesses], default=10)
@@ -226,7 +242,7 @@ def running_scores(
 
 
 def draw(rho: float, screen: Screen) -> str:
-    """The two tables' matrices, the release, the votes and the scores; the truth after the vote."""
+    """Show the two tables' matrices, the release, the votes and the scores; the truth after the vote."""
     game, palette = _game(rho, screen.seed), screen.palette
     now = game.shown or game.next()
     first, second = exact_moments()
@@ -246,7 +262,7 @@ def draw(rho: float, screen: Screen) -> str:
 
 
 def scores(rho: float, screen: Screen) -> None:
-    """The scores in words, and the limit."""
+    """Show the scores in words, and the limit."""
     game, most = _game(rho, screen.seed), _limit(rho)
     rounds, hits = len(game.votes), sum(game.votes.values())
     lines = []
@@ -264,6 +280,7 @@ def scores(rho: float, screen: Screen) -> None:
 
 
 def _buttons(game: Game) -> None:
+    """Show the buttons of the game."""
     voted, full_up = game.shown is not None, len(game.optimal) + HUNDRED > MOST
     with st.container(horizontal=True, key="lesson-votes"):
         for i, name in enumerate(NAMES):
@@ -301,23 +318,26 @@ def _buttons(game: Game) -> None:
 
 
 def _new_game() -> None:
+    """Start a new game, with other coins and other noise."""
     frame.change(lambda s: dataclasses.replace(s, seed=s.seed + 1))
 
 
 def _outcome(game: Game, now: Round) -> str:
+    """Return the question before the vote, or the outcome of the round after it."""
     if game.shown is None:
         return "Which table is the release closer to? Vote, then the truth is told."
-    assert game.said is not None  # set with ``shown``
+    assert game.guess is not None  # set with ``shown``
     favoured = NAMES[now.optimal]
     return (
-        f"It was **{NAMES[now.truth]}**. You said {NAMES[game.said]}, "
-        + ("right." if game.said == now.truth else "wrong.")
+        f"It was **{NAMES[now.truth]}**. You said {NAMES[game.guess]}, "
+        + ("right." if game.guess == now.truth else "wrong.")
         + f" The optimal attacker said {favoured}: this release is {_odds(abs(now.nats))} times as likely from "
         f"{favoured}."
     )
 
 
 def _odds(nats: float) -> str:
+    """Return exp(nats) in words."""
     return f"{math.exp(nats):.2f}" if nats < 2 else f"{math.exp(nats):,.0f}" if nats < 20 else "over 100 million"
 
 

@@ -30,7 +30,10 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Control:
-    """The one thing to move. options: ascending or in teaching order; left, right: words at the two ends."""
+    """The control of a lesson.
+
+    ``options`` are ascending or in teaching order; ``left`` and ``right`` are the words at the two ends.
+    """
 
     label: str
     options: tuple
@@ -41,7 +44,7 @@ class Control:
     help: str = ""
 
     def read(self, text: str) -> Any | None:
-        """The option that an address names, or None."""
+        """Return the option that an address names, or None."""
         return next((option for option in self.options if str(option) == text), None)
 
 
@@ -56,9 +59,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Screen:
-    """What a lesson is drawn on.
+    """The screen on which a lesson is drawn.
 
-    full: in the lecture hall. seed: of the current study. answered: whether this visitor's answer was right.
+    ``full`` is set in the lecture hall; ``seed`` is that of the current study; ``answered`` says whether this visitor's
+    answer was right.
     """
 
     full: bool
@@ -71,10 +75,10 @@ class Screen:
         return frame.palette()
 
     def put(self, picture: Picture, key: str) -> None:
-        """A picture, larger in the lecture hall.
+        """Show a picture, larger in the lecture hall.
 
-        key: begins with the space it takes: ``two-`` or ``three-`` for matrices in a row, ``tables-``, ``curve-`` below
-        matrices, ``graph-``, or ``large-`` for a picture alone (the style in `pages/lessons/view.py`).
+        ``key`` begins with the space that the picture takes: ``two-`` or ``three-`` for matrices in a row, ``tables-``,
+        ``curve-`` below matrices, ``graph-``, or ``large-`` for a picture alone (the style in `pages/lessons/view.py`).
         """
         show.picture(sized(picture, self.full), f"lesson-{key}")
 
@@ -83,8 +87,9 @@ class Screen:
 class Lesson:
     """A lesson.
 
-    draw: the pictures at a value of the control; returns one sentence that says what is to be seen. beside: what is
-    drawn beside the pictures instead of that sentence. onward: (page file, what is there, the study at a value).
+    ``draw`` shows the pictures at a value of the control and returns one sentence on what they show. ``beside`` is
+    drawn beside the pictures instead of that sentence. ``onward`` is (page file, label of the link, the study at a
+    value).
     """
 
     title: str
@@ -99,27 +104,28 @@ class Lesson:
 
 
 def computed(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """``function(*args)``, computed once for all visitors; the function itself knows nothing of the page."""
+    """Return ``function(*args)``, computed once for all visitors; the function may not depend on the page."""
     return _computed(f"{function.__module__}.{function.__qualname__}", args, kwargs, function)
 
 
 @st.cache_resource(max_entries=144, show_spinner="Computing ...")
 def _computed(name: str, args: tuple, kwargs: dict, _function: Callable) -> Any:
+    """Call the function, cached by its name and arguments."""
     return _function(*args, **kwargs)
 
 
 def sized(picture: Picture, full: bool) -> Picture:
-    """With larger type in the lecture hall."""
+    """Return the picture, with larger type in the lecture hall."""
     return enlarged(picture, LARGER) if full else picture
 
 
 def study(source: str, data: dict, rho: float, method: str, **more) -> Study:
-    """A study of a source, with what differs from the source's own settings, under rho-zCDP."""
+    """Return a study of a source, with the data settings that differ from the source's own, under rho-zCDP."""
     usual = {spec.name: spec.default for spec in SOURCES.get(source).parameters}
     differ = tuple(sorted((name, value) for name, value in data.items() if value != usual[name]))
     return Study(source=source, data=differ, method=method, rho=rho, **more)
 
 
 def count(value: Any) -> str:
-    """A whole number with commas."""
+    """Return a whole number with commas."""
     return f"{value:,}"

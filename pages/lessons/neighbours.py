@@ -1,4 +1,4 @@
-"""What a neighbour is: two tables that differ in one row, and what that does to their second moments."""
+"""Lesson on neighbours: two tables that differ in one row, and what that does to their second moments."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ PERSON = 2  # the row that is replaced
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Two tables (n x d) that differ in row PERSON, their second moments (d x d), and what bounds the difference.
+    """Two tables (n x d) that differ in row PERSON, and their second moments (d x d).
 
-    size, bound: Frobenius norm of the difference, and the largest it can be for any two neighbours.
+    ``size`` is the Frobenius norm of the difference of the moments, and ``bound`` the largest it can be for any two
+    neighbours.
     """
 
     tables: tuple[np.ndarray, np.ndarray]
@@ -37,7 +38,10 @@ class Neighbours:
 
 
 def neighbours(way: float) -> Neighbours:
-    """way: share of the way (0..1) from the person's row to one of full length at right angles to it."""
+    """Return two tables that differ in the person's row.
+
+    ``way`` is the share of the way (0 to 1) from the person's row to one of full length at right angles to it.
+    """
     way = checks.in_range("way", way, 0.0, 1.0)
     first = made("ar1-covariance", **TABLE)
     own = first.rows[PERSON]
@@ -58,7 +62,7 @@ def neighbours(way: float) -> Neighbours:
 
 
 def draw(way: float, screen: Screen) -> str:
-    """The two tables and their matrices."""
+    """Show the two tables and their matrices."""
     pair, palette = computed(neighbours, way), screen.palette
     one, other = pair.moments
     show.tag("Simulated", f"row {PERSON + 1} is the one person's; the matrices are exact, nobody would see them")

@@ -1,4 +1,4 @@
-"""What a re-run costs: the same release again and again, averaged."""
+"""Lesson on re-runs: the same release again and again, averaged, and what it costs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ DATA = {"n": 1_000, "d": 10}
 
 @dataclass(frozen=True, eq=False)
 class Rerun:
-    """k releases of the same rows, averaged.
+    """The average of k releases of the same rows.
 
-    exact: the clipped covariance that nobody may see. one, average: the first release, and the mean of all k (d x d).
-    error: of the average against ``exact``, relative Frobenius; expected: its root mean square over noise draws.
-    rho, epsilon: zCDP of all k together, and its exact (epsilon, DELTA); attacker: best chance of a right guess.
+    ``exact`` is the clipped covariance, which is not released. ``one`` and ``average`` are the first release and the
+    mean of all k (d x d). ``error`` is that of the average against ``exact``, relative Frobenius; ``expected`` is its
+    root mean square over noise draws. ``rho`` and ``epsilon`` are the zCDP of all k together and its exact epsilon at
+    DELTA; ``attacker`` is the best chance of a right guess.
     """
 
     k: int
@@ -46,7 +47,10 @@ class Rerun:
 
 
 def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
-    """The unrepaired Gaussian mechanism run with seeds 1, 2, ..., read after each of ``ks`` runs (ascending)."""
+    """Average the unrepaired Gaussian mechanism over runs with seeds 1, 2, ...
+
+    One result after each of ``ks`` runs (ascending).
+    """
     data = made("ar1-covariance", **DATA)
     exact = data.row_bound**2 * clipped_moment(data, n_anchors=0)
     size = matrix_norm(exact, "frobenius")
@@ -61,7 +65,7 @@ def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
         assert rel.raw is not None  # one matrix is measured,
         assert rel.raw.event is not None  # with a guarantee
         event, distribution, d = rel.raw.event, rel.raw.distribution, data.d
-        deviation = data.row_bound**2 * math.hypot(
+        noise_norm = data.row_bound**2 * math.hypot(
             math.sqrt(d) * distribution.diagonal_std, math.sqrt(d * (d - 1)) * distribution.off_diagonal_std
         )
         mu = math.sqrt(run) * event.sensitivity / event.scale
@@ -72,7 +76,7 @@ def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
                 noisy_matrix(first),
                 average,
                 matrix_norm(average - exact, "frobenius") / size,
-                deviation / math.sqrt(run) / size,
+                noise_norm / math.sqrt(run) / size,
                 accounting.self_compose(ZCDP(RHO), run).rho,
                 accounting.epsilon_of_gaussian(DELTA, mu),
                 accounting.attacker_on_events((event,) * run, ZCDP(run * RHO)),
@@ -82,7 +86,7 @@ def reruns(ks: tuple[int, ...]) -> tuple[Rerun, ...]:
 
 
 def draw(k: int, screen: Screen) -> str:
-    """The exact matrix, one run and the average; the error against k."""
+    """Show the exact matrix, one run and the average; the error against k."""
     every, palette = computed(reruns, RUNS), screen.palette
     result = next(one for one in every if one.k == k)
     show.tag("Simulated", f"each run {RHO:g}-zCDP, the same {DATA['n']:,} rows")

@@ -1,4 +1,4 @@
-"""Noise against n: the same guarantee for more and more people."""
+"""Lesson on noise against n: the same guarantee for more and more people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ DATA = {"d": D}
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """Sample covariance and what was released (d x d); error: relative Frobenius, of the one against the other."""
+    """Sample covariance and its release (d x d).
+
+    ``error`` is the relative Frobenius error of the release against the sample.
+    """
 
     sample: np.ndarray
     released: np.ndarray
@@ -35,15 +38,18 @@ class Released:
 
 
 def of_many(n: int) -> Released:
-    """The Gaussian mechanism on n simulated rows."""
+    """Run the Gaussian mechanism on n simulated rows."""
     data = widened(made("ar1-covariance", n=n, **DATA))
     rel = release("gaussian-cov", data, ZCDP(RHO), seed=SEED)
     assert rel.covariance is not None  # the method's target
     return Released(reference_matrix(data, "covariance", "sample"), rel.covariance, error(rel, data, relative=True))
 
 
-def deviations(ns: tuple[int, ...]) -> tuple[tuple[float, float], ...]:
-    """At each n: standard deviation of the privacy noise on a covariance, and of the sample's when the truth is 0."""
+def standard_deviations(ns: tuple[int, ...]) -> tuple[tuple[float, float], ...]:
+    """Return two standard deviations at each n: of the privacy noise, and of the sampling error.
+
+    Both are those of one covariance; that of the sample holds when the truth is 0.
+    """
     r2 = widened(made("ar1-covariance", n=1, **DATA)).row_bound ** 2
     pairs = []
     for n in ns:
@@ -53,14 +59,14 @@ def deviations(ns: tuple[int, ...]) -> tuple[tuple[float, float], ...]:
 
 
 def draw(n: int, screen: Screen) -> str:
-    """One release, and both deviations against n."""
+    """Show one release, and both standard deviations against n."""
     result, palette = computed(of_many, n), screen.palette
-    points = list(zip(NS, computed(deviations, NS), strict=True))
+    points = list(zip(NS, computed(standard_deviations, NS), strict=True))
     noise, sampling = dict(points)[n]
     show.tag("Simulated", f"Gaussian mechanism, {guarantee(RHO)}, {D} columns")
     pair = [("without privacy", result.sample), ("released", result.released)]
     screen.put(panels(pair, colour_limit(result.sample), palette), "two-many")
-    # The key "sample" gives the colour that the sample has in the lesson on columns.
+    # The key "sample" gives the colour of the sample in the lesson on columns.
     names = {"privacy noise": "privacy noise", "sample": "sampling error"}
     picture = over_control(
         points, names, palette, x="n", x_label="Rows n", y_label="Deviation of an entry", marked=float(n)

@@ -1,4 +1,4 @@
-"""Sensitivity of a covariance: the largest change one row can make, proved and searched for."""
+"""Lesson on the sensitivity of a covariance: the largest change one row can make, proved and searched for."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ ROWS, COLUMNS, PAIRS, STEPS = 10, 3, 60, 400
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """At each row bound: the change that each random pair makes, that of the worst pair a search reaches, and the
-    proved bound.
+    """The change that each random pair makes, that of the worst pair a search reaches, and the proved bound.
 
-    bounds: k row bounds. random: k x PAIRS. worst, proved: length k. All are Frobenius norms of a difference of two
-    second moments.
+    ``bounds`` are k row bounds, ``random`` is k x PAIRS, ``worst`` and ``proved`` have length k. All changes are
+    Frobenius norms of a difference of two second moments.
     """
 
     bounds: np.ndarray
@@ -39,7 +38,7 @@ class Changes:
 
 
 def changes(bounds: tuple[float, ...]) -> Changes:
-    """A search over pairs of rows that knows nothing of the proof: random pairs, then small steps from the best."""
+    """Search over pairs of rows without using the proof: random pairs, then small steps from the best."""
     rng = stream(SEED, "lesson", "search")
     pairs = rng.uniform(-1.0, 1.0, (PAIRS, 2, COLUMNS))
     worst = max(pairs, key=lambda pair: _change(pair, 1.0))
@@ -57,7 +56,7 @@ def changes(bounds: tuple[float, ...]) -> Changes:
 
 
 def _change(pair: np.ndarray, row_bound: float) -> float:
-    """How far replacing one row by the other moves the second moment of clipped rows; the other rows are zero."""
+    """Return how far replacing one row by the other moves the second moment; the other rows are zero."""
     moments = []
     for row in pair:
         rows = np.zeros((ROWS, COLUMNS))
@@ -67,7 +66,10 @@ def _change(pair: np.ndarray, row_bound: float) -> float:
 
 
 def picture(result: Changes, palette: Palette, *, marked: float) -> Picture:
-    """How far one row moves the second moment, against the row bound. marked: the row bound of the control."""
+    """Return the picture of how far one row moves the second moment, against the row bound.
+
+    ``marked`` is the row bound of the control.
+    """
     bounds, pairs = result.bounds, result.random.shape[1]
     proved, worst = pen(0, palette), pen(1, palette)
     traces = [
@@ -112,7 +114,7 @@ def picture(result: Changes, palette: Palette, *, marked: float) -> Picture:
 
 
 def draw(bound: float, screen: Screen) -> str:
-    """Every pair, the worst one and the proof's bound."""
+    """Show every pair, the worst one and the proved bound."""
     result = computed(changes, BOUNDS)
     show.tag("Simulated", f"tables of {ROWS} rows and {COLUMNS} columns; {PAIRS} random pairs")
     screen.put(picture(result, screen.palette, marked=bound), "large-changes")

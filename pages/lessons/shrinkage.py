@@ -1,4 +1,4 @@
-"""Shrinkage of the spectrum: noise pushes eigenvalues apart, and the known noise says how far to pull them back."""
+"""Lesson on shrinkage: noise pushes eigenvalues apart, and the noise distribution says how far to pull them back."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ DATA = {"n": 5_000, "d": 40}
 
 @dataclass(frozen=True, eq=False)
 class Shrunk:
-    """Eigenvalues (ascending, length d) of the truth, the noisy and the shrunken matrix; edge: of the noise alone.
+    """Eigenvalues (ascending, length d) of the truth, of the noisy and of the shrunken matrix.
 
-    errors: relative Frobenius error against the truth before and after the shrinkage.
+    ``edge`` is that of the noise alone. ``errors`` are the relative Frobenius errors against the truth before and after
+    the shrinkage.
     """
 
     truth: np.ndarray
@@ -34,7 +35,7 @@ class Shrunk:
 
 
 def shrunk(rho: float) -> Shrunk:
-    """The Gaussian mechanism at rho-zCDP, before and after its spectrum is pulled in by the known noise."""
+    """Run the Gaussian mechanism at rho-zCDP, and shrink its spectrum by the known noise."""
     data = made("ar1-covariance", **DATA)
     rel = release("gaussian-cov", data, ZCDP(rho), seed=SEED, repair="shrink")
     assert data.truth is not None  # simulated
@@ -53,7 +54,7 @@ def shrunk(rho: float) -> Shrunk:
 
 
 def draw(rho: float, screen: Screen) -> str:
-    """The three spectra."""
+    """Show the three spectra."""
     result = computed(shrunk, rho)
     show.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} columns, {guarantee(rho)}")
     series = [("Truth", result.truth), ("Noisy", result.noisy), ("Shrunk", result.shrunk)]

@@ -1,4 +1,4 @@
-"""What several lessons compute with: simulated rows at a fixed seed, and the epsilon that belongs to a rho.
+"""Simulated rows at a fixed seed for several lessons, and the epsilon that belongs to a rho.
 
 All data are simulated, so exact matrices may be shown next to released ones.
 """
@@ -14,25 +14,25 @@ from privcov.parameters import build
 
 SEED = 1  # of the noise; the rows have seed 0, as they have on every page
 DELTA = 1e-6  # at which epsilon is shown next to rho
-WIDE = 1.681793  # of the public row bound: hardly a row is shortened, so that noise is all there is to see
+WIDE = 1.681793  # times the public row bound: hardly a row is shortened, so that the pictures show noise alone
 
 
 def made(source: str, **parameters) -> Dataset:
-    """The rows that any page draws for this source and these parameters."""
+    """Return the rows that any page draws for this source and these parameters."""
     card = SOURCES.get(source)
     return make_dataset(build(card.cls, f"Source {source!r}", parameters), seed=0)
 
 
 def widened(data: Dataset) -> Dataset:
-    """The same rows under a wide row bound."""
+    """Return the same rows under a wide row bound."""
     return data.with_row_bound(data.row_bound * WIDE)
 
 
 def epsilon(rho: float) -> float:
-    """Exact epsilon at DELTA of Gaussian noise that is just rho-zCDP, which has mu = sqrt(2 rho)."""
+    """Return the exact epsilon at DELTA of Gaussian noise that is just rho-zCDP, which has mu = sqrt(2 rho)."""
     return accounting.epsilon_of_gaussian(DELTA, math.sqrt(2 * checks.positive("rho", rho)))
 
 
 def guarantee(rho: float) -> str:
-    """rho, and the epsilon that a class is more likely to know."""
+    """Return rho in words, with the epsilon that a class is more likely to know."""
     return f"{rho:g}-zCDP (epsilon = {epsilon(rho):.2g} at delta = {DELTA:g})"

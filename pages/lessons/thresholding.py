@@ -1,4 +1,4 @@
-"""Thresholding: entries that may be noise alone are set to zero, which costs no privacy."""
+"""Lesson on thresholding: entries that may be noise alone are set to zero, which costs no privacy."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ DATA = {"n": 5_000, "d": 20}
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """truth, noisy, kept: d x d. pairs: (pairs that are not zero, pairs that are); true, false: how many were kept.
+    """Truth, noisy matrix and kept entries (d x d each).
 
-    error: relative Frobenius error of ``kept`` against the truth. noise_std: of an entry.
+    ``pairs`` counts (pairs that are not zero, pairs that are); ``true`` and ``false`` count how many of these were
+    kept. ``error`` is the relative Frobenius error of ``kept`` against the truth; ``noise_std`` is the standard
+    deviation of the noise on an entry.
     """
 
     truth: np.ndarray
@@ -41,7 +43,7 @@ class Cut:
 
 
 def cut(level: float) -> Cut:
-    """Off-diagonal entries smaller than ``level`` standard deviations of the known noise are set to zero."""
+    """Set off-diagonal entries below ``level`` standard deviations of the known noise to zero."""
     data = made("banded-covariance", **DATA)
     rel = release("gaussian-cov", data, ZCDP(RHO), seed=SEED, repair="none")
     assert data.truth is not None  # simulated
@@ -64,7 +66,7 @@ def cut(level: float) -> Cut:
 
 
 def draw(level: float, screen: Screen) -> str:
-    """Truth, release and what is kept; how many pairs that are."""
+    """Show the truth, the release and the kept entries; how many pairs those are."""
     result = computed(cut, level)
     show.tag("Simulated", f"{DATA['n']:,} rows, {guarantee(RHO)}, one noisy matrix")
     three = [("truth", result.truth), ("released", result.noisy), (f"cut at {level:g}", result.kept)]

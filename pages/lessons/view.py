@@ -1,4 +1,4 @@
-"""One lesson on one screen: choose it, move its control, answer its question; also larger, for a lecture hall."""
+"""One lesson on one screen: choose it, move its control, answer its question; larger for a lecture hall."""
 
 from __future__ import annotations
 
@@ -69,21 +69,21 @@ _GROWS = "<style>html {font-size: clamp(18.5px, min(1.3vw, 2.05vh), 40px) !impor
 
 
 def look(*, full: bool) -> None:
-    """Style of this page; in the lecture hall without menu."""
+    """Set the style of this page; without the menu in the lecture hall."""
     st.html(_STYLE + (_FULL if full else "") + (_GROWS if full and part() == "lessons" else ""))
 
 
 def part() -> str:
-    """The part of the page that the address names."""
-    found = frame.own("part", "lessons")
-    if found not in PARTS:
+    """Return the part of the page that the address names."""
+    part_name = frame.own("part", "lessons")
+    if part_name not in PARTS:
         frame.leave_out("part", f"The parts are {' and '.join(PARTS)}.")
         return "lessons"
-    return found
+    return part_name
 
 
 def heading(title: str) -> None:
-    """The title and the parts of the page."""
+    """Show the title and the parts of the page."""
     chosen = part()
     if st.session_state["fresh_page"] or st.session_state.get("lesson-part") != chosen:
         st.session_state["lesson-part"] = chosen
@@ -96,13 +96,13 @@ def heading(title: str) -> None:
             format_func=PARTS.__getitem__,
             required=True,
             label_visibility="collapsed",
-            on_change=_take_part,
+            on_change=_part_changed,
             width="content",
         )
 
 
 def size_and_link(*, full: bool) -> None:
-    """Into and out of the full screen; the link to share."""
+    """Show the buttons into and out of the full screen, and the link to share."""
     if full:
         st.button("Leave full screen", on_click=_resize, args=("",), shortcut="Esc", key="lesson-small")
         return
@@ -113,21 +113,23 @@ def size_and_link(*, full: bool) -> None:
 
 
 def address() -> str:
-    """The screen as a relative address; the two-minute path is its walker's own."""
-    told = {name: value for name, value in st.query_params.items() if isinstance(value, str) and name != tour.KEY}
-    return "/Lessons" + (f"?{urlencode(told)}" if told else "")
+    """Return the screen as a relative address; the step of a two-minute tour is left out."""
+    settings = {name: value for name, value in st.query_params.items() if isinstance(value, str) and name != tour.KEY}
+    return "/Lessons" + (f"?{urlencode(settings)}" if settings else "")
 
 
-def _take_part() -> None:
+def _part_changed() -> None:
+    """Write the chosen part into the address."""
     frame.put(part="" if st.session_state["lesson-part"] == "lessons" else "demos")
 
 
 def _resize(full: str) -> None:
+    """Enter or leave the full screen."""
     frame.put(full=full)
 
 
 def draw(study: Study, *, full: bool) -> None:
-    """The lesson that the address names."""
+    """Show the lesson that the address names."""
     number = _number()
     lesson = LESSONS[number]
     value = _value(number, lesson.control)
@@ -152,6 +154,7 @@ def draw(study: Study, *, full: bool) -> None:
 
 
 def _number() -> int:
+    """Return the number of the lesson that the address names."""
     text = frame.own("lesson", "1")
     if text in map(str, NUMBERS):
         return int(text)
@@ -160,6 +163,7 @@ def _number() -> int:
 
 
 def _value(number: int, control: Control) -> Any:
+    """Return the value of the control that the address names."""
     text = frame.own("lever")
     value = control.read(text) if text else control.start
     if value is None:
@@ -169,10 +173,12 @@ def _value(number: int, control: Control) -> Any:
 
 
 def _go(number: int) -> None:
+    """Go to another lesson."""
     frame.put(lesson="" if number == 1 else str(number), lever="")
 
 
 def _chooser(number: int, *, full: bool) -> None:
+    """Show the row of buttons that chooses a lesson."""
     if st.session_state["fresh_page"] or st.session_state.get("lesson-number") != number:
         st.session_state["lesson-number"] = number
     at = NUMBERS.index(number)
@@ -196,25 +202,26 @@ def _chooser(number: int, *, full: bool) -> None:
 
 
 def _control(number: int, control: Control, value: Any) -> None:
+    """Show the control of the lesson, with a button for one step at either end."""
     key = f"lesson-lever-{number}"
     if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
 
-    def take(chosen: Any) -> None:
+    def set_value(chosen: Any) -> None:
         frame.put(lever="" if chosen == control.start else str(chosen))
 
     st.select_slider(
         control.label,
         control.options,
         key=key,
-        on_change=lambda: take(st.session_state[key]),
+        on_change=lambda: set_value(st.session_state[key]),
         format_func=control.shown,
         help=control.help or None,
     )
     at = control.options.index(value)
 
     def step(by: int) -> None:
-        take(control.options[at + by])
+        set_value(control.options[at + by])
 
     with st.container(horizontal=True, key="lesson-ends"):
         st.button(
@@ -228,6 +235,7 @@ def _control(number: int, control: Control, value: Any) -> None:
 
 
 def _question(number: int, lesson: Lesson) -> None:
+    """Show the question, its answers and the reason for the checked one."""
     key, indices = f"lesson-choice-{number}", list(range(len(lesson.choices)))
     st.markdown(f"**{lesson.question}**")
     checked = answers().get(number)

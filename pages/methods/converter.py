@@ -1,4 +1,4 @@
-"""One guarantee, several releases, several rows per person: what it amounts to, and which theorem says so."""
+"""Convert and compose: what one guarantee amounts to over several releases and rows, and by which theorem."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMES = {
     "zcdp": "zCDP rho",
     "gdp": "Gaussian noise mu",
 }
-LEVERS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
+LEVEL_NAMES = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
 GROUPS = {
     "pure": "A person's {g} rows are {g} replacements, and epsilon adds: group privacy (Dwork and Roth 2014, "
     "Theorem 2.2).",
@@ -69,12 +69,15 @@ class Route:
 
 
 def whole(start: Given, k: int, g: int) -> Given:
-    """k releases, g rows per person. Rows first: for an (epsilon, delta) pair that is the smaller delta."""
+    """Return the guarantee of k releases with g rows per person.
+
+    The rows are counted first: for an (epsilon, delta) pair that is the smaller delta.
+    """
     return accounting.self_compose(accounting.group(start, g), k)
 
 
 def as_zcdp(given: Claim) -> tuple[ZCDP, str]:
-    """(zCDP, theorem). Raises ValueError where none follows."""
+    """Return (zCDP, theorem). Raises ValueError where none follows."""
     if isinstance(given, ZCDP):
         return given, "It is zCDP from the start."
     if isinstance(given, PureDP):
@@ -94,7 +97,7 @@ def as_zcdp(given: Claim) -> tuple[ZCDP, str]:
 
 
 def as_approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> list[Route]:
-    """Ways to read ``given`` at delta, the smallest epsilon first. Raises TypeError where none exists."""
+    """Return ways to read ``given`` at delta, the smallest epsilon first. Raises TypeError where none exists."""
     if isinstance(given, ApproxDP):
         why = "A larger delta only weakens a guarantee." if given.delta < delta else "The pair itself."
         return [Route("Basic", accounting.to_approx(given, delta).epsilon, why)]
@@ -119,18 +122,18 @@ def as_approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> list[
 
 
 def chance(start: Claim, given: Claim, k: int, g: int) -> Route:
-    """The attacker's best chance; for repeated pure releases the smaller of two bounds."""
-    found = Route("", accounting.attacker_success(given), CHANCES[given.kind])
+    """Return the attacker's best chance; for repeated pure releases the smaller of two bounds."""
+    route = Route("", accounting.attacker_success(given), CHANCES[given.kind])
     if isinstance(given, PureDP) and k > 1:
         through = accounting.attacker_success(whole(as_zcdp(start)[0], k, g))
-        if through < found.value:
+        if through < route.value:
             return Route("", through, "At most this, through zCDP, which adds up more slowly than epsilon.")
-        return Route("", found.value, "At most this: the chance that the summed epsilon allows.")
-    return found
+        return Route("", route.value, "At most this: the chance that the summed epsilon allows.")
+    return route
 
 
 def shown(value: float) -> str:
-    """Four digits, never less than the value."""
+    """Return the value with four digits, never less than the value."""
     if value < 1e-20:
         return "< 1e-20"
     # Twelve digits first: a float that stands for 0.1 must not be shown as 0.1001.
@@ -138,12 +141,12 @@ def shown(value: float) -> str:
 
 
 def guesses(value: float) -> str:
-    """Four decimals, but never "1.0000" for a chance below 1."""
+    """Return the chance with four decimals, but never "1.0000" for a chance below 1."""
     return "> 0.9999" if 0.99995 <= value < 1 else f"{value:.4f}"
 
 
 def words(given: Claim) -> str:
-    """The guarantee as a short statement."""
+    """Return the guarantee as a short statement."""
     if isinstance(given, ApproxDP):
         return f"({shown(given.epsilon)}, {shown(given.delta)})-DP"
     value, name = {"pure": ("epsilon", "DP"), "zcdp": ("rho", "zCDP"), "gdp": ("mu", "GDP")}[given.kind]
@@ -152,7 +155,7 @@ def words(given: Claim) -> str:
 
 @st.fragment
 def section(study: Study, palette: Palette) -> None:
-    """The converter. A fragment: the cards of the other tab need not be drawn again for each keystroke."""
+    """Show the converter. It is a fragment: the cards of the other tab need not be drawn again at each keystroke."""
     st.markdown("What does a guarantee amount to after several releases, or when a person has several rows?")
     start, k, g, delta = _controls(study)
     place = st.columns(3, gap="medium")
@@ -188,6 +191,7 @@ def section(study: Study, palette: Palette) -> None:
 
 
 def _controls(study: Study) -> tuple[Claim, int, int, float]:
+    """Show the settings and return (guarantee of one release, releases, rows per person, delta)."""
     with st.container(border=True):
         kind = address.bound(
             st.segmented_control,
@@ -201,7 +205,7 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
             key="convert-kind",
         )
         places = st.columns(5 if kind == "approx" else 4, vertical_alignment="bottom")
-        level_name = LEVERS[kind]
+        level_name = LEVEL_NAMES[kind]
         value = address.bound(
             places[0].number_input,
             level_name.capitalize(),
@@ -241,22 +245,24 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
             help="A guarantee protects one row; a person may have several.",
         )
         delta = _delta("Delta to read it at", "convert-delta", study.delta, places[-1])
-    made: dict[str, Callable[[float], Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
-    return (ApproxDP(value, own) if kind == "approx" else made[kind](value)), int(k), int(g), delta
+    classes: dict[str, Callable[[float], Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
+    return (ApproxDP(value, own) if kind == "approx" else classes[kind](value)), int(k), int(g), delta
 
 
 def _delta(label: str, key: str, start: float, where) -> float:
     # The value on the slider must stay one of its options when a link brings another study.
-    told: dict[str, Any] = {"name": f"convert.{key.removeprefix('convert-')}", "key": key, "default": start}
-    told["code"] = address.number(1e-15, 0.5, whole=False)
-    now = address.settle(**told)
+    """Show a slider for delta and return its value."""
+    setting: dict[str, Any] = {"name": f"convert.{key.removeprefix('convert-')}", "key": key, "default": start}
+    setting["code"] = address.number(1e-15, 0.5, whole=False)
+    now = address.settle(**setting)
     options = log_grid(1e-12, 0.1, start, now)
-    chosen = address.bound(where.select_slider, label, options, **told, quiet=True, format_func=lambda v: f"{v:.3g}")
+    chosen = address.bound(where.select_slider, label, options, **setting, quiet=True, format_func=lambda v: f"{v:.3g}")
     ends("stronger privacy", "smaller epsilon", where)
     return chosen
 
 
 def _approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> None:
+    """Show what the guarantee amounts to as (epsilon, delta)."""
     try:
         best, *rest = as_approx(start, given, k, g, delta)
     except TypeError:  # the pair's own delta is larger. A reason is an answer, not an error
@@ -275,6 +281,7 @@ def _approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> None:
 
 
 def _zcdp(start: Claim, k: int, g: int) -> None:
+    """Show what the guarantee amounts to as zCDP."""
     try:
         single, why = as_zcdp(start)
     except ValueError as reason:
@@ -287,6 +294,7 @@ def _zcdp(start: Claim, k: int, g: int) -> None:
 
 
 def _card(title: str):
+    """Return a titled container with a border."""
     box = st.container(border=True, height="stretch")
     box.markdown(f"**{title}**")
     return box

@@ -1,4 +1,4 @@
-"""Compute some cells of a printed table again, here or from a shell, and go where one can play with their setting."""
+"""Compute some cells of a printed table again, here or from a shell, and open their setting on other pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUNS, SEED = 3, 7  # another seed than the stored runs: an independent repetitio
 
 
 def section(table: Table) -> None:
-    """A point and a version to compute; the stored numbers beside the new ones."""
+    """Show a point and a version to compute, and the stored numbers beside the new ones."""
     with st.container(border=True):
         first, second, third, fourth = st.columns([3, 2, 1.2, 1.6], vertical_alignment="bottom")
         points = {point.name: point for point in table.points}
@@ -50,10 +50,11 @@ def section(table: Table) -> None:
         _beside(table, st.session_state[kept][2], variant)
     st.markdown("The same from a shell; it goes on where it was stopped, and writes `data/reproduced`:")
     st.code(f"python -m privcov reproduce --preset full {table.key}", language="bash")
-    _doors(table)
+    _links(table)
 
 
 def _beside(table: Table, rows: list[dict], variant: str) -> None:
+    """Show the new numbers beside the stored ones."""
     new = pd.DataFrame(rows)
     for column in ("value", "sd"):
         new[column] = pd.to_numeric(new[column], errors="coerce")
@@ -64,9 +65,9 @@ def _beside(table: Table, rows: list[dict], variant: str) -> None:
         pd.DataFrame(
             {
                 "Cell": [cell_name(row) for _, row in both.iterrows()],
-                "Now": [_told(*row) for row in zip(both["value"], both["sd"], both["replicates"], strict=True)],
+                "Now": [_with_error(*row) for row in zip(both["value"], both["sd"], both["replicates"], strict=True)],
                 "Stored": [
-                    _told(*row)
+                    _with_error(*row)
                     for row in zip(both["value stored"], both["sd stored"], both["replicates stored"], strict=True)
                 ],
                 "Why no number": both["problem"],
@@ -78,21 +79,22 @@ def _beside(table: Table, rows: list[dict], variant: str) -> None:
     st.caption(f"Seed {SEED} now, {reproduce.SEED} stored: independent rows and noise. ± is a standard error.")
 
 
-def _told(value: float, sd: float, runs: float) -> str:
+def _with_error(value: float, sd: float, runs: float) -> str:
+    """Return a value with its standard error, as text."""
     if pd.isna(value):
         return "no number"
     return plain(value) + ("" if pd.isna(sd) else f" ± {plain(sd / runs**0.5)}")
 
 
-def _doors(table: Table) -> None:
-    """Pages where the setting of a cell can be changed by hand."""
+def _links(table: Table) -> None:
+    """Show links to the pages where the setting of a cell can be changed by hand."""
     left, right = st.columns(2)
     with right:
         to_trade_offs(table, "Open the table in Trade-offs")
-    found = printed(table)
+    cells_printed = printed(table)
     cells = {
         cell_name(row): study
-        for _, row in found.drop_duplicates(["model", "n", "d", "epsilon", "delta", "method"]).iterrows()
+        for _, row in cells_printed.drop_duplicates(["model", "n", "d", "epsilon", "delta", "method"]).iterrows()
         if (study := study_of(table, row)) is not None
     }
     if cells:
@@ -105,7 +107,10 @@ def _doors(table: Table) -> None:
 
 
 def study_of(table: Table, row) -> Study | None:
-    """The setting of a printed cell as a study, with the published calibration; None where the workbench has none."""
+    """Return the setting of a printed cell as a study, with the published calibration.
+
+    None where the workbench has no such setting.
+    """
     n = int(row["n"]) if row["n"] else 0
     level: dict[str, Any] = {"kind": "approx", "epsilon": float(row["epsilon"])} if row["epsilon"] else {}
     if table.paper == 2:
@@ -124,7 +129,7 @@ def study_of(table: Table, row) -> Study | None:
 
 
 def to_trade_offs(table: Table, label: str) -> None:
-    """A button to the same table or figure as a preset, where there is one."""
+    """Show a button to the same table or figure as a preset, where there is one."""
     if not table.preset:
         return
     if st.button(label, key=f"published-trade-{table.key}", width="stretch"):

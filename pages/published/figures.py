@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.published import again, summary
 from pages.shell import address, show
+from pages.shell.papers import place_in
 from privcov.figures import published as pictures
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain
@@ -25,16 +26,18 @@ OURS = "Our question"  # how a question begins that the text does not put
 
 @st.cache_data(show_spinner=False, max_entries=4)
 def _checks(stamp: tuple) -> dict[str, list[Check]]:
+    """Return the checks of every figure, cached until a stored number changes."""
     return {key: checks_of(key) for key in FIGURES}
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
 def _kept(stamp: tuple) -> dict[str, list[Kept]]:
+    """Return which curves of every figure survive, cached until a stored number changes."""
     return {key: kept(TABLES[key]) for key in FIGURES}
 
 
 def section(palette: Palette) -> None:
-    """All figures at a glance, and one of them opened."""
+    """Show all figures at a glance, and one of them opened."""
     st.header("Figures")
     st.caption(
         "The pictures print no numbers. What the texts read off them is tested on curves computed again, as published "
@@ -43,14 +46,14 @@ def section(palette: Palette) -> None:
     stamp = summary.stored_at()
     checks, left = _checks(stamp), _kept(stamp)
     _overview(checks, left)
-    names = {TABLES[key].name: key for key in FIGURES}
+    names = {saved_name(TABLES[key]): key for key in FIGURES}
     chosen = address.bound(
-        st.selectbox, "Figure", list(names), name="figure", default=TABLES[FIRST].name,
-        key="published.figure", clears=("panel", "shown"),
+        st.selectbox, "Figure", list(names), name="figure", default=saved_name(TABLES[FIRST]),
+        key="published.figure", clears=("panel", "shown"), format_func=lambda name: _name(TABLES[names[name]]),
     )  # fmt: skip
     key = names[chosen]
     table = TABLES[key]
-    st.subheader(f"{table.name}: {table.title}")
+    st.subheader(f"{_name(table)}: {table.title}")
     picture, words = st.columns([3, 2.2], gap="large")
     with picture:
         _picture(table, palette)
@@ -66,12 +69,23 @@ def section(palette: Palette) -> None:
     again.to_trade_offs(table, "Open the curves in Trade-offs")
 
 
+def saved_name(table: Table) -> str:
+    """Return the option of a figure in the select box. Saved links have it, so it keeps the paper's number."""
+    return f"Paper {table.paper}, {table.where}"
+
+
+def _name(table: Table) -> str:
+    """Return the name of a figure, by author and year."""
+    return place_in(table.paper, table.where)
+
+
 def _overview(checks: dict[str, list[Check]], left: dict[str, list[Kept]]) -> None:
+    """Show one row per figure."""
     st.dataframe(
         pd.DataFrame(
             [
                 {
-                    "Figure": TABLES[key].name,
+                    "Figure": _name(TABLES[key]),
                     "What": TABLES[key].title,
                     "Findings that hold": _held(checks[key], ours=False),
                     "Our questions answered yes": _held(checks[key], ours=True),
@@ -87,14 +101,16 @@ def _overview(checks: dict[str, list[Check]], left: dict[str, list[Kept]]) -> No
 
 
 def _held(checks: list[Check], *, ours: bool) -> str:
+    """Return how many of the checks hold, as text."""
     asked = [check for check in checks if check.question.startswith(OURS) == ours]
     return f"{sum(check.holds is True for check in asked)} of {len(asked)}" if asked else "-"
 
 
 def _picture(table: Table, palette: Palette) -> None:
+    """Show one panel of the figure."""
     known = panels(table)
     if not known:
-        st.info(f"Nothing of {table.name} is stored yet. Run python -m privcov reproduce {table.key}.")
+        st.info(f"Nothing of {_name(table)} is stored yet. Run python -m privcov reproduce {table.key}.")
         return
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     panel = known[0]
@@ -107,20 +123,20 @@ def _picture(table: Table, palette: Palette) -> None:
     version = address.bound(
         right.selectbox, "Versions", versions, name="shown", default="both", key=f"published.{table.key}.shown"
     )
-    found = curves(table)
-    found = found[found["panel"] == panel]
+    lines = curves(table)
+    lines = lines[lines["panel"] == panel]
     if version != "both":
-        found = found[found["variant"] == version]
-    if found.empty:
+        lines = lines[lines["variant"] == version]
+    if lines.empty:
         st.info("This panel has no numbers in that version.")
         return
     own = view(table.key, panel)
-    found_edges = own.x == "drawn"
-    shares = found_edges or table.paper == 2
+    shows_edges = own.x == "drawn"
+    shares = shows_edges or table.paper == 2
     show.picture(
         pictures.panel(
-            found, palette, x=WORDS[own.x][:1].upper() + WORDS[own.x][1:],
-            y="Share of edges found" if found_edges else table.error[:1].upper() + table.error[1:],
+            lines, palette, x=WORDS[own.x][:1].upper() + WORDS[own.x][1:],
+            y="Share of edges found" if shows_edges else table.error[:1].upper() + table.error[1:],
             log=not shares, log_x=own.x in LOGARITHMIC, methods=table.paper == 5,
         ),
         key=f"published-curves-{table.key}",
@@ -132,6 +148,7 @@ def _picture(table: Table, palette: Palette) -> None:
 
 
 def _says(table: Table, checks: list[Check]) -> None:
+    """Show what the paper says and what our curves say."""
     st.markdown("**What the paper says, and what our curves say**")
     for check in checks:
         st.markdown(f"{HOLDS[check.holds]} **{show.as_text(check.question)}** {show.as_text(check.verdict)}")
@@ -142,14 +159,14 @@ def _says(table: Table, checks: list[Check]) -> None:
         st.caption(show.as_text(f"{row['what'].capitalize()}, {row['where']}: {row['text']}.{doubt}"))
 
 
-def _left(table: Table, found: list[Kept]) -> None:
-    """Which curves survive a sound calibration, and what n the same accuracy needs."""
-    if not found:
+def _left(table: Table, judged: list[Kept]) -> None:
+    """Show which curves survive a sound calibration, and what n the same accuracy needs."""
+    if not judged:
         st.info("No sound numbers are stored for this figure yet.")
         return
-    many = sum(one.survives for one in found)
+    many = sum(one.survives for one in judged)
     st.markdown(
-        f"**{many} of {len(found)} curves survive a sound calibration** (error at most a tenth larger than as "
+        f"**{many} of {len(judged)} curves survive a sound calibration** (error at most a tenth larger than as "
         "published, geometric mean over the points, and a tenth better than an answer without data)."
     )
     st.dataframe(
@@ -167,7 +184,7 @@ def _left(table: Table, found: list[Kept]) -> None:
                     "Times n for the published error": _times(one.times, one.least),
                     "Times n for half the error without data": _times(one.half, one.least),
                 }
-                for one in found
+                for one in judged
             ]
         ),
         hide_index=True,
@@ -181,6 +198,7 @@ def _left(table: Table, found: list[Kept]) -> None:
 
 
 def _times(value: float, least: float) -> str:
+    """Return a multiple of n as text."""
     if math.isnan(value):
         return "-"
     if not math.isfinite(value):

@@ -1,10 +1,11 @@
-"""All printed tables at a glance, a verdict each; a click opens one."""
+"""All printed tables at a glance, with a verdict each; a click opens one."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages.shell import frame, show
+from pages.shell.papers import place_in
 from privcov.figures.palette import Palette
 from privcov.papers import verdicts as papers_verdicts
 from privcov.papers.base import PUBLISHED, REPRODUCED, Table
@@ -15,58 +16,62 @@ CHIPS = {REPRODUCED_WELL: "green", SHAPE: "orange", NOT: "red", NOTHING: "gray"}
 TABLE_KEEPS = ("table", "tab", "norm", "cell", "point", "variant", "runs")
 KEEPS = (*TABLE_KEEPS, "figure", "panel", "shown")
 FIRST = "2-table-2"
-WIDTHS = [1.5, 2.9, 3.1, 0.9, 4.6]
+WIDTHS = [2.2, 2.7, 2.9, 0.9, 4.3]
 
 
 def shown() -> dict[str, Table]:
-    """The printed tables (not the probes)."""
+    """Return the printed tables (not the probes)."""
     return {key: table for key, table in TABLES.items() if table.file}
 
 
 def stored_at() -> tuple:
-    """Changes whenever a stored number may have."""
+    """Return a value that changes whenever a stored number may have changed."""
     folders = (PUBLISHED, REPRODUCED)
     return tuple(sorted((p.name, p.stat().st_mtime_ns) for folder in folders for p in folder.glob("*.csv")))
 
 
 @st.cache_data(show_spinner="Comparing every printed table ...", max_entries=4)
 def _verdicts(stamp: tuple) -> dict[str, Verdict]:
+    """Return every verdict, cached until a stored number changes."""
     return {key: papers_verdicts.verdict(table) for key, table in shown().items()}
 
 
 @st.cache_data(show_spinner=False, max_entries=40)
 def _survival(key: str, stamp: tuple) -> list[Survival]:
+    """Return the survival of a table's curves, cached until a stored number changes."""
     return papers_verdicts.survival(TABLES[key])
 
 
 def verdicts() -> dict[str, Verdict]:
-    """The verdict of every published table, as the stored numbers stand now."""
+    """Return the verdict of every published table, as the stored numbers stand now."""
     return _verdicts(stored_at())
 
 
 def survival(key: str) -> list[Survival]:
-    """Which curves of a table survive a sound calibration, as the stored numbers stand now."""
+    """Return which curves of a table survive a sound calibration, as the stored numbers stand now."""
     return _survival(key, stored_at())
 
 
 def chip(word: str) -> str:
-    """A verdict as a coloured badge."""
+    """Return a verdict as a coloured badge."""
     return f":{CHIPS[word]}-badge[{word}]"
 
 
 def section(palette: Palette) -> Table:
-    """The list of tables. Returns the chosen one."""
-    found = verdicts()
-    words = [v.word for v in found.values()]
-    told = ", ".join(f"{words.count(word)} {word}" for word in CHIPS if word in words)
+    """Show the list of tables and return the chosen one."""
+    by_key = verdicts()
+    words = [v.word for v in by_key.values()]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in CHIPS if word in words)
     st.caption(
         "A table is no better than its worst estimator in its worst norm. *Reproduced*: three quarters of the cells "
         "agree within Monte-Carlo error or 10 %. *Same shape, other level*: the cells in the same order, ours over "
         "printed nearly constant. These thresholds, and the choices that a paper leaves open, were set by us with the "
         "printed numbers in view; each choice stands with its table."
     )
-    st.markdown(f"**{len(found)} tables, {sum(v.cells for v in found.values())} printed numbers compared:** {told}.")
-    if more := papers_verdicts.beyond_the_word(list(found.values())):
+    st.markdown(
+        f"**{len(by_key)} tables, {sum(v.cells for v in by_key.values())} printed numbers compared:** {counts}."
+    )
+    if more := papers_verdicts.beyond_the_word(list(by_key.values())):
         st.markdown(show.as_text(more[:1].upper() + more[1:]))
     head = st.columns(WIDTHS)
     for column, name in zip(head, ("Paper, table", "What", "Verdict", "Agree", "Reason found"), strict=True):
@@ -76,14 +81,15 @@ def section(palette: Palette) -> Table:
         frame.leave_out("table", "There is no printed table of that name.")
         chosen = FIRST
     for key, table in shown().items():
-        _row(table, found[key], key == chosen)
+        _row(table, by_key[key], key == chosen)
     return shown()[chosen]
 
 
 def _row(table: Table, verdict: Verdict, chosen: bool) -> None:
+    """Show one table with its verdict."""
     name, what, word, within, reason = st.columns(WIDTHS, vertical_alignment="center")
     name.button(
-        f"{table.paper}, {table.where}",
+        place_in(table.paper, table.where),
         key=f"published-{table.key}",
         type="primary" if chosen else "secondary",
         width="stretch",
@@ -97,25 +103,29 @@ def _row(table: Table, verdict: Verdict, chosen: bool) -> None:
 
 
 def _reasons(verdict: Verdict) -> str:
-    """The first two, as one sentence."""
+    """Return the first two reasons, as one sentence."""
     if not verdict.reasons:
         return ""
-    told = "; ".join(verdict.reasons[:2])
-    told = show.as_text(told[:1].upper() + told[1:] + ".")
-    return f":small[{told}]"
+    text = "; ".join(verdict.reasons[:2])
+    text = show.as_text(text[:1].upper() + text[1:] + ".")
+    return f":small[{text}]"
 
 
 def _better(verdict: Verdict) -> str:
-    """The better word of a part: of some estimators, or of the table once the reasons are put into our numbers."""
+    """Return the better verdict of a part, or nothing.
+
+    It is that of some estimators, or of the table once the reasons are put into our numbers.
+    """
     if verdict.explained and verdict.explained != verdict.word:
         return f" with the reasons put in {chip(verdict.explained)}"
-    told = []
+    parts = []
     for word in (REPRODUCED_WELL, SHAPE):
         names = [name for name, own, *_ in verdict.methods if own == word != verdict.word]
         if names:
-            told.append(f" {', '.join(names)} {chip(word)}")
-    return "".join(told)
+            parts.append(f" {', '.join(names)} {chip(word)}")
+    return "".join(parts)
 
 
 def _choose(key: str) -> None:
+    """Open a table; for its button."""
     frame.put(**dict.fromkeys(TABLE_KEEPS, "") | {"table": "" if key == FIRST else key})

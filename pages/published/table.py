@@ -13,6 +13,7 @@ import streamlit as st
 from pages.published import again as published_again
 from pages.published import summary
 from pages.shell import address, show
+from pages.shell.papers import place_in
 from privcov.figures import published as pictures
 from privcov.figures.palette import FAINT, ROW, Palette, wash
 from privcov.figures.words import plain
@@ -40,9 +41,9 @@ _STYLE = Template("""
 
 
 def section(table: Table, palette: Palette) -> None:
-    """Everything about one table."""
+    """Show everything about one table."""
     verdict = summary.verdicts()[table.key]
-    st.header(f"{table.name}: {table.title}")
+    st.header(f"{place_in(table.paper, table.where)}: {table.title}")
     _verdict(verdict)
     cells, why, sound, again = address.tabs(
         ["Cells", f"Why ({len(verdict.checks)} checks)", "What is left when sound", "Compute again"],
@@ -60,6 +61,7 @@ def section(table: Table, palette: Palette) -> None:
 
 
 def _verdict(verdict: Verdict) -> None:
+    """Show the verdict of a table and its reasons."""
     st.markdown(f"{summary.chip(verdict.word)} {show.as_text(verdict.sentence)}")
     if verdict.word == NOTHING:
         return
@@ -84,8 +86,9 @@ def _verdict(verdict: Verdict) -> None:
 
 
 def _cells(table: Table, verdict: Verdict, palette: Palette) -> None:
-    found = beside(table)
-    metrics = list(dict.fromkeys(found["metric"]))
+    """Show the printed cells beside ours, and the scatter of both."""
+    both = beside(table)
+    metrics = list(dict.fromkeys(both["metric"]))
     metric = metrics[0]
     if len(metrics) > 1:
         start = "frobenius" if "frobenius" in metrics else metrics[0]
@@ -97,31 +100,29 @@ def _cells(table: Table, verdict: Verdict, palette: Palette) -> None:
     key = " &nbsp; ".join(
         f'<span style="background:{tones.get(name, "transparent")};padding:0 .3rem;border-radius:.2rem">{MARKS[name]} '
         f"{name}</span> <small>{MEANING[name]}</small>"
-        for name in dict.fromkeys(found["agreement"])
+        for name in dict.fromkeys(both["agreement"])
     )
     left, right = st.columns([3, 1.6], gap="large")
     with left:
         st.html(f'{_STYLE}<div style="font-size:.84rem;line-height:1.7">{key}</div>')
         st.caption(f"{table.error[:1].upper() + table.error[1:]}; ± is a standard error, as printed or over our runs.")
-        cells_of = grid(table, found[found["metric"] == metric], tones)
+        cells_of = grid(table, both[both["metric"] == metric], tones)
         st.html(f'<div class="pc-scroll" tabindex="0" role="region" aria-label="Cells of the table">{cells_of}</div>')
     with right:
-        part = found[found["metric"] == metric]
+        part = both[both["metric"] == metric]
         show.picture(
             pictures.scatter(part, [cell_name(row) for _, row in part.iterrows()], palette), key="published-scatter"
         )
         st.caption("On the dotted line printed and ours are equal. Point at a mark for its cell.")
-    show.download(
-        "Cells (CSV)", lambda: found.to_csv(index=False), f"{table.key}.csv", key=f"published-csv-{table.key}"
-    )
+    show.download("Cells (CSV)", lambda: both.to_csv(index=False), f"{table.key}.csv", key=f"published-csv-{table.key}")
 
 
-def grid(table: Table, found: pd.DataFrame, tones: dict[str, str]) -> str:
-    """The printed table as HTML: in each cell printed, ours as published, and sound."""
-    sides = found.drop_duplicates(list(table.columns))
+def grid(table: Table, printed_cells: pd.DataFrame, tones: dict[str, str]) -> str:
+    """Return the printed table as HTML: in each cell printed, ours as published, and sound."""
+    sides = printed_cells.drop_duplicates(list(table.columns))
     columns = [tuple(row) for row in sides[list(table.columns)].itertuples(index=False)]
     lines: dict[tuple, dict] = {}
-    for _, row in found.iterrows():
+    for _, row in printed_cells.iterrows():
         lines.setdefault(tuple(row[k] for k in table.rows), {})[tuple(row[k] for k in table.columns)] = row
     head = "".join(f"<th>{escape(NAMES.get(k, k))}</th>" for k in table.rows)
     head += "<th>Value</th>" + "".join(f"<th>{escape(_title(table, column))}</th>" for column in columns)
@@ -137,11 +138,13 @@ def grid(table: Table, found: pd.DataFrame, tones: dict[str, str]) -> str:
 
 
 def _title(table: Table, column: tuple) -> str:
+    """Return the heading of a column."""
     words = [f"{NAMES[k]} {v}" if k in NAMES else v for k, v in zip(table.columns, column, strict=True) if v]
     return ", ".join(word for word in words if word != "synthetic")
 
 
 def _cell(row, tones: dict[str, str]) -> str:
+    """Return one cell as HTML."""
     if row is None:
         return "<td></td>"
     error = f" <small>± {plain(row['se'])}</small>" if np.isfinite(row["se"]) else ""
@@ -156,14 +159,20 @@ def _cell(row, tones: dict[str, str]) -> str:
 
 
 def _number(row, name: str) -> str:
+    """Return one of our numbers as HTML, or why there is none."""
     if not np.isfinite(row[name]):
-        told = row[f"{name}_problem"]
-        return f'<small title="{escape(told, quote=True)}">no number</small>' if isinstance(told, str) and told else "–"
+        problem = row[f"{name}_problem"]
+        return (
+            f'<small title="{escape(problem, quote=True)}">no number</small>'
+            if isinstance(problem, str) and problem
+            else "–"
+        )
     error = row[f"{name}_se"]
     return plain(row[name]) + (f" <small>± {plain(error)}</small>" if np.isfinite(error) else "")
 
 
 def _checks(table: Table, verdict: Verdict) -> None:
+    """Show the checks of a table, and what its paper leaves open."""
     words = {True: ":orange-badge[borne out]", False: ":green-badge[not borne out]", None: ":gray-badge[not computed]"}
     for check in verdict.checks:
         with st.container(border=True):
@@ -178,19 +187,20 @@ def _checks(table: Table, verdict: Verdict) -> None:
     doubts = printed(table)
     doubts = doubts[doubts["doubt"] != ""]
     if len(doubts):
-        told = "; ".join(f"{text} ({count} cells)" for text, count in doubts["doubt"].value_counts().items())
-        st.caption(show.as_text(f"Marked * in the table: {told}."))
+        listed = "; ".join(f"{text} ({count} cells)" for text, count in doubts["doubt"].value_counts().items())
+        st.caption(show.as_text(f"Marked * in the table: {listed}."))
     if table.needs:
         st.caption(f"Needs the data set `{table.needs}` in the data folder; see data/README.md.")
 
 
-def _survival(table: Table, found: list[Survival]) -> None:
-    if not found:
+def _survival(table: Table, judged: list[Survival]) -> None:
+    """Show which printed curves survive a sound calibration."""
+    if not judged:
         st.info("No sound numbers are stored for this table yet.")
         return
-    kept = sum(one.survives for one in found)
+    kept = sum(one.survives for one in judged)
     st.markdown(
-        f"**{kept} of {len(found)} printed curves survive a sound calibration** (error at most a tenth larger than as "
+        f"**{kept} of {len(judged)} printed curves survive a sound calibration** (error at most a tenth larger than as "
         "published, and a tenth better than an answer without data; geometric means over cells)."
     )
     st.dataframe(
@@ -206,7 +216,7 @@ def _survival(table: Table, found: list[Survival]) -> None:
                     "Times n": "-" if not math.isfinite(one.times) else plain(one.times),
                     "Error falls like n to the": "-" if not math.isfinite(one.falls) else f"{one.falls:.2f}",
                 }
-                for one in found
+                for one in judged
             ]
         ),
         hide_index=True,
@@ -217,7 +227,7 @@ def _survival(table: Table, found: list[Survival]) -> None:
         st.caption(
             f"Without any data, {what} has error {plain(table.trivial)}: a sound error near it is worth nothing."
         )
-    if any(math.isfinite(one.tried) for one in found):
+    if any(math.isfinite(one.tried) for one in judged):
         st.caption(
             "Rows are counted at Model 1, p = 100, where the table has n = 200: the sound error along n, read where it "
             "meets the as-published one."
@@ -229,6 +239,7 @@ def _survival(table: Table, found: list[Survival]) -> None:
 
 
 def _rows(one: Survival) -> str:
+    """Return the number of rows for the same error, as text."""
     if math.isnan(one.rows):
         return "-"
     return plain(one.rows) if math.isfinite(one.rows) else f"more than {one.tried:,.0f}"

@@ -1,4 +1,4 @@
-"""A widget whose value stands in the page's address, in one line; and an address for whatever a page shows.
+"""A widget whose value is kept in the page's address, in one line; and an address for whatever a page shows.
 
     norm = address.bound(st.selectbox, "Norm", NORMS, name="norm", default="frobenius")
 
@@ -20,26 +20,33 @@ import streamlit as st
 from pages.shell import frame
 from pages.shell.fields import as_default
 
-NONE = "none"  # a list without entries, where the default has some
+NONE = "none"  # an empty list, where the default has entries
 _LONGEST = 1_000  # letters of a text box
 
 
 @dataclass(frozen=True)
 class Code:
-    """Between a widget's value and its text in the address. read raises ValueError with a sentence."""
+    """The translation between a widget's value and its text in the address.
+
+    ``read`` raises ValueError with a sentence.
+    """
 
     read: Callable[[str], Any]
     write: Callable[[Any], str]
 
 
 def word(option: object) -> str:
-    """An option as it stands in an address: numbers in full, words without what an address would have to quote."""
+    """Return an option as its text in an address.
+
+    Numbers are written in full; words lose what an address would have to quote.
+    """
     if isinstance(option, float):
         return repr(int(option)) if option == int(option) and abs(option) < 1e15 else repr(option)
     return re.sub(r"[^A-Za-z0-9_.+-]+", "-", str(option)).strip("-").lower()
 
 
 def one_of(options: Sequence) -> Code:
+    """Return the code of one option."""
     known: dict[str, object] = {}
     for place, option in enumerate(options):  # two options that differ only in what a word leaves out get numbers
         known[word(option) if word(option) not in known else f"{word(option)}.{place}"] = option
@@ -54,22 +61,25 @@ def one_of(options: Sequence) -> Code:
 
 
 def several_of(options: Sequence, known: Sequence = ()) -> Code:
-    """A list. known: entries that make sense but are not on offer just now; they are passed over."""
+    """Return the code of a list of options.
+
+    ``known`` are entries that make sense but are not on offer at present; they are passed over.
+    """
     one, any_of = one_of(options), one_of([*options, *(k for k in known if k not in options)])
 
     def read(text: str) -> list:
         if text == NONE:
             return []
-        found = [value for value in map(any_of.read, text.split(",")) if value in options]
-        if not found:
+        values = [value for value in map(any_of.read, text.split(",")) if value in options]
+        if not values:
             one.read(text.split(",", maxsplit=1)[0])
-        return found
+        return values
 
     return Code(read, lambda values: ",".join(map(any_of.write, values)) or NONE)
 
 
 def several_numbers(low: float, high: float) -> Code:
-    """A list of numbers in [low, high] as an address has it."""
+    """Return the code of a list of numbers in [low, high]."""
     one = number(low, high, whole=False)
     return Code(
         lambda text: [] if text == NONE else [one.read(part) for part in text.split(",")],
@@ -78,6 +88,7 @@ def several_numbers(low: float, high: float) -> Code:
 
 
 def span_of(options: Sequence) -> Code:
+    """Return the code of a range between two options."""
     one = one_of(options)
 
     def read(text: str) -> tuple:
@@ -90,7 +101,10 @@ def span_of(options: Sequence) -> Code:
 
 
 def number(low: float, high: float, *, whole: bool) -> Code:
-    """A number in [low, high] as an address has it. whole: only whole ones."""
+    """Return the code of a number in [low, high].
+
+    ``whole`` permits whole numbers only.
+    """
 
     def read(text: str) -> float:
         try:
@@ -105,6 +119,8 @@ def number(low: float, high: float, *, whole: bool) -> Code:
 
 
 def switch() -> Code:
+    """Return the code of yes or no."""
+
     def read(text: str) -> bool:
         if text not in ("yes", "no"):
             raise ValueError("It is yes or no.")
@@ -114,7 +130,7 @@ def switch() -> Code:
 
 
 def written(check: Callable[[str], object]) -> Code:
-    """Free text; ``check`` raises ValueError for what the page cannot use."""
+    """Return the code of free text; ``check`` raises ValueError for what the page cannot use."""
 
     def read(text: str) -> str:
         if len(text) > _LONGEST:
@@ -126,7 +142,7 @@ def written(check: Callable[[str], object]) -> Code:
 
 
 def code_of(kind: str, args: tuple, default: object, more: dict) -> Code:
-    """The code of a streamlit widget, from its name, its arguments and the type of its default."""
+    """Return the code of a Streamlit widget, from its name, its arguments and the type of its default."""
     if kind in ("toggle", "checkbox"):
         return switch()
     if kind in ("number_input", "slider"):
@@ -151,11 +167,11 @@ def bound(
     form: Form | None = None,
     **more: Any,
 ) -> Any:
-    """The widget ``make(label, *args, **more)``, showing what the address says under ``name``; returns its value.
+    """Show ``make(label, *args, **more)`` at the value that the address has under ``name``; return its value.
 
-    default: shown where the address is silent; then the address stays silent. A tuple asks for a range. clears: other
-    settings that mean nothing any more once this one changes. quiet: in a fragment, do not run the page again. form:
-    the form it stands in, whose button writes the address.
+    ``default`` is shown where the address has no value; then the address stays without one. A tuple asks for a range.
+    ``clears`` names settings that lose their meaning when this one changes. ``quiet`` is for fragments: the page does
+    not run again. ``form`` is the form that holds the widget and whose button writes the address.
     """
     key = key or f"own.{name}"
     if "page_keeps" in st.session_state and name not in st.session_state["page_keeps"]:
@@ -163,7 +179,7 @@ def bound(
     code = code or code_of(make.__name__, args, default, more)
     shown = settle(name, key, code, default)
     if isinstance(default, tuple):
-        # A range is told by its default, so a new key makes the widget take another one.
+        # A range is set by its default only, so a new key makes the widget take another one.
         turn = st.session_state.get(f"{key}.turn", 0)
         more["value"], held = shown, f"{key}.{turn}" if turn else key
         st.session_state[f"{key}.now"] = held
@@ -171,24 +187,26 @@ def bound(
         held = key
         more |= as_default(make.__name__, args, shown)
 
-    def told() -> dict[str, str]:
+    def setting() -> dict[str, str]:
         chosen = st.session_state[held]
         return {name: "" if chosen is None or _same(chosen, default) else code.write(chosen)}
 
-    def took() -> None:
-        (frame.note if quiet else frame.put)(**told(), **dict.fromkeys(clears, ""))
+    def on_change() -> None:
+        (frame.note if quiet else frame.put)(**setting(), **dict.fromkeys(clears, ""))
 
     if form is not None:
-        form.parts.append(told)
-        found = make(label, *args, key=held, **more)
+        form.parts.append(setting)
+        value = make(label, *args, key=held, **more)
     else:
-        found = make(label, *args, key=held, on_change=took, **more)
-    return shown if found is None else found
+        value = make(label, *args, key=held, on_change=on_change, **more)
+    return shown if value is None else value
 
 
 def settle(name: str, key: str, code: Code, default: Any) -> Any:
-    """What a widget shows in this run, also while it is out of sight. Its state follows the address, unless the program
-    itself has set the state."""
+    """Return what a widget shows in this run, also while it is out of sight.
+
+    Its state follows the address, unless the program itself has set the state.
+    """
     state, text, shown = st.session_state, frame.own(name), default
     if text:
         try:
@@ -205,9 +223,9 @@ def settle(name: str, key: str, code: Code, default: Any) -> Any:
     last = state.setdefault("own.seen", {}).get(key, (text, None))
     if key in state and last[0] == text and not _same(state[key], last[1]):
         try:
-            told = code.write(state[key])
-            shown = code.read(told)
-            text = "" if _same(shown, default) else told
+            written_text = code.write(state[key])
+            shown = code.read(written_text)
+            text = "" if _same(shown, default) else written_text
             frame.note(**{name: text})
         except (
             ValueError,
@@ -222,38 +240,43 @@ def settle(name: str, key: str, code: Code, default: Any) -> Any:
 
 
 def _same(one: object, other: object) -> bool:
+    """Return whether two values are the same for a widget."""
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return list(one) == list(other)
     return (type(one) is type(other) and one == other) or (_number(one) and _number(other) and one == other)
 
 
 def _number(value: object) -> bool:
+    """Return whether the value is a number and no bool."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def tabs(labels: Sequence[str], *, name: str, key: str, quiet: bool = False) -> Sequence:
-    """`st.tabs` whose open one stands in the address; the first is the default. quiet: as for `bound`."""
+    """Return `st.tabs` whose open tab is kept in the address; the first is the default.
+
+    ``quiet`` is as for `bound`.
+    """
     settle(name, key, one_of(labels), labels[0])
 
-    def took() -> None:
+    def on_change() -> None:
         chosen = st.session_state[key]
         (frame.note if quiet else frame.put)(**{name: "" if chosen in (None, labels[0]) else word(chosen)})
 
-    return st.tabs(list(labels), key=key, on_change=took)
+    return st.tabs(list(labels), key=key, on_change=on_change)
 
 
 class Form:
     """The bound widgets of an `st.form`; the address changes when it is sent.
 
-    parts: each gives {name: text} of one widget.
+    Each of ``parts`` returns {name: text} of one widget.
     """
 
     def __init__(self) -> None:
         self.parts: list[Callable[[], dict[str, str]]] = []
 
-    def took(self, **more: str) -> None:
-        """For the form's button."""
-        told = dict(more)
+    def send(self, **more: str) -> None:
+        """Write the settings of all widgets into the address; for the form's button."""
+        settings = dict(more)
         for part in self.parts:
-            told |= part()
-        frame.put(**told)
+            settings |= part()
+        frame.put(**settings)

@@ -1,6 +1,6 @@
-"""Which method? The shipped evidence, asked with public facts, wherever a method is chosen. No row is read.
+"""The question "Which method?", wherever a method is chosen, answered from the shipped evidence and public facts.
 
-What the question opens is loaded when somebody opens it: `advice_panel`.
+No row is read. What the question opens is loaded when the visitor opens it: `advice_panel`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ def section(
     chosen: Sequence[str] = (),
     use: Callable[[str], None] | None = None,
 ) -> None:
-    """A popover that answers for the study's guarantee. where: makes its keys unique on a page.
+    """Show a popover that answers for the study's guarantee.
 
-    offered: keys on offer here, () for all; where all of them draw a graph, graphs come first. chosen: keys that are
-    chosen already, () for the study's. use: what "Use it" does with a key; else it becomes the study's method.
+    ``where`` makes its keys unique on a page. ``offered`` are the keys on offer here, () for all; where all of them
+    draw a graph, graphs come first. ``chosen`` are the keys that are chosen already, () for the study's. ``use`` is
+    what "Use it" does with a key; without it the key becomes the study's method.
     """
     width: Literal["stretch", "content"] = "stretch" if where == "sidebar" else "content"
     panel = st.popover(TITLE, icon=_ICON, width=width, key=f"advice-{where}", on_change="rerun")
@@ -47,9 +48,9 @@ def section(
 
 
 def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float) -> None:
-    """The same on the data owner's Plan: declared facts, the owner's own guess of n and of the spread, and no file.
+    """Show the same on the data owner's Plan, from declared facts and the owner's guesses; no file is read.
 
-    spread: usual deviation of a column as a share of its half-range.
+    ``spread`` is the usual standard deviation of a column as a fraction of its half-range.
     """
     panel = st.expander(TITLE, icon=_ICON, key="own-advice", on_change="rerun")
     if not panel.open:

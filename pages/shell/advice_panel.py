@@ -1,4 +1,4 @@
-"""What the question "Which method?" opens: the answer, its numbers, what would change it, and where it was measured."""
+"""The panel behind "Which method?": the answer, its numbers, what would change it, and where it was measured."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def for_study(
     chosen: Sequence[str],
     use: Callable[[str], None] | None,
 ) -> None:
-    """The inside of the popover; see `advice.section`."""
+    """Show the inside of the popover; see `advice.section`."""
     data = cached.dataset(study, default_source)
     st.markdown(f"**Which method for my n, d and {study.level_name}?**")
     st.caption(show.as_text(f"For {study.guarantee}, from public facts and measured cells. No row is read."))
-    answer = st.container()  # the answer stands first, and is computed from what follows
+    answer = st.container()  # the answer comes first, and is computed from what follows
     left, right = st.columns(2)
     n = left.number_input("Rows n", 1, 10_000_000, data.n, key=f"advice-n-{where}-{data.n}")
     d = right.number_input("Columns d", 1, 2_000, data.d, key=f"advice-d-{where}-{data.d}")
@@ -48,17 +48,17 @@ def for_study(
         key=f"advice-mean-{where}-{data.mean_is_zero}",
         help="Otherwise it is measured in the same release, which makes the noise larger.",
     )
-    found = advise(int(n), int(d), study.guarantee, target, structure, mean_known=known)
+    advice = advise(int(n), int(d), study.guarantee, target, structure, mean_known=known)
     with answer:
-        _answer(found)
-        if found.pick:
-            _use_it(found, where, offered, chosen, use)
-    _rest(found, where)
-    _again(found, study)
+        _answer(advice)
+        if advice.pick:
+            _use_it(advice, where, offered, chosen, use)
+    _rest(advice, where)
+    _again(advice, study)
 
 
 def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float) -> None:
-    """The inside of the owner's expander; see `advice.for_owner`."""
+    """Show the inside of the owner's expander; see `advice.for_owner`."""
     guess = "" if facts.n is not None else " The number of rows is not public here: it is your guess, from the left."
     st.caption(show.as_text(f"For {guarantee}, {facts.d} columns and {rows:,} rows. No row is read.{guess}"))
     left, right = st.columns(2)
@@ -69,7 +69,7 @@ def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float
         )  # fmt: skip
     with right:
         structure = _structure(target, f"own-advice-structure-{target}")
-    found = advise(
+    advice = advise(
         rows,
         facts.d,
         guarantee,
@@ -80,8 +80,8 @@ def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float
         length_ratio=facts.row_bound / (spread * facts.d**0.5),
         rows_per_person=facts.rows_per_person,
     )
-    _answer(found)
-    _rest(found, "own")
+    _answer(advice)
+    _rest(advice, "own")
     st.caption(
         "Ranked are the methods that private rows are offered. All of them read the same noisy measurement, so this is "
         "a choice among answers, and it may also be made after the release."
@@ -89,6 +89,7 @@ def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float
 
 
 def _target(study: Study, where: str, targets: Sequence[str]) -> str:
+    """Show what may be wanted and return the choice."""
     if len(targets) == 1:
         return targets[0]
     start = METHODS.get(study.method_key()).target
@@ -99,6 +100,7 @@ def _target(study: Study, where: str, targets: Sequence[str]) -> str:
 
 
 def _structure(target: str, key: str) -> str:
+    """Show the structures that may be suspected and return the choice."""
     return st.selectbox(
         "What do you suspect?",
         [UNKNOWN, *(s.key for s in TARGETS[target].structures)],
@@ -108,39 +110,41 @@ def _structure(target: str, key: str) -> str:
     )
 
 
-def _answer(found: Advice) -> None:
-    first, *_ = found.verdict
-    name = label_of(found, found.pick) if found.pick else "None"
+def _answer(advice: Advice) -> None:
+    """Show the answer in one sentence."""
+    first, *_ = advice.verdict
+    name = label_of(advice, advice.pick) if advice.pick else "None"
     rest = first.removeprefix(name).lstrip(".: ")
     text = f"**{show.as_text(name)}.** {show.as_text(rest[:1].upper() + rest[1:])}"
-    (st.success if found.pick and not found.outside else st.warning)(text)
-    if found.outside:
+    (st.success if advice.pick and not advice.outside else st.warning)(text)
+    if advice.outside:
         st.warning("This question lies outside the evidence: run it below before you rely on the answer.")
 
 
-def _use_it(found: Advice, where: str, offered: Sequence[str], chosen: Sequence[str], use) -> None:
-    pick = found.pick
+def _use_it(advice: Advice, where: str, offered: Sequence[str], chosen: Sequence[str], use) -> None:
+    """Show the button that chooses the answer, or why there is none."""
+    pick = advice.pick
     if offered and pick not in offered:
-        st.caption(show.as_text(f"{label_of(found, pick)} is not on offer on this page."))
+        st.caption(show.as_text(f"{label_of(advice, pick)} is not on offer on this page."))
     elif pick in chosen:
         st.caption("It is already chosen.")
     else:
-        take = use or (lambda key: frame.change(lambda s: s.with_method(key)))
-        st.button("Use it", type="primary", on_click=take, args=(pick,), key=f"advice-use-{where}")
+        on_click = use or (lambda key: frame.change(lambda s: s.with_method(key)))
+        st.button("Use it", type="primary", on_click=on_click, args=(pick,), key=f"advice-use-{where}")
 
 
-def _rest(found: Advice, where: str) -> None:
-    """The table, what would change it, where it was measured."""
-    st.markdown(_table(found))
-    if known := if_known(found):
+def _rest(advice: Advice, where: str) -> None:
+    """Show the table, what would change the answer, and where it was measured."""
+    st.markdown(_table(advice))
+    if known := if_known(advice):
         st.markdown("**If you know the structure**")
         st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
-    if found.what_would_change:
+    if advice.what_would_change:
         st.markdown("**What would change it**")
-        st.markdown("\n".join(f"- {show.as_text(text)}" for text in found.what_would_change))
-    for text in found.verdict[1:]:
+        st.markdown("\n".join(f"- {show.as_text(text)}" for text in advice.what_would_change))
+    for text in advice.verdict[1:]:
         st.caption(show.as_text(text))
-    target = found.question.target
+    target = advice.question.target
     show.download(
         "The evidence as CSV",
         lambda: (FOLDER / f"{target}.csv").read_text(encoding="utf-8"),
@@ -149,15 +153,15 @@ def _rest(found: Advice, where: str) -> None:
     )
 
 
-def _table(found: Advice) -> str:
-    """The best few methods and the trivial answers, as a markdown table."""
-    methods = [line for line in found.ranking if not line.trivial][:_SHOWN]
-    kept = [line for line in found.ranking if line in methods or line.trivial]
-    target = found.question.target
-    if len(found.cells) > 1:
+def _table(advice: Advice) -> str:
+    """Return the best few methods and the trivial answers as a markdown table."""
+    methods = [line for line in advice.ranking if not line.trivial][:_SHOWN]
+    kept = [line for line in advice.ranking if line in methods or line.trivial]
+    target = advice.question.target
+    if len(advice.cells) > 1:
         head = ["Answer", "Worst ratio to the best", "Errors over the structures"]
         rows = [[f"{line.worst:.2g}", _span([a.error for a in line.answers.values()])] for line in kept]
-        words = f"{TARGETS[target].measure}, over {len(found.cells)} structures."
+        words = f"{TARGETS[target].measure}, over {len(advice.cells)} structures."
     else:
         head = ["Answer", "Error", "Over empty" if target == "graph" else "Over zero", "Over diagonal", "Over no noise"]
         rows = [
@@ -166,42 +170,46 @@ def _table(found: Advice) -> str:
         words = f"{TARGETS[target].measure}; mean ± standard error. Over: divided by the error of that answer."
     named = []
     for line, numbers in zip(kept, rows, strict=True):
-        name = show.as_text(_name(found, line.key))
-        named.append([f"**{name}**" if line.key == found.pick else name, *numbers])
+        name = show.as_text(_name(advice, line.key))
+        named.append([f"**{name}**" if line.key == advice.pick else name, *numbers])
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *named]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + f"\n\n:small[{words[:1].upper() + words[1:]}]"
 
 
 def _number(line: Line) -> str:
+    """Return an error with its standard error, as text."""
     return f"{line.error:.3g}" + (f" ± {line.se:.1g}" if line.se else "")
 
 
 def _span(errors: list[float]) -> str:
+    """Return the smallest and the largest error, as text."""
     low, high = min(errors), max(errors)
     return f"{low:.2g}" if low == high else f"{low:.2g} to {high:.2g}"
 
 
-def _name(found: Advice, key: str) -> str:
+def _name(advice: Advice, key: str) -> str:
+    """Return the name of a method or of a trivial answer."""
     if key not in TRIVIAL:
         return METHODS.get(key).label
-    return label_of(found, key).split(" (")[0].removeprefix("the ").capitalize()
+    return label_of(advice, key).split(" (")[0].removeprefix("the ").capitalize()
 
 
 def _ratio(value: float) -> str:
+    """Return a ratio as text."""
     return "-" if value != value else f"{value:.2g}"
 
 
-def _again(found: Advice, study: Study) -> None:
-    """A link that runs the very question on simulated rows, for targets that Trade-offs and Graph recovery have."""
-    target = found.question.target
-    one = next(s for s in TARGETS[target].structures if s.key == found.cells[0].structure)
-    asked = dict(one.params) | {"n": found.question.n, "d": found.question.d}
+def _again(advice: Advice, study: Study) -> None:
+    """Show a link that runs the same question on simulated rows, where a page can do that."""
+    target = advice.question.target
+    one = next(s for s in TARGETS[target].structures if s.key == advice.cells[0].structure)
+    asked = dict(one.params) | {"n": advice.question.n, "d": advice.question.d}
     source = build(SOURCES.get(one.source).cls, f"Source {one.source!r}", asked)
     specs = SOURCES.get(one.source).parameters
     data = tuple(sorted((s.name, getattr(source, s.name)) for s in specs if getattr(source, s.name) != s.default))
     there = dataclasses.replace(study.with_source(one.source), data=data)
     if target == "covariance":
-        best = [line.key for line in found.ranking if not line.trivial][:3]
+        best = [line.key for line in advice.ranking if not line.trivial][:3]
         own = {"methods": ",".join(["diagonal", *best])}
         frame.link("pages/2_Trade_offs.py", "Run this question on simulated rows", there, own)
     else:

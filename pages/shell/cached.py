@@ -29,20 +29,25 @@ WIDE = 300  # columns from which some methods take longer than a second
 
 
 def in_session(study: Study, default_source: str = DEFAULT_SOURCE) -> bool:
-    """Whether the rows come from a visitor's file: no source can make them again, and nothing of them is shared."""
+    """Return whether the rows come from a visitor's file.
+
+    No source can make such rows again, and nothing of them is shared.
+    """
     key = study.source_key(default_source)
     return key == CSV or visitor_files.brought(key) is not None
 
 
 def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
-    """Rows of the study under its row bound. Raises ValueError for a CSV that is not declared yet and for a set
-    whose files are absent."""
+    """Return the rows of the study under its row bound.
+
+    Raises ValueError for a CSV that is not declared yet and for a set whose files are absent.
+    """
     key = study.source_key(default_source)
     if key == CSV:
-        found = visitor_files.table()
-        if found is None:
+        declared = visitor_files.table()
+        if declared is None:
             raise ValueError("There is no CSV yet. Open Estimate, choose your own CSV and declare it there.")
-        return found.with_row_bound(found.row_bound * study.bound)
+        return declared.with_row_bound(declared.row_bound * study.bound)
     source = build(SOURCES.get(key).cls, f"Source {key!r}", dict(study.data))
     n, d = getattr(source, "n", 0), getattr(source, "d", 0)
     if n and d and n * d > MOST_CELLS:
@@ -59,17 +64,19 @@ def dataset(study: Study, default_source: str = DEFAULT_SOURCE) -> Dataset:
 
 @st.cache_resource(max_entries=6, show_spinner="Drawing the rows ...")
 def _rows(key: str, data: tuple, seed: int, state: str) -> Dataset:
+    """Return the rows of a source under its default row bound."""
     return privcov.source(key, seed=seed, **dict(data))
 
 
 def release(study: Study, *, method: str = "", default_source: str = DEFAULT_SOURCE) -> Release:
-    """The study's release; ``method`` is the page's default where the study names none."""
+    """Return the study's release; ``method`` is the page's default where the study names none."""
     data = dataset(study, default_source)
     with st.spinner("Releasing ...") if data.d > WIDE else contextlib.nullcontext():
         return _released(study, data, method, default_source)
 
 
 def _released(study: Study, data: Dataset, method: str, default_source: str) -> Release:
+    """Return the release, from the shared cache unless the rows come from a visitor's file."""
     key = study.method_key(method)
     options = tuple(study.options) if study.method else ()
     options += tuple(study.settings(METHODS.get(key)).items())
@@ -84,12 +91,16 @@ def _released(study: Study, data: Dataset, method: str, default_source: str) -> 
 def _release(
     source: str, data: tuple, rows: int, state: str, bound: float, method: str, options: tuple, guarantee, seed: int
 ) -> Release:
+    """Return the release of a source's rows."""
     base = _rows(source, data, rows, state)
     return privcov.release(method, base.with_row_bound(base.row_bound * bound), guarantee, seed=seed, **dict(options))
 
 
 def picture(study: Study, name: str, palette: Palette, make: Callable[[], Picture]) -> Picture:
-    """A picture of the study's rows alone, which stays while method, guarantee and seed move. name: which one."""
+    """Return a picture of the study's rows alone, which stays while method, guarantee and seed move.
+
+    ``name`` says which picture it is.
+    """
     if in_session(study):
         return make()
     source = study.source_key()
@@ -101,10 +112,11 @@ def picture(study: Study, name: str, palette: Palette, make: Callable[[], Pictur
 def _picture(
     source: str, data: tuple, rows: int, state: str, bound: float, name: str, dark: bool, _make: Callable
 ) -> Picture:
+    """Return the picture, cached by everything but the function that draws it."""
     return _make()
 
 
 @functools.lru_cache(maxsize=1024)
 def attacker_success(guarantee: Guarantee) -> float:
-    """`accounting.attacker_success`; for zCDP it is a search, and every run of a page asks for the same few."""
+    """Return `accounting.attacker_success`, cached because it is a search for zCDP and pages repeat it."""
     return accounting.attacker_success(guarantee)

@@ -1,4 +1,4 @@
-"""Any figure on the page as SVG or PNG for a paper, made in the browser; nothing is built until it is asked for."""
+"""Any figure on the page as SVG or PNG for a paper, made in the browser; nothing is built before it is asked for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from privcov.figures.exports import PNG_SCALE, SCRIPT, for_paper
 from privcov.figures.look import Picture
 from privcov.figures.palette import WHITE, Palette
 
-# No component of ours: it makes the server hand out the plotly of the installed package, so none comes from outside.
+# Not a component in itself: it makes the server deliver the plotly of the installed package, so that none is fetched
+# from another server.
 declare_component("plotly", path=SCRIPT.parent)
 _SOURCE = f"component/{__name__}.plotly/{SCRIPT.name}"
 
@@ -50,8 +51,8 @@ start().catch(() => {{ told.textContent = "The figure could not be drawn: reload
 """
 
 
-def door(palette: Palette) -> None:
-    """The button that opens the dialog with what the page showed when it was pressed."""
+def button(palette: Palette) -> None:
+    """Show the button that opens the dialog with what the page showed when it was pressed."""
     shown: dict[str, Picture] = st.session_state.get("pictures", {})
     st.session_state["pictures"] = {}  # filled again by show.picture while the page runs
     if st.button("Export a figure", key="export", type="tertiary", help="SVG or PNG, in dark ink on white."):
@@ -60,10 +61,11 @@ def door(palette: Palette) -> None:
 
 @st.dialog("Figure for a paper", width="large")
 def _choose(shown: dict[str, Picture], palette: Palette) -> None:
+    """Show the dialog: choose a figure and save it."""
     if not shown:
         st.markdown("This page shows no figure yet.")
         return
-    names = {key: f"{place}. {_title(found)}" for place, (key, found) in enumerate(shown.items(), start=1)}
+    names = {key: f"{place}. {_title(picture)}" for place, (key, picture) in enumerate(shown.items(), start=1)}
     key = st.selectbox("Figure", list(names), format_func=lambda chosen: names.get(chosen, ""), key="export-which")
     figure = for_paper(shown[key].figure)
     html = _page(key, shown[key], figure, palette)
@@ -71,14 +73,15 @@ def _choose(shown: dict[str, Picture], palette: Palette) -> None:
     st.caption("Text stays text in the SVG. Names of columns are in the file: whoever gets it can read them.")
 
 
-def _page(key: str, found: Picture, figure: dict, palette: Palette) -> str:
+def _page(key: str, picture: Picture, figure: dict, palette: Palette) -> str:
+    """Return the document that draws the figure and saves it."""
     base = st.get_option("server.baseUrlPath").strip("/")
     return _PAGE.format(
         ground=palette.ground,
         paper=WHITE,
         ink=palette.ink,
         quiet=palette.quiet,
-        alt=escape(found.alt, quote=True),
+        alt=escape(picture.alt, quote=True),
         source=f"/{base}/{_SOURCE}" if base else f"/{_SOURCE}",
         figure=json.dumps(figure).replace("<", "\\u003c"),  # a column may be called </script>
         name=re.sub(r"[^a-z0-9]+", "-", f"privcov-{key}".lower()),
@@ -88,5 +91,6 @@ def _page(key: str, found: Picture, figure: dict, palette: Palette) -> str:
     )
 
 
-def _title(found: Picture) -> str:
-    return re.split(r"[.:;]\s|\.$", found.alt, maxsplit=1)[0][:90]
+def _title(picture: Picture) -> str:
+    """Return the beginning of a picture's text alternative."""
+    return re.split(r"[.:;]\s|\.$", picture.alt, maxsplit=1)[0][:90]

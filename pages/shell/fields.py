@@ -33,9 +33,9 @@ def hold(key: str, value: Any) -> None:
 
 
 def as_default(kind: str, args: tuple, shown: object) -> dict[str, object]:
-    """The value a second time, as the widget's default, by the name of the Streamlit function.
+    """Return the value a second time, as the widget's default, by the name of the Streamlit function.
 
-    The browser may never hear of a run that another one overtakes, and then a number field sends back its minimum, a
+    The browser may never receive a run that another one overtakes, and then a number field sends back its minimum, a
     list shows its first entry, and buttons show none.
     """
     if kind in ("number_input", "slider", "select_slider", "toggle"):
@@ -48,9 +48,9 @@ def as_default(kind: str, args: tuple, shown: object) -> dict[str, object]:
 def of_study(
     make: Callable, label: str, *args: Any, key: str, shown: Any, put: Callable[[Study, Any], Study], **more: Any
 ) -> None:
-    """The widget ``make(label, *args, **more)`` for one value of the study.
+    """Show the widget ``make(label, *args, **more)`` for one value of the study.
 
-    shown: that value. put: the study with what was chosen.
+    ``shown`` is that value, and ``put`` returns the study with what was chosen.
     """
     hold(key, shown)
 
@@ -61,7 +61,10 @@ def of_study(
 
 
 def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
-    """One parameter of a method or a source. part: "data" or "options" of the study; owner: key of its card."""
+    """Show one parameter of a method or a source.
+
+    ``part`` is "data" or "options" of the study; ``owner`` is the key of the card.
+    """
     if not is_shown(spec, part, study, owner=owner):
         return
     value = dict(getattr(study, part)).get(spec.name, spec.default)
@@ -100,7 +103,7 @@ def of_parameter(spec: Spec, part: str, study: Study, *, owner: str) -> None:
 
 
 def is_shown(spec: Spec, part: str, study: Study, *, owner: str) -> bool:
-    """Whether the form shows it at the other values of the study."""
+    """Return whether the form shows the parameter at the other values of the study."""
     card = (SOURCES if part == "data" else METHODS).get(owner)
     values = {s.name: s.default for s in card.parameters} | dict(getattr(study, part))
     return all(values.get(name) == value for name, value in spec.shown_if.items())
@@ -110,12 +113,13 @@ def is_shown(spec: Spec, part: str, study: Study, *, owner: str) -> bool:
 
 
 def log_grid(low: float, high: float, *also: float, whole: bool = False) -> list:
-    """Round numbers about evenly spaced on a log scale from low to high, and the extra values."""
+    """Return round numbers about evenly spaced on a log scale from low to high, and the extra values."""
     return list(_log_grid(low, high, whole, *also))
 
 
 @functools.lru_cache(maxsize=256, typed=True)
 def _log_grid(low: float, high: float, whole: bool, *also: float) -> list:
+    """Return the numbers of `log_grid`, cached."""
     decade = -16
     values = set(also)
     while 10.0**decade <= high:
@@ -126,7 +130,7 @@ def _log_grid(low: float, high: float, whole: bool, *also: float) -> list:
 
 
 def ends(left: str, right: str, where=st) -> None:
-    """Words at the two ends of the slider above."""
+    """Show words at the two ends of the slider above."""
     where.html(f'<div class="pc-ends"><span>{left}</span><span>{right}</span></div>')
 
 
@@ -134,18 +138,18 @@ def ends(left: str, right: str, where=st) -> None:
 
 
 def attacker(guarantee: Guarantee, label: str = "Attacker") -> None:
-    """What the guarantee alone leaves the best possible attacker; the noise of a method may leave less."""
+    """Show what the guarantee alone leaves the best possible attacker; the noise of a method may leave less."""
     show.attacker_line(cached.attacker_success(guarantee), frame.palette(), label)
 
 
 def attacker_at(study: Study, levels: Iterable[float]) -> None:
-    """One line per level of the study's epsilon or rho."""
+    """Show one line per level of the study's epsilon or rho."""
     for level in sorted(levels):
         attacker(study.at(level).guarantee, f"{study.level_name} = {level:.3g}")
 
 
 def attacker_between(guarantees: Iterable[Guarantee]) -> None:
-    """The strongest and the weakest of many guarantees, of those that are any."""
+    """Show the strongest and the weakest of many guarantees, leaving out runs without one."""
     given = sorted({g for g in guarantees if g.kind != "none"}, key=cached.attacker_success)
     for guarantee in dict.fromkeys((*given[:1], *given[-1:])):
         attacker(guarantee, str(guarantee))

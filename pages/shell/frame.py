@@ -18,17 +18,17 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from pages.shell import export, owner_token, tour
+from pages.shell.fair_queue import FairQueue
 from pages.shell.show import as_text
 from pages.shell.study import CSV, Study, from_query, to_query
 from pages.shell.style import STYLE
-from pages.shell.turns import Turns
 from privcov.engine import cores
 from privcov.figures.palette import DARK, LIGHT, Palette
 
 ROOT = Path(__file__).resolve().parents[2]
-# In full: a file that Streamlit hands out is gone for a moment whenever a page runs again.
+# Embedded: a file that Streamlit serves is missing for a moment whenever a page runs again.
 ICON = "data:image/png;base64," + base64.b64encode((ROOT / "pages" / "shell" / "icon.png").read_bytes()).decode()
-PATIENCE = 4.0  # seconds after the first page begins: the page itself comes first
+PATIENCE = 4.0  # seconds after the first page begins, so that the page itself comes first
 SWITCH = 0.0005  # seconds
 ON_THE_WAY = 0.25  # seconds that a new address may take to the browser
 LATER = ("pandas", "scipy.optimize", "privcov.sweeps.plan")  # not needed for the first picture
@@ -44,7 +44,7 @@ class Entry(NamedTuple):
     about: str = ""
 
 
-# (group, pages): the menu, in order. A page that is not listed here has no way in.
+# (group, pages): the menu, in order. A page that is not listed here cannot be reached.
 MENU = [
     ("", [Entry("app.py", HOME)]),
     (
@@ -111,25 +111,25 @@ MENU = [
 
 
 @st.cache_resource(show_spinner=False)
-def _turns() -> Turns:
-    """One queue for the whole server."""
-    return Turns()
+def _queue() -> FairQueue:
+    """Return the one queue of the whole server."""
+    return FairQueue()
 
 
 @st.cache_resource(show_spinner=False)
 def _set_up() -> bool:
-    """Once per process: how its threads share the machine, and what is loaded behind the first page."""
+    """Set up the process once: how its threads share the machine, and what is loaded after the first page."""
     from threadpoolctl import threadpool_limits
 
     # BLAS gets one thread, also where it is loaded later: at the sizes of a page a second one gains little, and on a
     # busy machine threads that wait for each other cost ten times the work.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     threadpool_limits(1, user_api="blas")
-    # A thread that computes hands the interpreter over after half a millisecond, not after five. The thread that talks
-    # to the browsers lets go of it at every message, a hundred a run; five milliseconds until it has it back, each
-    # time, are what makes a busy server slow.
+    # A computing thread gives up the interpreter after half a millisecond, not after five. The thread that serves the
+    # browsers releases the interpreter at every message, about a hundred per run; waiting five milliseconds for it each
+    # time makes a busy server slow.
     sys.setswitchinterval(SWITCH)
-    if type(st.runtime.get_instance()) is st.runtime.Runtime:  # the stand-in of `AppTest` only passes for an instance
+    if type(st.runtime.get_instance()) is st.runtime.Runtime:  # not the substitute that `AppTest` puts there
         cores.tie()
     timer = threading.Timer(PATIENCE, _load_ahead)
     timer.daemon = True
@@ -139,8 +139,10 @@ def _set_up() -> bool:
 
 
 def _load_ahead() -> None:
-    """Behind the first page: nobody's click waits for the libraries of the other pages or for the compiler of the
-    graphical lasso."""
+    """Load the libraries of the other pages, and the compiler of the graphical lasso, after the first page.
+
+    No later click then has to wait for them.
+    """
     for library in LATER:
         importlib.import_module(library)
     from privcov.postprocess.glasso import warm_up
@@ -150,11 +152,11 @@ def _load_ahead() -> None:
 
 @st.cache_resource(show_spinner=False, max_entries=1)
 def _freeze_imports(libraries: int) -> bool:
-    """Put what is loaded out of the collector's sight, once more whenever libraries have come.
+    """Exclude what is loaded from garbage collection, once more whenever libraries were loaded.
 
-    Streamlit collects all generations after every run; walking the imported libraries each time costs far more
-    than the page itself. What is alive now is never scanned again; new garbage still is. Nothing is collected first:
-    Streamlit did that after the run before, and the first page has no time for it.
+    Streamlit collects all generations after every run; walking the imported libraries each time costs far more than the
+    page itself. What is alive now is never scanned again; new garbage still is. Nothing is collected first: Streamlit
+    did that after the run before, and the first page has no time for it.
     """
     gc.freeze()
     return True
@@ -163,35 +165,35 @@ def _freeze_imports(libraries: int) -> bool:
 def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     """Set up the page and return the current study. Call it first.
 
-    keeps: names of settings of this page alone (which lesson, which axis) that belong in its address; see `own`.
+    ``keeps`` names the settings of this page alone (which lesson, which axis) that belong in its address; see `own`.
     """
     begun = time.monotonic()
-    # Before the first word to the browser. A run that was overtaken while it waited ends where it looks at the session.
-    _turns().take(st.session_state.setdefault("visit", uuid.uuid4().hex), lambda: "visit" in st.session_state)
+    # Before anything is sent to the browser. A run that was overtaken while it waited ends where it reads the session.
+    _queue().take(st.session_state.setdefault("visit", uuid.uuid4().hex), lambda: "visit" in st.session_state)
     st.set_page_config(page_title=f"{title} - PrivCov", page_icon=ICON, layout="wide")
     _set_up()
     if title != HOME:  # plotly looks for a loaded pandas and would take one that another thread is still loading
         importlib.import_module("pandas")
     _freeze_imports(len(sys.modules) // A_LIBRARY)
     st.html(STYLE)
-    # A widget on another page is a new widget, even under the same key: it has to be told the study again.
+    # A widget on another page is a new widget, even under the same key: its value has to be set again.
     st.session_state["fresh_page"] = st.session_state.get("page") != title
     st.session_state["page"] = title
     st.session_state["page_keeps"] = keeps
     _follow_address(keeps, begun)
     with st.sidebar:
         _menu()
-        export.door(palette())
-    tour.bar(st.session_state.get("path", ""), title, to_step, leave_path)
+        export.button(palette())
+    tour.bar(st.session_state.get("path", ""), title, to_step, leave_tour)
     notices = st.container(key="notices")
     for sentence in st.session_state.pop("link_problems", []):
         notices.warning(as_text(sentence))
-    st.session_state["problem_place"] = notices  # for what a widget further down finds wrong in the address
+    st.session_state["problem_place"] = notices  # for sentences of widgets further down about the address
     return st.session_state["study"]
 
 
 def palette() -> Palette:
-    """The colours of the visitor's theme."""
+    """Return the colours of the visitor's theme."""
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
@@ -202,30 +204,36 @@ def change(make: Callable[[Study], Study]) -> None:
 
 
 def changed() -> bool:
-    """Whether the study changed since the page last ran as a whole: a fragment that runs alone has to ask."""
+    """Return whether the study changed since the page last ran as a whole; for fragments, which run alone."""
     return st.session_state.get("study_changed", False)
 
 
 def own(name: str, default: str = "") -> str:
-    """A setting of this page alone, as its address says it: text from outside, to be checked by the page."""
+    """Return a setting of this page alone as its address has it: text from outside, to be checked by the page."""
     return _mine().get(name) or default
 
 
 def put(**settings: str) -> None:
-    """Change settings of this page alone; for widget callbacks. An empty text takes the setting out of the address."""
+    """Change settings of this page alone; for widget callbacks.
+
+    An empty text removes the setting from the address.
+    """
     _mine().update(settings)
     st.session_state["study_changed"] = True
 
 
 def note(**settings: str) -> None:
-    """As `put`, but the address follows at once and nothing runs again: within a run, or in a fragment's callback."""
+    """Change settings as `put` does, but write the address at once and run nothing again.
+
+    For use within a run, or in a fragment's callback.
+    """
     _mine().update(settings)
     if "study" in st.session_state:
         _write_address()
 
 
 def leave_out(name: str, why: str) -> None:
-    """Forget a setting that makes no sense on this page; say so where it came in by a link."""
+    """Forget a setting that makes no sense on this page, with a sentence where a link brought it."""
     text = own(name)
     note(**{name: ""})
     if name in st.session_state.get("unchecked", ()):
@@ -235,59 +243,71 @@ def leave_out(name: str, why: str) -> None:
 
 
 def _mine() -> dict[str, str]:
-    """Settings of this page alone, by name."""
+    """Return the settings of this page alone, by name."""
     return st.session_state.setdefault("page_own", {}).setdefault(st.session_state.get("page", ""), {})
 
 
 def _write_address(*, surely: bool = False) -> None:
-    """surely: also where the server knows it already, because a link to the page it stands on leaves the browser's
-    address behind."""
+    """Write the study and the settings of the page into the address.
+
+    ``surely`` writes it also where the server has it already, because a link to the page on the screen leaves the
+    browser's address behind.
+    """
     mine = _mine()
     kept = {name: mine[name] for name in st.session_state["page_keeps"] if mine.get(name)}
-    wanted = to_query(st.session_state["study"]) | kept | _walked()
+    wanted = to_query(st.session_state["study"]) | kept | _tour_step()
     if surely or dict(st.query_params.items()) != wanted:
         st.query_params.from_dict(wanted)
         st.session_state["address_since"] = time.monotonic()
     st.session_state["address"] = wanted
 
 
-def _unheard(query: dict[str, str], begun: float) -> bool:
-    """Whether the browser says its last address again because ours is still on the way to it, as on a busy server:
-    following that one would take the last change back. begun: when this run did, before it waited for its turn."""
+def _is_stale(query: dict[str, str], begun: float) -> bool:
+    """Return whether the browser repeats its last address because ours has not reached it yet.
+
+    That happens on a busy server, and following the old address would undo the last change. ``begun`` is when this run
+    began, before it waited in the queue.
+    """
     state = st.session_state
     before, state["told"] = state.get("told"), query
     return query == before and begun - state.get("address_since", -ON_THE_WAY) < ON_THE_WAY
 
 
 def walk(word: str) -> None:
-    """To a step of a two-minute path, for widget callbacks: the address follows, and does not win."""
+    """Go to a step of a two-minute tour; for widget callbacks. The address follows."""
     st.session_state["path"] = word
     st.session_state["study_changed"] = True
 
 
-def leave_path() -> None:
-    """End the two-minute path; for widget callbacks."""
+def leave_tour() -> None:
+    """End the two-minute tour; for widget callbacks."""
     walk("")
 
 
 def to_step(step: tour.Step, label: str, word: str) -> None:
-    """A link to a step of the two-minute path. word: the path and the step, as the address has them."""
+    """Show a link to a step of the two-minute tour.
+
+    ``word`` is the tour and the step, as the address has them.
+    """
     link(file_of(step.page), label, step.study, {**step.own, tour.KEY: word})
 
 
 def file_of(label: str) -> str:
-    """The file of a page by its name in the menu."""
+    """Return the file of a page by its name in the menu."""
     return next(entry.file for _, entries in MENU for entry in entries if entry.label == label)
 
 
 def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
-    """Keep study and address the same. The address wins when it changed and no control did (link, back button)."""
+    """Keep study and address the same.
+
+    The address wins when it changed and no control did (link, back button).
+    """
     state = st.session_state
     mine = _mine()
     query = {k: v for k, v in st.query_params.items() if isinstance(v, str)}
     touched = state.pop("study_changed", False)
-    unheard = _unheard(query, begun)
-    arrived = query != state.get("address") and not touched and not unheard
+    stale = _is_stale(query, begun)
+    arrived = query != state.get("address") and not touched and not stale
     if "study" not in state or arrived:
         before = state.get("study")
         state["study"], problems = from_query(query)
@@ -297,21 +317,22 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
         if problems:
             state["link_problems"] = problems
         state["path"] = query.get(tour.KEY, "") if tour.parse(query.get(tour.KEY, "")) else ""
-        told = {name: query[name] for name in keeps if name in query}
-        if told or not state["fresh_page"]:  # a link from the menu says nothing of it: the page stays as it was left
+        settings = {name: query[name] for name in keeps if name in query}
+        if settings or not state["fresh_page"]:  # a link from the menu has no settings: the page stays as it was left
             mine.clear()
-            mine |= told
-            state["unchecked"] = set(told)
+            mine |= settings
+            state["unchecked"] = set(settings)
     _write_address(surely=arrived and not state["fresh_page"])
 
 
-def _walked() -> dict[str, str]:
-    """The two-minute path as part of an address; nothing where none is walked."""
-    walked = st.session_state.get("path")
-    return {tour.KEY: walked} if walked else {}
+def _tour_step() -> dict[str, str]:
+    """Return the two-minute tour as part of an address; nothing where none is followed."""
+    step = st.session_state.get("path")
+    return {tour.KEY: step} if step else {}
 
 
 def _menu() -> None:
+    """Show the menu."""
     st.markdown("### PrivCov")
     for group, entries in MENU:
         if group:
@@ -324,6 +345,9 @@ def _menu() -> None:
 
 
 def link(file: str, label: str, study: Study | None = None, own: Mapping[str, str] | None = None, **look: Any) -> None:
-    """A link to a page that carries a study (the current one unless given) and, with ``own``, settings of that page."""
-    query = to_query(study or st.session_state["study"]) | _walked() | dict(own or {})
+    """Show a link to a page with a study, the current one unless given.
+
+    ``own`` are settings of that page alone.
+    """
+    query = to_query(study or st.session_state["study"]) | _tour_step() | dict(own or {})
     st.page_link(file, label=label, query_params=query, **look)

@@ -1,4 +1,4 @@
-"""The one glossary: links to it from everywhere, and the tab that shows it. Its text is data/glossary.json."""
+"""The glossary: links to it from every page, and the tab that shows it. Its text is data/glossary.json."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Word:
-    """means: one sentence. is_not: what it is mistaken for. page, own: where to see it. also: its other names."""
+    """One entry of the glossary.
+
+    ``means`` is one sentence, and ``is_not`` says what the term is mistaken for. ``page`` and ``own`` say where to see
+    it. ``also`` holds its other names.
+    """
 
     key: str
     term: str
@@ -32,27 +36,27 @@ class Word:
     own: dict[str, str] = field(default_factory=dict)
 
     def fits(self, text: str) -> bool:
-        """Whether a search finds it, by any name or by what is said about it."""
+        """Return whether a search matches the entry, by any of its names or by its text."""
         return text.lower() in " ".join((self.term, *self.also, self.means, self.is_not)).lower()
 
 
 @functools.cache
 def words() -> dict[str, Word]:
-    """Every entry by its key, in the order of the file."""
+    """Return every entry by its key, in the order of the file."""
     entries = json.loads(FILE.read_text(encoding="utf-8"))
     return {e["key"]: Word(**{**e, "also": tuple(e["also"])}) for e in entries}
 
 
 def term(key: str, text: str = "") -> str:
-    """A term as a link to its entry, for markdown. The glossary opens beside the page, which stays as it is.
+    """Return a term as a link to its entry, for markdown.
 
-    KeyError for a term that is not in the glossary.
+    The glossary opens beside the page, which stays as it is. Raises KeyError for a term that is not in the glossary.
     """
     return f"[{text or words()[key].term.lower()}]({ADDRESS}{words()[key].key})"
 
 
 def when_not(keys: Iterable[str], fold: str = "") -> None:
-    """When not to use a method, wherever one is chosen: a caption, or folded under a title for several."""
+    """Show when not to use a method, wherever one is chosen: a caption, or folded under a title for several."""
     cards = [METHODS.get(key) for key in keys]
     if not cards:
         return
@@ -64,15 +68,18 @@ def when_not(keys: Iterable[str], fold: str = "") -> None:
 
 
 def section(asked: str) -> None:
-    """The tab: the entry that was asked for on top, then all of them by group. asked: from the address, unchecked."""
-    found = words().get(asked)
-    if found is not None:
+    """Show the tab: the entry that was asked for on top, then all of them by group.
+
+    ``asked`` comes from the address, unchecked.
+    """
+    entry = words().get(asked)
+    if entry is not None:
         with st.container(border=True, key="word-asked"):
-            _entry(found, "##")
-    looked = st.text_input(
+            _entry(entry, "##")
+    search = st.text_input(
         "Find a word", key="words-find", placeholder="epsilon, lambda, ledger ...", label_visibility="collapsed"
     )
-    shown = [w for w in words().values() if w.fits(looked.strip())]
+    shown = [w for w in words().values() if w.fits(search.strip())]
     if not shown:
         st.info("No entry holds this. Try another word, or empty the box to see them all.")
     for group in dict.fromkeys(w.group for w in shown):
@@ -85,6 +92,7 @@ def section(asked: str) -> None:
 
 
 def _entry(word: Word, heading: str) -> None:
+    """Show one entry."""
     names = f" :gray[also: {', '.join(word.also)}]" if word.also else ""
     st.markdown(f"{heading} {word.term}\n\n{word.means}{names}\n\n**What it is not.** {word.is_not}")
     frame.link(frame.file_of(word.page), f"See it on {word.page}", own=word.own)

@@ -1,8 +1,8 @@
-"""Whether other people can reach this server. There the data owner's path is shut: no private file, no ledger.
+"""Whether other people can reach this server; if so, it takes no private file and keeps no ledger.
 
 A file that is sent to a server has left its owner's machine before any noise is drawn, and one ledger for all visitors
-would show each of them the others' tables. Every function that takes private bytes, reads them or opens the ledger asks
-`guard` first; hiding the button is not enough.
+would show each of them the others' tables. Every function that takes private bytes, reads them or opens the ledger
+calls `guard` first; hiding the button is not enough.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _NAMES_THE_SERVER = ("Host", "Origin")
 
 
 class Hosted(ValueError):
-    """What this server does not do because other people can reach it; one sentence with the remedy."""
+    """Error for what this server refuses because other people can reach it; one sentence with the remedy."""
 
 
 def for_everybody() -> bool:
-    """Whether the operator said so. A word that is not plainly "no" is a yes."""
+    """Return whether the operator declared the server public. Any word that is not plainly "no" counts as yes."""
     return os.environ.get(HOSTED, "").strip().lower() not in _NOT
 
 
 def reached() -> bool:
-    """Whether other people can reach this server: when in doubt, they can.
+    """Return whether other people can reach this server; when in doubt, they can.
 
     They can where the operator says so, where it listens on an address that is not a loopback address, and where a
     visit came through a proxy or under a name that is not this machine's own, whatever the server listens on.
@@ -46,15 +46,15 @@ def reached() -> bool:
 
 
 def shut() -> bool:
-    """Whether this server takes no private file from any visit, whatever that comes with."""
+    """Return whether this server takes no private file from any visit, whatever its headers or login."""
     return for_everybody() or (not loopback(st.get_option("server.address")) and os.environ.get(EXCEPTION) != "allow")
 
 
 def refusal() -> str:
-    """Why this server takes no private file and opens no ledger, or "".
+    """Return why this server takes no private file and opens no ledger, or "".
 
-    Where the operator has not said that it is for everybody, a server that others reach may be an organisation's own:
-    it needs a setting of its own and a login.
+    Where the operator has not declared the server public, a server that others reach may be an organisation's own: it
+    needs a setting of its own and a login.
     """
     if not reached():
         return ""
@@ -80,7 +80,7 @@ def guard() -> None:
 
 
 def loopback(address: str | None) -> bool:
-    """Whether a host or address is this machine's own; no address at all means every address."""
+    """Return whether a host or address is this machine's own; no address at all means every address."""
     if address == "localhost":
         return True
     try:
@@ -90,7 +90,7 @@ def loopback(address: str | None) -> bool:
 
 
 def _host(text: str) -> str:
-    """The host of a Host or Origin header, "" where it cannot be read."""
+    """Return the host of a Host or Origin header, "" where it cannot be read."""
     try:
         return urlsplit(text if "//" in text else f"//{text}").hostname or ""
     except ValueError:

@@ -1,7 +1,7 @@
-"""One long computation in the background of one visit, and how a page shows it: progress, Stop, and what there is.
+"""One long computation in the background of one visit, and how a page shows it: progress, Stop, and the rows so far.
 
-The thread knows nothing of Streamlit: it fills a `Progress`, at which the page looks. `Jobs` keeps the jobs of one page
-over a page switch; when the visit ends, they end with it.
+The thread does not use Streamlit: it fills a `Progress`, which the page reads. `Jobs` keeps the jobs of one page over a
+page switch; when the visit ends, they end with it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ from privcov.sweeps.cells import Cell
 from privcov.sweeps.estimates import in_words
 
 engine.give_way()
-# Two sweeps at a time in the whole server: the pages have to stay quick for everybody.
+# Two sweeps at a time in the whole server, so that the pages stay quick for all visitors.
 _PLACES = threading.BoundedSemaphore(2)
 
 
 @dataclass
 class Progress:
-    """What the thread writes and the page reads. rows only grows, and is in order at the end: a copy is a table."""
+    """What the thread writes and the page reads.
+
+    ``rows`` only grows, and is in order at the end: a copy is a table.
+    """
 
     total: int
     rows: list = field(default_factory=list)
@@ -36,22 +39,25 @@ class Progress:
     reused: int = 0
     state: str = "waiting"  # running, finished, stopped, failed
     problem: str = ""
-    # Moments at which the last cells were computed: a sweep that comes to its large points slows down.
+    # Times at which the last cells were computed, because a sweep slows down at its large points.
     recent: deque = field(default_factory=lambda: deque(maxlen=80))
 
     @property
     def done(self) -> int:
+        """Number of finished cells."""
         return self.computed + self.reused
 
     @property
     def alive(self) -> bool:
+        """Whether the job waits or runs."""
         return self.state in ("waiting", "running")
 
 
 class Job:
-    """cells: makes the iterator of cells; it is called in the thread. total: how many there will be.
+    """A computation in a thread of its own.
 
-    stop: the event that `cells` may watch itself, so that it need not finish what other processes are computing.
+    ``cells`` makes the iterator of cells; it is called in the thread. ``total`` is their number. ``stop`` is an event
+    that ``cells`` may watch itself, so that it need not finish what other processes are computing.
     """
 
     def __init__(self, cells: Callable[[], Iterator[Cell]], total: int, stop: threading.Event | None = None) -> None:
@@ -59,54 +65,55 @@ class Job:
         self._stop = threading.Event() if stop is None else stop
         thread = threading.Thread(target=_work, args=(cells, self.progress, self._stop), daemon=True, name="sweep")
         self._thread = thread
-        # The thread holds no reference to the job, so a visit that ends lets go of it, and this stops the thread.
+        # The thread holds no reference to the job, so the job is freed when the visit ends, and this stops the thread.
         weakref.finalize(self, self._stop.set)
         thread.start()
 
     def stop(self) -> None:
-        """At once, or after the method run that this process is computing; what is finished stays."""
+        """Stop at once, or after the method run that this process is computing; what is finished stays."""
         self._stop.set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait at most so long; True when the job has ended."""
+        """Wait at most so long; return True when the job has ended."""
         self._thread.join(seconds)
         return not self.progress.alive
 
     def remaining(self) -> float | None:
-        """Seconds still to go at the present pace; None before there is one."""
-        found, recent = self.progress, list(self.progress.recent)
-        if found.state != "running" or len(recent) < 2:
+        """Return the seconds to go at the present pace; None before there is one."""
+        progress, recent = self.progress, list(self.progress.recent)
+        if progress.state != "running" or len(recent) < 2:
             return None
-        return (time.monotonic() - recent[0]) / (len(recent) - 1) * (found.total - found.done)
+        return (time.monotonic() - recent[0]) / (len(recent) - 1) * (progress.total - progress.done)
 
 
-def _work(cells: Callable[[], Iterator[Cell]], found: Progress, stop: threading.Event) -> None:
+def _work(cells: Callable[[], Iterator[Cell]], progress: Progress, stop: threading.Event) -> None:
+    """Compute the cells, when a place is free, until they are finished or the job is stopped."""
     while not _PLACES.acquire(timeout=0.2):
         if stop.is_set():
-            found.state = "stopped"
+            progress.state = "stopped"
             return
     arrived: list[Cell] = []
     try:
-        found.recent.append(time.monotonic())
-        found.state = "running"
+        progress.recent.append(time.monotonic())
+        progress.state = "running"
         for cell in cells():
             arrived.append(cell)
-            found.rows.extend(cell)
+            progress.rows.extend(cell)
             if cell.reused:
-                found.reused += 1
+                progress.reused += 1
             else:
-                found.computed += 1
-                found.recent.append(time.monotonic())
+                progress.computed += 1
+                progress.recent.append(time.monotonic())
             if stop.is_set():
                 break
-        found.rows = [row for cell in sorted(arrived, key=lambda cell: cell.place) for row in cell]
-        found.state = "stopped" if stop.is_set() and found.done < found.total else "finished"
+        progress.rows = [row for cell in sorted(arrived, key=lambda cell: cell.place) for row in cell]
+        progress.state = "stopped" if stop.is_set() and progress.done < progress.total else "finished"
     except (ValueError, TypeError, MemoryError, engine.EngineError) as problem:
-        found.problem = str(problem) or "There was not enough memory. Use fewer rows or columns."
-        found.state = "failed"
+        progress.problem = str(problem) or "There was not enough memory. Use fewer rows or columns."
+        progress.state = "failed"
     except Exception:
-        found.problem = "This sweep hit a defect of the program; the server's terminal has the details."
-        found.state = "failed"
+        progress.problem = "This sweep hit a defect of the program; the server's terminal has the details."
+        progress.state = "failed"
         raise
     finally:
         _PLACES.release()
@@ -119,27 +126,29 @@ def _work(cells: Callable[[], Iterator[Cell]], found: Progress, stop: threading.
 class Jobs:
     """The jobs of one page in this visit, newest last; at most one of them runs.
 
-    key: theirs in the session. kept: how many stay. Each is kept under what was asked for. Where that is a tuple that
-    begins with a study on a visitor's file, `visitor_files.forget_results` takes the job away with the file.
+    ``key`` is their key in the session, and ``kept`` how many stay. Each is kept under what was asked for. Where that
+    is a tuple that begins with a study on a visitor's file, `visitor_files.forget_results` removes the job with the
+    file.
     """
 
     key: str
     kept: int = 8
 
     def all(self) -> dict[Any, Job]:
-        """By what was asked for."""
+        """Return the jobs by what was asked for."""
         return st.session_state.setdefault(self.key, {})
 
     def find(self, asked: Any) -> Job | None:
-        """The job for it, None where it was not started."""
+        """Return the job for it, or None where it was not started."""
         return self.all().get(asked)
 
     def start(
         self, asked: Any, cells: Callable[[threading.Event], Iterator[Cell]], total: int, *, wait: float = 0.0
     ) -> Job:
-        """A new job in place of the one that may be running. cells: as for `Job`, from the event that stops them.
+        """Start a new job in place of the one that may be running.
 
-        wait: seconds that a first picture is worth.
+        ``cells`` is as for `Job`, from the event that stops them. ``wait`` is the number of seconds to wait for a first
+        picture.
         """
         kept = self.all()
         for other in kept.values():
@@ -152,13 +161,17 @@ class Jobs:
         return job
 
     def watch(self, asked: Any, paint: Callable[[Job], None], *, every: float) -> None:
-        """Call ``paint`` in a fragment, every so many seconds while the job runs. The whole page runs again when it has
-        ended, so that the clock of the fragment stops, and when another job has taken its place."""
+        """Call ``paint`` in a fragment, every so many seconds while the job runs.
+
+        The whole page runs again when the job has ended, so that the fragment stops repeating, and when another job has
+        taken its place.
+        """
         job = self.all()[asked]
         alive = job.progress.alive
         st.fragment(self._look, run_every=every if alive else None)(asked, paint, job, alive)
 
     def _look(self, asked: Any, paint: Callable[[Job], None], job: Job, was_alive: bool) -> None:
+        """Paint the job, or run the whole page again when the job has ended or was replaced."""
         if self.find(asked) is not job or (was_alive and not job.progress.alive):
             st.rerun()
         paint(job)
@@ -168,10 +181,10 @@ class Jobs:
 class Words:
     """What a page calls its work.
 
-    unit: what is counted. stop, again: keys of two buttons, the second with its label. stopped: how the sentence about
-    a stopped job goes on, "" for no sentence. waiting: while other visitors' work comes first. pace: after the time to
-    go; None where that is not said. stored: whether finished cells may come from the store. width: of the bar, in
-    widths of the button beside it.
+    ``unit`` is what is counted. ``stop`` and ``again`` are keys of two buttons, the second with its label. ``stopped``
+    completes the sentence about a stopped job, "" for no sentence. ``waiting`` is shown while other visitors' work
+    comes first. ``pace`` follows the time to go; None where that is not shown. ``stored`` says whether finished cells
+    may come from the store. ``width`` is that of the bar, in widths of the button beside it.
     """
 
     unit: str
@@ -185,16 +198,19 @@ class Words:
 
 
 def status(job: Job, words: Words, again: Callable[[], Any] | None = None) -> None:
-    """Progress and Stop while the job runs; then how it ended, where it did not end well. again: starts it anew."""
-    found = job.progress
-    if found.alive:
+    """Show progress and Stop while the job runs; then how it ended, where it did not end well.
+
+    ``again`` starts it anew.
+    """
+    progress = job.progress
+    if progress.alive:
         left, right = st.columns([words.width, 1], vertical_alignment="center")
-        left.progress(min(1.0, found.done / max(found.total, 1)), _so_far(job, words))
+        left.progress(min(1.0, progress.done / max(progress.total, 1)), _so_far(job, words))
         right.button("Stop", on_click=job.stop, key=words.stop, width="stretch")
-    elif found.state == "failed":
-        st.error(show.as_text(found.problem))
-    elif found.state == "stopped" and words.stopped:
-        sentence = f"Stopped after {found.done:,} of {found.total:,} {words.unit}{words.stopped}"
+    elif progress.state == "failed":
+        st.error(show.as_text(progress.problem))
+    elif progress.state == "stopped" and words.stopped:
+        sentence = f"Stopped after {progress.done:,} of {progress.total:,} {words.unit}{words.stopped}"
         if again is None:
             st.caption(sentence)
             return
@@ -205,12 +221,13 @@ def status(job: Job, words: Words, again: Callable[[], Any] | None = None) -> No
 
 
 def _so_far(job: Job, words: Words) -> str:
-    found, remaining = job.progress, job.remaining()
-    if found.state == "waiting" and words.waiting:
+    """Return the progress in words."""
+    progress, remaining = job.progress, job.remaining()
+    if progress.state == "waiting" and words.waiting:
         return words.waiting
-    text = f"{found.done:,} of {found.total:,} {words.unit}"
+    text = f"{progress.done:,} of {progress.total:,} {words.unit}"
     if words.stored:
-        text += f": {found.computed:,} computed, {found.reused:,} from the store"
+        text += f": {progress.computed:,} computed, {progress.reused:,} from the store"
     if words.pace is not None and remaining is not None:
         text += f"; {in_words(remaining)} to go{words.pace}"
     return text

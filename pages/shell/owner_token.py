@@ -1,10 +1,10 @@
-"""The token that opens the data owner's page to whoever started this server, and to no other account of the machine.
+"""The token that opens the data owner's page to the person who started this server, and to no other account.
 
 Every account of a machine reaches its loopback address, so on a shared machine an address is not one person. The server
 therefore makes a token when it starts and prints it where only the person who started it looks: on the terminal, never
 into a file or a pipe, and without an address that would carry it into a browser's history. One visit enters it once.
 
-The token is the module's own, hence the process's: any visitor can empty a cache, and would thereby change it.
+The token belongs to the module, and so to the process: any visitor can empty a cache, and would thereby change it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ENTRY, _OPENED, _PROBLEM = "token-entry", "token-opened", "token-problem"
 
 
 class Locked(ValueError):
-    """What a visit does not get before it has entered the token; one sentence with the remedy."""
+    """Error for what a visit may not do before it has entered the token; one sentence with the remedy."""
 
 
 class _Opened:
@@ -42,16 +42,16 @@ class _Opened:
 
 
 class _Line:
-    """Entries of all visits one after the other: a guess costs time that opening more visits does not buy.
+    """Entries of all visits one after the other, so that opening more visits does not make guessing faster.
 
-    Nobody is shut out for what others enter: a line that is too long is over ``LINE`` seconds after the last entry.
+    Entries of others do not shut a visit out: a line that is too long is over ``LINE`` seconds after the last entry.
     """
 
     def __init__(self) -> None:
         self._moved, self._free = threading.Lock(), 0.0
 
     def wait(self) -> bool:
-        """Sleep until it is this entry's turn; False, at once, where that would take too long."""
+        """Sleep until it is this entry's turn; return False, at once, where that would take too long."""
         with self._moved:
             now = time.monotonic()
             turn = max(now, self._free)
@@ -68,12 +68,12 @@ _first = threading.Lock()
 
 
 def required() -> bool:
-    """Whether a visit has to enter a token: always, unless ``PRIVCOV_TOKEN`` says that none is asked for."""
+    """Return whether a visit has to enter a token: always, unless ``PRIVCOV_TOKEN`` turns it off."""
     return _chosen().lower() != OFF
 
 
 def announce() -> None:
-    """Print the token on the terminal: once per process, and not where nobody could use it."""
+    """Print the token on the terminal: once per process, and not where it could not be used."""
     with _first:
         if _announced.is_set():
             return
@@ -87,7 +87,7 @@ def announce() -> None:
 
 
 def opened() -> bool:
-    """Whether this visit has entered the token, or none is asked for."""
+    """Return whether this visit has entered the token, or none is asked for."""
     return not required() or isinstance(st.session_state.get(_OPENED), _Opened)
 
 
@@ -99,7 +99,7 @@ def guard() -> None:
 
 
 def ask() -> None:
-    """The field, in place of the page; or why no entry could be right."""
+    """Show the field in place of the page, or why no entry could be right."""
     if problem := _trouble():
         st.error(show.as_text(problem))
         return
@@ -116,8 +116,9 @@ def ask() -> None:
 
 
 def _enter() -> None:
+    """Compare the entry with the token; for the form's button."""
     entry = st.session_state[_ENTRY].strip()
-    st.session_state[_ENTRY] = ""  # what was typed stays nowhere
+    st.session_state[_ENTRY] = ""  # the entry is not kept
     if not _line.wait():
         st.session_state[_PROBLEM] = f"Too many entries at once. Try again in {LINE:.0f} seconds."
     elif not _trouble() and _same(entry, _chosen() or _MADE):
@@ -127,22 +128,23 @@ def _enter() -> None:
 
 
 def _same(entry: str, token: str) -> bool:
-    """In a time that depends neither on the length of the token nor on where they differ."""
+    """Compare in a time that depends neither on the length of the token nor on where they differ."""
     one, other = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (entry, token))
     return hmac.compare_digest(one, other)
 
 
 def _chosen() -> str:
+    """Return the secret that the owner chose, or ""."""
     return os.environ.get(SETTING, "").strip()
 
 
 def _terminal() -> TextIO | None:
-    """Where a person reads along and nothing is kept: a log may be open to other accounts."""
+    """Return a stream that a person reads and that is not kept: a log may be open to other accounts."""
     return next((stream for stream in (sys.stdout, sys.stderr) if stream is not None and stream.isatty()), None)
 
 
 def _trouble() -> str:
-    """Why no entry could be right, in a sentence, or ""."""
+    """Return why no entry could be right, in a sentence, or ""."""
     if 0 < len(_chosen()) < SHORTEST:
         return (
             f"{SETTING} must be {OFF} or have at least {SHORTEST} characters, got {len(_chosen())}. Restart the server "

@@ -1,4 +1,4 @@
-"""Pinned results: frozen as they were, each with a number of its own, and kept in this visit."""
+"""Pinned results: frozen as they were, each with a number of its own, and kept for this visit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import streamlit as st
 
 @dataclass(frozen=True)
 class Pins:
-    """The pins of one page, oldest first. key: theirs in the session. most: the next one takes the place of the first.
+    """The pins of one page, oldest first.
+
+    ``key`` is their key in the session. With ``most``, a pin beyond that number replaces the first.
 
     Each is kept under (owner, number). `visitor_files.forget_results` removes those whose owner is a study on a
     visitor's file.
@@ -20,11 +22,11 @@ class Pins:
     most: int | None = None
 
     def all(self) -> dict[tuple[Any, int], dict[str, Any]]:
-        """By (owner, number)."""
+        """Return the pins by (owner, number)."""
         return st.session_state.setdefault(self.key, {})
 
     def add(self, owner: object, pin: dict[str, Any]) -> None:
-        """One more, with the next number."""
+        """Add a pin with the next number."""
         number = st.session_state["pins.number"] = st.session_state.get("pins.number", 0) + 1
         kept = self.all()
         kept[owner, number] = pin
@@ -32,5 +34,5 @@ class Pins:
             kept.pop(next(iter(kept)))
 
     def remove(self, key: tuple[Any, int]) -> None:
-        """For the button of a pin."""
+        """Remove a pin; for its button."""
         self.all().pop(key)

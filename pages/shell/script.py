@@ -1,4 +1,4 @@
-"""The same in Python: scripts that make the very matrices and numbers on the pages."""
+"""The same in Python: scripts that compute the matrices and numbers on the pages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from privcov.estimators.base import METHODS
 
 
 def script(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -> str:
-    """Source text whose variable ``rel`` holds the page's release, bit for bit."""
+    """Return source text whose variable ``rel`` holds the page's release, bit for bit."""
     return "\n".join([*release(study, dataset, default_source), "", *_shown(dataset)])
 
 
 def _shown(dataset: Dataset) -> list[str]:
-    """Lines that print the statement, the first card of Estimate and the matrix."""
+    """Return lines that print the statement, the first card of Estimate and the matrix."""
     against = "sample" if dataset.truth is None else "truth"
     return [
         "print(rel.statement)",
@@ -24,7 +24,7 @@ def _shown(dataset: Dataset) -> list[str]:
 
 
 def spectrum(study: Study, dataset: Dataset) -> str:
-    """Source text whose variable ``spectra`` holds the eigenvalues on Spectra, by name."""
+    """Return source text whose variable ``spectra`` holds the eigenvalues on Spectra, by name."""
     return "\n".join(
         [
             *release(study, dataset, DEFAULT_SOURCE),
@@ -40,7 +40,7 @@ def spectrum(study: Study, dataset: Dataset) -> str:
 
 
 def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -> list[str]:
-    """Lines after which ``ds`` holds the page's rows under its row bound."""
+    """Return lines after which ``ds`` holds the page's rows under its row bound."""
     key = study.source_key(default_source)
     if key == CSV:
         bounds = "None" if dataset.bounds is None else repr(dataset.bounds.tolist())
@@ -69,7 +69,7 @@ def rows(study: Study, dataset: Dataset, default_source: str = DEFAULT_SOURCE) -
 
 
 def release(study: Study, dataset: Dataset, default_source: str) -> list[str]:
-    """Lines after which ``rel`` is the page's release."""
+    """Return lines after which ``rel`` is the page's release."""
     chosen = dict(study.options) if study.method else {}
     usual = {"calibration": SOUND, "neighbours": REPLACE_ONE}
     settings = study.settings(METHODS.get(study.method_key()))

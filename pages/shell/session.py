@@ -1,8 +1,8 @@
 """The session of a visit: every key that pages keep in it, its one owner, and what it holds.
 
 A key has one owner, the file or the folder under `pages` that writes it; others at most read it. A field in braces
-stands for what varies. Widgets whose state nobody but Streamlit reads are not listed; their keys occur in one page
-only. `tests/pages/test_session.py` holds all of this.
+stands for what varies. Widgets whose state only Streamlit reads are not listed; their keys occur in one page only.
+`tests/pages/test_session.py` checks all of this.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 class Key:
     """One key of the session.
 
-    name: with {} for what varies. owner: who writes it. with_files: whether it is a dictionary under (owner, ...) of
-    results that go when the visitor's file goes from which they were made.
+    ``name`` has {} for what varies, and ``owner`` writes it. ``with_files`` marks a dictionary under (owner, ...) of
+    results that are removed with the visitor's file from which they were made.
     """
 
     name: str
@@ -36,11 +36,11 @@ KEYS = (
     Key("page_own", "shell/frame", "by page, its own settings as the address has them"),
     Key("unchecked", "shell/frame", "names of own settings that a link brought and no widget has read yet"),
     Key("address", "shell/frame", "the query that the address should have"),
-    Key("address_since", "shell/frame", "moment at which it was last written"),
-    Key("told", "shell/frame", "the query that the browser said last"),
+    Key("address_since", "shell/frame", "time at which it was last written"),
+    Key("told", "shell/frame", "the query that the browser sent last"),
     Key("link_problems", "shell/frame", "sentences on the parts of a link that made no sense"),
     Key("problem_place", "shell/frame", "container on top of the page for such sentences"),
-    Key("path", "shell/frame", 'the two-minute path and its step, or ""'),
+    Key("path", "shell/frame", 'the two-minute tour and its step, or ""'),
     Key("visit", "shell/frame", "name of the visit in the queue of runs"),
     Key("own.seen", "shell/address", "by widget, the text and the value that it showed last"),
     Key("{}.turn", "shell/address", "of a range: counts the keys that its widget has had"),
@@ -58,7 +58,7 @@ KEYS = (
     Key("pictures", "shell", "by chart, what the page shows: for the export of figures"),
     Key("pins.number", "shell/pins", "number of the last pin, of any page"),
     Key("token-entry", "shell/owner_token", "widget: the token, emptied as soon as it is read"),
-    Key("token-opened", "shell/owner_token", "what a visit holds that has entered the token"),
+    Key("token-opened", "shell/owner_token", "what a visit holds after it has entered the token"),
     Key("token-problem", "shell/owner_token", "why the last entry did not open"),
     Key("csv", "shell/visitor_files", "the visitor's declared public table"),
     Key("upload", "shell/visitor_files", "the visitor's file: its name, columns and what was typed"),
@@ -74,7 +74,7 @@ KEYS = (
     Key("reckoned", "trade_offs", "by set-up, seconds that a search or a map takes"),
     Key("costs", "trade_offs/who_wins", "by method, kind and size, what one run takes"),
     Key("pins", "trade_offs/curves", "pinned curves", with_files=True),
-    Key("pins.told", "trade_offs/curves", "a pin that the page has not mentioned yet"),
+    Key("pins.told", "trade_offs/curves", "whether a new pin has not been confirmed on the page yet"),
     Key("saved.turn", "trade_offs/saved", "counts opened studies: a new key closes the box"),
     Key("tradeoffs.start", "trade_offs", "set by a choice after which curves start unasked"),
     Key("tradeoffs.choices", "trade_offs/form", "counts choices: a new key closes the menus"),

@@ -1,4 +1,4 @@
-"""A release, a table, a figure, an error, onto the page."""
+"""Functions that show a release, a table, a figure or an error on the page."""
 
 from __future__ import annotations
 
@@ -33,51 +33,55 @@ _CHART: dict[str, Any] = {
 
 @contextmanager
 def problems() -> Iterator[None]:
-    """What a person can mend becomes one sentence, and the rest of the page stays."""
+    """Show an error that a person can correct as one sentence, and keep the rest of the page."""
     try:
         yield
     except (ValueError, TypeError) as problem:
         st.error(as_text(str(problem)))
 
 
-def picture(found: Picture, key: str) -> None:
-    """A chart with its text alternative. Fonts and colours are the figure's own."""
-    st.session_state.setdefault("pictures", {})[key] = found  # what pages/shell/export.py has to offer
-    height: Literal["content", "stretch"] = "content" if found.figure.layout.height else "stretch"
-    st.plotly_chart(found.figure, key=key, theme=None, width="stretch", height=height, config=_CHART, alt=found.alt)
+def picture(chart: Picture, key: str) -> None:
+    """Show a chart with its text alternative. Fonts and colours are the figure's own."""
+    st.session_state.setdefault("pictures", {})[key] = chart  # what pages/shell/export.py has to offer
+    height: Literal["content", "stretch"] = "content" if chart.figure.layout.height else "stretch"
+    st.plotly_chart(chart.figure, key=key, theme=None, width="stretch", height=height, config=_CHART, alt=chart.alt)
 
 
 @dataclass(frozen=True)
 class Later:
-    """A picture that is drawn when somebody wants it for a paper."""
+    """A picture that is drawn only when it is exported for a paper."""
 
     alt: str
     make: Callable[[], Picture]
 
     @property
     def figure(self) -> Any:
-        import pandas  # noqa: F401 - whole before plotly looks for it; see `frame.page`
+        """The figure, drawn now."""
+        import pandas  # noqa: F401 - loaded before plotly looks for it; see `frame.page`
 
         return self.make().figure
 
 
-def still(found: Still, key: str, make: Callable[[], Picture]) -> None:
-    """A matrix as a plain image, there at once. make: the same as a chart, for pages/shell/export.py."""
-    st.session_state.setdefault("pictures", {})[key] = Later(found.alt, make)
+def still(image: Still, key: str, make: Callable[[], Picture]) -> None:
+    """Show a matrix as a plain image, which is there at once.
+
+    ``make`` draws the same as a chart, for pages/shell/export.py.
+    """
+    st.session_state.setdefault("pictures", {})[key] = Later(image.alt, make)
     with st.container(key=key):
-        source = f"data:image/png;base64,{base64.b64encode(found.png).decode()}"
-        st.html(f'<img class="pc-still" src="{source}" alt="{escape(found.alt)}" aria-label="{escape(found.alt)}">')
+        source = f"data:image/png;base64,{base64.b64encode(image.png).decode()}"
+        st.html(f'<img class="pc-still" src="{source}" alt="{escape(image.alt)}" aria-label="{escape(image.alt)}">')
 
 
 def tag(provenance: str, text: str = "") -> None:
-    """Where the numbers below come from: Simulated, Public, Owner's view or Released."""
+    """Show where the numbers below come from: Simulated, Public, Owner's view or Released."""
     st.html(f'<div><span class="pc-tag">{escape(provenance)}</span>{escape(text)}</div>')
 
 
 def made_from(data: Dataset, rel: Release, label: str) -> None:
-    """Rows, method and guarantee of the release below, and a warning where its published claim is false.
+    """Show rows, method and guarantee of the release below, with a warning where its published claim is false.
 
-    label: the method's.
+    ``label`` is that of the method.
     """
     tag(
         data.provenance.capitalize(),
@@ -88,13 +92,16 @@ def made_from(data: Dataset, rel: Release, label: str) -> None:
 
 
 def lines(titled: Iterable[tuple[str, str]]) -> None:
-    """Titles and their sentences as one list: every element of its own is a message to the browser, at every run."""
+    """Show titles and their sentences as one list.
+
+    Separate elements would each be a message to the browser, at every run.
+    """
     rows = "".join(f"<dt><strong>{escape(title)}</strong></dt><dd>{escape(text)}</dd>" for title, text in titled)
     st.html(f'<dl class="pc-lines">{rows}</dl>')
 
 
 def colour_key(limit: float, palette: Palette, unit: str, saturated: str) -> None:
-    """The shared colour bar of a row of heatmaps, in one line of markup."""
+    """Show the shared colour bar of a row of heatmaps, in one line of markup."""
     stops = ", ".join(f"{colour} {at:.0%}" for at, colour in palette.diverging)
     st.html(
         f'<div class="pc-key" style="background: linear-gradient(90deg, {stops})"></div>'
@@ -104,7 +111,7 @@ def colour_key(limit: float, palette: Palette, unit: str, saturated: str) -> Non
 
 
 def attacker_meter(success: float, palette: Palette) -> None:
-    """Best possible guess whether a given person's row is in the data, on a scale from .5 to 1."""
+    """Show the best possible guess whether a given person's row is in the data, on a scale from .5 to 1."""
     at = (success - 0.5) * 2
     st.html(
         f'<div role="meter" aria-valuemin="0.5" aria-valuemax="1" aria-valuenow="{success:.4f}" '
@@ -116,7 +123,10 @@ def attacker_meter(success: float, palette: Palette) -> None:
 
 
 def attacker_line(most: float, palette: Palette, label: str) -> None:
-    """The meter in one line. most: upper bound of the attacker's best chance, 0.5 to 1."""
+    """Show the meter in one line.
+
+    ``most`` is an upper bound of the attacker's best chance, 0.5 to 1.
+    """
     at = (most - 0.5) * 2
     words = "at most " + (f"{most:.3f}" if most < 0.9995 else "1")
     st.html(
@@ -131,7 +141,7 @@ def attacker_line(most: float, palette: Palette, label: str) -> None:
 
 
 def verdict(sentence: str, caught: bool, palette: Palette) -> None:
-    """The verdict of an audit, in the colour of bad news where something was caught."""
+    """Show the verdict of an audit, in the colour of bad news where a fault was caught."""
     colour = palette.bad if caught else palette.good
     st.html(
         f'<div role="status" style="border-left: .3rem solid {colour}; background: {wash(colour, 0.1)}; '
@@ -140,26 +150,26 @@ def verdict(sentence: str, caught: bool, palette: Palette) -> None:
 
 
 def matrix_table(matrix: np.ndarray, columns: tuple[str, ...]) -> pd.DataFrame:
-    """A d x d matrix with the names of its columns on both sides."""
+    """Return a d x d matrix with the names of its columns on both sides."""
     import pandas as pd
 
     return pd.DataFrame(matrix, index=list(columns), columns=list(columns))
 
 
 def download(label: str, make: Callable[[], str], file_name: str, key: str, mime: str = "text/csv") -> None:
-    """Made on click, without a rerun."""
+    """Show a download whose content is made on click, without a rerun."""
     st.download_button(label, data=make, file_name=file_name, mime=mime, on_click="ignore", key=key)
 
 
 def percent(value: float) -> str:
-    """A share in percent: one decimal below 1,000 %, none above; "undefined" where it is not finite."""
+    """Return a fraction in percent: one decimal below 1,000 %, none above; "undefined" where it is not finite."""
     if not np.isfinite(value):
         return "undefined"
     return f"{value:.1%}" if value < 10 else f"{value:,.0%}"
 
 
 def as_text(sentence: str) -> str:
-    """Markdown that shows the sentence letter by letter; it may quote a column's name."""
+    """Return markdown that shows the sentence letter by letter; it may quote a column's name."""
     escaped = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$&^=:])", r"\\\1", sentence.replace("\n", " "))
     # A word joiner, which has no width: emoji codes are looked for after the escapes are gone.
     return re.sub(r"\\:(?=\S)", "\\\\:\u2060", escaped)

@@ -38,7 +38,10 @@ CALIBRATION, NEIGHBOURS = "Noise calibration", "Neighbouring tables"
 def draw(
     study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True, methods: tuple = (), left_out: str = ""
 ) -> None:
-    """The whole form. methods: keys on offer, () for all; the study names one of them."""
+    """Show the whole form.
+
+    ``methods`` are the keys on offer, () for all; the study names one of them.
+    """
     with st.sidebar:
         st.html('<div class="pc-group">Data</div>')
         _source(study, default_source)
@@ -58,6 +61,7 @@ def draw(
 
 
 def _source(study: Study, default_source: str) -> None:
+    """Show the data set and its parameters."""
     keys = [c.key for c in sorted(SOURCES.all(), key=lambda c: (c.group != "Simulated", c.order))] + [CSV]
     labels = {c.key: c.label for c in SOURCES.all()}
     labels[CSV] = "Your own CSV ..."
@@ -85,6 +89,7 @@ def _source(study: Study, default_source: str) -> None:
 
 
 def _method(study: Study, offered: tuple) -> None:
+    """Show the method and its settings."""
     families = list(dict.fromkeys(c.family for c in METHODS.all()))
     shown = [c for c in METHODS.all() if not offered or c.key in offered]
     cards = sorted(shown, key=lambda c: (c.standing == "historical", families.index(c.family), c.order))
@@ -117,7 +122,7 @@ def _method(study: Study, offered: tuple) -> None:
 
 
 def _group(title: str, specs: Sequence[Spec], choice: tuple[str, str, Mapping[str, str]], study: Study) -> None:
-    """One fold: parameters of the method, then a choice that every method may offer, if it offers more than one."""
+    """Show parameters of the method in an expander, then a choice that every method may offer, if it has options."""
     owner = study.method_key()
     specs = [spec for spec in specs if fields.is_shown(spec, "options", study, owner=owner)]
     if not specs and len(choice[2]) < 2:
@@ -129,7 +134,7 @@ def _group(title: str, specs: Sequence[Spec], choice: tuple[str, str, Mapping[st
 
 
 def _choice(label: str, name: str, meanings: Mapping[str, str], study: Study) -> None:
-    """A select box, and what the chosen one means."""
+    """Show a select box, and what the chosen option means."""
     if len(meanings) < 2:
         return
     owner = study.method_key()
@@ -144,34 +149,35 @@ def _choice(label: str, name: str, meanings: Mapping[str, str], study: Study) ->
 
 
 def _changed(card: MethodCard, study: Study) -> list[str]:
-    """Settings that differ from the default, in the order of the form."""
+    """Return the settings that differ from the default, in the order of the form."""
     given = dict(study.options)
     ordered = sorted(card.parameters, key=lambda spec: spec.advanced)
-    found = [f"{spec.label} {given[spec.name]}" for spec in ordered if spec.name in given]
-    told = study.settings(card)
-    if told["neighbours"] != card.relations[0]:
-        found.append(f"{NEIGHBOURS} {told['neighbours']}")
-    if told["calibration"] != card.default_calibration:
-        found.append(f"{CALIBRATION} {told['calibration']}")
-    return found
+    changed = [f"{spec.label} {given[spec.name]}" for spec in ordered if spec.name in given]
+    settings = study.settings(card)
+    if settings["neighbours"] != card.relations[0]:
+        changed.append(f"{NEIGHBOURS} {settings['neighbours']}")
+    if settings["calibration"] != card.default_calibration:
+        changed.append(f"{CALIBRATION} {settings['calibration']}")
+    return changed
 
 
 # --- guarantee ----------------------------------------------------------------------------------------------
 
 
 def _guarantee(study: Study, default_source: str) -> None:
+    """Show the kind of guarantee and its numbers."""
     of_study(
         st.segmented_control,
         "Kind",
         ["zcdp", "approx", "pure"],
         key="w.kind",
         shown=study.kind,
-        # A second click on the chosen kind must not leave none.
+        # A second click on the chosen kind must not clear it.
         put=lambda s, kind: dataclasses.replace(s, kind=kind or study.kind),
         help=KIND_HELP,
         format_func={"zcdp": "zCDP", "approx": "Approximate", "pure": "Pure"}.get,
     )
-    privacy_lever(study)
+    privacy_slider(study)
     fields.attacker(study.guarantee)
     if study.kind == "approx":
         _study_slider(
@@ -192,8 +198,11 @@ def _guarantee(study: Study, default_source: str) -> None:
                 )
 
 
-def privacy_lever(study: Study, *, kind: str = "", where=st) -> None:
-    """The log slider for epsilon or rho, with words at both ends. The attacker's chance belongs beside it."""
+def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:
+    """Show the log slider for epsilon or rho, with words at both ends.
+
+    The attacker's chance belongs beside it.
+    """
     level_name = "rho" if (kind or study.kind) == "zcdp" else "epsilon"
     low, high = (1e-5, 10.0) if level_name == "rho" else (0.01, 20.0)
     _study_slider(
@@ -210,7 +219,7 @@ def privacy_lever(study: Study, *, kind: str = "", where=st) -> None:
 
 
 def _study_slider(label: str, name: str, options: list, study: Study, *, where=st, **more) -> None:
-    """A select slider for one number of the study."""
+    """Show a select slider for one number of the study."""
     of_study(
         where.select_slider,
         label,
@@ -223,13 +232,14 @@ def _study_slider(label: str, name: str, options: list, study: Study, *, where=s
 
 
 def _row_bound(study: Study, default_source: str) -> None:
+    """Show the slider for the row bound."""
     try:
         data = cached.dataset(dataclasses.replace(study, bound=1.0), default_source)
     except ValueError:  # the page says why there are no rows
         forget_bound()
         return
     start = data.row_bound
-    if st.session_state.get("bound.of") != start:  # other words on the slider: for the browser that is a new widget
+    if st.session_state.get("bound.of") != start:  # new words on the slider make it a new widget for the browser
         st.session_state["bound.of"], st.session_state["w.bound"] = start, study.bound
     _study_slider(
         "Row bound R",
@@ -245,11 +255,12 @@ def _row_bound(study: Study, default_source: str) -> None:
 
 
 def forget_bound() -> None:
-    """The slider for R is away while there is no table, and has to be told its value when it comes back."""
+    """Forget the slider for R: it is absent while there is no table, and its value must be set when it returns."""
     st.session_state.pop("w.bound", None)
 
 
 def _seed(study: Study) -> None:
+    """Show the seed of the noise and the button for another draw."""
     left, right = st.columns([1, 1], vertical_alignment="bottom")
     of_study(
         left.number_input,

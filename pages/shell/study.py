@@ -24,11 +24,12 @@ DEFAULT_METHOD = {"pure": "auto-cov", "approx": "auto-cov", "zcdp": "auto-cov"}
 
 @dataclass(frozen=True)
 class Study:
-    """Plain values only, so it is a cache key and a link.
+    """A study of plain values only, so that it can be a cache key and a link.
 
-    source, method: keys, or "" for the default of the page. data, options: pairs of parameter name and value that
-    differ from the defaults. bound: row bound as a multiple of the source's public default. seed: noise stream;
-    rows: seed of the simulated rows. calibration, neighbours: as in `privcov.release`; see `settings`.
+    ``source`` and ``method`` are keys, or "" for the default of the page. ``data`` and ``options`` are pairs of
+    parameter name and value that differ from the defaults. ``bound`` is the row bound as a multiple of the source's
+    public default. ``seed`` is that of the noise, ``rows`` that of the simulated rows. ``calibration`` and
+    ``neighbours`` are as in `privcov.release`; see `settings`.
     """
 
     source: str = ""
@@ -47,43 +48,49 @@ class Study:
 
     @property
     def guarantee(self) -> Guarantee:
+        """The guarantee."""
         if self.kind == "zcdp":
             return privcov.ZCDP(self.rho)
         return privcov.PureDP(self.epsilon) if self.kind == "pure" else privcov.ApproxDP(self.epsilon, self.delta)
 
     @property
     def level_name(self) -> str:
-        """Name of the number the privacy slider moves."""
+        """Name of the number that the privacy slider moves."""
         return "rho" if self.kind == "zcdp" else "epsilon"
 
     def at(self, level: float) -> Study:
-        """The same study with its lever at this level."""
+        """Return the same study with its epsilon or rho at this level."""
         if self.kind == "zcdp":
             return dataclasses.replace(self, rho=level)
         return dataclasses.replace(self, epsilon=level)
 
     def method_key(self, default: str = "") -> str:
+        """Return the key of the method, or the default."""
         return self.method or default or DEFAULT_METHOD[self.kind]
 
     def source_key(self, default: str = DEFAULT_SOURCE) -> str:
+        """Return the key of the source, or the default."""
         return self.source or default
 
     def with_source(self, key: str) -> Study:
-        """Another source, with its own default parameters and row bound."""
+        """Return the study on another source, with that source's default parameters and row bound."""
         return dataclasses.replace(self, source=key, data=(), bound=1.0)
 
     def with_method(self, key: str) -> Study:
-        """Another method, with its own default parameters; calibration and neighbours stay where it offers them."""
+        """Return the study with another method, at that method's default parameters.
+
+        Calibration and neighbours stay where the method offers them.
+        """
         card = METHODS.get(key or DEFAULT_METHOD[self.kind])
         kept = {name: getattr(self, name) for name in _WORDS if getattr(self, name) in _offers(card)[name]}
         return dataclasses.replace(self.without_method(), method=key, **kept)
 
     def without_method(self) -> Study:
-        """What a picture depends on that does not draw the study's own method."""
+        """Return the study without its method, for pictures that do not depend on it."""
         return dataclasses.replace(self, method="", options=(), calibration=SOUND, neighbours=REPLACE_ONE)
 
     def settings(self, card: MethodCard) -> dict[str, str]:
-        """Calibration and neighbours as far as the method offers them, else the default."""
+        """Return calibration and neighbours as far as the method offers them, else the default."""
         return {
             "calibration": self.calibration if self.calibration in card.calibrations else card.default_calibration,
             "neighbours": self.neighbours if self.neighbours in card.relations else card.relations[0],
@@ -103,7 +110,7 @@ _WORDS = {"calibration": "noise calibration", "neighbours": "neighbouring relati
 
 
 def to_query(study: Study) -> dict[str, str]:
-    """Only what differs from the defaults. A CSV leaves no trace."""
+    """Return what differs from the defaults as a query. Nothing of a CSV is in it."""
     start = Study()
     query = {}
     if study.source not in ("", CSV):
@@ -123,19 +130,19 @@ def to_query(study: Study) -> dict[str, str]:
 
 
 def _digits(value: float) -> str:
-    """A number that reads back as itself, short where twelve digits say it all."""
+    """Return a number that reads back as itself, short where twelve digits suffice."""
     short = f"{value:.12g}"
     return short if float(short) == value else repr(value)
 
 
 def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
-    """The study of an address, and one sentence for each part of it that made no sense and was left out."""
+    """Return the study of an address, and one sentence for each part of it that was left out."""
     problems: list[str] = []
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
 
     def attempt(name: str, make) -> None:
         try:
-            found[name] = make()
+            values[name] = make()
         except (ValueError, TypeError) as problem:
             problems.append(_left_out(name, query[name], problem))
 
@@ -151,9 +158,9 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
             attempt(name, lambda n=name, w=whole, lo=low, hi=high: _number(n, query[n], w, lo, hi))
     for name in _WORDS:
         if name in query:
-            card = METHODS.get(found.get("method") or DEFAULT_METHOD[found.get("kind", Study.kind)])
+            card = METHODS.get(values.get("method") or DEFAULT_METHOD[values.get("kind", Study.kind)])
             attempt(name, lambda n=name, c=card: _offered(n, query[n], c))
-    study = Study(**found)
+    study = Study(**values)
     data = _pairs("data", query, SOURCES.get(study.source_key()).parameters, problems)
     options = _pairs("method", query, METHODS.get(study.method_key()).parameters, problems)
     method = study.method_key() if options else study.method  # settings belong to a method, so it has a name then
@@ -161,11 +168,12 @@ def from_query(query: Mapping[str, str]) -> tuple[Study, list[str]]:
 
 
 def _left_out(name: str, text: str, problem: Exception) -> str:
-    """One sentence, however long the text in the address is."""
+    """Return one sentence, however long the text in the address is."""
     return f"The link's {name}={text[:_QUOTED]!r} was left out. {str(problem).replace(text, text[:_QUOTED])}"
 
 
 def _kind(text: str) -> str:
+    """Return the kind of guarantee; raise ValueError for an unknown one."""
     if text not in DEFAULT_METHOD:
         raise ValueError(
             f"A guarantee is one of {', '.join(DEFAULT_METHOD)} ({', '.join(KINDS[k].name for k in DEFAULT_METHOD)})."
@@ -174,16 +182,19 @@ def _kind(text: str) -> str:
 
 
 def _offers(card: MethodCard) -> dict[str, tuple[str, ...]]:
+    """Return what the method offers for each setting in words."""
     return {"calibration": tuple(card.calibrations), "neighbours": card.relations}
 
 
 def _offered(name: str, text: str, card: MethodCard) -> str:
+    """Return the setting; raise ValueError where the method does not offer it."""
     if text not in _offers(card)[name]:
         raise ValueError(f"As {_WORDS[name]} {card.label} offers {' or '.join(_offers(card)[name])}.")
     return text
 
 
 def _number(name: str, text: str, whole: bool, low: float, high: float) -> float:
+    """Return the number; raise ValueError outside its range."""
     try:
         value = float(text)
     except ValueError:
@@ -194,7 +205,8 @@ def _number(name: str, text: str, whole: bool, low: float, high: float) -> float
 
 
 def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], problems: list[str]) -> tuple:
-    found = []
+    """Return the parameters of a source or a method that differ from their defaults."""
+    pairs = []
     for spec in specs:
         text = query.get(f"{prefix}.{spec.name}")
         if text is None:
@@ -205,11 +217,12 @@ def _pairs(prefix: str, query: Mapping[str, str], specs: tuple[Spec, ...], probl
             problems.append(_left_out(f"{prefix}.{spec.name}", text, problem))
             continue
         if value != spec.default:
-            found.append((spec.name, value))
-    return tuple(sorted(found))
+            pairs.append((spec.name, value))
+    return tuple(sorted(pairs))
 
 
 def _typed(spec: Spec, text: str) -> object:
+    """Return the text in the type of the parameter."""
     if spec.choices:
         return next((choice for choice in spec.choices if str(choice) == text), text)
     if isinstance(spec.default, str):

@@ -1,4 +1,4 @@
-"""What of a page can be taken home: a report as HTML, and the study as a file that opens here and in the shell."""
+"""Downloads of a page: a report as HTML, and the study as a file that opens here and in the shell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from pages.shell import cached, frame, show
-from pages.shell import script as twin
+from pages.shell import script as python_script
 from pages.shell.study import DEFAULT_SOURCE, Study
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
@@ -21,7 +21,7 @@ HTML, JSON = "text/html", "application/json"
 
 
 def address() -> str:
-    """Path and query of the page as it stands; nothing of a file is in it."""
+    """Return path and query of the page as it is now; nothing of a file is in it."""
     file = frame.file_of(st.session_state["page"])
     path = "/" if file == "app.py" else "/" + Path(file).stem.split("_", 1)[1]
     query = urlencode(st.session_state["address"], safe=":,")
@@ -29,12 +29,12 @@ def address() -> str:
 
 
 def unlinked(words: str) -> str:
-    """Markdown with the links taken off, for a report."""
+    """Return markdown without its links, for a report."""
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", words)
 
 
 def one_release(study: Study, data: Dataset, default_source: str = DEFAULT_SOURCE) -> Plan:
-    """The release on the page as a plan of one cell: `privcov.run` gives the page's error, bit for bit."""
+    """Return the release on the page as a plan of one cell: `privcov.run` gives the page's error, bit for bit."""
     if cached.in_session(study, default_source):
         raise ValueError("A saved study names a data source, and a file of yours is none: the script has its settings.")
     key = study.method_key()
@@ -60,20 +60,22 @@ def section(
     default_source: str = DEFAULT_SOURCE,
     make: Callable[[str, str], str] | None = None,
 ) -> None:
-    """Downloads of a page that shows one release. make: from script and address to the report, default that of the
-    release alone."""
+    """Show the downloads of a page that shows one release.
+
+    ``make`` returns the report from script and address; without it the report is that of the release alone.
+    """
     left, right, rest = st.columns([1, 1, 2], vertical_alignment="center")
     with left:
-        script, where = twin.script(study, data, default_source), address()
+        script, where = python_script.script(study, data, default_source), address()
         if cached.in_session(study, default_source):
             where = ""  # a link cannot bring a file along
 
-        def written() -> str:
+        def report_text() -> str:
             from privcov.bundle import report
 
             return report.of_release(rel, data, script=script, address=where) if make is None else make(script, where)
 
-        show.download("Report as HTML", written, "report.html", "download-report", HTML)
+        show.download("Report as HTML", report_text, "report.html", "download-report", HTML)
     with right:
         try:
             text = one_release(study, data, default_source).to_json()

@@ -1,7 +1,7 @@
-"""The two-minute paths: three doors on Home, each a few numbered steps over pages that are already set up.
+"""The two-minute tours: three cards on Home, each a few numbered steps over pages that are already set up.
 
-A path is one word of the address, "teach-2", so every link keeps it and leaving it is forgetting it. Nothing waits for
-a visitor who walks none.
+The tour and its step are one word of the address, "teach-2", so every link keeps it, and leaving the tour removes it.
+Nothing changes for a visitor without a tour.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ KEY = "path"
 
 @dataclass(frozen=True)
 class Step:
-    """page: its label in the menu. study: how the page is set up, None for as the visitor has it.
+    """One step of a tour.
 
-    own: settings of that page alone. check: whether the questions are asked here.
+    ``page`` is its label in the menu. ``study`` is how the page is set up, None for as the visitor has it. ``own`` are
+    settings of that page alone. ``check`` says whether the questions are asked here.
     """
 
     page: str
@@ -32,19 +33,22 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Path:
-    """One door: for whom it is, what it leads to, and the steps behind it."""
+class Tour:
+    """One tour: for whom it is, what it leads to, and its steps."""
 
     key: str
     title: str
     whom: str
-    told: str
+    summary: str
     steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question with its answers: the text of each, and what is said to whoever picks it. The first is right."""
+    """One question with its answers: the text of each, and the reply to it.
+
+    The first answer is right; ``order`` is that on the screen.
+    """
 
     asked: str
     answers: tuple[tuple[str, str], ...]
@@ -69,8 +73,8 @@ _LECTURE = Step(
     check=True,
 )
 
-PATHS = (
-    Path(
+TOURS = (
+    Tour(
         "teach",
         "Teach",
         "A class tomorrow",
@@ -107,7 +111,7 @@ PATHS = (
             _LECTURE,
         ),
     ),
-    Path(
+    Tour(
         "explore",
         "Explore",
         "5,000 rows, 40 columns, one question",
@@ -140,7 +144,7 @@ PATHS = (
             _LAST,
         ),
     ),
-    Path(
+    Tour(
         "release",
         "Release",
         "A table that may not leave the house",
@@ -211,59 +215,61 @@ QUESTIONS = (
 )
 
 
-def parse(text: str) -> tuple[Path, int] | None:
-    """(path, index of its step) of "teach-2"; None for anything else. The text comes from outside."""
+def parse(text: str) -> tuple[Tour, int] | None:
+    """Return (tour, index of its step) of "teach-2"; None for anything else. The text comes from outside."""
     name, _, number = text.partition("-")
-    found = next((p for p in PATHS if p.key == name), None)
-    if found is None or not (number.isascii() and number.isdigit() and len(number) < 3):
+    tour = next((p for p in TOURS if p.key == name), None)
+    if tour is None or not (number.isascii() and number.isdigit() and len(number) < 3):
         return None
-    return (found, int(number) - 1) if 1 <= int(number) <= len(found.steps) else None
+    return (tour, int(number) - 1) if 1 <= int(number) <= len(tour.steps) else None
 
 
-def word(path: Path, at: int) -> str:
-    """The address of a step."""
-    return f"{path.key}-{at + 1}"
+def word(tour: Tour, at: int) -> str:
+    """Return the address of a step."""
+    return f"{tour.key}-{at + 1}"
 
 
 def elsewhere(step: Step) -> str:
-    """What to know of a step that this server does not let anybody take, in one sentence, or ""."""
+    """Return why this server does not permit a step, in one sentence, or ""."""
     return ELSEWHERE if step.page == _PRIVATE and hosted.refusal() else ""
 
 
 def bar(text: str, page: str, link: Callable[..., None], leave: Callable[[], None]) -> None:
-    """The slim bar on top of every page while a path is walked.
+    """Show the slim bar on top of every page during a tour.
 
-    page: label of the page on the screen. link(step, label, word, **look): draws a link to a step's page, set up.
+    ``page`` is the label of the page on the screen. ``link(step, label, word, **look)`` shows a link to a step's page,
+    set up.
     """
-    found = parse(text)
-    if found is None:
+    place = parse(text)
+    if place is None:
         return
-    path, at = found
-    step = path.steps[at]
+    tour, at = place
+    step = tour.steps[at]
     with st.container(border=True, key="path-bar"):
-        told, moves = st.columns([7, 3], vertical_alignment="center", gap="medium")
+        left, right = st.columns([7, 3], vertical_alignment="center", gap="medium")
         here = step.do if step.page == page else f"This step is on **{step.page}**. {step.do}"
         if shut := elsewhere(step):
             here = f"{shut} There: {here}"
-        told.markdown(f"**{path.title}, step {at + 1} of {len(path.steps)}.** {here}")
-        with moves, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+        left.markdown(f"**{tour.title}, step {at + 1} of {len(tour.steps)}.** {here}")
+        with right, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
             if step.page != page:
                 link(step, f"To {step.page}", text)
             if at:
-                link(path.steps[at - 1], "Back", word(path, at - 1))
-            if at + 1 < len(path.steps):
-                link(path.steps[at + 1], "Next step", word(path, at + 1))
+                link(tour.steps[at - 1], "Back", word(tour, at - 1))
+            if at + 1 < len(tour.steps):
+                link(tour.steps[at + 1], "Next step", word(tour, at + 1))
             st.button("Leave", key="path-leave", on_click=leave, type="tertiary", help="Ends the path, changes nothing")
         if step.check and step.page == page:
             check()
 
 
 def _words(question: Question) -> Callable[[int], str]:
+    """Return a function that gives the text of an answer."""
     return lambda which: question.answers[which][0]
 
 
 def check() -> None:
-    """Both questions side by side; each answer gets its sentence."""
+    """Show both questions side by side; each answer gets its sentence."""
     right = 0
     for k, (place, question) in enumerate(zip(st.columns(2, gap="large"), QUESTIONS, strict=True)):
         with place:

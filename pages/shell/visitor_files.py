@@ -1,6 +1,6 @@
 """A visitor's files in the session: a table of their own, or a copy of a paper's set. Nothing is kept elsewhere.
 
-Not in a URL, a shared cache, a log or a temporary file: the bytes are let go as soon as they are read. What stays of a
+Not in a URL, a shared cache, a log or a temporary file: the bytes are freed as soon as they are read. What stays of a
 table is one `Upload`, which `forget_file` removes; what stays of a paper's set is one `Brought`, which has passed the
 checks of a set in the data folder and which `forget_brought` removes.
 """
@@ -37,9 +37,10 @@ MultiPartParser.spool_max_size = (MEGABYTES + 1) * 2**20
 
 @dataclass
 class Upload:
-    """What the session knows of a file. ``file_id`` names its widgets, so another file starts empty.
+    """What the session holds of a file.
 
-    typed: the editor's table as the visitor left it. used: what was typed when the table was declared.
+    ``file_id`` is part of its widgets' keys, so another file starts empty. ``typed`` is the editor's table as the
+    visitor left it; ``used`` is what was typed when the table was declared.
     """
 
     file_id: str
@@ -54,41 +55,41 @@ class Upload:
 
 
 def table() -> Dataset | None:
-    """The visitor's own table, once it is declared."""
+    """Return the visitor's own table, once it is declared."""
     return st.session_state.get("csv")
 
 
 def hold_table(data: Dataset) -> None:
-    """The declared table in place of the one before, and of what pages keep of that one."""
+    """Keep the declared table in place of the one before, and remove what pages keep of that one."""
     forget_results()
     st.session_state["csv"] = data
 
 
 def upload() -> Upload | None:
-    """The visitor's own file, also before it is declared."""
+    """Return the visitor's own file, also before it is declared."""
     return st.session_state.get("upload")
 
 
 def megabytes() -> int:
-    """Most that one file may have: an uploader's own limit would hide a lower one that the server was given."""
+    """Return the largest size of a file: an uploader's own limit would hide a lower one that the server was given."""
     return min(MEGABYTES, st.get_option("server.maxUploadSize"))
 
 
 def uploader(label: str, what: str):
-    """An uploader that is empty again once its file was read: its key changes with every file."""
+    """Show an uploader that is empty again once its file was read: its key changes with every file."""
     turn = st.session_state.get("upload-turn", 0)
     return st.file_uploader(label, type=["csv"], max_upload_size=megabytes(), key=f"upload-{what}-{turn}")
 
 
 def new(file) -> Upload:
-    """A new upload of this session, in place of the one before."""
+    """Return a new upload of this session, in place of the one before."""
     forget_file()
     st.session_state["upload"] = Upload(file.file_id, file.name)
     return st.session_state["upload"]
 
 
 def let_go(*files) -> None:
-    """Give the bytes back to the machine, as Streamlit itself does for chat files, and draw the page anew."""
+    """Free the bytes of the files, as Streamlit itself does for chat files, and run the page again."""
     context = get_script_run_ctx()
     for file in files:
         if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
@@ -104,18 +105,18 @@ def empty_uploaders() -> None:
 
 
 def forget_file() -> None:
-    """Everything that came from a file; the answer to the question stays."""
+    """Remove everything that came from a file; the answer to the question stays."""
     kept = ("upload-public", "upload-turn")
     for key in map(str, list(st.session_state)):
         if key in ("csv", "upload") or (key.startswith("upload-") and key not in kept):
             del st.session_state[key]
     forget_results()
-    # Where the slider for R stood for one file says nothing about the next.
+    # The position of the slider for R belongs to one file and does not carry over to the next.
     frame.change(lambda study: dataclasses.replace(study, bound=1.0))
 
 
 def forget_results(source: str = CSV) -> None:
-    """Curves that other pages keep per study: those of a file must not outlive it or pass for another's."""
+    """Remove the curves that pages keep of a file: they must not outlive it or be shown for another file."""
     for kept in session.WITH_FILES:
         for key in list(st.session_state.get(kept, {})):
             if getattr(key[0], "source", "") == source:
@@ -127,7 +128,10 @@ def forget_results(source: str = CSV) -> None:
 
 @dataclass
 class Brought:
-    """A set from a visitor's files. rows: the data set last made of it, by the source's parameters."""
+    """A set from a visitor's files.
+
+    ``rows`` is the data set last made of it, by the source's parameters.
+    """
 
     names: str
     raw: Raw
@@ -135,28 +139,28 @@ class Brought:
 
 
 def brought(key: str) -> Brought | None:
-    """What this visitor brought for a source."""
+    """Return what this visitor brought for a source."""
     return st.session_state.get("brought", {}).get(key)
 
 
 def brought_rows(key: str, data: tuple) -> Dataset:
-    """The rows of a brought set under the source's parameters and its default row bound."""
-    found = brought(key)
-    assert found is not None  # `cached.in_session` says so
-    if data not in found.rows:
+    """Return the rows of a brought set under the source's parameters and its default row bound."""
+    kept = brought(key)
+    assert kept is not None  # `cached.in_session` says so
+    if data not in kept.rows:
         source = build(SOURCES.get(key).cls, f"Source {key!r}", dict(data))
-        found.rows = {data: source.make_from(found.raw)}
-    return found.rows[data]
+        kept.rows = {data: source.make_from(kept.raw)}
+    return kept.rows[data]
 
 
 def brought_section(key: str) -> None:
-    """Below the source's parameters: nothing for a source without files."""
+    """Show how to bring a set, below the source's parameters; nothing for a source without files."""
     cls = SOURCES.get(key).cls
     if not issubclass(cls, PaperData):
         return
-    found = brought(key)
-    if found is not None:
-        st.caption(as_text(f"From your {found.names}, in this session only."))
+    kept = brought(key)
+    if kept is not None:
+        st.caption(as_text(f"From your {kept.names}, in this session only."))
         st.button("Forget this file", key=f"bring-forget-{key}", on_click=forget_brought, args=(key,))
         return
     try:
@@ -166,7 +170,8 @@ def brought_section(key: str) -> None:
 
 
 def _offer(key: str, cls: type[PaperData]) -> None:
-    # A visitor does not fill the disk of a server that others run: there, its operator fetches the sets.
+    # A visitor must not fill the disk of a server that others run: there, its operator fetches the sets.
+    """Show the download and the uploader for a set."""
     if (
         cls.openml is not None
         and not hosted.reached()
@@ -192,13 +197,14 @@ def _offer(key: str, cls: type[PaperData]) -> None:
         help=as_text(f"{cls.names()}; the name does not matter. It is checked, and stays in this session."),
     )
     if files:
-        _take(key, cls, files)
+        _read(key, cls, files)
     problem = st.session_state.get("bring-problem", {}).get(key)
     if problem:
         st.error(as_text(problem))
 
 
-def _take(key: str, cls: type[PaperData], files: list) -> None:
+def _read(key: str, cls: type[PaperData], files: list) -> None:
+    """Read the files of a set and keep it."""
     names = " and ".join(file.name for file in files)
     problems = st.session_state.setdefault("bring-problem", {})
     problems.pop(key, None)
@@ -214,6 +220,6 @@ def _take(key: str, cls: type[PaperData], files: list) -> None:
 
 
 def forget_brought(key: str) -> None:
-    """The set that was brought for a source, and the curves that pages keep of it."""
+    """Remove the set that was brought for a source, and the curves that pages keep of it."""
     st.session_state.get("brought", {}).pop(key, None)
     forget_results(key)

@@ -1,4 +1,4 @@
-"""The curves of Trade-offs: start, progress, picture, what they say, everything to take home, and pinned ones."""
+"""The curves of Trade-offs: start, progress, picture, what they say, the downloads, and pinned curves."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from pages.shell.jobs import Job, Jobs, Words, status
 from pages.shell.pins import Pins
 from pages.shell.study import Study
 from pages.trade_offs import store as tradeoffs_store
-from pages.trade_offs import sweep
-from pages.trade_offs.sweep import script
+from pages.trade_offs.sweep import Sweep, script, tidy
 from privcov.dataset import Dataset
 from privcov.figures.errors import curves
 from privcov.figures.look import Picture
@@ -39,31 +38,36 @@ WORDS = Words(
     pace=" at this pace",
     stored=True,
 )
-UNASKED = 12.0  # seconds of work that the first visit may start by itself
-FIRST = 1.5  # seconds that a first picture is worth
+UNASKED = 12.0  # seconds of work that the first visit may start without a click
+FIRST = 1.5  # seconds to wait for a first picture
 
 
-def section(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study) -> None:
-    """Everything below the form. data: for the reference lines of a set-up of one's own."""
-    job = JOBS.find(made.key)
+def section(sweep: Sweep, metric: str, data: Dataset | None, study: Study) -> None:
+    """Show everything below the form.
+
+    ``data`` is needed for the reference lines of the visitor's own set-up.
+    """
+    job = JOBS.find(sweep.key)
     asked = st.session_state.pop("tradeoffs.start", False)
     if job is None or (job.progress.state in ("stopped", "failed") and not job.progress.rows):
-        job = _offer(made, data, asked)
+        job = _offer(sweep, data, asked)
     _others(job)
     if job is None:
         return
-    JOBS.watch(made.key, lambda job: _paint(made, metric, data, study, job), every=1.2)
+    JOBS.watch(sweep.key, lambda job: _paint(sweep, metric, data, study, job), every=1.2)
 
 
-def _offer(made: sweep.Sweep, data: Dataset | None, asked: bool) -> Job | None:
-    """The estimate and the button. Starts at once when that was asked for and does not take long."""
-    found = tradeoffs_store.estimate_of(made, data)
-    todo = found.steps - found.known
-    known = f"{found.known:,} of them are in the store already" if found.known else "none of them is in the store yet"
-    words = f"{found.steps:,} runs of a method, {known}; {in_words(found.seconds)} for the {todo:,} others."
+def _offer(sweep: Sweep, data: Dataset | None, asked: bool) -> Job | None:
+    """Show the estimate and the button; start at once when that was asked for and does not take long."""
+    estimate = tradeoffs_store.estimate_of(sweep, data)
+    todo = estimate.steps - estimate.known
+    known = (
+        f"{estimate.known:,} of them are in the store already" if estimate.known else "none of them is in the store yet"
+    )
+    words = f"{estimate.steps:,} runs of a method, {known}; {in_words(estimate.seconds)} for the {todo:,} others."
     if not todo:
-        words = f"All {found.steps:,} runs of a method are in the store already."
-    long = found.seconds > LONG
+        words = f"All {estimate.steps:,} runs of a method are in the store already."
+    long = estimate.seconds > LONG
     advice = " That is long: fewer replicates, smaller n and d or fewer methods take less; finished runs are kept."
     slot = st.empty()
     with slot.container():
@@ -71,21 +75,22 @@ def _offer(made: sweep.Sweep, data: Dataset | None, asked: bool) -> Job | None:
         label = "Start it all the same" if long else "Draw the curves"
         pressed = left.button(label, type="secondary" if long else "primary", width="stretch")
         right.caption(show.as_text(words + (advice if long else "")))
-    tradeoffs_store.tell_problem()
-    first_visit = not JOBS.all() and found.seconds <= UNASKED
+    tradeoffs_store.show_problem()
+    first_visit = not JOBS.all() and estimate.seconds <= UNASKED
     if not pressed and not first_visit and (long or (todo and not asked)):
         return None
     slot.empty()
-    return start(made)
+    return start(sweep)
 
 
-def start(made: sweep.Sweep) -> Job:
-    """Draw these curves; what the store has is not run again."""
+def start(sweep: Sweep) -> Job:
+    """Start these curves; what the store has is not run again."""
     store = tradeoffs_store.store()
-    return JOBS.start(made.key, lambda stop: made.cells(store, stop), made.steps, wait=FIRST)
+    return JOBS.start(sweep.key, lambda stop: sweep.cells(store, stop), sweep.steps, wait=FIRST)
 
 
 def _others(shown: Job | None) -> None:
+    """Show other sweeps that are still running."""
     for other in JOBS.all().values():
         if other is not shown and other.progress.alive:
             left, right = st.columns([4, 1], vertical_alignment="center")
@@ -93,43 +98,45 @@ def _others(shown: Job | None) -> None:
             right.button("Stop it", on_click=other.stop, key="stop-other", width="stretch")
 
 
-def _paint(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, job: Job) -> None:
-    status(job, WORDS, lambda: start(made))
+def _paint(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: Job) -> None:
+    """Show the progress, then the curves."""
+    status(job, WORDS, lambda: start(sweep))
     rows = job.progress.rows[:]
     if not rows:
         return
     with show.problems():
-        _result(made, metric, data, study, job, rows)
+        _result(sweep, metric, data, study, job, rows)
 
 
-def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, job: Job, rows: list[dict]) -> None:
-    table = sweep.tidy(made, rows, metric)
+def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: Job, rows: list[dict]) -> None:
+    """Show the curves, what they say, and the downloads."""
+    table = tidy(sweep, rows, metric)
     across = table[table["x"].isna()]
     drawn = table[table["x"].notna()]
     summary = summarise(drawn.assign(metric=metric), ["series", "key", "x"]).drop(columns="metric")
     quiet = [(name, float(part["value"].mean())) for name, part in across.groupby("series", sort=False)]
-    if made.classifies:
-        guess = sweep.tidy(made, rows, "majority-error")
+    if sweep.classifies:
+        guess = tidy(sweep, rows, "majority-error")
         # The methods hardly differ without noise: one line, the best of them.
         lines = [(f"{GUESS} (not private)", float(guess["value"].mean())), *sorted(quiet, key=lambda q: q[1])[:1]]
     else:
-        lines = references(data, metric, str(table["target"].iloc[0]), made) + quiet
+        lines = references(data, metric, str(table["target"].iloc[0]), sweep) + quiet
     lines = [(name, level) for name, level in lines if level > 0 and math.isfinite(level)]
-    where = f"{data.n:,} rows, {data.d} columns, R = {data.row_bound:.3g}" if data is not None else made.title
-    provenance = "Public" if made.classifies else (data or made).provenance.capitalize()
-    show.tag(provenance, f"{where}; {made.replicates} replicates")
-    picture = _curves(made, summary, metric, lines, frame.palette())
+    where = f"{data.n:,} rows, {data.d} columns, R = {data.row_bound:.3g}" if data is not None else sweep.title
+    provenance = "Public" if sweep.classifies else (data or sweep).provenance.capitalize()
+    show.tag(provenance, f"{where}; {sweep.replicates} replicates")
+    picture = _curves(sweep, summary, metric, lines, frame.palette())
     show.picture(picture, "trade-offs")
-    simulated = bool(made.plans) and (data or made).provenance == "simulated"
-    st.caption(_band(simulated, made.classifies))
-    told = [] if made.classifies else _verdicts(made, drawn)
-    if made.classifies:
+    simulated = bool(sweep.plans) and (data or sweep).provenance == "simulated"
+    st.caption(_band(simulated, sweep.classifies))
+    sentences = [] if sweep.classifies else _verdicts(sweep, drawn)
+    if sweep.classifies:
         words = without_noise(across, guess[guess["x"].isna()])
-        words += against_guessing(drawn, guess[guess["x"].notna()], made.x_label, plain)
+        words += against_guessing(drawn, guess[guess["x"].notna()], sweep.x_label, plain)
         st.markdown("\n".join(f"- {show.as_text(w)}" for w in words))
-        told = words
+        sentences = words
     else:
-        _say(told)
+        _say(sentences)
     failed = int(table["value"].isna().sum())
     if failed:
         reason = table.loc[table["value"].isna(), "problem"].mode().iloc[0]
@@ -138,31 +145,31 @@ def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, 
             f"why. Most often: {show.as_text(reason)}"
         )
     with st.expander("Table"):
-        st.dataframe(summary.drop(columns="key").rename(columns={"x": made.x_label.split(" (")[0]}), hide_index=True)
+        st.dataframe(summary.drop(columns="key").rename(columns={"x": sweep.x_label.split(" (")[0]}), hide_index=True)
     if job.progress.alive:
         return
     parts = st.columns([1, 1, 1.2, 1, 1])
     frozen = tuple(rows)
     with parts[0]:
         show.download("CSV", lambda: pd.DataFrame(frozen).to_csv(index=False), "trade-offs.csv", "download-table")
-    if made.plans:
+    if sweep.plans:
         with parts[1]:
-            text = studies.write(made.plans)
+            text = studies.write(sweep.plans)
             show.download("Saved study", lambda: text, "plan.json", "download-plan", "application/json")
     with parts[2]:
-        again = script(made, study)
-        link = "" if made.on_rows else take_home.address()
+        again = script(sweep, study)
+        link = "" if sweep.on_rows else take_home.address()
 
         def report() -> str:
             from privcov.bundle import report
 
-            caption = take_home.unlinked(_band(simulated, made.classifies))
-            drawing = (_curves(made, summary, metric, lines, LIGHT), caption)
-            title, about = f"Trade-offs: {made.title}", f"{where}; {made.replicates} replicates"
-            numbers = summary.drop(columns="key").rename(columns={"x": made.x_label.split(" (")[0]})
-            public = provenance == "Public" and bool(made.on_rows)
+            caption = take_home.unlinked(_band(simulated, sweep.classifies))
+            drawing = (_curves(sweep, summary, metric, lines, LIGHT), caption)
+            title, about = f"Trade-offs: {sweep.title}", f"{where}; {sweep.replicates} replicates"
+            numbers = summary.drop(columns="key").rename(columns={"x": sweep.x_label.split(" (")[0]})
+            public = provenance == "Public" and bool(sweep.on_rows)
             return report.of_curves(
-                title, provenance, about, [drawing], told, numbers, declared=public, script=again, address=link
+                title, provenance, about, [drawing], sentences, numbers, declared=public, script=again, address=link
             )
 
         show.download("Report as HTML", report, "report.html", "download-report", take_home.HTML)
@@ -172,32 +179,34 @@ def _result(made: sweep.Sweep, metric: str, data: Dataset | None, study: Study, 
         help="Freeze these curves in the tab Pinned, beside others.",
         on_click=_pin,
         args=(
-            made.owner, f"{made.title}; {where}", metric_name(metric), summary, lines, made.x_label, made.log,
-            not made.classifies,
+            sweep.owner, f"{sweep.title}; {where}", metric_name(metric), summary, lines, sweep.x_label, sweep.log,
+            not sweep.classifies,
         ),
     )  # fmt: skip
-    _tell_pinned()
+    _confirm_pin()
     with st.expander("The same in Python"):
         st.code(again, language="python")
 
 
-def _curves(made: sweep.Sweep, summary: pd.DataFrame, metric: str, lines: list, palette: Palette) -> Picture:
+def _curves(sweep: Sweep, summary: pd.DataFrame, metric: str, lines: list, palette: Palette) -> Picture:
+    """Return the picture of the curves."""
     return curves(
         summary.rename(columns={"series": "method"}),
         palette,
         x="x",
-        x_label=made.x_label,
+        x_label=sweep.x_label,
         y_label=metric_name(metric),
         order=list(dict.fromkeys(summary["series"])),
         labels={},
         references=lines,
-        marked=made.marked,
-        log=made.log,
-        log_error=not made.classifies,
+        marked=sweep.marked,
+        log=sweep.log,
+        log_error=not sweep.classifies,
     )
 
 
 def _band(simulated: bool, classifies: bool) -> str:
+    """Return what lines and bands are, in words."""
     what = (
         "fresh rows and fresh noise: sampling and privacy noise together"
         if simulated
@@ -211,9 +220,11 @@ def _band(simulated: bool, classifies: bool) -> str:
     )
 
 
-def references(data: Dataset | None, metric: str, target: str, made: sweep.Sweep) -> list[tuple[str, float]]:
-    """(name, level) of the answers without noise, in the metric of the curves; those of fixed rows only where n and d
-    stand still."""
+def references(data: Dataset | None, metric: str, target: str, sweep: Sweep) -> list[tuple[str, float]]:
+    """Return (name, level) of the answers without noise, in the metric of the curves.
+
+    Those of fixed rows are left out where n or d vary.
+    """
     name = metric.removeprefix("relative-")
     norm, against = name.split("-to-")
     if data is None or against == "nonprivate":
@@ -221,27 +232,28 @@ def references(data: Dataset | None, metric: str, target: str, made: sweep.Sweep
     reference = reference_matrix(data, target, against)
     size = matrix_norm(reference, norm)
     unit = size if name != metric else 1.0
-    fixed = made.x in ("rho", "epsilon", "delta", "level", "row_bound")
-    found = [("zero matrix", size / unit if unit else 0.0)] if fixed or name != metric else []
+    fixed = sweep.x in ("rho", "epsilon", "delta", "level", "row_bound")
+    lines = [("zero matrix", size / unit if unit else 0.0)] if fixed or name != metric else []
     if fixed and unit:
         sample = reference_matrix(data, target, "sample")
-        found.append(
+        lines.append(
             ("diagonal of the sample (not private)", matrix_norm(np.diag(np.diag(sample)) - reference, norm) / unit)
         )
         if against == "truth":
-            found.append(("sample (not private)", matrix_norm(sample - reference, norm) / unit))
-    return found
+            lines.append(("sample (not private)", matrix_norm(sample - reference, norm) / unit))
+    return lines
 
 
-def _verdicts(made: sweep.Sweep, drawn: pd.DataFrame) -> list[str]:
-    """Crossings first, then who is ahead, then where nobody clearly is."""
-    x_name = made.x_label.split(" (")[0]
-    found = [c for _, part in drawn.groupby("rows", sort=False) for c in all_pairs(part)]
-    found.sort(key=lambda c: (not c.crossings, not any(c.signs)))
-    return [sentence(c, x_name, plain) for c in found]
+def _verdicts(sweep: Sweep, drawn: pd.DataFrame) -> list[str]:
+    """Return crossings first, then which method is ahead, then where none clearly is."""
+    x_name = sweep.x_label.split(" (")[0]
+    comparisons = [c for _, part in drawn.groupby("rows", sort=False) for c in all_pairs(part)]
+    comparisons.sort(key=lambda c: (not c.crossings, not any(c.signs)))
+    return [sentence(c, x_name, plain) for c in comparisons]
 
 
 def _say(verdicts: list[str]) -> None:
+    """Show the verdicts, the first four in sight."""
     words = [show.as_text(w) for w in verdicts]
     if not words:
         return
@@ -264,7 +276,10 @@ PINS = Pins("pins")
 def _pin(
     owner: object, title: str, error: str, summary: pd.DataFrame, lines: list, x_label: str, log: bool, log_error: bool
 ) -> None:
-    """Freeze a set of curves. owner: the study of a CSV, else ""."""
+    """Freeze a set of curves; for the button.
+
+    ``owner`` is the study of a CSV, else "".
+    """
     PINS.add(
         owner,
         {
@@ -280,14 +295,14 @@ def _pin(
     st.session_state["pins.told"] = True
 
 
-def _tell_pinned() -> None:
-    """Say so once, below the button: a callback of a fragment may not show anything itself."""
+def _confirm_pin() -> None:
+    """Confirm a new pin once, below the button: a callback of a fragment may not show anything itself."""
     if st.session_state.pop("pins.told", False):
         st.toast("Pinned. It stands in the tab Pinned.")
 
 
 def pinned() -> None:
-    """The pinned curves, two side by side."""
+    """Show the pinned curves, two side by side."""
     pins = PINS.all()
     if not pins:
         st.info("Nothing is pinned yet. Draw curves and press Pin below them; two pins stand side by side here.")
@@ -301,6 +316,7 @@ def pinned() -> None:
 
 
 def _one_pinned(key: tuple, pin: dict) -> None:
+    """Show one set of pinned curves."""
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.markdown(f"**{key[1]}. {show.as_text(pin['title'])}**")
     right.button("Remove", key=f"unpin-{key[1]}", on_click=PINS.remove, args=(key,), width="stretch")

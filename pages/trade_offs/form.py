@@ -1,4 +1,4 @@
-"""The form of the Trade-offs page: published presets, and a set-up of one's own. It stays as it was left."""
+"""The form of Trade-offs: published presets, and the visitor's own set-up. It stays as it was left."""
 
 from __future__ import annotations
 
@@ -8,9 +8,22 @@ from collections.abc import Mapping
 import streamlit as st
 
 from pages.shell import address, advice, fields, frame, glossary, show
+from pages.shell.papers import AUTHORS
 from pages.shell.study import Study
-from pages.trade_offs import saved, sweep
-from pages.trade_offs.sweep import LEVELS, Axis, axes, read_values, values_text
+from pages.trade_offs import saved
+from pages.trade_offs.sweep import (
+    LEVELS,
+    Axis,
+    Setting,
+    Sweep,
+    axes,
+    build,
+    conversion,
+    from_preset,
+    named,
+    read_values,
+    values_text,
+)
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.papers.catalogue import CLASSIFIERS, PRESETS
@@ -26,8 +39,7 @@ KEEPS = (*_PRESET, "methods", "axis", "values", "norm", "size", "against", "repl
 
 
 def presets() -> Preset | None:
-    """Buttons for every published figure and for classification; the one that is shown now, or None for a set-up of
-    one's own."""
+    """Show buttons for every published figure and for classification; return the chosen preset, or None."""
     with st.container(horizontal=True):
         _menu("Published figures and tables", PRESETS)
         _menu("Classification", CLASSIFIERS)
@@ -40,9 +52,10 @@ def presets() -> Preset | None:
 
 def _menu(label: str, offered: Mapping[str, Preset]) -> None:
     # A new key after a choice is a new, closed menu.
+    """Show a menu of presets, by paper."""
     with st.popover(label, width="content", key=f"menu-{label}-{st.session_state.get('tradeoffs.choices', 0)}"):
         for paper in sorted({p.paper for p in offered.values()}, key=lambda p: p or 9):
-            st.markdown(f"**Paper {paper}**" if paper else "**Other tables and sizes**")
+            st.markdown(f"**{AUTHORS[paper]}**" if paper else "**Other tables and sizes**")
             for preset in (p for p in offered.values() if p.paper == paper):
                 st.button(
                     f"{preset.where}: {preset.title}",
@@ -54,15 +67,16 @@ def _menu(label: str, offered: Mapping[str, Preset]) -> None:
 
 
 def _choose(key: str) -> None:
+    """Choose a preset; for its button."""
     frame.put(**dict.fromkeys((*_PRESET, "plan"), "") | {"preset": key})
     st.session_state["tradeoffs.start"] = True
     st.session_state["tradeoffs.choices"] = st.session_state.get("tradeoffs.choices", 0) + 1
 
 
-def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:
-    """Header and settings of a preset. Returns its sweep and the metric to show."""
+def preset_form(preset: Preset) -> tuple[Sweep, str]:
+    """Show header and settings of a preset. Return its sweep and the metric to show."""
     left, right = st.columns([4, 1.6], vertical_alignment="center")
-    left.header(sweep.named(preset))
+    left.header(named(preset))
     right.button("Back to my own set-up", on_click=_choose_none, width="stretch")
     fixed = ", ".join(f"{name} = {value}" for name, value in preset.fixed)
     levels = ", ".join(
@@ -106,16 +120,18 @@ def preset_form(preset: Preset) -> tuple[sweep.Sweep, str]:
                 st.caption(show.as_text(sentence))
         st.caption("The data set and the guarantee in the sidebar do not apply here.")
         glossary.when_not(chosen, _WHEN_NOT)
-        made = sweep.from_preset(preset, chosen, int(replicates), published=published)
-        fields.attacker_between(g for plan in made.plans for g in plan.guarantees)
-    return made, metric
+        sweep = from_preset(preset, chosen, int(replicates), published=published)
+        fields.attacker_between(g for plan in sweep.plans for g in plan.guarantees)
+    return sweep, metric
 
 
 def _choose_none() -> None:
+    """Leave the preset; for the button."""
     frame.put(**dict.fromkeys(_PRESET, ""))
 
 
 def _chosen(name: str, key: str, where, usable: list[str], default: list[str]) -> list[str]:
+    """Show the methods on offer and return the chosen ones."""
     labels = {c.key: c.label for c in METHODS.all()}
     return address.bound(
         where.multiselect, "Methods", usable, name=name, default=default, key=key, format_func=labels.get,
@@ -123,8 +139,11 @@ def _chosen(name: str, key: str, where, usable: list[str], default: list[str]) -
     )  # fmt: skip
 
 
-def own_form(study: Study, data: Dataset) -> tuple[sweep.Sweep, str]:
-    """The visitor's own set-up. Returns its sweep and the metric to show. Raises ValueError for what cannot be run."""
+def own_form(study: Study, data: Dataset) -> tuple[Sweep, str]:
+    """Show the visitor's own set-up. Return its sweep and the metric to show.
+
+    Raises ValueError for what cannot be run.
+    """
     with st.container(border=True):
         top = st.columns([4, 2, 3], vertical_alignment="bottom")
         kinds = _kinds(study, top[2])
@@ -167,7 +186,7 @@ def own_form(study: Study, data: Dataset) -> tuple[sweep.Sweep, str]:
             chosen=methods,
             use=lambda key: frame.put(methods=",".join([*methods, key])),
         )
-    setting = sweep.Setting(
+    setting = Setting(
         methods=tuple(methods),
         axis=axis.name,
         values=values,
@@ -179,13 +198,13 @@ def own_form(study: Study, data: Dataset) -> tuple[sweep.Sweep, str]:
         delta=study.delta,
         without_noise=without,
     )
-    made = sweep.build(study, data, setting)
+    sweep = build(study, data, setting)
     glossary.when_not(methods, _WHEN_NOT)
     if axis.name in ("privacy", "delta"):
-        fields.attacker_between(made.on_rows["guarantees"] if made.on_rows else made.plans[0].guarantees)
+        fields.attacker_between(sweep.on_rows["guarantees"] if sweep.on_rows else sweep.plans[0].guarantees)
     if kinds:
-        st.caption(show.as_text(sweep.conversion(kinds, study.epsilon, study.delta)))
-    return made, made.metrics[0]
+        st.caption(show.as_text(conversion(kinds, study.epsilon, study.delta)))
+    return sweep, sweep.metrics[0]
 
 
 _WHEN_NOT = "When not to use these methods"
@@ -198,12 +217,13 @@ _WITHOUT_HELP = "What clipping and post-processing cost alone: a line across whe
 
 
 def _first(keys: list[str]) -> list[str]:
-    """Three to start with: the recommended one and the plain mechanisms."""
+    """Return three methods to start with: the recommended one and the plain mechanisms."""
     liked = [k for k in ("auto-cov", "gaussian-cov", "laplace-cov") if k in keys]
     return (liked + [k for k in keys if k not in liked])[:3]
 
 
 def _kinds(study: Study, where) -> tuple[str, ...]:
+    """Show whether kinds of guarantee are compared and return them, () for no comparison."""
     on = address.bound(
         where.toggle,
         "Compare kinds of guarantee",
@@ -215,14 +235,15 @@ def _kinds(study: Study, where) -> tuple[str, ...]:
     if not on:
         return ()
     names = {k: KINDS[k].name for k in ("pure", "approx", "zcdp")}
-    found = address.bound(
+    kinds = address.bound(
         where.pills, "Kinds", list(names), name="kinds", default=list(names), key="t.kinds", format_func=names.get,
         selection_mode="multi", label_visibility="collapsed",
     )  # fmt: skip
-    return tuple(found) or (study.kind,)
+    return tuple(kinds) or (study.kind,)
 
 
 def _axis(study: Study, data: Dataset, where, compare: bool) -> Axis:
+    """Show what can vary and return the chosen axis."""
     offered = {a.name: a for a in axes(study, data)}
     if compare:
         offered.pop("delta", None)
@@ -237,6 +258,7 @@ def _axis(study: Study, data: Dataset, where, compare: bool) -> Axis:
 
 
 def _values(axis: Axis, where, study: Study, compare: bool) -> tuple:
+    """Show the values along the axis and return them."""
     suggested, varied = axis.values, axis.name
     if axis.name == "privacy":
         varied = "epsilon" if compare else study.level_name
@@ -254,7 +276,10 @@ def _values(axis: Axis, where, study: Study, compare: bool) -> tuple:
 
 
 def _values_code(varied: str) -> address.Code:
-    """In the address the values carry the name of what they are values of, since another axis has others."""
+    """Return the code of the values along the axis.
+
+    In the address they carry the name of their axis, since another axis has other values.
+    """
 
     def read(text: str) -> str:
         name, _, values = text.partition(":")

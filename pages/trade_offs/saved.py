@@ -33,7 +33,7 @@ KEEPS = ("plan", "plan.part", "plan.metric")
 
 @dataclass(frozen=True)
 class Place:
-    """A page and what its address says: the study, and settings of that page alone."""
+    """A page and its address: the study, and settings of that page alone."""
 
     file: str
     study: Study
@@ -41,7 +41,7 @@ class Place:
 
 
 def study_of(plan: Plan) -> Study:
-    """The study whose release is the plan's only cell. Raises ValueError for what Estimate cannot show."""
+    """Return the study whose release is the plan's only cell. Raises ValueError for what Estimate cannot show."""
     (entry,), (guarantee,) = plan.methods, plan.guarantees
     key, given = (entry, {}) if isinstance(entry, str) else entry
     for name in ("centre", "tuning"):
@@ -64,18 +64,19 @@ def study_of(plan: Plan) -> Study:
 
 
 def _with_level(study: Study, guarantee) -> Study:
+    """Return the study under this guarantee."""
     return dataclasses.replace(study, kind=guarantee.kind, **vars(guarantee))
 
 
 def _base(plan: Plan) -> Study:
-    """Source, its parameters and the row bound of a plan."""
+    """Return a study with the source, its parameters and the row bound of a plan."""
     card = SOURCES.get(plan.source)
     known = {s.name: s for s in card.parameters}
     params = {k: known[k].check(v) for k, v in plan.source_params.items()}
     bound = 1.0
     if plan.row_bound is not None:
         default = build(card.cls, f"Source {plan.source!r}", params).default_row_bound(plan.seed)
-        # The slider's own step where that is meant: 1.189207 and not 1.1892070000000002.
+        # The slider's own step where the plan has it: 1.189207 and not 1.1892070000000002.
         bound = plan.row_bound / default
         bound = round(bound, 6) if default * round(bound, 6) == plan.row_bound else bound
         if not 0.01 <= bound <= 100:
@@ -88,12 +89,12 @@ def _base(plan: Plan) -> Study:
 
 
 def place_of(plans: Sequence[Plan]) -> Place:
-    """The page that shows these plans. Raises ValueError with a sentence where none does."""
+    """Return the page that shows these plans. Raises ValueError with a sentence where none does."""
     if len(plans) == 1 and plans[0].steps == 1:
         return Place(ESTIMATE, study_of(plans[0]))
-    found = (_form(plans[0]) if len(plans) == 1 else None) or _preset(tuple(plans))
-    if found is not None:
-        return found
+    place = (_form(plans[0]) if len(plans) == 1 else None) or _preset(tuple(plans))
+    if place is not None:
+        return place
     for plan in plans:
         sweep_of(plan)
     text = studies.compact(plans)
@@ -103,7 +104,7 @@ def place_of(plans: Sequence[Plan]) -> Place:
 
 
 def _form(plan: Plan) -> Place | None:
-    """The form of Trade-offs, filled so that it makes this very plan; None where it cannot."""
+    """Return the form of Trade-offs, filled so that it makes this very plan; None where it cannot."""
     levels = [g for g in plan.guarantees if not isinstance(g, NoPrivacy)]
     simple = len(plan.metrics) == 1 and plan.metrics[0] not in CLASSIFICATION and len(plan.vary) <= 1
     if not (simple and levels and len({g.kind for g in levels}) == 1 and all(isinstance(m, str) for m in plan.methods)):
@@ -148,17 +149,17 @@ def _form(plan: Plan) -> Place | None:
 
 
 def _preset(plans: tuple[Plan, ...]) -> Place | None:
-    """The published figure or table that makes these very plans."""
+    """Return the published figure or table that makes these very plans, or None."""
     methods = list(dict.fromkeys(m if isinstance(m, str) else m[0] for plan in plans for m in plan.methods))
     for preset in (PRESETS | CLASSIFIERS).values():
         if preset.source != plans[0].source:
             continue
         for published in (False, True):
             try:
-                made = preset.plans(methods, plans[0].replicates, published=published)
+                preset_plans = preset.plans(methods, plans[0].replicates, published=published)
             except ValueError:
                 continue
-            if tuple(made) == plans:
+            if tuple(preset_plans) == plans:
                 own = {
                     "preset": preset.key,
                     "preset.methods": ",".join(methods),
@@ -170,7 +171,10 @@ def _preset(plans: tuple[Plan, ...]) -> Place | None:
 
 
 def sweep_of(plan: Plan) -> sweep.Sweep:
-    """Any plan as curves: along its first varied number, else along the guarantee. Raises ValueError for too much."""
+    """Return any plan as curves: along its first varied number, else along the guarantee.
+
+    Raises ValueError for too many points, or for no curve.
+    """
     points = len(list(plan.points())) * len(plan.methods) * len(plan.guarantees)
     if points > MOST_POINTS:
         raise ValueError(
@@ -220,11 +224,12 @@ def sweep_of(plan: Plan) -> sweep.Sweep:
 
 
 def _kinds(plan: Plan) -> set[str]:
+    """Return the kinds of guarantee of a plan."""
     return {g.kind for g in plan.guarantees}
 
 
 def opener(where) -> None:
-    """The box that takes a file. What it holds is shown by the page it belongs to."""
+    """Show the box that takes a file, and open the page that shows its study."""
     turn = st.session_state.get("saved.turn", 0)
     with where.popover("Open a saved study", width="content", key=f"saved-{turn}"):
         st.caption("A plan.json of this page, of Estimate, Spectra or Graph recovery, or one written by hand.")
@@ -245,32 +250,32 @@ def opener(where) -> None:
 
 
 def plans() -> tuple[Plan, ...]:
-    """The study in the address, or ()."""
+    """Return the study in the address, or ()."""
     text = frame.own("plan")
     if not text:
         return ()
     try:
-        found = studies.expand(text)
-        for plan in found:
+        expanded = studies.expand(text)
+        for plan in expanded:
             sweep_of(plan)
     except ValueError as problem:
         frame.leave_out("plan", str(problem))
         return ()
-    return found
+    return expanded
 
 
-def form_of(found: tuple[Plan, ...]) -> tuple[sweep.Sweep, str]:
-    """Header and what of the study is shown. Returns its sweep and the metric."""
+def form_of(expanded: tuple[Plan, ...]) -> tuple[sweep.Sweep, str]:
+    """Show the header and the settings of the study. Return its sweep and the metric."""
     left, right = st.columns([4, 1.6], vertical_alignment="center")
     left.header("Saved study")
     right.button("Back to my own set-up", on_click=_leave, width="stretch", key="leave-saved")
     with st.container(border=True):
         first, second = st.columns([1, 2], vertical_alignment="bottom")
-        parts = [f"{i} of {len(found)}" for i in range(1, len(found) + 1)]
+        parts = [f"{i} of {len(expanded)}" for i in range(1, len(expanded) + 1)]
         part = parts[0]
         if len(parts) > 1:
             part = address.bound(first.selectbox, "Plan", parts, name="plan.part", default=parts[0])
-        plan = found[parts.index(part)]
+        plan = expanded[parts.index(part)]
         shown = plan.metrics[:1] if plan.sizes is not None else plan.metrics  # guessing is a line in the picture
         metric = address.bound(
             second.selectbox, "Error", shown, name="plan.metric", default=shown[0], format_func=metric_name
@@ -287,4 +292,5 @@ def form_of(found: tuple[Plan, ...]) -> tuple[sweep.Sweep, str]:
 
 
 def _leave() -> None:
+    """Leave the saved study; for the button."""
     frame.put(**dict.fromkeys(KEEPS, ""))

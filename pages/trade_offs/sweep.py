@@ -1,7 +1,7 @@
-"""What the Trade-offs page draws: what varies, the plans of it, their cells as named series, and the same as a script.
+"""What Trade-offs draws: what varies, its plans, their cells as named series, and the same as a script.
 
-A `Setting` is what the form says. `build` makes a `Sweep` of it, `from_preset` of a published figure; `tidy` puts the
-rows of its cells into series.
+A `Setting` holds the entries of the form. `build` makes a `Sweep` of it, `from_preset` of a published figure; `tidy`
+puts the rows of its cells into series.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 
 from pages.shell import cached
-from pages.shell import script as twin
+from pages.shell import script as python_script
 from pages.shell.fields import is_shown
+from pages.shell.papers import place_in
 from pages.shell.study import Study
 from privcov import accounting
 from privcov.data_sources.base import SOURCES
@@ -36,7 +37,7 @@ from privcov.sweeps.store import Store
 LEVELS = {"rho": np.geomspace(1e-5, 10, 13), "epsilon": np.geomspace(0.02, 20, 13)}
 _SIZES = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 _COLUMNS = (2, 5, 10, 20, 50, 100)
-_UNASKED = 5_000_000  # numbers per draw beyond which the suggested values stop
+_UNASKED = 5_000_000  # largest number of cells per draw among the suggested values
 
 
 # --- what can vary -------------------------------------------------------------------------------------------
@@ -44,7 +45,7 @@ _UNASKED = 5_000_000  # numbers per draw beyond which the suggested values stop
 
 @dataclass(frozen=True)
 class Axis:
-    """Something that can vary. values: what is suggested."""
+    """Something that can vary, with the values that are suggested."""
 
     name: str
     label: str
@@ -54,15 +55,15 @@ class Axis:
 
 
 def axes(study: Study, data: Dataset) -> list[Axis]:
-    """What can vary for this study: the guarantee, delta, the row bound and every number its source has."""
+    """Return what can vary for this study: the guarantee, delta, the row bound and every number of its source."""
     levels = tuple(float(f"{v:.3g}") for v in LEVELS[study.level_name])
-    found = [Axis("privacy", study.level_name, levels)]
+    offered = [Axis("privacy", study.level_name, levels)]
     if study.kind == "approx":
-        found.append(Axis("delta", "delta", (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)))
+        offered.append(Axis("delta", "delta", (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)))
     bounds = tuple(float(f"{data.row_bound * 2.0 ** (k / 2):.4g}") for k in range(-8, 5))
-    found.append(Axis("row_bound", "row bound R", bounds))
+    offered.append(Axis("row_bound", "row bound R", bounds))
     if cached.in_session(study):
-        return found
+        return offered
     card = SOURCES.get(study.source_key())
     now = {s.name: s.default for s in card.parameters} | dict(study.data)
     for spec in card.parameters:
@@ -81,18 +82,18 @@ def axes(study: Study, data: Dataset) -> list[Axis]:
         else:
             values = [float(f"{v:.3g}") for v in np.linspace(spec.low, spec.high, 9)]
             values = [v for v in values if spec.low <= v <= spec.high]
-        found.append(Axis(spec.name, spec.label, tuple(values or [now[spec.name]]), whole or spec.log, whole))
-    return found
+        offered.append(Axis(spec.name, spec.label, tuple(values or [now[spec.name]]), whole or spec.log, whole))
+    return offered
 
 
 def values_text(values: tuple) -> str:
-    """Numbers as one types them; `read_values` gives them back."""
+    """Return numbers as one types them; `read_values` reads them back."""
     return ", ".join(f"{v:g}" if float(f"{v:g}") == v else repr(v) for v in values)
 
 
 def read_values(text: str, axis: Axis) -> tuple:
-    """Numbers of a comma-separated list. Raises ValueError with a sentence."""
-    found = []
+    """Return the numbers of a comma-separated list. Raises ValueError with a sentence."""
+    numbers = []
     for word in text.replace(";", ",").split(","):
         if not word.strip():
             continue
@@ -106,12 +107,12 @@ def read_values(text: str, axis: Axis) -> tuple:
             raise ValueError(
                 f"{axis.label} must be {'a whole number' if axis.whole else 'finite'}, got {word.strip()}."
             )
-        found.append(int(value) if axis.whole else value)
-    if not found:
+        numbers.append(int(value) if axis.whole else value)
+    if not numbers:
         raise ValueError(f"Write at least one value of {axis.label}.")
-    if len(found) > 60:
-        raise ValueError(f"{len(found)} values of {axis.label} are more than a curve needs; 60 is the limit.")
-    return tuple(sorted(set(found)))
+    if len(numbers) > 60:
+        raise ValueError(f"{len(numbers)} values of {axis.label} are more than a curve needs; 60 is the limit.")
+    return tuple(sorted(set(numbers)))
 
 
 # --- from a setting to plans ---------------------------------------------------------------------------------
@@ -119,7 +120,10 @@ def read_values(text: str, axis: Axis) -> tuple:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the form asks for. kinds: () or the kinds of guarantee to compare on one axis of epsilon at ``delta``."""
+    """The entries of the form.
+
+    ``kinds`` is () or the kinds of guarantee to compare on one axis of epsilon at ``delta``.
+    """
 
     methods: tuple[str, ...]
     axis: str = "privacy"
@@ -135,10 +139,11 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Plans that make one figure; for a visitor's file, the arguments of `cells_on` instead, which nothing keeps.
+    """Plans that make one figure; for a visitor's file, the arguments of `cells_on` instead, which are not kept.
 
-    owner: a study that names the file's source, whose results must go with the file, else "". x: column of the table,
-    or "level" for epsilon on an axis of several kinds. lines: columns that make a line each, beside the method.
+    ``owner`` is a study that names the file's source, whose results are removed with the file, else "". ``x`` is a
+    column of the table, or "level" for epsilon on an axis of several kinds. ``lines`` are columns that make a line
+    each, beside the method.
     """
 
     title: str
@@ -156,6 +161,7 @@ class Sweep:
 
     @property
     def key(self) -> tuple:
+        """Key of the sweep's job."""
         text = repr((self.plans, self.x, self.lines, self.levels))
         if self.on_rows:
             data = self.on_rows["dataset"]
@@ -164,6 +170,7 @@ class Sweep:
 
     @property
     def replicates(self) -> int:
+        """Number of replicates."""
         return self.on_rows["replicates"] if self.on_rows else self.plans[0].replicates
 
     @property
@@ -173,6 +180,7 @@ class Sweep:
 
     @property
     def steps(self) -> int:
+        """Number of method runs."""
         if not self.on_rows:
             return sum(plan.steps for plan in self.plans)
         methods, guarantees = self.on_rows["methods"], self.on_rows["guarantees"]
@@ -180,36 +188,39 @@ class Sweep:
         return pairs * self.replicates * max(1, len(self.on_rows["row_bounds"]))
 
     def cells(self, store: Store | None, stop: Event | None = None) -> Iterator[Cell]:
-        """The method runs; rows of a visitor's file stay in this process, the others may go to worker processes."""
+        """Return the method runs.
+
+        Rows of a visitor's file stay in this process; the others may go to worker processes.
+        """
         return cells_on(**self.on_rows) if self.on_rows else cells(self.plans, store, stop=stop)
 
 
 def against(dataset: Dataset) -> str:
-    """What errors are measured against: the truth where the source knows one."""
+    """Return what errors are measured against: the truth where the source has one."""
     return "truth" if dataset.truth is not None else "sample"
 
 
 def same_epsilon(kind: str, epsilon: float, delta: float) -> PureDP | ApproxDP | ZCDP:
-    """The guarantee of a kind that implies (epsilon, delta)-DP."""
+    """Return the guarantee of a kind that implies (epsilon, delta)-DP."""
     if kind == "pure":
         return PureDP(epsilon)
     return ApproxDP(epsilon, delta) if kind == "approx" else ZCDP(accounting.approx_to_zcdp(epsilon, delta))
 
 
 def conversion(kinds: tuple[str, ...], epsilon: float, delta: float) -> str:
-    """The conversion of an axis of several kinds, in words."""
+    """Return the conversion of an axis of several kinds, in words."""
     parts = {
         "pure": "Pure DP runs at that epsilon itself, which gives delta = 0, so it gives more than the axis says",
         "approx": "approximate DP runs at exactly (epsilon, delta)",
         "zcdp": "zCDP runs at the largest rho whose tight conversion (Canonne, Kamath and Steinke 2020) stays within "
         f"(epsilon, delta): epsilon = {plain(epsilon)} is rho = {plain(accounting.approx_to_zcdp(epsilon, delta))}",
     }
-    said = "; ".join(parts[k] for k in ("pure", "approx", "zcdp") if k in kinds)
-    return f"The axis is epsilon at delta = {delta:g}. {said[:1].upper()}{said[1:]}."
+    sentence = "; ".join(parts[k] for k in ("pure", "approx", "zcdp") if k in kinds)
+    return f"The axis is epsilon at delta = {delta:g}. {sentence[:1].upper()}{sentence[1:]}."
 
 
 def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
-    """The sweep of a form. Raises ValueError with the sentence for what cannot be run."""
+    """Return the sweep of a form. Raises ValueError with a sentence for what cannot be run."""
     if not setting.methods:
         raise ValueError("Choose at least one method to draw.")
     axis = next((a for a in axes(study, data) if a.name == setting.axis), None)
@@ -276,7 +287,7 @@ def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
 
 
 def from_preset(preset: Preset, methods: list[str], replicates: int, *, published: bool) -> Sweep:
-    """The sweep of a published figure, as published or sound."""
+    """Return the sweep of a published figure, as published or sound."""
     plans = tuple(preset.plans(methods, replicates, published=published))
     return Sweep(
         title=f"{named(preset)}: {preset.title}",
@@ -292,34 +303,36 @@ def from_preset(preset: Preset, methods: list[str], replicates: int, *, publishe
 
 
 def named(preset: Preset) -> str:
-    """Which figure or table a preset is."""
-    return f"Paper {preset.paper}, {preset.where}" if preset.paper else preset.where
+    """Return the name of the figure or table of a preset."""
+    return place_in(preset.paper, preset.where) if preset.paper else preset.where
 
 
 def _replicates(setting: Setting) -> int:
+    """Return the number of replicates; raise ValueError outside its range."""
     if not 1 <= setting.replicates <= 1_000:
         raise ValueError(f"Replicates must be from 1 to 1,000, got {setting.replicates}. 20 is a good start.")
     return int(setting.replicates)
 
 
 def _guarantees(study: Study, setting: Setting, values: tuple) -> tuple[list[Guarantee], dict]:
-    """The guarantees of a plan, and for several kinds on one axis the epsilon of each (kind, parameter)."""
+    """Return the guarantees of a plan, and for several kinds on one axis the epsilon of each (kind, parameter)."""
     if setting.axis == "delta":
         return [ApproxDP(study.epsilon, v) for v in values], {}
     if not setting.kinds:
         levels = values if setting.axis == "privacy" else [getattr(study, study.level_name)]
         return [study.at(float(v)).guarantee for v in levels], {}
     epsilons = values if setting.axis == "privacy" else [study.epsilon]
-    found: list[Guarantee] = []
+    guarantees: list[Guarantee] = []
     known: dict[tuple[str, float], float] = {}
     for epsilon, kind in itertools.product(epsilons, setting.kinds):
         guarantee = same_epsilon(kind, float(epsilon), setting.delta)
-        found.append(guarantee)
+        guarantees.append(guarantee)
         known[kind, guarantee.rho if isinstance(guarantee, ZCDP) else guarantee.epsilon] = float(epsilon)
-    return found, known
+    return guarantees, known
 
 
 def _x_label(axis: Axis, setting: Setting) -> str:
+    """Return the label of the axis."""
     if axis.name != "privacy":
         return axis.label
     name = f"epsilon at delta = {setting.delta:g}" if setting.kinds else axis.label
@@ -327,7 +340,7 @@ def _x_label(axis: Axis, setting: Setting) -> str:
 
 
 def _standing(study: Study, data: Dataset, setting: Setting, axis: Axis) -> float | None:
-    """Where the study itself stands on the axis, when that is inside the drawn values."""
+    """Return the study's own value on the axis, when that is inside the drawn values."""
     values = setting.values or axis.values
     own: dict[str, Any] = {"row_bound": data.row_bound, "delta": study.delta, "n": data.n, "d": data.d}
     here = own.get(axis.name, dict(study.data).get(axis.name))
@@ -337,9 +350,10 @@ def _standing(study: Study, data: Dataset, setting: Setting, axis: Axis) -> floa
 
 
 def tidy(sweep: Sweep, rows: list[dict], metric: str) -> pd.DataFrame:
-    """Columns series, key, x, replicate, value, target, problem, rows. x is NaN without noise on an axis of privacy.
+    """Return the columns series, key, x, replicate, value, target, problem, rows.
 
-    Series of one value of ``rows`` see the same rows in each replicate, so they can be compared pair by pair.
+    x is NaN without noise on an axis of privacy. Series of one value of ``rows`` see the same rows in each replicate,
+    so they can be compared pair by pair.
     """
     table = pd.DataFrame(rows)
     table = table[table["metric"] == metric].copy()
@@ -355,7 +369,7 @@ def tidy(sweep: Sweep, rows: list[dict], metric: str) -> pd.DataFrame:
         names = names + ", " + words
         if column not in ("guarantee", "epsilon", "rho", "delta"):
             table["rows"] += words
-    # On an axis of privacy a run without noise stands nowhere; it becomes a line across.
+    # On an axis of privacy a run without noise has no position; it becomes a line across.
     quiet = (table["guarantee"] == "none") & ("guarantee" not in sweep.lines)
     table["series"] = names.where(~quiet, names + ", no noise")
     table["key"] = table["method"].str.partition(" ")[0]
@@ -363,7 +377,7 @@ def tidy(sweep: Sweep, rows: list[dict], metric: str) -> pd.DataFrame:
 
 
 def method_name(label: str) -> str:
-    """ "key option=value ..." of a plan's table, for people."""
+    """Return "key option=value ..." of a plan's table as a name for people."""
     key, _, options = label.partition(" ")
     name = METHODS.get(key).label
     if not options:
@@ -372,6 +386,7 @@ def method_name(label: str) -> str:
 
 
 def _line(column: str, value) -> str:
+    """Return the name of a line from a column and its value."""
     if column == "guarantee":
         return "no noise" if value == "none" else KINDS[value].name
     return f"{column} = {value:g}" if isinstance(value, (int, float)) else f"{column} = {value}"
@@ -380,11 +395,11 @@ def _line(column: str, value) -> str:
 # --- the same in Python --------------------------------------------------------------------------------------
 
 
-def script(made: Sweep, study: Study) -> str:
-    """Source text whose variable ``table`` is the page's CSV and ``summary`` the numbers of the curves."""
-    if made.on_rows:
-        return _on_rows(made.on_rows, study)
-    plans = ",\n".join(_plan(plan) for plan in made.plans)
+def script(sweep: Sweep, study: Study) -> str:
+    """Return source text whose variable ``table`` is the page's CSV and ``summary`` the numbers of the curves."""
+    if sweep.on_rows:
+        return _on_rows(sweep.on_rows, study)
+    plans = ",\n".join(_plan(plan) for plan in sweep.plans)
     return "\n".join(
         [
             "import privcov",
@@ -399,6 +414,7 @@ def script(made: Sweep, study: Study) -> str:
 
 
 def _plan(plan: Plan) -> str:
+    """Return source text of a plan."""
     guarantees = ", ".join(f"privcov.{g!r}" for g in plan.guarantees)
     split = [(name, getattr(plan, name)) for name in ("training", "validation", "best")]
     return "\n".join(
@@ -421,7 +437,8 @@ def _plan(plan: Plan) -> str:
 
 
 def _on_rows(given: dict, study: Study) -> str:
-    rows = "\n".join(twin.rows(study, given["dataset"]))
+    """Return the script for rows of a visitor's file."""
+    rows = "\n".join(python_script.rows(study, given["dataset"]))
     guarantees = ", ".join(f"privcov.{g!r}" for g in given["guarantees"])
     by = ["method", "guarantee", "epsilon", "delta", "rho", *(["row_bound"] if given["row_bounds"] else [])]
     return "\n".join(

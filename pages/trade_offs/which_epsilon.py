@@ -9,7 +9,7 @@ from html import escape
 import streamlit as st
 
 from pages.shell import address, cached, fields, frame, glossary, show
-from pages.shell import script as twin
+from pages.shell import script as python_script
 from pages.shell.study import REPLACE_ONE, SOUND, Study
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
@@ -28,18 +28,21 @@ _UNASKED = 12.0  # seconds of work that a link may ask for
 
 @dataclass(frozen=True)
 class Question:
-    """What the form asks. lever: "rho", "epsilon" or "n"; target: relative error, 0.1 is 10 %."""
+    """What the form asks.
+
+    ``control`` is "rho", "epsilon" or "n"; ``target`` is a relative error, 0.1 for 10 %.
+    """
 
     method: str
     target: float
     norm: str
     against: str
-    lever: str
+    control: str
     replicates: int
 
 
 def section(study: Study, data: Dataset) -> None:
-    """The whole tab."""
+    """Show the tab."""
     st.markdown(
         "Say how accurate the answer has to be. The search runs the method at many levels on the same seeds and finds "
         "the smallest one whose **mean** error meets the target."
@@ -63,20 +66,24 @@ def section(study: Study, data: Dataset) -> None:
 
 
 def redraws(study: Study, data: Dataset) -> bool:
-    """Whether the source can be drawn again with another n: then replicates have fresh rows, and n may be asked for."""
+    """Return whether the source can be drawn again with another n.
+
+    Then replicates have fresh rows, and n may be asked for.
+    """
     key = study.source_key()
     known = {card.key: card for card in SOURCES.all()}
     return data.provenance == "simulated" and key in known and any(s.name == "n" for s in known[key].parameters)
 
 
 def _form(study: Study, data: Dataset) -> tuple[Question, bool]:
+    """Show the form; return its question and whether it was sent."""
     cards = [c for c in METHODS.all() if c.target == "covariance" and not c.refuses(study.kind)]
     keys = [c.key for c in cards]
     start = study.method_key() if study.method_key() in keys else keys[0]
     references = [r for r in REFERENCE_NAMES if r != "truth" or data.truth is not None]
-    levers = {study.level_name: f"smallest {study.level_name}"}
+    controls = {study.level_name: f"smallest {study.level_name}"}
     if redraws(study, data):
-        levers["n"] = f"smallest n at {study.guarantee}"
+        controls["n"] = f"smallest n at {study.guarantee}"
     with st.form("which-epsilon", border=True):
         first, second, third = st.columns([3, 2, 3])
         form = address.Form()
@@ -88,9 +95,9 @@ def _form(study: Study, data: Dataset) -> tuple[Question, bool]:
             second.number_input, "Target error, %", 0.01, 1000.0, name="which.target", default=10.0, form=form,
             step=1.0, help="Relative, on average.",
         )  # fmt: skip
-        lever = address.bound(
-            third.selectbox, "Looking for", list(levers), name="which.lever", default=study.level_name, form=form,
-            format_func=levers.get,
+        control = address.bound(
+            third.selectbox, "Looking for", list(controls), name="which.lever", default=study.level_name, form=form,
+            format_func=controls.get,
         )  # fmt: skip
         first, second, third = st.columns([3, 2, 3])
         norm = address.bound(
@@ -105,18 +112,21 @@ def _form(study: Study, data: Dataset) -> tuple[Question, bool]:
             third.selectbox, "Error", references, name="which.against", default=references[0], form=form,
             format_func=REFERENCE_NAMES.get, help="What the answer is compared with.",
         )  # fmt: skip
-        started = st.form_submit_button("Find it", type="primary", on_click=form.took, kwargs={"which.asked": "yes"})
-    return Question(method, percent / 100, norm, against, lever, int(replicates)), started
+        started = st.form_submit_button("Find it", type="primary", on_click=form.send, kwargs={"which.asked": "yes"})
+    return Question(method, percent / 100, norm, against, control, int(replicates)), started
 
 
 def _same(study: Study, question: Question) -> Study:
-    """A search does not depend on where its own lever stands, nor on a method that it does not ask about."""
+    """Return the study without what the search does not depend on.
+
+    That is the value of the number it searches for, and a method that it does not ask about.
+    """
     own = study if question.method == study.method_key() else study.without_method()
-    return own if question.lever == "n" else dataclasses.replace(own, rho=1.0, epsilon=1.0)
+    return own if question.control == "n" else dataclasses.replace(own, rho=1.0, epsilon=1.0)
 
 
 def _entry(study: Study, question: Question):
-    """The method with the study's own settings where it is the study's method."""
+    """Return the method, with the study's own settings where it is the study's method."""
     if question.method != study.method_key():
         return question.method
     usual = {"calibration": SOUND, "neighbours": REPLACE_ONE}
@@ -126,14 +136,15 @@ def _entry(study: Study, question: Question):
 
 
 def _range(question: Question, data: Dataset) -> tuple[float, float]:
-    low, high = RANGES[question.lever]
-    return (low, min(high, cached.MOST_CELLS // data.d)) if question.lever == "n" else (low, high)
+    """Return the range of the search."""
+    low, high = RANGES[question.control]
+    return (low, min(high, cached.MOST_CELLS // data.d)) if question.control == "n" else (low, high)
 
 
 def _call(study: Study, data: Dataset, question: Question) -> tuple[tuple, dict]:
-    """Arguments of `smallest`; the script on the page is written from the same."""
+    """Return the arguments of `smallest`; the script on the page is written from the same."""
     named = {
-        "lever": question.lever,
+        "lever": question.control,
         "within": _range(question, data),
         "norm": question.norm,
         "against": question.against,
@@ -153,18 +164,20 @@ def _call(study: Study, data: Dataset, question: Question) -> tuple[tuple, dict]
 
 
 def _time(study: Study, data: Dataset, question: Question) -> str:
+    """Return the time of the search, in words."""
     text = estimates.in_words(_seconds(study, data, question))
-    return f"at most {text}, less when a small n suffices" if question.lever == "n" else text
+    return f"at most {text}, less when a small n suffices" if question.control == "n" else text
 
 
 def _seconds(study: Study, data: Dataset, question: Question) -> float:
+    """Return the time of the search, estimated once for every question."""
     key = ("which", _same(study, question), question)
     kept = st.session_state.setdefault("reckoned", {})
     if key not in kept:
         entry = _entry(study, question)
         pace = estimates.data_seconds_per_work() if redraws(study, data) else 0.0
-        grid = grid_of(*_range(question, data), whole=question.lever == "n")
-        if question.lever == "n":
+        grid = grid_of(*_range(question, data), whole=question.control == "n")
+        if question.control == "n":
             cost = estimates.cost_of(entry, study.guarantee, data.n, data.d)
             once = sum(cost.at(n, data.d) + pace * estimates.data_work(n, data.d) for n in grid)
         else:
@@ -176,19 +189,21 @@ def _seconds(study: Study, data: Dataset, question: Question) -> float:
 
 
 def _solve(study: Study, data: Dataset, question: Question) -> Answer:
+    """Run the search, with a progress bar."""
     bar = st.progress(0.0, "Searching ...")
 
-    def tell(done: int, about: int) -> None:
+    def progress(done: int, about: int) -> None:
         bar.progress(min(1.0, done / about), f"Level {done} of about {max(done, about)}")
 
     given, named = _call(study, data, question)
     try:
-        return smallest(*given, **named, progress=tell)
+        return smallest(*given, **named, progress=progress)
     finally:
         bar.empty()
 
 
 def _answer(answer: Answer, study: Study, data: Dataset, question: Question) -> None:
+    """Show the answer and its curve."""
     show.tag(
         data.provenance.capitalize(),
         "fresh rows and fresh noise in every replicate" if answer.fresh_rows else "these rows, fresh noise",
@@ -234,12 +249,12 @@ def _answer(answer: Answer, study: Study, data: Dataset, question: Question) -> 
 
 
 def script(study: Study, data: Dataset, question: Question) -> str:
-    """Source text whose variable ``answer`` is the answer on the page."""
+    """Return source text whose variable ``answer`` is the answer on the page."""
     given, named = _call(study, data, question)
     entry, guarantee, target = given
     head = ["import privcov"]
     if "dataset" in named:  # the lines that make the study's rows
-        head = twin.rows(study, data)
+        head = python_script.rows(study, data)
     listed = [f"    {k}={'ds' if k == 'dataset' else repr(v)}," for k, v in named.items()]
     return "\n".join(
         [

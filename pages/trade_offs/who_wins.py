@@ -33,14 +33,17 @@ _USUAL = 6  # methods that compete unless asked otherwise
 _ASKED = ("methods", "over", "n", "d", "rho", "epsilon", "steps", "norm", "against", "replicates", "asked")
 KEEPS = tuple(f"who.{name}" for name in _ASKED)
 _UNASKED = 12.0  # seconds of work that a link may ask for
-FIRST = 1.5  # seconds that a first picture is worth
-_LONG = 15 * 60.0  # seconds; a map runs while its visitor waits
-_PROBE = (5_000, 80)  # what is larger is reckoned from runs of about this size
+FIRST = 1.5  # seconds to wait for a first picture
+_LONG = 15 * 60.0  # seconds; the visitor waits for a map
+_PROBE = (5_000, 80)  # the time of larger runs is estimated from runs of about this size
 
 
 @dataclass(frozen=True)
 class Map:
-    """What the controls ask for. y: "d", "rho" or "epsilon"; ys: its values."""
+    """What the controls ask for.
+
+    ``y`` is "d", "rho" or "epsilon", and ``ys`` are its values.
+    """
 
     methods: tuple[str, ...]
     y: str
@@ -52,7 +55,7 @@ class Map:
 
 
 def section(study: Study, data: Dataset) -> None:
-    """The whole tab."""
+    """Show the tab."""
     if not redraws(study, data):
         st.info(
             "This table has one number of rows and of columns, so there is no map to draw. Choose a simulated source: "
@@ -100,11 +103,11 @@ def section(study: Study, data: Dataset) -> None:
 
 
 def form(study: Study, data: Dataset) -> Map:
-    """The form of the map, and what it says: a `Map`."""
+    """Show the form of the map and return its entries."""
     cards = [c for c in METHODS.all() if c.target == "covariance" and c.standing != "reference"]
     fit = [c for c in cards if not c.refuses(study.kind)]
     proved = [c for c in fit if c.standing == "proved" and c.trust == "central"]
-    # Near twins of one family share most cells, and a map of ties tells little: the first of each family starts.
+    # Similar methods of one family tie in most cells, and such a map shows little: the first of each family starts.
     usual = [c.key for i, c in enumerate(proved) if c.family not in [b.family for b in proved[:i]]]
     labels = {c.key: c.label + (" (local)" if c.trust == "local" else "") for c in fit}
     references = [r for r in ("truth", "sample") if r != "truth" or data.truth is not None]
@@ -166,19 +169,20 @@ def form(study: Study, data: Dataset) -> Map:
 
 
 def _between(low: float, high: float, steps: int, *, whole: bool) -> tuple:
-    """Values evenly spaced on a log scale, rounded to two digits; fewer where rounding makes them equal."""
+    """Return values evenly spaced on a log scale, rounded to two digits; fewer where rounding makes them equal."""
     values = {float(f"{v:.2g}") for v in np.geomspace(low, high, steps)}
     return tuple(sorted({round(v) for v in values} if whole else values))
 
 
 def _guarantees(study: Study, asked: Map) -> list[Guarantee]:
+    """Return the guarantees of the map."""
     if asked.y == "d":
         return [study.guarantee]
     return [study.at(level).guarantee for level in asked.ys]
 
 
 def _call(study: Study, asked: Map) -> tuple[tuple, dict]:
-    """Arguments of `map_plans`; the script on the page is written from the same."""
+    """Return the arguments of `map_plans`; the script on the page is written from the same."""
     fixed = {k: v for k, v in study.data if k not in ("n", asked.y)}
     named = {
         "methods": list(asked.methods),
@@ -194,19 +198,20 @@ def _call(study: Study, asked: Map) -> tuple[tuple, dict]:
 
 
 def _plans(study: Study, asked: Map) -> list[Plan]:
+    """Return the plans of the map."""
     given, named = _call(study, asked)
     return map_plans(*given, **named)
 
 
 def _same(study: Study, asked: Map) -> Study:
-    """A map does not depend on the study's own method, n, or the place on the axis that it varies."""
+    """Return the study without its method, n and the value that the map varies: the map does not depend on them."""
     fixed = tuple(sorted(_call(study, asked)[0][1].items()))
     own = dataclasses.replace(study.without_method(), data=fixed, seed=0)
     return own if asked.y == "d" else dataclasses.replace(own, rho=1.0, epsilon=1.0)
 
 
 def _seconds(study: Study, asked: Map, plans: list[Plan]) -> float:
-    """Reckoned once for every set-up, from small timed runs."""
+    """Return the time of the map, estimated once for every set-up from small timed runs."""
     kept, costs = st.session_state.setdefault("reckoned", {}), st.session_state.setdefault("costs", {})
     whole = ("who", _same(study, asked), asked)
 
@@ -224,7 +229,7 @@ def _seconds(study: Study, asked: Map, plans: list[Plan]) -> float:
 
 
 def _paint(job: Job, study: Study, asked: Map) -> None:
-    """Progress and Stop while the map is drawn; then the map, or what there is of it."""
+    """Show progress and Stop while the map is drawn; then the map, or its finished parts."""
     status(job, WORDS)
     if job.progress.state == "failed":
         return
@@ -235,7 +240,7 @@ def _paint(job: Job, study: Study, asked: Map) -> None:
 
 
 def _finished_rows(rows: list[dict], study: Study, asked: Map) -> pd.DataFrame:
-    """The rows of those parts of the map (one per d) that are complete."""
+    """Return the rows of those parts of the map (one per d) that are complete."""
     table = pd.DataFrame(rows, columns=None if rows else ["d"])
     steps = {dimension(plan): plan.steps for plan in _plans(study, asked)}
     there = table["d"].value_counts()
@@ -243,10 +248,11 @@ def _finished_rows(rows: list[dict], study: Study, asked: Map) -> pd.DataFrame:
 
 
 def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
-    found = winners(table, x="n", y=asked.y)
+    """Show the map."""
+    cells = winners(table, x="n", y=asked.y)
     labels = labels_of()
     order = [c.key for c in METHODS.all() if c.target == "covariance" and c.standing != "reference"]
-    story = in_words(found, labels, x="n", y=asked.y)
+    story = in_words(cells, labels, x="n", y=asked.y)
     sets = ", ".join(f"{k} = {v}" for k, v in _call(study, asked)[0][1].items())
     under = str(study.guarantee) if asked.y == "d" else KINDS[study.kind].name
     rows = SOURCES.get(study.source_key()).label
@@ -254,7 +260,7 @@ def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
     st.markdown(show.as_text(story))
     show.picture(
         winner_map(
-            found,
+            cells,
             frame.palette(),
             x="n",
             y=asked.y,
@@ -274,17 +280,17 @@ def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
         "cell and each pair stand for themselves; no correction is made for looking at many. Every method is in its "
         "sound calibration with its usual settings, and replacing one row is what the guarantee hides."
     )
-    absent = sorted({m for names in found["absent"] for m in names})
+    absent = sorted({m for names in cells["absent"] for m in names})
     if absent:
         st.warning(f"In some cells these gave no matrix and did not take part: {', '.join(labels[m] for m in absent)}.")
     with st.expander("Table"):
-        listed = {name: found[name].map(", ".join) for name in ("rivals", "absent")}
-        st.dataframe(found.assign(**listed), hide_index=True)
+        listed = {name: cells[name].map(", ".join) for name in ("rivals", "absent")}
+        st.dataframe(cells.assign(**listed), hide_index=True)
         show.download("All replicates as CSV", lambda: table.to_csv(index=False), "who-wins.csv", "download-map")
 
 
 def script(study: Study, asked: Map) -> str:
-    """Source text whose variable ``found`` is the map on the page, one row per cell."""
+    """Return source text whose variable ``found`` is the map on the page, one row per cell."""
     given, named = _call(study, asked)
     source, fixed = given
     listed = [f"    {k}={v!r}," for k, v in named.items() if k != "guarantees"]

@@ -1,7 +1,7 @@
 """The table into which limits are typed, one line per column of a file.
 
-Native fields, because Streamlit's grid opens an editor for each cell and loses the keys struck until it stands: a bound
-that lacks a digit changes the answer. A run of the page leaves the fields as they are.
+It has native fields, because Streamlit's grid opens an editor for each cell and loses the keys that are pressed before
+it is ready: a bound that lacks a digit changes the answer. A run of the page leaves the fields as they are.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _DRAW = st.components.v2.component(
     html='<div class="pc-limits"><table><caption></caption><thead></thead><tbody></tbody></table></div>',
     css=_HERE.with_suffix(".css").read_text(),
     js=_HERE.with_suffix(".js").read_text(),
-    isolate_styles=False,  # so that what a test or a screen reader asks of the page is asked of these fields too
+    isolate_styles=False,  # so that tests and screen readers reach these fields as well
 )
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.I | re.A)
 
 
 @dataclass(frozen=True)
 class Field:
-    """One column of the table: what the frame calls it, what stands above it, and what may be typed.
+    """One column of the table: its name in the frame, its label, and what may be typed.
 
-    kind: "tick", "number" and "text" are typed; "name" says which line it is; "count" and "fact" are told. most:
-    characters of a text, 0 for any number.
+    ``kind``: "tick", "number" and "text" are typed; "name" names the line; "count" and "fact" are shown only. ``most``
+    is the largest number of characters of a text, 0 for any.
     """
 
     name: str
@@ -43,17 +43,17 @@ class Field:
 
     @property
     def typed(self) -> bool:
-        """True where the visitor types."""
+        """Whether the visitor types into the column."""
         return self.kind in ("tick", "number", "text")
 
 
 def draw(
     typed: pd.DataFrame, fields: Sequence[Field], key: str, caption: str, keep: Callable[[], None]
 ) -> pd.DataFrame:
-    """Draw the table; `typed` with the visitor's changes.
+    """Draw the table and return `typed` with the visitor's changes.
 
-    keep: called before a run that something new was typed for. It keeps what `taken_in` gives, because that run may end
-    before it comes to the table: the visitor has clicked on something else that is shown without it.
+    ``keep`` is called before a run that something new was typed for. It keeps what `taken_in` returns, because that run
+    may end before it reaches the table, when the visitor has clicked on something else that is shown without it.
 
     A number is a float, NaN where nothing was typed, and the text itself where that is no number: `unread` names it.
     Under another key the table starts anew; under the same one it follows what the page changes in `typed`.
@@ -76,41 +76,42 @@ def draw(
 
 
 def taken_in(typed: pd.DataFrame, fields: Sequence[Field], key: str) -> pd.DataFrame:
-    """`typed` with what was typed into the table of that key, also in a run that does not draw it.
+    """Return `typed` with what was typed into the table of that key, also in a run that does not draw it.
 
-    An edit is taken in once, by its number: what the page itself changed later, it does not undo. The number goes with
-    the frame, in `attrs`, so that a run that is cut short loses both or neither.
+    An edit is taken in once, by its number, so it does not undo what the page itself changed later. The number is kept
+    in the frame's `attrs`, so that a run that is cut short loses both or neither.
     """
     heard = typed.attrs.get(key, 0)
     edits = (st.session_state.get(key) or {}).get("cells") or []
     new = sorted((number, row, place, value) for row, place, number, value in edits if number > heard)
     if not new:
         return typed
-    found = typed.copy()
+    changed = typed.copy()
     for _, row, place, value in new:
         field = fields[place]
-        if not (field.typed and row in found.index):
+        if not (field.typed and row in changed.index):
             raise ValueError("The table of limits came back with other cells: reload the page.")
-        found.at[row, field.name] = _meant(value, field)
-    found.attrs[key] = new[-1][0]
-    return found
+        changed.at[row, field.name] = _meant(value, field)
+    changed.attrs[key] = new[-1][0]
+    return changed
 
 
 def unread(typed: pd.DataFrame, fields: Sequence[Field]) -> str:
-    """One sentence on the cells of ticked lines that hold no finite number, or nothing."""
-    found = [
+    """Return one sentence on the cells of ticked lines that hold no finite number, or nothing."""
+    wrong = [
         f"{field.label} of {line.column!r} is {text!r}"
         for line in typed[typed["use"]].itertuples()
         for field in fields
         if field.kind == "number" and isinstance(text := getattr(line, field.name), str)
     ]
-    if not found:
+    if not wrong:
         return ""
-    more = f" and {len(found) - 3} more" * (len(found) > 3)
-    return f"{', '.join(found[:3])}{more}, which is not a finite number: type digits, with a point before the decimals."
+    more = f" and {len(wrong) - 3} more" * (len(wrong) > 3)
+    return f"{', '.join(wrong[:3])}{more}, which is not a finite number: type digits, with a point before the decimals."
 
 
 def _shown(value: object, kind: str) -> str | bool:
+    """Return a value as the table shows it."""
     if kind == "tick":
         return bool(value)
     if isinstance(value, float):
@@ -119,6 +120,7 @@ def _shown(value: object, kind: str) -> str | bool:
 
 
 def _meant(value: object, field: Field) -> bool | float | str:
+    """Return the value of what was typed."""
     if field.kind == "tick":
         return value is True
     text = str(value).strip()

@@ -32,7 +32,7 @@ _FIELDS = (
 
 
 def section() -> None:
-    """The whole of it, above the page's own pictures."""
+    """Show the whole section, above the page's own pictures."""
     st.header("Your own CSV")
     answer = st.radio(
         "Is this file already public?",
@@ -56,7 +56,7 @@ def section() -> None:
 
 
 def _forget() -> None:
-    """The file and the answer: the next file is asked about again."""
+    """Remove the file and the answer: the next file is asked about again."""
     visitor_files.forget_file()
     st.session_state["upload-public"] = None
     visitor_files.empty_uploaders()
@@ -66,7 +66,8 @@ def _forget() -> None:
 
 
 def _confidential() -> None:
-    if reason := hosted.refusal():  # the whole file would travel, for the sake of its first line
+    """Show the columns of a confidential file, of which only the first line is read."""
+    if reason := hosted.refusal():  # the whole file would be sent, although only its first line is needed
         st.info(show.as_text(reason))
         return
     st.markdown("Only the first line, the column names, is read; the rest of the file is let go unread.")
@@ -99,6 +100,7 @@ def _confidential() -> None:
 
 
 def _public() -> None:
+    """Show the uploader of a public file, or the file and its limits."""
     upload = visitor_files.upload()
     if upload is None or upload.table is None:
         st.caption(
@@ -131,8 +133,9 @@ def _public() -> None:
 
 
 def _summary(upload: Upload, table: PublicTable) -> None:
-    found = [_count(table.n_rows, "row"), _count(len(table.columns), "numeric column")]
-    found += [
+    """Show what is in the file."""
+    counts = [_count(table.n_rows, "row"), _count(len(table.columns), "numeric column")]
+    counts += [
         _count(number, what)
         for number, what in (
             (sum(table.missing.values()), "missing cell"),
@@ -141,18 +144,19 @@ def _summary(upload: Upload, table: PublicTable) -> None:
         )
         if number
     ]
-    show.tag("Public", f"{upload.name}: {', '.join(found)}")
+    show.tag("Public", f"{upload.name}: {', '.join(counts)}")
     if table.dropped:
         with st.expander(f"Columns left out ({len(table.dropped)})"):
             st.text("\n".join(table.dropped.values()))
 
 
 def _count(number: int, what: str) -> str:
+    """Return a number of things, in words."""
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _declaration(upload: Upload, table: PublicTable) -> None:
-    """What the visitor types, and the button that makes a data set of it."""
+    """Show what the visitor types, and the button that makes a data set of it."""
     how = st.segmented_control(
         "Public limits",
         list(LIMITS),
@@ -191,7 +195,7 @@ def _declaration(upload: Upload, table: PublicTable) -> None:
         except (ValueError, TypeError) as problem:
             upload.problem = str(problem)
         else:
-            st.rerun()  # the sidebar stands above and was drawn with the table of before
+            st.rerun()  # the sidebar was drawn before, with the previous table
     if upload.problem:
         st.error(show.as_text(upload.problem))
         upload.problem = ""
@@ -200,6 +204,7 @@ def _declaration(upload: Upload, table: PublicTable) -> None:
 
 
 def _editor(upload: Upload, table: PublicTable, bounds: bool) -> pd.DataFrame:
+    """Show the table of limits and return it."""
     if upload.typed is None:
         upload.typed = _blank(table)
     fields = _FIELDS if bounds else tuple(f for f in _FIELDS if f.kind != "number")
@@ -215,7 +220,7 @@ def _editor(upload: Upload, table: PublicTable, bounds: bool) -> pd.DataFrame:
 
 
 def _blank(table: PublicTable) -> pd.DataFrame:
-    """Limits start empty: a limit proposed from the rows would be copied, and would tell about a row."""
+    """Return an empty table: a limit proposed from the rows would be copied, and would reveal something about a row."""
     endless = {c: f"{number:,} infinite" for c, number in table.infinite.items()}
     constant = dict.fromkeys(table.constant, "one value throughout")
     return pd.DataFrame(
@@ -224,13 +229,13 @@ def _blank(table: PublicTable) -> pd.DataFrame:
             "column": list(table.columns),
             **{name: np.full(len(table.columns), np.nan, dtype=object) for name in NUMBERS},
             "missing": [table.missing.get(c, 0) + table.infinite.get(c, 0) for c in table.columns],
-            "remark": [", ".join(said[c] for said in (constant, endless) if c in said) for c in table.columns],
+            "remark": [", ".join(remarks[c] for remarks in (constant, endless) if c in remarks) for c in table.columns],
         }
     )
 
 
 def _use(upload: Upload, table: PublicTable, entered: tuple) -> None:
-    """Declare, and let go of what earlier pictures of a CSV have kept."""
+    """Declare the table, and free what earlier pictures of a CSV have kept."""
     how, typed, row_bound = entered
     rows = typed[typed["use"]]
     columns = tuple(rows["column"])
@@ -251,6 +256,7 @@ def _use(upload: Upload, table: PublicTable, entered: tuple) -> None:
 
 
 def _same(used: tuple, entered: tuple) -> bool:
+    """Return whether the entries are those that were used."""
     what = ["use", *NUMBERS] if entered[0] == "bounds" else ["use"]
     return (
         used[0] == entered[0]
@@ -260,9 +266,9 @@ def _same(used: tuple, entered: tuple) -> bool:
 
 
 def _declared(upload: Upload) -> None:
-    """What using the table did to its rows."""
+    """Show how the declaration changed the rows."""
     data = visitor_files.table()
-    assert data is not None  # `_use` keeps it where it notes what was used
+    assert data is not None  # `_use` keeps it and records what was used
     show.tag("Declared", f"{_count(data.n, 'row')}, {_count(data.d, 'column')}, R = {plain(data.row_bound)}")
     for note in upload.notes:
         st.text(note)

@@ -1,4 +1,4 @@
-"""Step 4: everything that follows from a stored release. No row is touched, so every view is free."""
+"""Step 4: everything that follows from a stored release. No row is read, so every view is free."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ VIEWS = {
 
 
 def section() -> None:
-    """Answers: an old release of the ledger or the new one, and everything that follows from it."""
+    """Show Answers: an old release of the ledger or the new one, and everything that follows from it."""
     mine, ledger = own(), open_ledger()
     stored = [e for e in ledger.entries() if e.state == "stored"]
     if not stored:
@@ -78,7 +78,7 @@ def section() -> None:
         required=True,
         format_func=VIEWS.__getitem__,
         label_visibility="collapsed",
-        **keep("answer", "matrices", told="default"),
+        **keep("answer", "matrices", argument="default"),
     )
     with show.problems():
         if view == "home":
@@ -88,7 +88,7 @@ def section() -> None:
 
 
 def _pick(stored: list[Entry]) -> Entry:
-    """The release to look at: the one just made, or the newest."""
+    """Return the release to show: the one just made, or the newest."""
     by_token = {e.token: e for e in stored[::-1]}
     labels = {
         token: f"{e.number}: {e.name}, {from_dict(e.request['guarantee'])}, {e.reserved_at[:16].replace('T', ' ')} UTC"
@@ -102,6 +102,7 @@ def _pick(stored: list[Entry]) -> Entry:
 
 
 def _open(ledger: Ledger, entry: Entry) -> Opened:
+    """Return the opened release, read once from the ledger."""
     kept = st.session_state.get("own-opened")
     if kept is None or kept[0] != entry.token:
         text = ledger.answer(entry.token)
@@ -113,7 +114,7 @@ def _open(ledger: Ledger, entry: Entry) -> Opened:
 
 
 def _declaration(entry: Entry) -> dict | None:
-    """The declaration of this session, where it is that of the release."""
+    """Return the declaration of this session, where it is that of the release."""
     declared = own().declared
     if declared is None or declared.name != entry.name:
         return None
@@ -121,7 +122,7 @@ def _declaration(entry: Entry) -> dict | None:
     return json.loads(declared.to_json()) if same else None
 
 
-# --- one function per view: what is shown, how sure it is, and what that means -------------------------------
+# --- one function per view: the result, its uncertainty, and what both mean ----------------------------------
 
 
 SHOWN = {
@@ -147,12 +148,12 @@ _MOST_DASHES, _EDGES_NAMED = 60, 30
 
 
 def _rng_of_views() -> np.random.Generator:
-    """For simulated intervals around what is already public; the same picture each time."""
+    """Return the generator for simulated intervals around public results; the same picture each time."""
     return np.random.default_rng(0)
 
 
 def _kept_of(opened: Opened, name: str, make):
-    """Simulations of the open release, kept in this session."""
+    """Return simulations of the open release, kept in this session."""
     kept = st.session_state.setdefault("own-kept", {})
     key = (id(opened), name)
     if key not in kept:
@@ -164,13 +165,13 @@ def _kept_of(opened: Opened, name: str, make):
 
 
 def _matrices(opened: Opened, palette: Palette) -> None:
-    """The released matrices as pictures."""
+    """Show the released matrices as pictures."""
     which = st.segmented_control(
         "Matrix",
         list(SHOWN),
         required=True,
         format_func=SHOWN.__getitem__,
-        **keep("matrix", "correlation", told="default"),
+        **keep("matrix", "correlation", argument="default"),
     )
     matrix = getattr(opened.answers, which)
     scale = opened.total.facts.scale
@@ -205,7 +206,7 @@ def _matrices(opened: Opened, palette: Palette) -> None:
 
 
 def _pairs(opened: Opened, palette: Palette) -> None:
-    """Every correlation with its two intervals."""
+    """Show every correlation with its two intervals."""
     if len(opened.columns) < 2:
         st.info("A single column has no correlation.")
         return
@@ -244,7 +245,7 @@ def _pairs(opened: Opened, palette: Palette) -> None:
 
 
 def _spectrum(opened: Opened, palette: Palette) -> None:
-    """Released eigenvalues, and how far the privacy noise can move them."""
+    """Show the released eigenvalues, and how far the privacy noise can move them."""
     values = opened.answers.eigenvalues
     noise = _kept_of(
         opened,
@@ -290,7 +291,7 @@ def _spectrum(opened: Opened, palette: Palette) -> None:
 
 
 def _graph(opened: Opened, palette: Palette) -> None:
-    """The graph of the release, each pair by the share of redraws that link it."""
+    """Show the graph of the release, each pair by the share of redraws that link it."""
     d = len(opened.columns)
     if d < 2:
         st.info("A single column has no graph.")
@@ -324,7 +325,7 @@ def _graph(opened: Opened, palette: Palette) -> None:
         )
     edges, undecided, none = states.counts
     drawn, rest = states.state, f"{none} pairs are linked in at most 5 %."
-    if undecided > _MOST_DASHES:  # a ball of wool says nothing
+    if undecided > _MOST_DASHES:  # too many lines to read
         drawn = np.where(states.state == UNDECIDED, NO_EDGE, states.state)
         rest += f" {undecided} undecided pairs are not drawn."
     show.picture(
@@ -347,12 +348,12 @@ def _graph(opened: Opened, palette: Palette) -> None:
     )
     st.caption(LACKED)
     i, j = np.triu_indices(d, 1)
-    found = [
+    linked = [
         f"{opened.columns[a]} and {opened.columns[b]}" for a, b in zip(i, j, strict=True) if states.state[a, b] == EDGE
     ]
-    if found:
-        more = f", and {len(found) - _EDGES_NAMED} more" if len(found) > _EDGES_NAMED else ""
-        st.markdown(show.as_text(f"Linked in at least 95 % of the redraws: {'; '.join(found[:_EDGES_NAMED])}{more}."))
+    if linked:
+        more = f", and {len(linked) - _EDGES_NAMED} more" if len(linked) > _EDGES_NAMED else ""
+        st.markdown(show.as_text(f"Linked in at least 95 % of the redraws: {'; '.join(linked[:_EDGES_NAMED])}{more}."))
     words = {EDGE: "linked in at least 95 %", UNDECIDED: "undecided", NO_EDGE: "linked in at most 5 %"}
     lines = pd.DataFrame(
         {
@@ -369,7 +370,7 @@ def _graph(opened: Opened, palette: Palette) -> None:
 
 
 def _regression(opened: Opened, palette: Palette) -> None:
-    """Linear regression of one column on the others, from the release."""
+    """Show the linear regression of one column on the others, from the release."""
     d = len(opened.columns)
     if d < 2:
         st.info("A regression needs at least two columns.")
@@ -378,7 +379,7 @@ def _regression(opened: Opened, palette: Palette) -> None:
         "Explain", range(d), format_func=lambda j: opened.columns[j], **keep("target", 0, among=range(d))
     )
     target = min(int(target), d - 1)
-    found = regress(opened.answers, target)
+    fit = regress(opened.answers, target)
     low, high = _kept_of(
         opened,
         f"regression {target}",
@@ -390,26 +391,26 @@ def _regression(opened: Opened, palette: Palette) -> None:
             draws=100 if d <= 60 else 40,
         ),
     )
-    deviation = sampling_of_slopes(opened.answers, target, opened.measured.rows)
+    slope_std = sampling_of_slopes(opened.answers, target, opened.measured.rows)
     unit = np.sqrt(np.diag(opened.answers.regular))
     size = unit / unit[target]
-    order = [j for j in np.argsort(-np.abs(found.slopes * size)) if j != target][:20]
+    order = [j for j in np.argsort(-np.abs(fit.slopes * size)) if j != target][:20]
     show.picture(
         intervals(
             [opened.columns[j] for j in order],
-            (found.slopes * size)[order],
+            (fit.slopes * size)[order],
             (low * size)[order],
             (high * size)[order],
             palette,
             x_title=f"Slope, in deviations of {brief(opened.columns[target])} per deviation of the column",
             what=f"Regression of {opened.columns[target]}",
-            second=tuple(((found.slopes + sign * Z95 * deviation) * size)[order] for sign in (-1, 1)),
+            second=tuple(((fit.slopes + sign * Z95 * slope_std) * size)[order] for sign in (-1, 1)),
         ),
         "own-regression",
     )
     st.markdown(
-        f"R squared {found.r_squared:.2f}; residual deviation {plain(np.sqrt(found.residual))}"
-        + ("" if found.intercept is None else f"; intercept {plain(found.intercept)}")
+        f"R squared {fit.r_squared:.2f}; residual deviation {plain(np.sqrt(fit.residual))}"
+        + ("" if fit.intercept is None else f"; intercept {plain(fit.intercept)}")
         + ". Slopes are pulled towards zero where the noise is large."
     )
     st.caption(
@@ -417,7 +418,7 @@ def _regression(opened: Opened, palette: Palette) -> None:
         "time, not 95 %. The sampling interval says nothing about the noise."
     )
     text = table(
-        np.column_stack([found.slopes, low, high, deviation]),
+        np.column_stack([fit.slopes, low, high, slope_std]),
         ("slope", "noise low", "noise high", "sampling deviation"),
         opened.columns,
         corner=f"on {opened.columns[target]}",
@@ -426,7 +427,7 @@ def _regression(opened: Opened, palette: Palette) -> None:
 
 
 def _classes(opened: Opened, palette: Palette) -> None:
-    """Class sizes, class means and the linear discriminant rule, from the release."""
+    """Show class sizes, class means and the linear discriminant rule, from the release."""
     facts = opened.total.facts
     k = len(facts.classes)
     measured = read_sum(opened.total, "classes")
@@ -434,7 +435,7 @@ def _classes(opened: Opened, palette: Palette) -> None:
     def rule(matrix: np.ndarray):
         return discriminant(matrix, k, facts.row_bound, facts.scale, facts.origin, opened.answers.floor)
 
-    found, rng = rule(measured.matrix), _rng_of_views()
+    fitted, rng = rule(measured.matrix), _rng_of_views()
     draws = _kept_of(
         opened, "classes", lambda: [rule(measured.matrix + measured.distribution.draw(rng)) for _ in range(100)]
     )
@@ -449,7 +450,7 @@ def _classes(opened: Opened, palette: Palette) -> None:
     show.picture(
         intervals(
             list(facts.classes),
-            found.means[:, column],
+            fitted.means[:, column],
             low,
             high,
             palette,
@@ -459,10 +460,10 @@ def _classes(opened: Opened, palette: Palette) -> None:
         "own-classes",
     )
     st.caption("Class means with their privacy-noise interval. A class of few rows has a wide one.")
-    lines = pd.DataFrame({"class": [cell(c) for c in facts.classes], "share of rows": found.shares})
+    lines = pd.DataFrame({"class": [cell(c) for c in facts.classes], "share of rows": fitted.shares})
     st.dataframe(lines, hide_index=True)
     st.markdown("**Linear discriminant rule.** The class with the largest score: constant plus slopes times the row.")
-    scores = np.column_stack([found.constants, found.slopes])
+    scores = np.column_stack([fitted.constants, fitted.slopes])
     shown = pd.DataFrame(
         scores, index=pd.Index(cells(facts.classes), name="class"), columns=cells(("constant", *facts.columns))
     )
@@ -473,7 +474,7 @@ def _classes(opened: Opened, palette: Palette) -> None:
 
 
 def _synthetic(opened: Opened, palette: Palette) -> None:
-    """Invented rows with the released mean and covariance."""
+    """Show invented rows with the released mean and covariance."""
     facts = opened.total.facts
     st.markdown(
         "Invented rows with the released mean and covariance, inside the public bounds: nobody's, any number, free. "
@@ -484,15 +485,15 @@ def _synthetic(opened: Opened, palette: Palette) -> None:
         "Whole numbers only in",
         range(facts.d),
         format_func=lambda j: facts.columns[j],
-        **keep("whole", [], told="default"),
+        **keep("whole", [], argument="default"),
     )
     bounds = facts.bounds
 
-    def made() -> str:
-        found = synthetic_rows(opened.answers, int(rows), np.random.default_rng(), bounds=bounds, whole=tuple(whole))
-        return pd.DataFrame(found, columns=cells(facts.columns)).to_csv(index=False, float_format="%.7g")
+    def as_csv() -> str:
+        invented = synthetic_rows(opened.answers, int(rows), np.random.default_rng(), bounds=bounds, whole=tuple(whole))
+        return pd.DataFrame(invented, columns=cells(facts.columns)).to_csv(index=False, float_format="%.7g")
 
-    show.download("Synthetic table as CSV", made, "synthetic.csv", "own-csv-synthetic")
+    show.download("Synthetic table as CSV", as_csv, "synthetic.csv", "own-csv-synthetic")
     some = synthetic_rows(opened.answers, 5, _rng_of_views(), bounds=bounds, whole=tuple(whole))
     st.dataframe(pd.DataFrame(some, columns=cells(facts.columns)).round(4), hide_index=True)
 

@@ -20,7 +20,7 @@ _STYLE = '<style>.st-key-own-checked [data-testid="stElementToolbar"] {display: 
 
 
 def panel() -> None:
-    """What the check found, or the button that asks for it."""
+    """Show the result of the check, or the button that starts it."""
     mine = own()
     if mine.checked is None:
         st.button(
@@ -31,41 +31,44 @@ def panel() -> None:
             "too.",
         )
         return
-    found = mine.checked
+    result = mine.checked
     with st.container(border=True, key="own-checked"):
         st.html(_STYLE)
         verdict()
-        for line in advice(found):
+        for line in advice(result):
             st.markdown(show.as_text(line))
-        if lacking := found.wasted:
+        if lacking := result.wasted:
             st.markdown(
                 "A column with hardly a number takes its share of the guarantee and answers nothing. Correct the file "
                 "and take it again, tick the column to release it nevertheless, or leave all of them out."
             )
             with st.container(height=200 if len(lacking) > 4 else "content"):
-                for name, key in _ticks(mine, found):
+                for name, key in _ticks(mine, result):
                     st.checkbox(show.as_text(f"Release {name!r} as it is"), key=key)
             st.button("Leave them out", key="own-leave-out", on_click=_leave_out, args=(lacking,))
         with st.expander("Column by column"):
-            _details(mine, found)
+            _details(mine, result)
         st.caption(CHOICE)
 
 
 def verdict() -> None:
-    """The one sentence, under its mark; nothing before the check."""
-    if found := own().checked:
+    """Show the verdict in one sentence, under its mark; nothing before the check."""
+    if result := own().checked:
         show.tag("Owner's view", MARK)
-        st.markdown(show.as_text(found.verdict))
+        st.markdown(show.as_text(result.verdict))
 
 
 def passed() -> bool:
-    """Whether a release may be confirmed: the file is checked, and every column with hardly a number is accepted."""
+    """Return whether a release may be confirmed.
+
+    The file must be checked, and every column with hardly a number accepted.
+    """
     mine = own()
     if mine.checked is None:
         with st.spinner("Checking the file ..."):
             _read()
         if mine.checked is not None and mine.checked.wasted:
-            st.rerun()  # the panel with its ticks stands above the button
+            st.rerun()  # the panel with its ticks is above the button
     if mine.checked is None:
         return False
     if all(st.session_state.get(key) for _, key in _ticks(mine, mine.checked)):
@@ -75,7 +78,7 @@ def passed() -> bool:
 
 
 def _read() -> None:
-    """What goes wrong inside is an identifier: a message of a library might quote a cell."""
+    """Check the file. An error inside is shown by an identifier: a message of a library might quote a cell."""
     mine = own()
     try:
         mine.checked = look_over()
@@ -85,21 +88,22 @@ def _read() -> None:
         mine.problem = f"The check failed (id {secrets.token_hex(4)}). Nothing was released."
 
 
-def _ticks(mine: Own, found: OwnerCheck) -> list[tuple[str, str]]:
-    """(column with hardly a number, key of its tick)."""
-    lacking = found.wasted
-    at = {c.name: place for place, c in enumerate(found.columns)}
+def _ticks(mine: Own, result: OwnerCheck) -> list[tuple[str, str]]:
+    """Return (column with hardly a number, key of its tick)."""
+    lacking = result.wasted
+    at = {c.name: place for place, c in enumerate(result.columns)}
     return [(name, f"own-accept-{mine.file_id}-{mine.turn}-{at[name]}") for name in lacking]
 
 
 def _leave_out(names: tuple[str, ...]) -> None:
-    """Back to Declare with these columns unticked; what is declared stays until it is declared anew."""
+    """Go back to Declare with these columns unticked; what is declared stays until it is declared anew."""
     for name in names:
         leave_out(name)
     go_on("declare")
 
 
-def _details(mine: Own, found: OwnerCheck) -> None:
+def _details(mine: Own, result: OwnerCheck) -> None:
+    """Show the check column by column."""
     lines = [
         {
             "Column": c.name,
@@ -110,7 +114,7 @@ def _details(mine: Own, found: OwnerCheck) -> None:
             "Looks like": ", ".join(c.looks),
             "Perhaps codes": ", ".join(f"{code:g} ({show.percent(c.share(n))})" for code, n in c.codes.items()),
         }
-        for c in found.columns
+        for c in result.columns
     ]
     st.dataframe(
         pd.DataFrame(lines),
@@ -122,7 +126,7 @@ def _details(mine: Own, found: OwnerCheck) -> None:
             "Looks like": st.column_config.Column(width=160),
         },
     )
-    if found.label:
-        st.markdown(show.as_text(f"{found.unlisted:,} of {found.rows:,} rows have no label of the list."))
+    if result.label:
+        st.markdown(show.as_text(f"{result.unlisted:,} of {result.rows:,} rows have no label of the list."))
     classes = len(mine.declared.classes) if mine.declared else 0
-    st.markdown(needs(found.rows, len(found.columns), classes, found.seconds, in_files=False).sentence)
+    st.markdown(needs(result.rows, len(result.columns), classes, result.seconds, in_files=False).sentence)

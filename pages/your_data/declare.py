@@ -38,7 +38,7 @@ about the columns: their units and the values they can take.
 
 
 def section() -> None:
-    """Declare: the file, what a row stands for, and the columns."""
+    """Show Declare: the file, what a row stands for, and the columns."""
     mine = own()
     if not mine.raw:
         _file()
@@ -56,6 +56,7 @@ def section() -> None:
 
 
 def _file() -> None:
+    """Show the uploader, and read the header of the file."""
     st.markdown(_HOW)
     st.markdown(
         "Choose the confidential CSV. Only its first line, the column names, is read now; the rows stay unread in this "
@@ -84,6 +85,7 @@ def _file() -> None:
 
 
 def _load() -> None:
+    """Show how to fill the form from a saved declaration."""
     mine = own()
     with st.expander("Use a saved declaration"):
         saved = st.file_uploader("Declaration", type=["json"], max_upload_size=1, key=f"own-load-{mine.file_id}")
@@ -93,11 +95,11 @@ def _load() -> None:
                 st.rerun()
 
 
-def _fill(found: Declaration) -> None:
-    """The saved declaration into the form, as far as this file has its columns."""
+def _fill(declaration: Declaration) -> None:
+    """Put a saved declaration into the form, as far as this file has its columns."""
     mine = own()
-    columns = {c.name: c for c in found.columns}
-    strange = [name for name in [*columns, found.label] if name and name not in mine.header]
+    columns = {c.name: c for c in declaration.columns}
+    strange = [name for name in [*columns, declaration.label] if name and name not in mine.header]
     if strange:
         raise ValueError(f"The declaration names the column {strange[0]!r}, which this file does not have.")
     table = _blank(mine.header)
@@ -111,13 +113,13 @@ def _fill(found: Declaration) -> None:
             table.loc[row, "reason"] = known.reason
     mine.typed = table
     mine.kept |= {
-        "name": found.name,
-        "unit": found.row_stands_for,
-        "people": found.rows_per_person,
-        "public": found.n_public,
-        "missing": found.missing,
-        "label": found.label or None,
-        "classes": "\n".join(found.classes),
+        "name": declaration.name,
+        "unit": declaration.row_stands_for,
+        "people": declaration.rows_per_person,
+        "public": declaration.n_public,
+        "missing": declaration.missing,
+        "label": declaration.label or None,
+        "classes": "\n".join(declaration.classes),
     }
     mine.turn += 1  # the widgets start anew, from what was kept
 
@@ -126,6 +128,7 @@ def _fill(found: Declaration) -> None:
 
 
 def _table_facts() -> None:
+    """Show the questions about the table."""
     mine = own()
     st.header("The table")
     left, right = st.columns(2, gap="large")
@@ -171,7 +174,7 @@ def _table_facts() -> None:
 
 
 def _label() -> str | None:
-    """The column of classes, which leaves the matrix when it is picked: it cannot be both."""
+    """Show the column of classes, which leaves the matrix when it is picked: it cannot be both."""
     kept = keep("label", None, among=own().header)
 
     def picked() -> None:
@@ -193,17 +196,18 @@ def _label() -> str | None:
 
 
 def _finish() -> None:
+    """Show the button that declares the table, and the next step."""
     mine = own()
     pressed = st.button("Declare", type="primary", key=f"own-declare-{mine.file_id}")
     if pressed or mine.problem:  # what was missing shrinks while the form is filled
         mine.problem = ""
         try:
-            found = entered()
+            declaration = entered()
         except (ValueError, TypeError) as problem:
             mine.problem = str(problem)
         else:
-            if pressed and found != mine.declared:
-                mine.declared, mine.look = found, None
+            if pressed and declaration != mine.declared:
+                mine.declared, mine.look = declaration, None
     if mine.problem:
         st.error(show.as_text(mine.problem))
     if mine.declared is None:
@@ -221,7 +225,7 @@ def _finish() -> None:
 
 
 def changed_since() -> None:
-    """Say so where the form says something else than what was declared."""
+    """Show a sentence where the form differs from what was declared."""
     mine = own()
     if mine.declared is None or mine.typed is None:
         return
@@ -234,7 +238,7 @@ def changed_since() -> None:
 
 
 def entered() -> Declaration:
-    """What the form says. ValueError for what is missing, in one sentence."""
+    """Return the declaration in the form. Raises ValueError for what is missing, in one sentence."""
     kept, typed = own().kept, own().typed
     assert typed is not None  # the table of columns was drawn before
     rows = typed[typed["use"]]
@@ -263,7 +267,7 @@ def entered() -> Declaration:
 
 
 def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
-    """Everything that is not filled in yet, so that nobody learns of it one press at a time."""
+    """Return everything that is not filled in yet, so that one press of the button names it all."""
     asked = {
         "the name of the table": str(kept.get("name") or "").strip(),
         "what one row stands for": str(kept.get("unit") or "").strip(),
@@ -281,6 +285,7 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
 
 
 def _number(value: Any) -> float | None:
+    """Return the number, or None for an empty cell."""
     return None if value is None or value != value else float(value)
 
 
@@ -304,12 +309,12 @@ _NAMES_A_PERSON = re.compile(
 
 
 def _names_a_person(name: str) -> bool:
-    """A column name that looks as if it said whose row it is."""
+    """Return whether a column name looks like that of an identifier of persons."""
     return bool(_NAMES_A_PERSON.search(name))
 
 
 def _columns() -> None:
-    """The form in which bounds and reasons are declared, column by column."""
+    """Show the form in which bounds and reasons are declared, column by column."""
     st.header("The columns")
     st.markdown(
         "For each column that goes into the matrix, type the lowest and the highest value the quantity **can** have, "
@@ -326,28 +331,29 @@ def _columns() -> None:
 
 
 def _key(mine: Own) -> str:
+    """Return the key of the table of columns."""
     return f"own-cells-{mine.file_id}-{mine.turn}"
 
 
 def take_in() -> None:
-    """What was typed since the last run, for runs and callbacks in which the table is not drawn."""
+    """Keep what was typed since the last run, for runs and callbacks in which the table is not drawn."""
     mine = own()
     if mine.typed is not None:
         mine.typed = limits_table.taken_in(mine.typed, _FIELDS, _key(mine))
 
 
 def _many(mine: Own, typed: pd.DataFrame) -> None:
-    """The same answer for many columns, so that a wide table needs no hundred clicks."""
+    """Show how to give the same answer for many columns, so that a wide table needs no hundred clicks."""
     with st.expander("Several columns at once"):
         used = int(typed["use"].sum())
-        first, second, told = st.columns([1, 1, 4], vertical_alignment="center")
+        first, second, third = st.columns([1, 1, 4], vertical_alignment="center")
         if first.button("Tick all", key=f"own-all-{mine.file_id}"):
             typed["use"] = True
             st.rerun()
         if second.button("Tick none", key=f"own-none-{mine.file_id}"):
             typed["use"] = False
             st.rerun()
-        told.caption(f"{used} of {len(mine.header)} columns are ticked. Cells can also be pasted from a spreadsheet.")
+        third.caption(f"{used} of {len(mine.header)} columns are ticked. Cells can also be pasted from a spreadsheet.")
         places = st.columns([1, 1, 3, 2], vertical_alignment="bottom")
         low = places[0].number_input("Lowest for all", format="%g", **keep("all-low", None))
         high = places[1].number_input("Highest for all", format="%g", **keep("all-high", None))
@@ -370,7 +376,7 @@ def leave_out(name: str) -> None:
 
 
 def _as_used(declared: Declaration) -> None:
-    """Every bound as it will be used: a slip of the fingers is seen here, before a row is read."""
+    """Show every bound as it will be used, so that a slip is seen before a row is read."""
     st.markdown("**These bounds will be used.** Compare them with what you meant: a wrong digit changes the answer.")
     lines = [
         f"{c.name}: from {_exact(c.low)} to {_exact(c.high)}, "
@@ -382,18 +388,18 @@ def _as_used(declared: Declaration) -> None:
 
 
 def _exact(number: float | None) -> str:
-    """The fewest digits that mean this very double."""
+    """Return the fewest digits that mean this very double."""
     assert number is not None  # the form declares both limits of every column
     return f"{float(number):,}".removesuffix(".0")
 
 
 def _empty(cells: pd.Series) -> pd.Series:
-    """Which cells were left empty: no number, or no words."""
+    """Return which cells were left empty: no number, or no words."""
     return cells.isna() | (cells.astype(str).str.strip() == "")
 
 
 def _blank(header: tuple[str, ...]) -> pd.DataFrame:
-    """Limits start empty: one that is proposed would be copied."""
+    """Return an empty table of columns: a proposed limit would be copied."""
     return pd.DataFrame(
         {
             "use": [not _names_a_person(name) for name in header],

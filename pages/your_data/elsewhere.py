@@ -21,8 +21,11 @@ Without the app, `python -m privcov release` does the same in a shell.
 
 
 def section(reason: str) -> None:
-    """reason: the sentence of `hosted.refusal`."""
-    forget()  # what a session may hold from before the server was reached by others
+    """Show why the page is not available here, and what to do instead.
+
+    ``reason`` is the sentence of `hosted.refusal`.
+    """
+    forget()  # a session may hold data from before the server was reached by others
     st.info(show.as_text(reason))
     st.header("On your own machine")
     st.markdown(_HOME)
@@ -41,5 +44,5 @@ def section(reason: str) -> None:
 
 @st.dialog("Security and limits", width="large")
 def security() -> None:
-    """What the private path promises and what it does not: the project's own file, without its title."""
+    """Show the project's security file without its title: what the private path promises and what it does not."""
     st.markdown((frame.ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("\n")[2])

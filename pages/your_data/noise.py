@@ -1,4 +1,4 @@
-"""Small things that several steps of the data owner's page share."""
+"""Functions that several steps of the data owner's page share."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ IMPLIED_DELTA = 1e-6
 
 
 def facts_of(declared: Declaration, rows: int) -> PublicFacts:
-    """The public facts with a number of rows; none of the file's."""
-    made = declared.on_rows(np.zeros((1, len(declared.columns))), [""] if declared.label else None).facts
-    return dataclasses.replace(made, n=rows if declared.n_public else None)
+    """Return the public facts with a number of rows; none of the file's."""
+    facts = declared.on_rows(np.zeros((1, len(declared.columns))), [""] if declared.label else None).facts
+    return dataclasses.replace(facts, n=rows if declared.n_public else None)
 
 
 def best_shape(facts: PublicFacts, guarantee: Guarantee, rows: int) -> str:
-    """The noise that a guarantee allows; of the two pure ones, the quieter."""
+    """Return the noise distribution that a guarantee allows; of the two pure ones, that with less noise."""
     if not isinstance(guarantee, PureDP):
         return GAUSSIAN_SHAPE
     return min(PURE_SHAPES, key=lambda shape: planned_noise(facts, guarantee, shape, rows).off_diagonal_std)
 
 
 def line(plan: Preview) -> dict:
-    """One plan as a line of the table of guarantees."""
+    """Return one plan as a line of the table of guarantees."""
     chance = accounting.attacker_success(plan.guarantee)
     return {
         "Guarantee": str(plan.guarantee),
@@ -48,7 +48,7 @@ def line(plan: Preview) -> dict:
 
 
 def in_words(plan: Preview) -> str:
-    """What a guarantee means, in one paragraph for somebody who has never heard of it."""
+    """Return what a guarantee means, in one paragraph for a reader who does not know it."""
     chance = accounting.attacker_success(plan.guarantee)
     seen = (
         f"correlations of {plain(plan.visible)} or more can mostly be seen"
@@ -68,7 +68,7 @@ def in_words(plan: Preview) -> str:
 
 
 def text_table(lines: list[dict]) -> str:
-    """A table of plain texts as HTML; every cell is escaped."""
+    """Return a table of plain texts as HTML; every cell is escaped."""
     head = "".join(f"<th style='text-align:left;padding:.2rem .8rem .2rem 0'>{escape(k)}</th>" for k in lines[0])
     body = "".join(
         "<tr>"

@@ -1,4 +1,4 @@
-"""Step 2: what the release is going to look like. From the declaration and a simulated twin; no row is read."""
+"""Step 2: what the release will look like, from the declaration and a simulated table; no row is read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STRENGTHS = np.linspace(0.0, 1.0, 51)
 
 
 def section() -> None:
-    """Plan: what each guarantee means and costs, from the declaration alone."""
+    """Show Plan: what each guarantee means and costs, from the declaration alone."""
     mine = own()
     if mine.declared is None:
         st.info("First declare the table: the plan is computed from the declaration.")
@@ -35,17 +35,17 @@ def section() -> None:
     show.tag("Simulated", "from the declaration and an invented table; no row of yours is read")
     controls, results = st.columns([2, 5], gap="large")
     with controls:
-        twin_of = _twin_controls(mine.declared)
+        settings = _simulated_controls(mine.declared)
         guarantees = _candidates()
     with results, show.problems():
-        facts = facts_of(mine.declared, twin_of["rows"])
-        twin = _twin(facts, twin_of)
-        plans = [_preview(twin, facts, g) for g in guarantees]
+        facts = facts_of(mine.declared, settings["rows"])
+        simulated = _simulated_table(facts, settings)
+        plans = [_preview(simulated, facts, g) for g in guarantees]
         picked = _table(plans, facts)
         mine.chosen = guarantees[picked]
-        advice.for_owner(facts, guarantees[picked], twin_of["rows"], twin_of["spread"])
+        advice.for_owner(facts, guarantees[picked], settings["rows"], settings["spread"])
         _curves(plans)
-        _which_level(twin, facts, guarantees[picked])
+        _which_level(simulated, facts, guarantees[picked])
         _explain(mine.declared, facts, plans[picked])
         _record(mine.declared, facts, plans, picked)
         next_step("Go on to Release", "release")
@@ -54,7 +54,8 @@ def section() -> None:
 # --- what is asked ------------------------------------------------------------------------------------------
 
 
-def _twin_controls(declared: Declaration) -> dict:
+def _simulated_controls(declared: Declaration) -> dict:
+    """Show the settings of the simulated table and return them."""
     st.markdown("**The invented table**")
     rows = st.number_input(
         "About how many rows",
@@ -88,6 +89,7 @@ def _twin_controls(declared: Declaration) -> dict:
 
 
 def _candidates() -> list[Guarantee]:
+    """Show the three candidates and return their guarantees."""
     st.markdown("**Three candidates**")
     kind = st.selectbox(
         "Kind of guarantee", list(KINDS), format_func=KINDS.__getitem__, **keep("kind", "zcdp", among=list(KINDS))
@@ -100,28 +102,33 @@ def _candidates() -> list[Guarantee]:
         delta = 10.0**power
         if delta > 0.1 / max(int(own().kept.get("rows", 1000)), 1):
             st.caption("A delta near 1/n or above would allow publishing somebody's row outright: take a smaller one.")
-    made: list[Guarantee] = []
+    guarantees: list[Guarantee] = []
     for k, (column, start) in enumerate(zip(st.columns(3), START[kind], strict=True)):
         level = column.number_input(
             f"{level_name} {k + 1}", min_value=1e-4, max_value=100.0, format="%g", **keep(f"level-{kind}-{k}", start)
         )
-        made.append(ZCDP(level) if kind == "zcdp" else PureDP(level) if kind == "pure" else ApproxDP(level, delta))
-    for k, guarantee in enumerate(made):
+        guarantees.append(
+            ZCDP(level) if kind == "zcdp" else PureDP(level) if kind == "pure" else ApproxDP(level, delta)
+        )
+    for k, guarantee in enumerate(guarantees):
         fields.attacker(guarantee, f"Attacker, {level_name} {k + 1}")
     st.caption("Smaller numbers protect people more and blur the answer more.")
     if kind == "zcdp":
-        same = ", ".join(plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in made if isinstance(g, ZCDP))
+        same = ", ".join(
+            plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in guarantees if isinstance(g, ZCDP)
+        )
         st.caption(
             f"{term('zcdp', 'zCDP')} is the guarantee that Gaussian noise gives; its rho adds up over releases. These "
             f"three imply {term('epsilon')} = {same} at delta = {plain(IMPLIED_DELTA)}."
         )
-    return made
+    return guarantees
 
 
 # --- what is answered ---------------------------------------------------------------------------------------
 
 
-def _twin(facts: PublicFacts, asked: dict) -> Twin:
+def _simulated_table(facts: PublicFacts, asked: dict) -> Twin:
+    """Return the simulated table."""
     return Twin(
         facts.d,
         asked["rows"],
@@ -133,20 +140,23 @@ def _twin(facts: PublicFacts, asked: dict) -> Twin:
     )
 
 
-def _preview(twin: Twin, facts: PublicFacts, guarantee: Guarantee) -> Preview:
-    """Kept in this session: the declaration is the owner's, so it enters no shared cache."""
-    key = (twin, guarantee, facts.rows_per_person, facts.n is None)
+def _preview(simulated: Twin, facts: PublicFacts, guarantee: Guarantee) -> Preview:
+    """Return the preview of a guarantee, kept in this session: the declaration enters no shared cache."""
+    key = (simulated, guarantee, facts.rows_per_person, facts.n is None)
     kept = st.session_state.setdefault("own-previews", {})
     if key not in kept:
         while len(kept) >= 60:
             kept.pop(next(iter(kept)))
         kept[key] = preview(
-            twin, guarantee, planned_noise(facts, guarantee, best_shape(facts, guarantee, twin.n), twin.n)
+            simulated,
+            guarantee,
+            planned_noise(facts, guarantee, best_shape(facts, guarantee, simulated.n), simulated.n),
         )
     return kept[key]
 
 
 def _table(plans: list[Preview], facts: PublicFacts) -> int:
+    """Show what to expect of each guarantee; return the position of the chosen one."""
     st.header("What to expect")
     st.html(text_table([line(p) for p in plans]))
     pick = st.radio(
@@ -158,7 +168,7 @@ def _table(plans: list[Preview], facts: PublicFacts) -> int:
     )
     plan = plans[pick]
     st.markdown(show.as_text(in_words(plan)))
-    said = (
+    text = (
         "Odds: right guesses of that somebody to wrong ones. "
         f"Expected error: of the covariance as a whole, relative, over {plan.replicates} invented tables as set "
         f"at the left; answering with the variances alone would give {show.percent(plan.trivial)}. Visible: kept by "
@@ -166,8 +176,8 @@ def _table(plans: list[Preview], facts: PublicFacts) -> int:
         f"{plain(plan.sampling_std)} because of the number of rows."
     )
     if facts.rows_per_person > 1:
-        said += f" The guarantee is for all {facts.rows_per_person} rows of a person together."
-    st.caption(said)
+        text += f" The guarantee is for all {facts.rows_per_person} rows of a person together."
+    st.caption(text)
     if plan.error > plan.trivial and plan.twin.structure != "independent":
         st.warning(
             "At this guarantee the noise hides what moves together: the variances alone would be a better answer. More "
@@ -177,6 +187,7 @@ def _table(plans: list[Preview], facts: PublicFacts) -> int:
 
 
 def _curves(plans: list[Preview]) -> None:
+    """Show which correlations survive."""
     st.header("Which correlations survive")
     series = [(str(p.guarantee), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
     show.picture(chances(_STRENGTHS, series, frame.palette(), x_title="Correlation of a pair"), "own-chances")
@@ -185,8 +196,8 @@ def _curves(plans: list[Preview]) -> None:
 # --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
 
 
-def _which_level(twin: Twin, facts: PublicFacts, picked: Guarantee) -> None:
-    """Which rho or epsilon a wanted accuracy needs, on simulated rows."""
+def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee) -> None:
+    """Show which rho or epsilon a wanted accuracy needs, on simulated rows."""
     level_name = "rho" if isinstance(picked, ZCDP) else "epsilon"
     with st.expander(f"Which {level_name} do I need?"):
         what = st.radio(
@@ -202,31 +213,34 @@ def _which_level(twin: Twin, facts: PublicFacts, picked: Guarantee) -> None:
         else:
             wanted = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
             ends("nearly exact", "as bad as zero")
-        asked = (twin, facts.rows_per_person, facts.n is None, picked, what, wanted)
+        asked = (simulated, facts.rows_per_person, facts.n is None, picked, what, wanted)
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
         if not pressed:
             if before is not None and before[0] == asked:  # the answer stays while its question does
-                _level_found(before[1], level_name, asked)
+                _show_level(before[1], level_name, asked)
             return
 
         def distribution(level: float):
             tried = with_level(picked, level)
-            return tried, planned_noise(facts, tried, best_shape(facts, tried, twin.n), twin.n)
+            return tried, planned_noise(facts, tried, best_shape(facts, tried, simulated.n), simulated.n)
 
         def meets(level: float) -> bool:
-            found = preview(twin, *distribution(level), replicates=1 if what == "see" else None)
-            return found.visible <= wanted if what == "see" else found.error <= wanted
+            plan = preview(simulated, *distribution(level), replicates=1 if what == "see" else None)
+            return plan.visible <= wanted if what == "see" else plan.error <= wanted
 
         with st.spinner("Searching ..."):
             level = smallest_level(meets, ratio=1.02 if what == "see" else 1.1)
         st.session_state["own-found"] = (asked, level)
-        _level_found(level, level_name, asked)
+        _show_level(level, level_name, asked)
 
 
-def _level_found(level: float | None, level_name: str, asked: tuple) -> None:
-    twin, picked = asked[0], asked[3]
+def _show_level(level: float | None, level_name: str, asked: tuple) -> None:
+    """Show the level of the search."""
+    simulated, picked = asked[0], asked[3]
     if level is None:
-        st.markdown(f"**None up to 100.** With {twin.n:,} rows the sampling error or the repairs alone leave more.")
+        st.markdown(
+            f"**None up to 100.** With {simulated.n:,} rows the sampling error or the repairs alone leave more."
+        )
         return
     st.markdown(
         f"**About {level_name} {plain(level)}.** For the invented table at the left. To go on with it, type it as "
@@ -236,7 +250,7 @@ def _level_found(level: float | None, level_name: str, asked: tuple) -> None:
 
 
 def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
-    """From the user's own bounds to the noise on the user's own columns."""
+    """Show how the owner's own bounds become noise on the owner's own columns."""
     d, bounds = facts.d, facts.bounds
     assert bounds is not None  # the form declares both limits of every column
     with st.expander("How your bounds become noise"):
@@ -297,13 +311,13 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
 
 
 def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], picked: int) -> None:
-    """The plan as a page of paper, to be kept or signed."""
-    twin = plans[picked].twin
+    """Show the download of the plan as a page of paper, to be kept or signed."""
+    simulated = plans[picked].twin
     people = "1 row" if declared.rows_per_person == 1 else f"{declared.rows_per_person} rows"
     lines = [
         f"One row stands for {declared.row_stands_for}; one person has at most {people}.",
         f"{facts.d} columns; the number of rows is {'public' if declared.n_public else 'not public'} "
-        f"(planned with {twin.n:,}).",
+        f"(planned with {simulated.n:,}).",
         f"A missing cell: {'counts as the typical value' if declared.missing == 'typical' else 'its row is left out'}.",
         f"Neighbouring tables: {facts.neighbours.sentence}.",
     ]
@@ -316,13 +330,13 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], pic
     ]
     candidates = [tuple(line(p).values()) for p in plans]
     shape = (
-        f"Error and noise are for an invented table: {STRUCTURES[twin.structure]}, correlation {twin.strength:g}, "
-        f"deviation {twin.spread:g} of the half-range, {twin.n:,} rows."
+        f"Error and noise are for an invented table: {STRUCTURES[simulated.structure]}, correlation "
+        f"{simulated.strength:g}, deviation {simulated.spread:g} of the half-range, {simulated.n:,} rows."
     )
-    made = officer_record(declared.name, lines, bounds, candidates, shape, in_words(plans[picked]))
+    record = officer_record(declared.name, lines, bounds, candidates, shape, in_words(plans[picked]))
     show.download(
         "Record for the data protection officer (HTML, one page)",
-        lambda: made,
+        lambda: record,
         "planned-release.html",
         "own-record",
         "text/html",

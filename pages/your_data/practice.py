@@ -1,4 +1,4 @@
-"""A practice run of the data owner's page: the simulated table that PrivCov carries, declared, and nothing at stake."""
+"""A practice run of the data owner's page: the simulated table that PrivCov carries, declared."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _ROWS = 20_000  # publicly known: it is written in data/README.md
 
 
 def offer(fill: Callable[[Declaration], None]) -> None:
-    """The button. fill: puts a declaration into the page's form."""
+    """Show the button of the practice table.
+
+    ``fill`` puts a declaration into the page's form.
+    """
     left, right = st.columns([1, 3], vertical_alignment="center")
     left.button("Use the practice table", on_click=_take, args=(fill,), key="own-practice", width="stretch")
     right.caption(
@@ -26,8 +29,10 @@ def offer(fill: Callable[[Declaration], None]) -> None:
 
 
 def declaration(turn: str) -> Declaration:
-    """What is publicly known of the example table. turn: makes the name new, so that no earlier practice has used up
-    its limit."""
+    """Return what is publicly known of the example table.
+
+    ``turn`` makes the name new, so that no earlier practice has used up its limit.
+    """
     return Declaration(
         name=f"practice table {turn}",
         row_stands_for="one invented person",
@@ -36,6 +41,7 @@ def declaration(turn: str) -> Declaration:
 
 
 def _take(fill: Callable[[Declaration], None]) -> None:
+    """Use the practice table; for the button."""
     turn, raw = secrets.token_hex(3), FILE.read_bytes()
     state.hold(f"practice-{turn}", FILE.name, raw, tuple(read_header(raw)))
     fill(declaration(turn))

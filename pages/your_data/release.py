@@ -1,4 +1,7 @@
-"""Step 3: one confirmed release. The spend is in the ledger before anything is drawn; a second click finds it there."""
+"""Step 3: one confirmed release.
+
+The spend is in the ledger before anything is drawn; a second click finds it there.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ LIMITS = {"zcdp": "zCDP: rho in all", "approx": "(epsilon, delta) in all", "pure
 
 
 def section() -> None:
-    """Release: what will be spent, the one button, and its answer."""
+    """Show Release: what will be spent, the one button, and the result."""
     mine = own()
     if mine.declared is None or mine.chosen is None:
         st.info("First declare the table and pick a guarantee on Plan.")
@@ -62,21 +65,21 @@ def section() -> None:
         others = [name for name in ledger.names() if name != mine.declared.name]
         different = (
             st.multiselect(
-                "These tables look like mine and hold other people", others, **keep("different", [], told="default")
+                "These tables look like mine and hold other people", others, **keep("different", [], argument="default")
             )
             if others
             else []
         )
-    made = _made(ledger, account.name, method, guarantee, int(draw), facts)
-    unsure = "" if made is None else doubt(ledger, made, METHODS.get(method).version)
+    earlier = _earlier(ledger, account.name, method, guarantee, int(draw), facts)
+    unsure = "" if earlier is None else doubt(ledger, earlier, METHODS.get(method).version)
     if unsure:
         st.warning(show.as_text(unsure))
-    elif made is not None:
+    elif earlier is not None:
         st.info(
             show.as_text(
-                f"This release is in the ledger already, as number {made.number}. Asked for again, of the same table, "
-                "it spends nothing and gives the same numbers: they are on Answers. For a new release pick another "
-                "guarantee on Plan, or another draw above."
+                f"This release is in the ledger already, as number {earlier.number}. Asked for again, of the same "
+                "table, it spends nothing and gives the same numbers: they are on Answers. For a new release pick "
+                "another guarantee on Plan, or another draw above."
             )
         )
     elif account.affords(guarantee):
@@ -89,23 +92,25 @@ def section() -> None:
             )
         )
     check.panel()
-    if made is not None and unsure:
-        if made.state == "stored":
-            st.button("Open the stored answer, free", on_click=_open, args=(made.token,), key="own-open-stored")
+    if earlier is not None and unsure:
+        if earlier.state == "stored":
+            st.button("Open the stored answer, free", on_click=_open, args=(earlier.token,), key="own-open-stored")
         if st.button(show.as_text(f"Release again, costs {guarantee} ..."), key="own-pay-again") and check.passed():
             _confirm(method, guarantee, account, after, int(draw), tuple(different), again=PAY)
     elif st.button("Release ...", type="primary", key="own-ask") and check.passed():
-        _confirm(method, guarantee, account, after, int(draw), tuple(different), again=STORED if made else ASK)
+        _confirm(method, guarantee, account, after, int(draw), tuple(different), again=STORED if earlier else ASK)
     if mine.problem:
         st.error(show.as_text(mine.problem))
         mine.problem = ""
 
 
 def _after(account: Account, guarantee: Guarantee) -> Account:
+    """Return the account after this release."""
     return Account(account.name, account.limit, (*account.costs, cost_of(guarantee)))
 
 
 def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
+    """Show the form that sets the limit of all releases."""
     title = "Set a limit for all releases of these people" if account.limit is None else "Change the limit"
     with st.expander(title, expanded=account.limit is None):
         st.caption(
@@ -118,7 +123,7 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
             list(LIMITS),
             required=True,
             format_func=LIMITS.__getitem__,
-            **keep("limit", chosen.kind, told="default"),
+            **keep("limit", chosen.kind, argument="default"),
         )
         first, second = st.columns(2)
         level_name = "rho" if kind == "zcdp" else "epsilon"
@@ -132,15 +137,15 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
         power = None
         if kind == "approx":
             power = second.number_input("delta = 10 to the power", -15, -2, **keep("limit-delta", -6))
-        made: Guarantee | None = None
+        limit: Guarantee | None = None
         if level is not None:
-            made = ZCDP(level) if kind == "zcdp" else PureDP(level) if power is None else ApproxDP(level, 10.0**power)
-            fields.attacker(made, "Attacker, all releases together")
+            limit = ZCDP(level) if kind == "zcdp" else PureDP(level) if power is None else ApproxDP(level, 10.0**power)
+            fields.attacker(limit, "Attacker, all releases together")
         if st.button("Set the limit", key="own-limit"):
-            if made is None:
+            if limit is None:
                 st.error(f"Enter {level_name}: how much all releases of these people together may spend.")
                 return
-            ledger.limit(account.name, made)
+            ledger.limit(account.name, limit)
             st.rerun()
 
 
@@ -154,7 +159,10 @@ def _confirm(
     different: tuple[str, ...],
     again: str,
 ) -> None:
-    """again: ASK for a new release, STORED for one that the ledger has, PAY for one that it has in another version."""
+    """Show the dialog that confirms a release.
+
+    ``again`` is ASK for a new release, STORED for one that the ledger has, PAY for one that it has in another version.
+    """
     if again == STORED:
         st.markdown(
             show.as_text(
@@ -190,16 +198,18 @@ def _confirm(
 
 
 def _open(token: str) -> None:
+    """Open a stored release on Answers."""
     own().released = token
     go_on("answers")
 
 
 def _agree(request: tuple) -> None:
+    """Keep what was confirmed until the next run carries it out."""
     st.session_state["own-agreed"] = request
 
 
 def _carry_out() -> None:
-    """What was confirmed, once: however often the script runs again, the request is taken out first."""
+    """Carry out what was confirmed, once: the request is taken out first, however often the script runs again."""
     request = st.session_state.pop("own-agreed", None)
     if request is None:
         return
@@ -209,7 +219,7 @@ def _carry_out() -> None:
 
 
 def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str, ...], again: str) -> None:
-    """Run once; whatever goes wrong is one sentence that says nothing about the rows."""
+    """Run the release once; an error becomes one sentence that says nothing about the rows."""
     mine = own()
     try:
         ledger, private = open_ledger(), rows()
@@ -237,28 +247,33 @@ def _release(method: str, guarantee: Guarantee, draw: int, different: tuple[str,
         )
 
 
-def _made(ledger: Ledger, name: str, method: str, guarantee: Guarantee, draw: int, facts: PublicFacts) -> Entry | None:
-    """A release with this declaration, finished, or begun by another version. Whether the rows are the same is for
-    the ledger to find: a public number of rows is not known before the file is read, so it is not compared."""
+def _earlier(
+    ledger: Ledger, name: str, method: str, guarantee: Guarantee, draw: int, facts: PublicFacts
+) -> Entry | None:
+    """Return a release with this declaration, finished, or begun by another version.
+
+    Whether the rows are the same is for the ledger to determine: a public number of rows is not known before the file
+    is read, so it is not compared.
+    """
     wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw}
     known, version = facts.to_dict() | {"n": None}, METHODS.get(method).version
-    found = [
+    entries = [
         e
         for e in ledger.entries(name)
         if (e.state == "stored" or e.request.get("version") != version)
         and all(e.request.get(k) == v for k, v in wanted.items())
         and (facts_in(e.request) or {}) | {"n": None} == known
     ]
-    rank = {e.token: (e.state == "stored", not doubt(ledger, e, version), e.number) for e in found}
-    return max(found, key=lambda e: rank[e.token], default=None)
+    rank = {e.token: (e.state == "stored", not doubt(ledger, e, version), e.number) for e in entries}
+    return max(entries, key=lambda e: rank[e.token], default=None)
 
 
 def _token(ledger: Ledger, method: str, guarantee: Guarantee, draw: int, facts: dict, name: str) -> str:
-    """The ledger row of this request."""
+    """Return the token of this request in the ledger."""
     wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw}
-    found = [
+    entries = [
         e
         for e in ledger.entries(name)
         if all(e.request.get(k) == v for k, v in wanted.items()) and facts_in(e.request) == facts
     ]
-    return found[-1].token if found else ""
+    return entries[-1].token if entries else ""

@@ -1,7 +1,7 @@
 """The data owner's table in one session: the unread bytes, what was declared, and what was planned.
 
-Nothing of it is in a URL, a shared cache, a log or a file. The rows are parsed for the owner's view, the
-check and the release, and each time let go at once.
+Nothing of it is in a URL, a shared cache, a log or a file. The rows are parsed for the owner's view, the check and the
+release, and freed at once each time.
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ STEPS = {
     "answers": "4 Answers",
 }
 
-_ON_THE_PATH = ("declare", "plan", "release", "answers")  # of the door "Release", in its order
+_ON_THE_TOUR = ("declare", "plan", "release", "answers")  # the steps of the tour "Release", in its order
 
 
 @dataclass
 class Own:
-    """file_id names the widgets, so another file starts empty. raw: the file, unread beyond its first line.
+    """The owner's table in this session.
 
-    typed: the editor's table as the visitor left it. declared: the finished declaration, or None. chosen: the guarantee
-    picked on Plan. look, checked: what the owner's view and the owner's check hold. released: token of the last
-    release. turn: rises when the form is filled from a file. kept: widget values by name, for the way back.
+    ``file_id`` is part of the widgets' keys, so another file starts empty. ``raw`` is the file, unread beyond its first
+    line. ``typed`` is the editor's table as the visitor left it. ``declared`` is the finished declaration, or None.
+    ``chosen`` is the guarantee picked on Plan. ``look`` and ``checked`` are the results of the owner's view and of the
+    owner's check. ``released`` is the token of the last release. ``turn`` rises when the form is filled from a file.
+    ``kept`` holds widget values by name, for a return to an earlier step.
     """
 
     file_id: str = ""
@@ -57,12 +59,12 @@ class Own:
 
 
 def own() -> Own:
-    """The session's one table."""
+    """Return the session's one table."""
     return st.session_state.setdefault("own", Own())
 
 
 def forget() -> None:
-    """The bytes and everything made from them; also called by the button on every step."""
+    """Remove the bytes and everything made from them; also called by the button on every step."""
     for key in list(st.session_state):
         if str(key).startswith("own"):
             del st.session_state[key]
@@ -70,14 +72,16 @@ def forget() -> None:
 
 
 def take(file, header: tuple[str, ...]) -> None:
-    """A new file: its bytes stay in this session and nowhere else."""
+    """Keep a new file: its bytes stay in this session and nowhere else."""
     hold(file.file_id, file.name, file.getvalue(), header)
     visitor_files.let_go(file)
 
 
 def hold(file_id: str, name: str, raw: bytes, header: tuple[str, ...]) -> None:
-    """Instead of whatever was held. Raises `hosted.Hosted` on a server that other people reach, `Locked` for a visit
-    that has not entered the token."""
+    """Keep these bytes instead of whatever was held.
+
+    Raises `hosted.Hosted` on a server that other people reach, and `Locked` for a visit that has not entered the token.
+    """
     owner_token.guard()
     forget()
     mine = own()
@@ -85,13 +89,13 @@ def hold(file_id: str, name: str, raw: bytes, header: tuple[str, ...]) -> None:
 
 
 def open_ledger() -> Ledger:
-    """The owner's ledger; raises as `hold` does."""
+    """Return the owner's ledger; raises as `hold` does."""
     owner_token.guard()
     return Ledger()
 
 
 def rows() -> PrivateDataset:
-    """The declared table, parsed; whoever asks lets go of it at once.
+    """Return the declared table, parsed; the caller frees it at once.
 
     Raises as `hold` does, and PrivateFileError.
     """
@@ -100,24 +104,25 @@ def rows() -> PrivateDataset:
 
 
 def look_over() -> OwnerCheck:
-    """What the owner's check finds in the file; raises as `rows` does."""
+    """Return the result of the owner's check of the file; raises as `rows` does."""
     owner_token.guard()
     return check_upload(own().raw, _declared())
 
 
 def _declared() -> Declaration:
+    """Return the declaration."""
     declared = own().declared
-    assert declared is not None  # every step after Declare asks for it before it reads
+    assert declared is not None  # every step after Declare checks for it before it reads
     return declared
 
 
 def keep(
-    name: str, default: object, *, among: Sequence | None = None, told: Literal["value", "default"] = "value"
+    name: str, default: object, *, among: Sequence | None = None, argument: Literal["value", "default"] = "value"
 ) -> dict[str, Any]:
-    """Arguments that make a widget remember: its key, and its value from before the visit to another step.
+    """Return arguments that make a widget keep its value: its key, and its value from before another step was shown.
 
-    Widgets are told the value a second time, see `fields.as_default`. among: the options of a list that has an index;
-    told: what the argument is called where there is none.
+    The value is passed a second time, see `fields.as_default`. ``among`` are the options of a list that has an index;
+    ``argument`` is the name under which the value is passed where there is no index.
     """
     mine = own()
     key = f"own-{name}-{mine.file_id}-{mine.turn}"
@@ -129,25 +134,25 @@ def keep(
     def remember() -> None:
         mine.kept[name] = st.session_state[key]
 
-    argument = told if among is None else "index"
+    name_of_value = argument if among is None else "index"
     value = shown if among is None else among.index(shown) if shown in among else None
-    return {"key": key, "on_change": remember, argument: value}
+    return {"key": key, "on_change": remember, name_of_value: value}
 
 
 def next_step(label: str, step: str) -> None:
-    """A button that goes on; the bar on top goes anywhere."""
+    """Show a button to the next step; the bar on top leads to any step."""
     st.button(label, type="primary", on_click=go_on, args=(step,), key=f"own-to-{step}")
 
 
 def go_on(step: str) -> None:
-    """To another step, and the two-minute path with it; in a callback, or before a rerun."""
+    """Go to another step, and the two-minute tour with it; in a callback, or before a rerun."""
     st.session_state["own-next"] = step
     follow(step)
 
 
 def follow(step: str) -> None:
-    """Who walks the path and uses the page's own buttons need not press "Next step" as well."""
-    walked = tour.parse(st.session_state.get("path", ""))
-    if walked is None or walked[0].key != "release" or step not in _ON_THE_PATH:
+    """Move the two-minute tour to this step, so that "Next step" need not be pressed after the page's own buttons."""
+    place = tour.parse(st.session_state.get("path", ""))
+    if place is None or place[0].key != "release" or step not in _ON_THE_TOUR:
         return
-    frame.walk(tour.word(walked[0], _ON_THE_PATH.index(step)))
+    frame.walk(tour.word(place[0], _ON_THE_TOUR.index(step)))

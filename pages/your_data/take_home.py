@@ -16,7 +16,7 @@ from privcov.ledger import Entry
 
 
 def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
-    """Take home: the bundle as one zip."""
+    """Show the download of the bundle, and what is in it."""
     st.markdown(
         "One zip: every matrix as CSV and npz, the statement and the method card, the ledger entry, the declaration, "
         "figures that open in a browser, a one-page report, and `verify.py`. Who gets it checks it without the data: "
@@ -30,12 +30,12 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
         )
     record = entry.to_dict()
 
-    def made() -> bytes:
+    def bundle() -> bytes:
         return bundle_of(opened, record, declaration, _pictures(opened))
 
     st.download_button(
         "Download the bundle",
-        data=made,
+        data=bundle,
         file_name=f"release-{entry.number}.zip",
         mime="application/zip",
         on_click="ignore",
@@ -56,23 +56,23 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
 
 
 def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
-    """File stem -> (title, figure), in the light palette of paper."""
+    """Return file stem -> (title, figure), in the light palette of paper."""
     answers, columns, scale = opened.answers, opened.columns, opened.total.facts.scale
     working = answers.covariance / np.outer(scale, scale)
-    found = {
+    matrices = {
         "correlation": (answers.correlation, "Correlation"),
         "covariance": (working, "Covariance in half-range units"),
         "partial": (answers.partial, "Partial correlation"),
     }
-    made = {
+    pictures = {
         stem: (title, heatmap(matrix, columns, colour_limit(matrix), LIGHT, what=f"released {title.lower()}"))
-        for stem, (matrix, title) in found.items()
+        for stem, (matrix, title) in matrices.items()
     }
     if len(columns) > 1:
         low, high = correlations(opened, np.random.default_rng(0))
         chosen = strongest(answers.correlation, 20)
         at = tuple(np.array(chosen).T)
-        made["pairs"] = (
+        pictures["pairs"] = (
             "The strongest correlations with privacy-noise intervals",
             intervals(
                 [f"{brief(columns[i])} and {brief(columns[j])}" for i, j in chosen],
@@ -84,4 +84,4 @@ def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
                 what="The strongest correlations",
             ),
         )
-    return made
+    return pictures

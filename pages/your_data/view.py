@@ -30,7 +30,7 @@ _CHART = {"displayModeBar": False, "displaylogo": False}
 
 
 def section() -> None:
-    """Owner's view: exact answers, for the owner alone, beside what the release would say."""
+    """Show the owner's view: exact answers, for the owner alone, beside what the release would say."""
     mine = own()
     if mine.declared is None or mine.chosen is None:
         st.info("First declare the table and pick a guarantee on Plan.")
@@ -55,7 +55,10 @@ def section() -> None:
 
 
 def _look(chosen: Guarantee) -> Look:
-    """What goes wrong inside is an identifier: a message of a library might quote a cell."""
+    """Return the exact answers.
+
+    An error inside is shown by an identifier: a message of a library might quote a cell.
+    """
     try:
         private = rows()
         shape = best_shape(private.facts, chosen, private.facts.n or 1000)
@@ -67,10 +70,12 @@ def _look(chosen: Guarantee) -> Look:
 
 
 def _clear() -> None:
+    """Remove the exact answers from this session."""
     own().look = None
 
 
 def _show(look: Look, columns: tuple[str, ...]) -> None:
+    """Show the exact answers."""
     show.tag("Owner's view", MARK)
     limit, palette = max(colour_limit(look.kept), 0.2), frame.palette()
     panels = (
@@ -81,9 +86,9 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
     for place, (title, matrix) in zip(st.columns(3), panels, strict=True):
         with place, st.container(border=True):
             st.markdown(f"**{title}**")
-            found = heatmap(matrix, columns, limit, palette, what=f"{title.lower()}, {MARK}")
+            chart = heatmap(matrix, columns, limit, palette, what=f"{title.lower()}, {MARK}")
             st.plotly_chart(
-                found.figure, key=f"square-own-{title[:7]}", theme=None, width="stretch", config=_CHART, alt=found.alt
+                chart.figure, key=f"square-own-{title[:7]}", theme=None, width="stretch", config=_CHART, alt=chart.alt
             )
     show.colour_key(limit, palette, "correlation", MARK)
     first, second, third = st.columns(3)

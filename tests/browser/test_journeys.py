@@ -99,7 +99,7 @@ def test_error_curves_and_roc_curves(visit, settle):
 
 def test_paper_2_s_roc_in_one_click_and_lambda_under_the_hand(visit, settle):
     page = visit("/Graph_recovery")
-    page.get_by_role("button", name="Paper 2, figure 1: AR(2)").click()
+    page.get_by_role("button", name="Su et al. 2019, Figure 1: AR(2)").click()
     page.get_by_text("mean over 50 replicates").wait_for(timeout=patient(60) * 1000)
     settle(page)
     words = chart_words(page, "roc")

@@ -142,7 +142,7 @@ def test_a_method_without_a_graph_gives_way_to_the_page_s_own_and_stays_elsewher
 
 def test_paper_2_figure_1_is_one_click():
     at = open_page(**SMALL)
-    press(at, "Paper 2, figure 1: AR(2)")
+    press(at, "Su et al. 2019, Figure 1: AR(2)")
     assert not at.error
     study = at.session_state["study"]
     assert (study.kind, study.epsilon, study.delta, study.method) == ("approx", 2.0, 1e-3, "glasso-gaussian")

@@ -8,7 +8,7 @@ from pages.shell import frame, hosted, tour
 from pages.shell.study import from_query, to_query
 from tests.pages.test_pages import open_page
 
-STEPS = [(found, at) for found in tour.PATHS for at in range(len(found.steps))]
+STEPS = [(found, at) for found in tour.TOURS for at in range(len(found.steps))]
 NAMES = [tour.word(*step) for step in STEPS]
 
 
@@ -32,7 +32,7 @@ def test_the_demonstration_comes_first_and_the_doors_below(home):
     assert ["Heatmap of the sample" in shown[0], "Heatmap of the released" in shown[1], len(shown)] == [True, True, 2]
     headings = [h.value for h in home.header]
     assert headings == ["Where do you want to go?", "Every page"]
-    for found in tour.PATHS:
+    for found in tour.TOURS:
         assert any(m.value.startswith(f"### {found.title}") for m in home.markdown)
     assert tour.ELSEWHERE not in {c.value for c in home.caption}, "on the owner's machine every path is open"
 
@@ -55,7 +55,7 @@ def test_each_door_starts_its_path_on_a_page_that_is_set_up(home):
     queries = [dict(parse_qsl(link.proto.query_string)) for link in home.main.get("page_link")]
     first = {q[tour.KEY]: q for q in queries if tour.KEY in q}
     assert list(first) == ["teach-1", "explore-1", "release-1"]
-    assert [p.steps[0].page for p in tour.PATHS] == ["Lessons", "Estimate", "Your data"]
+    assert [p.steps[0].page for p in tour.TOURS] == ["Lessons", "Estimate", "Your data"]
     assert first["teach-1"]["lesson"] == "1"
     assert first["explore-1"]["data.n"] == "5000"
 
@@ -102,7 +102,7 @@ def test_on_a_server_that_others_reach_the_private_path_says_where_it_is_walked(
     monkeypatch.setenv(hosted.HOSTED, "1")
     doors = {c.value for c in open_page("app.py").main.caption}
     assert tour.ELSEWHERE in doors
-    steps = next(p for p in tour.PATHS if p.key == "release").steps
+    steps = next(p for p in tour.TOURS if p.key == "release").steps
     at = open_page("pages/5_Your_data.py", path="release-1")
     assert bar(at) == f"**Release, step 1 of {len(steps)}.** {tour.ELSEWHERE} There: {steps[0].do}"
     assert tour.ELSEWHERE not in bar(open_page("app.py", path="release-5")), "the questions are asked everywhere"
@@ -143,7 +143,7 @@ def test_what_the_steps_say_is_so():
 
     made = {}
     for at in range(3):
-        study = tour.PATHS[1].steps[at].study
+        study = tour.TOURS[1].steps[at].study
         data = privcov.source(study.source_key(), seed=study.rows, **dict(study.data))
         rel = privcov.release("auto-cov", data, study.guarantee, seed=study.seed)
         made[at] = (

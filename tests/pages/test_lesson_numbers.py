@@ -51,7 +51,7 @@ def test_the_worst_pair_found_attains_the_proved_sensitivity_and_grows_with_the_
 
 
 def test_privacy_noise_falls_like_one_over_n_and_sampling_error_like_its_root():
-    (noise, sampling), (less, smaller) = rows.deviations((1_000, 10_000))
+    (noise, sampling), (less, smaller) = rows.standard_deviations((1_000, 10_000))
     assert noise / less == pytest.approx(10)
     assert sampling / smaller == pytest.approx(math.sqrt(10))
     # What is told is the deviation of the noise that a release carries: 45 entries, seen to 25 % at two deviations.

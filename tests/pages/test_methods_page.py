@@ -129,7 +129,7 @@ def test_a_filter_that_keeps_nothing_says_so():
 def convert(kind: str, value: float, k: int = 1, g: int = 1, delta: float = 1e-6, own: float = 1e-6) -> AppTest:
     at = open_page(tab="convert")
     at.button_group(key="convert-kind").set_value(kind).run()
-    at.number_input(key=f"convert-{kind}-{converter.LEVERS[kind]}").set_value(value)
+    at.number_input(key=f"convert-{kind}-{converter.LEVEL_NAMES[kind]}").set_value(value)
     at.number_input(key="convert-releases").set_value(k)
     at.number_input(key="convert-rows").set_value(g)
     at.select_slider(key="convert-delta").set_value(delta)

@@ -6,6 +6,7 @@ import pytest
 from pages.published import again, figures, summary
 from pages.published import table as published_table
 from pages.shell import show
+from pages.shell.papers import place_in
 from privcov.figures import published as pictures
 from privcov.figures.palette import DARK, LIGHT, wash
 from privcov.figures.published import colours, scatter
@@ -43,7 +44,7 @@ def test_every_table_opens(page, key):
     assert not page.exception
     assert not page.error
     table = catalogue.TABLES[key]
-    assert any(s.value.startswith(table.name) for s in page.header)
+    assert any(s.value.startswith(place_in(table.paper, table.where)) for s in page.header)
     _, alt = chart(page, "Printed against ours")
     assert "within error" in alt
 
@@ -112,7 +113,8 @@ def test_the_button_opens_the_same_table_in_trade_offs():
 def test_every_figure_shows_its_curves_findings_and_what_is_left(page, key):
     table = catalogue.TABLES[key]
     figure = next(s for s in page.selectbox if s.key == "published.figure")
-    figure.set_value(table.name).run()
+    figure.set_value(figures.saved_name(table)).run()
+    assert place_in(table.paper, table.where) in figure.options
     assert not page.exception
     assert not page.error
     text = " ".join(m.value for m in page.markdown)

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from pages.shell.turns import Turns
+from pages.shell.fair_queue import FairQueue
 from tests import patience
 from tests.patience import patient
 
@@ -21,7 +21,7 @@ class Stopped(BaseException):
 class Run(threading.Thread):
     """A run of a page: takes its turn, writes its name down, and lasts until it is told to end."""
 
-    def __init__(self, turns: Turns, visit: str, began: list[str], name: str = "") -> None:
+    def __init__(self, turns: FairQueue, visit: str, began: list[str], name: str = "") -> None:
         super().__init__(name=name or visit, daemon=True)
         self.turns, self.visit, self.began, self.over = turns, visit, began, threading.Event()
         self.overtaken = self.stopped = False  # found out when the turn comes
@@ -54,11 +54,11 @@ def until(condition) -> None:
     patience.until(condition, 5.0, every=0.005)
 
 
-def in_queue(turns: Turns, name: str) -> bool:
+def in_queue(turns: FairQueue, name: str) -> bool:
     return any(ticket.run.name == name for ticket in turns._queue)
 
 
-def line_up(turns: Turns, began: list[str], *visits: str) -> list[Run]:
+def line_up(turns: FairQueue, began: list[str], *visits: str) -> list[Run]:
     """Runs that come one after the other."""
     runs = []
     for visit in visits:
@@ -68,7 +68,7 @@ def line_up(turns: Turns, began: list[str], *visits: str) -> list[Run]:
 
 
 def test_as_many_as_there_are_places_run_and_the_others_follow_in_order():
-    turns, began = Turns(places=2, patience=SOON), []
+    turns, began = FairQueue(places=2, patience=SOON), []
     first, second, third, fourth = line_up(turns, began, "a", "b", "c", "d")
     until(lambda: len(began) == 2)
     time.sleep(0.1)
@@ -82,7 +82,7 @@ def test_as_many_as_there_are_places_run_and_the_others_follow_in_order():
 
 
 def test_a_run_that_overtakes_a_waiting_one_keeps_the_place():
-    turns, began = Turns(places=1, patience=SOON), []
+    turns, began = FairQueue(places=1, patience=SOON), []
     first, waiting, behind = line_up(turns, began, "a", "b", "c")
     newer = Run(turns, "b", began, "b again")
     until(lambda: "b" in began)  # let go at once, to end where it looks
@@ -97,7 +97,7 @@ def test_a_run_that_overtakes_a_waiting_one_keeps_the_place():
 
 
 def test_a_long_run_holds_its_place_no_longer_than_the_patience():
-    turns, began = Turns(places=1, patience=0.3), []
+    turns, began = FairQueue(places=1, patience=0.3), []
     begun = time.monotonic()
     first, second, third = line_up(turns, began, "a", "b", "c")
     until(lambda: began == ["a", "b"])
@@ -109,7 +109,7 @@ def test_a_long_run_holds_its_place_no_longer_than_the_patience():
 
 def test_a_long_wait_lets_nobody_run_beside_those_in_place():
     longest = patient(0.5)
-    turns, began = Turns(places=1, patience=longest), []
+    turns, began = FairQueue(places=1, patience=longest), []
     runs = line_up(turns, began, "a", "b", "c", "d")
     for place, run in enumerate(runs):  # d has waited for longer than the patience when its turn comes
         until(lambda place=place: len(began) > place)
@@ -119,7 +119,7 @@ def test_a_long_wait_lets_nobody_run_beside_those_in_place():
 
 
 def test_a_thread_that_runs_twice_does_not_wait_for_itself():
-    turns = Turns(places=1, patience=SOON)
+    turns = FairQueue(places=1, patience=SOON)
     begun = time.monotonic()
     turns.take("a")
     turns.take("a")
@@ -127,7 +127,7 @@ def test_a_thread_that_runs_twice_does_not_wait_for_itself():
 
 
 def test_a_run_overtaken_while_it_waits_leaves_its_place_to_the_next_one_in_its_thread():
-    turns, began = Turns(places=1, patience=SOON), []
+    turns, began = FairQueue(places=1, patience=SOON), []
     first, waiting, behind = line_up(turns, began, "a", "b", "c")
     waiting.overtaken = True
     first.end()
@@ -141,7 +141,7 @@ def test_a_run_overtaken_while_it_waits_leaves_its_place_to_the_next_one_in_its_
 
 def test_a_second_thread_of_a_visit_waits_for_the_first_to_end_and_holds_nobody_up():
     """However long the first takes; a place is free."""
-    turns, began = Turns(places=2, patience=0.1), []
+    turns, began = FairQueue(places=2, patience=0.1), []
     (first,) = line_up(turns, began, "a")
     until(lambda: began == ["a"])
     second = Run(turns, "a", began, "a again")
@@ -157,7 +157,7 @@ def test_a_second_thread_of_a_visit_waits_for_the_first_to_end_and_holds_nobody_
 
 
 def test_a_run_that_ends_while_it_waits_holds_nobody_up():
-    turns, began = Turns(places=1, patience=SOON), []
+    turns, began = FairQueue(places=1, patience=SOON), []
     first, gone, behind = line_up(turns, began, "a", "b", "c")
     gone.stopped = True  # as where the visit has ended
     first.end()

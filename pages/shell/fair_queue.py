@@ -1,13 +1,13 @@
-"""Runs of pages one after the other when many visitors change something at once.
+"""A fair queue for the runs of pages when many visitors change something at once.
 
 Python computes one thing at a time, so twenty runs side by side all end late, and a run that is not over when its
-visitor makes the next change is thrown away: on a busy server nobody would ever see a picture. In a queue each run is
-short, and one that is overtaken while it waits costs nothing and leaves its place to the one that overtook it.
+visitor makes the next change is thrown away: on a busy server no visitor would ever see a picture. In a queue each run
+is short, and one that is overtaken while it waits costs nothing and leaves its place to the one that overtook it.
 
 Two runs of one visit never go on side by side: both would write to one session, and Streamlit ends with an error where
-one of them changes what the other is going through. `runner.fastReruns = false` in .streamlit/config.toml makes a newer
-run begin in the thread of the older one, once that has stopped. Where Streamlit starts a second thread all the same,
-because the older run was told to stop and its visit came back, the newer one waits here for the older one to end.
+one of them changes what the other is iterating over. `runner.fastReruns = false` in .streamlit/config.toml makes a
+newer run begin in the thread of the older one, once that has stopped. Where Streamlit starts a second thread all the
+same, because the older run was stopped and its visit reconnected, the newer one waits here for the older one to end.
 """
 
 from __future__ import annotations
@@ -17,21 +17,23 @@ import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
-PLACES = 2  # one long computation then holds nobody up
-# Seconds that a run may hold its place. To let those go that have waited long would start all of them at once, each
-# too slow to end before its visitor's next change: the crowd would never come out of it.
+PLACES = 2  # so that one long computation does not block the queue
+# Seconds that a run may hold its place. Admitting all runs that have waited long would start them at once, each too
+# slow to end before its visitor's next change, and the server would never catch up.
 PATIENCE = 1.0
-STEP = 0.01  # seconds between two looks at those ahead
+STEP = 0.01  # seconds between two checks of those ahead
 
 
 @dataclass(eq=False)
 class _Ticket:
+    """The entry of one visit in the queue."""
+
     visit: Hashable
     run: threading.Thread
     waiting: bool = True
     since: float = 0.0  # when its turn came
     before: list[threading.Thread] = field(default_factory=list)  # earlier runs of the visit
-    away: bool = False  # its run was overtaken when its turn came, and has not come again yet
+    away: bool = False  # its run was overtaken when its turn came, and no newer run has come yet
 
     @property
     def blocked(self) -> bool:
@@ -39,8 +41,11 @@ class _Ticket:
         return any(run.is_alive() for run in self.before)
 
 
-class Turns:
-    """Whose turn it is. A turn is over when its thread has ended, or begins another run of its visit."""
+class FairQueue:
+    """The queue of runs.
+
+    A run's turn is over when its thread has ended, or begins another run of its visit.
+    """
 
     def __init__(self, places: int = PLACES, patience: float = PATIENCE) -> None:
         self._places, self._patience = places, patience
@@ -48,10 +53,13 @@ class Turns:
         self._queue: list[_Ticket] = []
 
     def take(self, visit: Hashable, look: Callable[[], object] = lambda: None) -> None:
-        """Wait until no earlier run of this visit is left, and fewer than `places` of those who came before wait or
-        hold a place; or until another run of this visit has taken this one's over.
+        """Wait for the turn of this run.
 
-        look: raises where this run has been overtaken meanwhile. Its place is then kept for the run that overtook it.
+        It comes when no earlier run of this visit is left, and fewer than `places` of those that came before wait or
+        hold a place; or when another run of this visit has taken this one's place.
+
+        ``look`` raises where this run has been overtaken meanwhile. Its place is then kept for the run that overtook
+        it.
         """
         me = threading.current_thread()
         ticket = self._wait(visit, me)
@@ -65,6 +73,7 @@ class Turns:
             raise
 
     def _wait(self, visit: Hashable, me: threading.Thread) -> _Ticket:
+        """Enter the queue and return the ticket when its turn has come."""
         with self._moved:
             self._queue = [t for t in self._queue if t.run.is_alive() and (t.waiting or t.run is not me)]
             ticket = next((t for t in self._queue if t.visit == visit and t.waiting), None)
@@ -76,19 +85,20 @@ class Turns:
             ticket.run, ticket.away = me, False
             self._moved.notify_all()
             while not self._served(ticket, me):
-                # Nobody says when a thread has ended. The first in line looks, and tells the others when it goes:
-                # twenty that all look would keep a busy interpreter from its work.
+                # The end of a thread is not signalled. Only the first in line checks for it, and notifies the others
+                # when it leaves: twenty runs that all check would slow down a busy interpreter.
                 first = next((t for t in self._queue if t.waiting and not t.blocked and not t.away), None)
                 self._moved.wait(STEP if first is ticket or ticket.blocked else self._patience)
             self._moved.notify_all()
             return ticket
 
     def _served(self, ticket: _Ticket, me: threading.Thread) -> bool:
+        """Return whether the turn of this run has come, or another run of its visit has taken its place."""
         if ticket.run is not me:
             return True
         now = time.monotonic()
         ahead = [t for t in self._queue[: self._queue.index(ticket)] if t.run.is_alive()]
-        # One that waits for an earlier run of its own visit to end keeps nobody else waiting.
+        # A run that waits for an earlier run of its own visit does not block the others.
         held = sum(not t.blocked if t.waiting else now - t.since < self._patience for t in ahead)
         if held < self._places and not ticket.blocked:
             ticket.waiting, ticket.since = False, now
