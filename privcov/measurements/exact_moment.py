@@ -104,6 +104,11 @@ class NoisySum:
     scale: float
     event: Event
 
+    @property
+    def anchors(self) -> int:
+        """Return ``n_anchors`` under its earlier name, which stored texts and scripts use."""
+        return self.n_anchors
+
     def to_dict(self) -> dict:
         """Return the fields as JSON can hold them; whole numbers stay exact."""
         return {
