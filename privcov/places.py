@@ -27,6 +27,11 @@ def app_file() -> Path:
     return _APP if _APP.is_file() else _PACKAGE.parent / "app.py"
 
 
+def command() -> str:
+    """Return what starts the shell here: the script of an installation, or the module in a checkout."""
+    return "privcov" if _DATA.is_dir() else "python -m privcov"
+
+
 def results(name: str) -> Path:
     """Return the folder of stored results: "reproduced" (the papers' tables) or "advice" (its evidence).
 

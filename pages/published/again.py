@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.shell import address, frame
 from pages.shell.study import Study, to_query
+from privcov import places
 from privcov.figures.words import plain
 from privcov.papers import reproduce
 from privcov.papers.base import KEYS, LITERAL, Table, computed, printed
@@ -49,7 +50,7 @@ def section(table: Table) -> None:
     if kept in st.session_state and st.session_state[kept][:2] == (name, variant):
         _beside(table, st.session_state[kept][2], variant)
     st.markdown("The same from a shell; it goes on where it was stopped, and writes `data/reproduced`:")
-    st.code(f"python -m privcov reproduce --preset full {table.key}", language="bash")
+    st.code(f"{places.command()} reproduce --preset full {table.key}", language="bash")
     _links(table)
 
 

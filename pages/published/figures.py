@@ -10,6 +10,7 @@ import streamlit as st
 from pages.published import again, summary
 from pages.shell import address, show
 from pages.shell.papers import place_in
+from privcov import places
 from privcov.figures import published as pictures
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain
@@ -65,7 +66,7 @@ def section(palette: Palette) -> None:
     missing = [p.name for p in table.points if p.ready is not None and p.name not in panels(table)]
     if missing:
         st.caption(show.as_text(f"Skipped, because their rows were not there: {', '.join(missing)}."))
-    st.code(f"python -m privcov reproduce --preset full {key}", language="bash")
+    st.code(f"{places.command()} reproduce --preset full {key}", language="bash")
     again.to_trade_offs(table, "Open the curves in Trade-offs")
 
 
@@ -110,7 +111,7 @@ def _picture(table: Table, palette: Palette) -> None:
     """Show one panel of the figure."""
     known = panels(table)
     if not known:
-        st.info(f"Nothing of {_name(table)} is stored yet. Run python -m privcov reproduce {table.key}.")
+        st.info(f"Nothing of {_name(table)} is stored yet. Run {places.command()} reproduce {table.key}.")
         return
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     panel = known[0]

@@ -12,6 +12,7 @@ import streamlit as st
 from pages.shell import cached, frame, show
 from pages.shell import script as python_script
 from pages.shell.study import DEFAULT_SOURCE, Study
+from privcov import places
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.releasing.release import Release
@@ -82,7 +83,7 @@ def section(
             show.download("Saved study", lambda: text, "plan.json", "download-study", JSON)
             words = (
                 "The saved study is one cell of a plan: it opens on Trade-offs under *Open a saved study*, which leads "
-                "to Estimate, and runs in the shell with `python -m privcov run plan.json`."
+                f"to Estimate, and runs in the shell with `{places.command()} run plan.json`."
             )
         except ValueError as problem:
             words = show.as_text(str(problem))

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.shell import show
+from privcov import places
 from privcov.bundle.opened import Opened, bundle_of, correlations, strongest
 from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
@@ -20,7 +21,7 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
     st.markdown(
         "One zip: every matrix as CSV and npz, the statement and the method card, the ledger entry, the declaration, "
         "figures that open in a browser, a one-page report, and `verify.py`. Who gets it checks it without the data: "
-        "`python -m privcov verify release.zip`, or a trusted `verify.py`, which needs Python and numpy only. The "
+        f"`{places.command()} verify release.zip`, or a trusted `verify.py`, which needs Python and numpy only. The "
         "guarantee and every file are worked out again from the noisy whole numbers and compared byte for byte. "
         "Figures and intervals lie in the folder `extras` and are not checked."
     )

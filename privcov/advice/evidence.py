@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from privcov import accounting, checks
+from privcov import accounting, checks, places
 from privcov.advice.grid import FOLDER, FORMAT, TARGETS, columns_of, guarantee_of
 from privcov.estimators.base import METHODS
 from privcov.measurements.moment import sensitivity
@@ -89,7 +89,7 @@ def read(target: str, folder: Path = FOLDER) -> Evidence:
             raise ValueError(f"{path.name} has a column {method!r}, which is no method. Measure it again.")
     for method in columns_of(target):
         if method not in methods:
-            raise ValueError(f"{path.name} says nothing of {method!r}. Measure it again: python -m privcov advice "
+            raise ValueError(f"{path.name} says nothing of {method!r}. Measure it again: {places.command()} advice "
                              "--recompute.")  # fmt: skip
     parts = [wide[AT].assign(method=m, error=wide[m], se=wide[f"{m} se"]) for m in methods]
     table = pd.concat(parts, ignore_index=True).dropna(subset=["error"])

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import privcov
+from privcov import places
 from privcov.cli.options import add_guarantee, guarantee_of
 
 
@@ -69,6 +70,5 @@ def _marked(name: str, count: int) -> str:
     if not count:
         return ""
     releases = "1 release has" if count == 1 else f"{count} releases have"
-    return (
-        f" {releases} no established guarantee: see python -m privcov ledger show {shlex.quote(name)}, and SECURITY.md."
-    )
+    see = f"{places.command()} ledger show {shlex.quote(name)}"
+    return f" {releases} no established guarantee: see {see}, and SECURITY.md."

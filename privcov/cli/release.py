@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import privcov
+from privcov import places
 from privcov.cli import check, edges
 from privcov.cli.options import add_guarantee, guarantee_of, parameters_of
 from privcov.cli.progress import progress
@@ -169,7 +170,7 @@ def _explain_interruption(ledger: privcov.Ledger, name: str) -> Iterator[None]:
             ) from None
         raise KeyboardInterrupt(
             "Interrupted during the release, and what it costs counts as spent. The same command returns it if it was "
-            f"stored; see python -m privcov ledger show {name!r}."
+            f"stored; see {places.command()} ledger show {name!r}."
         ) from None
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from privcov import places
 from privcov.data_sources.base import Source
 from privcov.data_sources.bundled import Column
 from privcov.dataset import Dataset
@@ -180,7 +181,7 @@ class PaperData(Source):
         online = ""
         if cls.openml is not None:
             key = cls.card.key
-            online = f" Or download it (about {cls.openml.megabytes} MB): python -m privcov fetch {key}."
+            online = f" Or download it (about {cls.openml.megabytes} MB): {places.command()} fetch {key}."
         return (
             f"The {cls.title} set ({cls.size}) is not on this machine. Put {cls.names()} into {data_folder()}, or "
             f"name the folder that has it in PRIVCOV_DATA_DIR.{online}"

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from privcov import places
 from privcov.ledger.access import NAMES
 from privcov.ledger.counter import sync_folder
 from privcov.ledger.errors import LedgerError
@@ -23,7 +24,7 @@ from privcov.ledger.key import make_key, unfinished
 
 _LOCK, _MARK = ".beginning", b"beginning"
 _BUSY_SECONDS = 5.0
-ANEW = "python -m privcov ledger begin-anew"
+ANEW = f"{places.command()} ledger begin-anew"
 
 
 def beside(path: Path, end: str) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from privcov import places
 from privcov.papers.base import REPRODUCED, SOUND, Table, beside, stored
 from privcov.papers.catalogue import checks_of
 from privcov.papers.checks import Check, slope
@@ -54,7 +55,7 @@ class Verdict:
     def sentence(self) -> str:
         """The verdict with its numbers."""
         if self.word == NOTHING:
-            return "Nothing was computed yet: run python -m privcov reproduce."
+            return f"Nothing was computed yet: run {places.command()} reproduce."
         return (
             f"{self.within:.0%} of {self.cells} cells agree within Monte-Carlo error, {self.order:.0%} within a factor "
             f"of three; ours are {self.ratio:.2f} times the printed ones (median), rank correlation {self.rank:.2f}."
