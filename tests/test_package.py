@@ -17,6 +17,7 @@ from privcov.cli.simulated_files import generate
 from privcov.extras import EXTRAS
 from tests.installed import build, install
 from tests.patience import patient
+from tests.serving import free_port, healthy, running
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -181,13 +182,29 @@ def test_a_missing_optional_package_is_one_sentence_and_nothing_is_paid(table, p
     assert not (folder / "r.json").exists()
 
 
+def interpreter(version: str) -> str:
+    """A Python of that version on this machine; skips without one."""
+    for name in (f"python{version}", "python3"):
+        try:
+            told = subprocess.run(
+                [name, "-c", "import sys; print(*sys.version_info[:2], sep='.')"], capture_output=True
+            )
+        except OSError:
+            continue
+        if told.stdout.decode().strip() == version:
+            return name
+    pytest.skip(f"no Python {version} here")
+
+
 @pytest.mark.deep
-def test_an_empty_environment(tmp_path):
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_an_empty_environment(tmp_path, version):
     """The wheel alone, from the package index: the core is small, says what is missing, and the extras bring it."""
+    python = interpreter(version)
     wheel = build(tmp_path / "wheel", "wheel")
     elsewhere, venv = tmp_path / "my folder", tmp_path / "an environment"
     elsewhere.mkdir()
-    subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
+    subprocess.run([python, "-m", "venv", str(venv)], check=True)
     python, script = venv / "bin" / "python", venv / "bin" / "privcov"
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PRIVCOV_DATA_DIR")}
     clean |= {"PRIVCOV_LEDGER": str(tmp_path / "ledger.sqlite"), "PRIVCOV_CACHE_DIR": str(tmp_path / "cache")}
@@ -202,14 +219,33 @@ def test_an_empty_environment(tmp_path):
     def megabytes() -> float:
         return sum(f.stat().st_size for f in venv.rglob("*") if f.is_file() and not f.is_symlink()) / 1e6
 
+    pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
     bare = megabytes()
-    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel)
+    run(*pip, wheel)
     core = megabytes() - bare
     run(python, "-c", BLOCKS[0])
     assert 'pip install "privcov[app]"' in run(script, "app", code=1)
-    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", f"{wheel}[app]")
-    whole = megabytes() - bare
-    print(f"core {core:.0f} MB, with the extra app {whole:.0f} MB")
-    assert core < 600, "half of the 1.2 GB that it was"
+    run(*pip, f"{wheel}[app]")
+    print(f"Python {version}: core {core:.0f} MB, with the extra app {megabytes() - bare:.0f} MB")
+    assert core < 600, "half of the 1.2 GB that the lock installs"
     for block in BLOCKS:
         run(python, "-c", block)
+    port = free_port()
+    with running([script, "app", f"--port={port}"], lambda: healthy(port), tmp_path / "log", cwd=elsewhere, env=clean):
+        for path in ("app.py", *sorted(p.name for p in (ROOT / "pages").glob("[0-9]_*.py"))):
+            run(python, "-c", DRAWN.format(path=path))
+
+
+DRAWN = """
+from streamlit.testing.v1 import AppTest
+from privcov import places
+import sys
+app = places.app_file()
+sys.path.insert(0, str(app.parent))
+at = AppTest.from_file(str(app), default_timeout=600)
+if {path!r} != "app.py":
+    at.switch_page("pages/" + {path!r})
+at.run()
+assert not at.exception, at.exception
+assert at.title, "no title"
+"""
