@@ -1,6 +1,7 @@
 # make run    the workbench on this machine, at http://127.0.0.1:8501 (PORT=8600 for another port)
 # make test   every test; ARGS="-k ledger" is handed to pytest
 # make deep   the exhaustive tests that make test leaves out: every leaf and byte of a bundle, long searches and audits
+# make docs   the documentation, as a site in docs/_build/html
 # make bench  one table of ratios; ARGS="speed --store" measures a section and keeps it
 # make reproduce  the papers' tables again (minutes; ARGS="--preset full" overnight); it goes on where it was stopped
 # make lock   the locks again, after a change of the requirements files; ARGS=--upgrade for newer versions of what they
@@ -14,7 +15,7 @@ ARGS ?=
 
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: run test deep bench reproduce lock audit rebuild
+.PHONY: run test deep docs bench reproduce lock audit rebuild
 
 run: .venv/.stamp-run
 	@$(VENV_PYTHON) .ci/port.py "$(PORT)"
@@ -27,6 +28,11 @@ test: .venv/.stamp-dev
 
 deep: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m pytest -n 2 -m deep $(ARGS)
+
+# Warnings are errors: a page with a dead link is not built.
+docs: .venv/.stamp-dev
+	@$(VENV_PYTHON) -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html $(ARGS)
+	@echo "PrivCov: the documentation is in docs/_build/html/index.html"
 
 bench: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m tests.bench $(ARGS)

@@ -55,7 +55,8 @@ html_show_copyright = False
 html_theme_options = {"top_of_page_buttons": []}
 
 PICTURE = re.compile(
-    r'<picture>\s*<source [^>]*srcset="(?P<dark>[^"]+)">\s*<img alt="(?P<alt>[^"]+)" src="(?P<light>[^"]+)">\s*</picture>'
+    r'<picture>\s*<source [^>]*srcset="(?P<dark>[^"]+)">\s*'
+    r'<img alt="(?P<alt>[^"]+)" src="(?P<light>[^"]+)">\s*</picture>'
 )
 MERMAID = re.compile(r"^```mermaid\n.*?^```$", re.S | re.M)
 LINK = re.compile(r"(?<!!)\[(?P<words>[^\[\]]+)\]\((?P<target>[^()\s#]+)(?P<anchor>#[^()\s]*)?\)")

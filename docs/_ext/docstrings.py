@@ -21,17 +21,19 @@ def inline(text: str) -> str:
     parts = SPAN.split(text)
     for place, part in enumerate(parts):
         if not place % 2:
-            part = part.replace("\\", r"\\").replace("`", r"\`").replace("*", r"\*").replace("|", r"\|")
-            parts[place] = re.sub(r"(?<=\w)_(?!\w)", r"\\_", part)
+            parts[place] = re.sub(r"[\\`*|]|(?<=\w)_(?!\w)", r"\\\g<0>", part)
             continue
         after = parts[place + 1][:1]
-        if NAME.fullmatch(part):
-            part = f":py:obj:{part}"
-        elif part.startswith("`") and not part.startswith("``"):
-            part = f"`{part}`"
         before = parts[place - 1][-1:]
-        parts[place] = (r"\ " if before.isalnum() else "") + part + (r"\ " if after.isalnum() else "")
+        parts[place] = (r"\ " if before.isalnum() else "") + marked(part) + (r"\ " if after.isalnum() else "")
     return "".join(parts)
+
+
+def marked(span: str) -> str:
+    """Return a span of code or bold text: a name becomes a link where the reference has it."""
+    if NAME.fullmatch(span):
+        return f":py:obj:{span}"
+    return f"`{span}`" if span.startswith("`") and not span.startswith("``") else span
 
 
 def indent_of(line: str) -> int:
@@ -54,11 +56,13 @@ def paragraph(lines: list[str]) -> list[str]:
                 out += [" " * margin + "  " + inline(line.lstrip())]
         return out
     out = []
-    for deeper, run in groupby(lines, key=lambda line: indent_of(line) > margin):
-        run = list(run)
-        out += ["", " " * margin + "::", "", *(" " * 3 + line for line in run), ""] if deeper else [
-            *inline("\n".join(run)).split("\n")
-        ]
+    for deeper, group in groupby(lines, key=lambda line: indent_of(line) > margin):
+        run = list(group)
+        out += (
+            ["", " " * margin + "::", "", *(" " * 3 + line for line in run), ""]
+            if deeper
+            else [*inline("\n".join(run)).split("\n")]
+        )
     return out
 
 
@@ -68,9 +72,7 @@ def prose(lines: list[str]) -> list[str]:
     literal = None  # the margin of the line that ends with "::"
     for blank, group in groupby(lines, key=lambda line: not line.strip()):
         block = list(group)
-        if blank:
-            out += block
-        elif block[0].lstrip().startswith(">>>") or (literal is not None and indent_of(block[0]) > literal):
+        if blank or block[0].lstrip().startswith(">>>") or (literal is not None and indent_of(block[0]) > literal):
             out += block
         elif indent_of(block[0]) and not ITEM.match(block[0].lstrip()):  # set off by its indentation: a formula
             out += ["::", "", *(f"   {line}" for line in block)]
