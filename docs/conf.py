@@ -15,8 +15,10 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 sys.path[:0] = [str(ROOT), str(DOCS / "_ext")]
 
+from privcov.figures.palette import DARK, LIGHT  # noqa: E402
+
 project = "PrivCov"
-author = "The PrivCov authors"
+author = "PrivCov contributors"
 language = "en"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "docstrings"]
 
@@ -52,7 +54,10 @@ html_css_files = ["site.css"]
 templates_path = ["_templates"]
 html_copy_source = False
 html_show_copyright = False
-html_theme_options = {"top_of_page_buttons": []}
+html_theme_options = {"top_of_page_buttons": []} | {
+    f"{theme}_css_variables": {"color-brand-primary": palette.good, "color-brand-content": palette.good}
+    for theme, palette in (("light", LIGHT), ("dark", DARK))
+}
 
 PICTURE = re.compile(
     r'<picture>\s*<source [^>]*srcset="(?P<dark>[^"]+)">\s*'
