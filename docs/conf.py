@@ -40,6 +40,7 @@ napoleon_numpy_docstring = True
 napoleon_custom_sections = ["Guarantee", "Spends", "Reference"]
 napoleon_use_rtype = False
 default_role = "literal"
+highlight_language = "none"  # an indented block of a docstring is a formula
 autodoc_default_options = {"members": True, "member-order": "bysource", "exclude-members": "__weakref__"}
 autodoc_typehints_format = "short"
 autosummary_generate = False  # the lists are written by hand; the modules have pages
