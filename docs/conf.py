@@ -39,9 +39,15 @@ napoleon_google_docstring = False
 napoleon_numpy_docstring = True
 napoleon_custom_sections = ["Guarantee", "Spends", "Reference"]
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 default_role = "literal"
 highlight_language = "none"  # an indented block of a docstring is a formula
-autodoc_default_options = {"members": True, "member-order": "bysource", "exclude-members": "__weakref__"}
+autodoc_default_options = {
+    "members": True,
+    "member-order": "bysource",
+    "exclude-members": "__weakref__",
+    "ignore-module-all": True,  # what a package hands on is described where it is defined
+}
 autodoc_typehints_format = "short"
 autosummary_generate = False  # the lists are written by hand; the modules have pages
 add_module_names = False

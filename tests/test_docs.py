@@ -278,6 +278,15 @@ def test_aligned_lines_stay_aligned_and_sections_stay_sections():
     assert text.endswith(">>> f(a_)\n|1|")
 
 
+def test_types_are_plain_words_and_a_property_has_no_type_from_its_prose():
+    lines = [":param x: Rows.", ":type x: ndarray of shape (d, d)"]
+    docstrings.plain_types(None, "function", "f", None, None, lines)
+    assert lines[1] == ":type x: *ndarray of shape (d, d)*"
+    text = ["Rows: all of them."]
+    docstrings.process(None, "property", "p", None, None, text)
+    assert text == ["", "Rows: all of them."]
+
+
 class Fetched(HTMLParser):
     """What a page of the site fetches, and where its links lead."""
 

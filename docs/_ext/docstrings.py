@@ -99,10 +99,20 @@ def sections(lines: list[str]) -> list[str]:
 def process(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
     """Rewrite the lines of a docstring in place."""
     start = next((i for i in range(len(lines) - 1) if lines[i] and SECTION.fullmatch(lines[i + 1].strip())), len(lines))
-    lines[:] = prose(lines[:start]) + sections(lines[start:])
+    first = [""] if what in ("attribute", "property", "data") else []  # else "Rows: all" would have the type "Rows"
+    lines[:] = first + prose(lines[:start]) + sections(lines[start:])
+
+
+def plain_types(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """Keep Sphinx from looking for links in types such as "ndarray of shape (d, d)"; the signature has the links."""
+    for place, line in enumerate(lines):
+        if found := re.fullmatch(r"(:(?:type|vartype)(?: [^:]+)?:) ([^*`].*)", line.strip()):
+            text = re.sub(r"(?<!\\)([*`|])", r"\\\1", found[2])
+            lines[place] = f"{line[: indent_of(line)]}{found[1]} *{text}*"
 
 
 def setup(app) -> dict:
-    """Connect the function above, before napoleon."""
+    """Connect the functions above, before napoleon and after it."""
     app.connect("autodoc-process-docstring", process, priority=400)
+    app.connect("autodoc-process-docstring", plain_types, priority=600)
     return {"parallel_read_safe": True}
