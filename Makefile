@@ -2,6 +2,7 @@
 # make test   every test; ARGS="-k ledger" is handed to pytest
 # make check  a contributor's minute: style, types, the quick tests, and every page once; no browser
 # make deep   the exhaustive tests that make test leaves out: every leaf and byte of a bundle, long searches and audits
+# make docs   the documentation, as a site in docs/_build/html
 # make bench  one table of ratios; ARGS="speed --store" measures a section and keeps it
 # make reproduce  the papers' tables again (minutes; ARGS="--preset full" overnight); it goes on where it was stopped
 # make stress the tests that wait for servers and workers, at ten times the load
@@ -17,7 +18,7 @@ ARGS ?=
 
 VENV_PYTHON := .venv/bin/python
 
-.PHONY: run check test deep stress durations bench reproduce lock audit rebuild
+.PHONY: run check test deep docs stress durations bench reproduce lock audit rebuild
 
 run: .venv/.stamp-run
 	@$(VENV_PYTHON) -m privcov app --port="$(PORT)"
@@ -38,6 +39,11 @@ stress: .venv/.stamp-dev
 
 durations: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile --store-durations
+
+# Warnings are errors: a page with a dead link is not built.
+docs: .venv/.stamp-dev
+	@$(VENV_PYTHON) -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html $(ARGS)
+	@echo "PrivCov: the documentation is in docs/_build/html/index.html"
 
 bench: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m tests.bench $(ARGS)

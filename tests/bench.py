@@ -2,7 +2,7 @@
 
 Every row is a ratio to a named peer that was measured in the same run, with a goal, and with the command that makes
 that row alone. ``--store`` puts what was measured into data/bench/table.csv, section by section, and the summary of
-that file into the README.
+that file into docs/benchmarks.md.
 
 A section is a function that gives its rows (what, found, goal) one after the other. found: "0.61 x em-cov (...)", or a
 function that measures it and says so; it is called for the rows that are asked for only. A section that cannot be
@@ -26,7 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 STORED = ROOT / "data" / "bench" / "table.csv"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
 COLUMNS = ("section", "what", "found", "goal", "date", "machine")
 RATIO = re.compile(r"(\d+(?:\.\d+)?(?:e[+-]?\d+)?) x (\S.*)", re.S)
@@ -36,7 +36,7 @@ UNMEASURED = "not measured: "
 
 @dataclass(frozen=True)
 class Section:
-    """Where a section is, what it asks, and the rows that stand for it in the README (none named: all of them)."""
+    """Where a section is, what it asks, and the rows that stand for it on the page (none named: all of them)."""
 
     module: str
     function: str
@@ -52,7 +52,7 @@ SECTIONS = {
     "accuracy": Section(
         "tests.bench_accuracy",
         "accuracy",
-        "Frobenius error of auto-cov over that of paper 5's best method, zCDP",
+        "Frobenius error of auto-cov over that of the best method of Dong et al. 2022, zCDP",
         ("geometric mean without 16 bins", "geometric mean over their sound forms"),
     ),
     "pure": Section(
@@ -61,7 +61,9 @@ SECTIONS = {
         "The same under pure DP, epsilon 1",
         ("geometric mean",),
     ),
-    "speed": Section("tests.bench_accuracy", "speed", "Paper 5's methods over the linear algebra they cannot avoid"),
+    "speed": Section(
+        "tests.bench_accuracy", "speed", "The methods of Dong et al. 2022 over the linear algebra they cannot avoid"
+    ),
     "glasso": Section(
         "tests.bench_glasso",
         "glasso",
@@ -75,7 +77,7 @@ SECTIONS = {
         ),
     ),
     "ingest": Section("tests.bench_ingest", "ingest", "One pass over a big table, over reading and multiplying alone"),
-    "sweep": Section("tests.bench_sweep", "sweep", "A table of paper 4 on two workers"),
+    "sweep": Section("tests.bench_sweep", "sweep", "A table of Mathematics 2023 on two workers"),
     "scale": Section("tests.bench_scale", "scale", "Time of a size over that of a smaller one"),
     "load": Section("tests.bench_load", "load", "Twenty visits that change a control every second, over one"),
     "beside": Section("tests.bench_load", "sweep", "A change while another visit sweeps, over one without"),
@@ -191,7 +193,7 @@ def store(rows: Sequence[Row], path: Path = STORED) -> None:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """The README's table, from the stored rows."""
+    """The page's table, from the stored rows."""
     lines = ["| What | Found | Goal | Met | Command |", "|---|---|---|---|---|"]
     for name in dict.fromkeys(row.section for row in rows):
         section, part = SECTIONS[name], [row for row in rows if row.section == name]
@@ -237,10 +239,12 @@ def _missed(rows: Sequence[Row]) -> list[str]:
     return ["; ".join(missed)] if missed else []
 
 
-def into_readme(text: str, rows: Sequence[Row]) -> str:
-    """The README's text with the summary between its two marks. Raises ValueError without them."""
+def into_page(text: str, rows: Sequence[Row]) -> str:
+    """The page's text with the summary between its two marks. Raises ValueError without them."""
     if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise ValueError(f"README.md must hold the marks {BEGIN} and {END} once, around the table of the bench.")
+        raise ValueError(
+            f"docs/benchmarks.md must hold the marks {BEGIN} and {END} once, around the table of the bench."
+        )
     head, rest = text.split(BEGIN)
     return f"{head}{BEGIN}\n{summary(rows)}{END}{rest.split(END)[1]}"
 
@@ -254,7 +258,9 @@ def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}; default: all but soak")
     parser.add_argument("--row", default="", metavar="TEXT", help="only the rows whose name holds this text")
-    parser.add_argument("--store", action="store_true", help="keep what was measured, and write it into the README")
+    parser.add_argument(
+        "--store", action="store_true", help="keep what was measured, and write it into docs/benchmarks.md"
+    )
     asked = parser.parse_args(given)
     unknown = [name for name in asked.sections if name not in SECTIONS]
     if unknown:
@@ -274,7 +280,7 @@ def main(given: Sequence[str] | None = None) -> int:
         parser.error(f"No row of {', '.join(names)} holds {asked.row!r}.")
     print(f"{_tally(rows)} goals met.")
     if asked.store:
-        README.write_text(into_readme(README.read_text(encoding="utf-8"), stored()), encoding="utf-8")
+        PAGE.write_text(into_page(PAGE.read_text(encoding="utf-8"), stored()), encoding="utf-8")
     return 0
 
 

@@ -1,4 +1,7 @@
-"""ARCHITECTURE.md is true: its diagram is the import lines, its files and functions exist, and no method is missing."""
+"""docs/architecture.md and docs/formulas.md are true.
+
+The diagram is the import lines, the files and functions exist, and no method is missing.
+"""
 
 import ast
 import re
@@ -10,7 +13,7 @@ from tests import house_plan
 from tests.test_house import DOORS, ROOMS, ROOT
 
 TEXT = house_plan.PAGE.read_text(encoding="utf-8")
-FORMULAS = TEXT.split("## From a paper to the code")[1]
+FORMULAS = (ROOT / "docs" / "formulas.md").read_text(encoding="utf-8")
 TABLE = [line for line in FORMULAS.splitlines() if line.startswith("| ") and not line.startswith("| Where in")]
 # Each file named in a table with the names behind it: `file` `name`, `name`; `file` ...
 NAMED = [
@@ -29,7 +32,23 @@ ABOUT_CLAIMS = re.compile(
 def test_the_diagram_is_drawn_from_the_code():
     found = house_plan.BLOCK.search(TEXT)
     assert found, "the page has lost its diagram"
-    assert found[2] == house_plan.diagram(), "run: .venv/bin/python -m tests.house_plan"
+    remedy = "run: .venv/bin/python -m tests.house_plan"
+    assert found[2] == house_plan.diagram(), remedy
+    assert house_plan.DRAWING.read_text(encoding="utf-8") == house_plan.drawing(), remedy
+
+
+def test_the_drawing_has_every_package_and_no_box_on_another():
+    """Also every arrow begins and ends at its boxes: the lines of the paths say so."""
+    svg = house_plan.drawing()
+    order, kept = house_plan.plan()
+    assert re.findall(r'font-weight="bold">(\w+)<', svg) == order
+    assert svg.count("marker-end") == len(kept)
+    boxes = [tuple(map(float, box)) for box in re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"', svg)]
+    for x, y in boxes:
+        near = [(a, b) for a, b in boxes if abs(a - x) < house_plan.WIDTH and abs(b - y) < house_plan.HEIGHT]
+        assert near == [(x, y)]
+    rows = house_plan.layers(order, kept)
+    assert all(rows[a] < rows[b] for a, b in kept)
 
 
 def test_a_new_import_changes_the_diagram():
@@ -49,7 +68,7 @@ def test_every_room_is_in_the_table_and_in_the_diagram():
 
 
 def test_every_shared_file_and_door_is_named():
-    plan = TEXT.split("## How epsilon")[0]
+    plan = TEXT.split("## How the guarantee")[0]
     for name in {*house_plan.shared(), *DOORS} - {*house_plan.WORKERS}:
         assert re.search(rf"`(privcov/)?{name}(\.py|/)`", plan), f"say that {name} is there"
     for name in re.findall(r"`(?:privcov/)?(\w+)\.py`", plan):
@@ -87,5 +106,5 @@ def test_every_file_that_cites_a_theorem_is_in_the_table():
 
 
 def test_the_files_named_in_the_text_exist():
-    for name in set(re.findall(r"`((?:privcov|pages|tests|data)/[\w/.]+)`", TEXT)):
+    for name in set(re.findall(r"`((?:privcov|pages|tests|data)/[\w/.]+)`", TEXT + FORMULAS)):
         assert (ROOT / name).exists(), name

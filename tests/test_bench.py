@@ -1,4 +1,4 @@
-"""The table of ratios: what a row must say, what is stored, and that the README says the same."""
+"""The table of ratios: what a row must say, what is stored, and that docs/benchmarks.md says the same."""
 
 import shlex
 
@@ -120,19 +120,19 @@ def test_the_summary_says_what_was_missed_where_and_when():
         bench.summary([row(section="pure")])
 
 
-def test_the_readme_is_changed_between_its_marks_only():
+def test_the_page_is_changed_between_its_marks_only():
     text = f"before\n{bench.BEGIN}\nold\n{bench.END}\nafter\n"
-    found = bench.into_readme(text, [row()])
+    found = bench.into_page(text, [row()])
     assert found == f"before\n{bench.BEGIN}\n{bench.summary([row()])}{bench.END}\nafter\n"
-    assert bench.into_readme(found, [row()]) == found
+    assert bench.into_page(found, [row()]) == found
     with pytest.raises(ValueError, match="must hold the marks"):
-        bench.into_readme("no marks", [row()])
+        bench.into_page("no marks", [row()])
 
 
 def test_a_run_prints_one_table_and_stores_section_by_section(made_up, monkeypatch, tmp_path, capsys):
-    table, readme = tmp_path / "table.csv", tmp_path / "README.md"
-    readme.write_text(f"{bench.BEGIN}\n{bench.END}\n")
-    monkeypatch.setattr(bench, "README", readme)
+    table, page = tmp_path / "table.csv", tmp_path / "benchmarks.md"
+    page.write_text(f"{bench.BEGIN}\n{bench.END}\n")
+    monkeypatch.setattr(bench, "PAGE", page)
     monkeypatch.setattr(bench, "stored", lambda path=table, real=bench.stored: real(path))
     monkeypatch.setattr(bench, "store", lambda rows, real=bench.store: real(rows, table))
     assert bench.main(["speed", "--store"]) == 0
@@ -141,7 +141,7 @@ def test_a_run_prints_one_table_and_stores_section_by_section(made_up, monkeypat
     assert "make bench ARGS=\"speed --row 'second'\"" in lines[2]
     assert lines[-1] == "1 of 2 goals met."
     assert [r.met for r in bench.stored(table)] == ["met", "not met", ""]
-    assert "Missed: speed, second (4.0, goal <= 3)." in readme.read_text()
+    assert "Missed: speed, second (4.0, goal <= 3)." in page.read_text()
     for wrong in (["nothing"], ["speed", "--row", "fourth"], ["speed", "--row", "first", "--store"]):
         with pytest.raises(SystemExit):
             bench.main(wrong)
@@ -168,6 +168,6 @@ def test_no_name_of_a_machine_or_folder_is_stored():
         assert private not in text
 
 
-def test_the_readme_says_what_the_stored_table_says():
-    text = bench.README.read_text(encoding="utf-8")
-    assert bench.into_readme(text, bench.stored()) == text
+def test_the_page_says_what_the_stored_table_says():
+    text = bench.PAGE.read_text(encoding="utf-8")
+    assert bench.into_page(text, bench.stored()) == text

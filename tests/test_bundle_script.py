@@ -148,7 +148,7 @@ def test_a_bundles_own_script_that_always_agrees_is_found_by_another(files, tmp_
 
 
 def test_the_shell_checks_with_the_installed_text(files, tmp_path, capsys, monkeypatch):
-    from privcov.__main__ import main
+    from privcov.cli.entry import main
 
     here = unpacked(files, tmp_path / "b")
     assert main(["verify", str(here)]) in (0, None)

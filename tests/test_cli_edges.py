@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from privcov.__main__ import main
+from privcov.cli.entry import main
 from privcov.cli import edges
 from tests.patience import patient
 from tests.test_cli import ROOT, plan
@@ -251,7 +251,7 @@ def test_an_interruption_while_python_imports(place, module):
 
 
 def test_help_loads_no_library():
-    code = "import sys; from privcov.__main__ import main; main(['--help']); print(*sys.modules)"
+    code = "import sys; from privcov.cli.entry import main; main(['--help']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=patient(30))
     assert not {"numpy", "pandas", "pyarrow", "scipy"} & set(done.stdout.split())
 

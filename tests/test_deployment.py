@@ -1,4 +1,4 @@
-"""A server that other people reach: the private path is shut, and the Containerfile means what DEPLOYMENT.md says."""
+"""A server that other people reach: the private path is shut, and the Containerfile is as docs/deployment.md says."""
 
 import ast
 import asyncio
@@ -27,7 +27,7 @@ from tests.serving import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 APP = str(ROOT / "app.py")
-TEXT = (ROOT / "DEPLOYMENT.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
 HEALTH = [sys.executable, str(ROOT / ".ci" / "health.py")]
 
 
@@ -260,7 +260,7 @@ def test_its_base_is_pinned_and_nothing_but_the_workbench_goes_in():
         "data",
     }
     left_out = (ROOT / ".dockerignore").read_text().split()
-    assert {".git", ".venv", "tests", "**/__pycache__", ".streamlit/secrets.toml"} <= set(left_out)
+    assert {".git", ".venv", "tests", "docs", "**/__pycache__", ".streamlit/secrets.toml"} <= set(left_out)
     assert not sources & set(left_out)
 
 

@@ -46,6 +46,7 @@ LONG = {
     "privcov/accounting.py": "one table of arithmetic, read as a whole: calibrate, convert, compose, split",
     "privcov/releasing/release.py": "a release, its statement and its JSON are one promise and change together",
 }
+STARTER = ROOT / "privcov" / "cli" / "app.py"  # it starts the server and draws nothing
 FILES = sorted([*(ROOT / "privcov").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), *ROOT.glob("app.py")])
 
 
@@ -97,7 +98,8 @@ def complaints(where: str, source: str) -> list[str]:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_imports_point_left(path):
     assert room_of(path) in {*SHARED, *ROOMS, *DOORS}, "a new room: give it a place in ROOMS"
-    assert complaints(room_of(path), path.read_text(encoding="utf-8")) == []
+    found = complaints(room_of(path), path.read_text(encoding="utf-8"))
+    assert found == [] or (path == STARTER and set(found) == {"streamlit belongs in app.py and pages/"})
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(ROOT).as_posix())
@@ -142,7 +144,7 @@ def circles(arrows: dict[str, set[str]]) -> set[frozenset[str]]:
 def folder_of(module: str) -> str:
     """pages.shell of pages.shell.frame: the folder of a page's parts, else the module itself."""
     head, folder, *rest = [*module.split("."), ""]
-    return f"{head}.{folder}" if head == "pages" and rest[0] else module
+    return f"{head}.{folder}" if head == "pages" and any(rest) else module
 
 
 @cache

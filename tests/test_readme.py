@@ -1,60 +1,51 @@
-"""The README is true: its Python runs, its commands, files and pictures exist."""
+"""The README is short and true: its Python runs, and it shows one picture and a part of the comparison."""
 
 import re
 from pathlib import Path
 
-import pytest
-
-from privcov.metrics.classification import classification_error, majority_error
-
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+LONGEST = 130
 
 
-def test_the_lines_without_the_app_run(capsys):
-    scope: dict = {}
-    exec(BLOCKS[0], scope)
+def rows(text: str) -> list[list[str]]:
+    """The cells of the lines of all tables, without the lines below their heads."""
+    lines = re.findall(r"^\| .*\|$|^\| \|.*\|$", text, re.M)
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_it_is_short():
+    assert len(TEXT.splitlines()) <= LONGEST
+
+
+def test_ten_lines_of_python_make_a_release_and_a_sweep(capsys):
+    (block,) = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+    exec(block, {"__name__": "example"})
     out = capsys.readouterr().out
     assert "Guarantee: (1, " in out
     assert "auto-cov" in out
-    assert len([line for line in BLOCKS[0].splitlines() if line.strip()]) <= 10
+    assert len([line for line in block.splitlines() if line.strip()]) <= 10
 
 
-@pytest.mark.parametrize("block", BLOCKS[1:], ids=["graphs", "classes", "private"])
-def test_the_other_examples_run_as_printed(block, capsys):
-    exec(compile(block, "README.md", "exec", dont_inherit=True), {"__name__": "example"})
-    assert len(capsys.readouterr().out.splitlines()) >= 2
+def test_it_has_one_picture():
+    assert TEXT.count("<picture>") == 1
+    assert TEXT.count("<img") == 1
 
 
-def test_what_the_examples_claim(capsys):
-    """Classes beat guessing; the graph has most true edges."""
-    scope: dict = {}
-    exec(BLOCKS[1] + BLOCKS[2], scope)
-    assert classification_error(scope["rel"], scope["test"]) < majority_error(scope["train"], scope["test"]) / 2
-    assert scope["fits"][0].status == "ok"
-    assert "Recovery(tp=" in capsys.readouterr().out
+def test_its_comparison_is_a_part_of_the_large_one():
+    """The same tools at the same versions, and the same number of methods."""
+    small, (head, read_at, methods, *_) = rows(TEXT), rows((ROOT / "docs" / "comparison.md").read_text("utf-8"))
+    assert 7 <= len(small) - 1 <= 9
+    for name in small[0][2:]:
+        tool = re.match(r"\D+", name)[0].strip()
+        assert tool in head
+        assert all(version in read_at[head.index(tool)] for version in re.findall(r"\d[\d.]+", name))
+    assert re.match(r"\d+ methods", methods[1])[0] == small[1][1]
 
 
-def test_the_files_it_names_exist():
-    for name in [*re.findall(r"\]\(([^)]+)\)", TEXT), "tests/test_house.py", "privcov/estimators"]:
-        assert (ROOT / name).exists(), name
+def test_the_numbers_of_methods_are_those_of_the_registry():
+    import privcov
 
-
-def test_its_pictures_come_in_light_and_dark_with_words_and_are_small():
-    pictures = re.findall(r'srcset="([^"]+)">\s*<img alt="([^"]+)" src="([^"]+)"', TEXT)
-    assert len(pictures) >= 4
-    for dark, words, light in pictures:
-        assert dark.replace("-dark", "-light") == light
-        assert len(words) > 40
-        for name in (dark, light):
-            head = (ROOT / name).read_bytes()
-            assert head[:8] == b"\x89PNG\r\n\x1a\n"
-            assert int.from_bytes(head[16:20], "big") == 2560, "twice the width of the page, so that it is sharp"
-            assert len(head) < 250_000
-
-
-def test_the_commands_it_names_are_targets():
-    make = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in set(re.findall(r"^make (\w+)|`make (\w+)", TEXT, re.M)):
-        assert re.search("^" + "".join(target) + ":", make, re.M), target
+    for target, words in (("covariance", "Private covariance matrix"), ("precision", "Precision matrix")):
+        (line,) = [line for line in rows(TEXT) if line[0].startswith(words)]
+        assert int(re.match(r"\d+", line[1])[0]) == sum(card.target == target for card in privcov.methods())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.__main__ import main
+from privcov.cli.entry import main
 from privcov.bundle.opened import bundle_of, declared_facts, open_answer
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.estimators.base import METHODS

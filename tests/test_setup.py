@@ -191,7 +191,8 @@ def test_a_lock_has_everything_its_requirements_name_with_hashes(lock):
         assert marker or not [v for n, v, _ in locked if n == name and v != version], name
     opened = [marker for *_, marker in locked if marker]
     assert all(
-        re.fullmatch(r"(python_full_version|sys_platform|platform_\w+|implementation_name).*", m) for m in opened
+        re.fullmatch(r"(python_full_version|os_name|sys_platform|platform_\w+|implementation_name).*", m)
+        for m in opened
     )
 
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from privcov import Ledger, ZCDP
-from privcov.__main__ import main
+from privcov.cli.entry import main
 from privcov.cli.progress import Bar, clock, line
 from privcov.data_sources.private_file import Column, Declaration
 from tests.patience import patient
@@ -38,14 +38,14 @@ def slow(self, block):
     sys.stdout.flush()
     time.sleep(3)
 table_sums.Adding.take = slow
-from privcov.__main__ import main
+from privcov.cli.entry import main
 sys.exit(main(sys.argv[1:]))
 """
 # No file of this process may grow beyond what the ledger has: a full disk, as the ledger meets it.
 FULL = """
 import os, resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from privcov.__main__ import main
+from privcov.cli.entry import main
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -84,6 +84,11 @@ class NoiseDistribution:
     def __post_init__(self) -> None:
         checks.one_of("shape", self.shape, (*SHAPES, *WISHART, COUPLED))
 
+    @property
+    def joint(self) -> int:
+        """Return ``n_anchors`` under its earlier name, which methods of others may use."""
+        return self.n_anchors
+
     def to_dict(self) -> dict:
         """Name every field as release texts have always named it: there the number of anchors is called "joint"."""
         return {_STORED.get(field.name, field.name): getattr(self, field.name) for field in dataclasses.fields(self)}

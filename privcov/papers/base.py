@@ -22,7 +22,8 @@ from privcov import places
 from privcov.dataset import Dataset, Truth
 from privcov.sweeps.plan import Plan
 
-PUBLISHED, REPRODUCED = places.shipped() / "published", places.results("reproduced")
+DATA = places.shipped()
+PUBLISHED, REPRODUCED = DATA / "published", places.results("reproduced")
 # What names a cell, as text; "" where a table has no such thing.
 KEYS = ("model", "law", "data", "n", "d", "r", "epsilon", "delta", "method")
 LITERAL, SOUND = "as published", "sound"

@@ -1,4 +1,4 @@
-"""Behind nginx with TLS and a base path, as DEPLOYMENT.md describes it, in a real Chromium."""
+"""Behind nginx with TLS and a base path, as docs/deployment.md describes it, in a real Chromium."""
 
 import os
 import re
@@ -29,8 +29,8 @@ pytestmark = pytest.mark.skipif(not (NGINX and OPENSSL), reason="nginx or openss
 
 
 def configuration(folder: Path, outside: int, inside: int) -> str:
-    """The lines of DEPLOYMENT.md, with ports and files of this test."""
-    (told,) = re.findall(r"```nginx\n(.*?)```", (ROOT / "DEPLOYMENT.md").read_text(), re.DOTALL)
+    """The lines of docs/deployment.md, with ports and files of this test."""
+    (told,) = re.findall(r"```nginx\n(.*?)```", (ROOT / "docs" / "deployment.md").read_text(), re.DOTALL)
     for text, here in (
         ("listen 443 ssl", f"listen 127.0.0.1:{outside} ssl"),
         ("127.0.0.1:8501", f"127.0.0.1:{inside}"),

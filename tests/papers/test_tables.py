@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcov.__main__ import main
+from privcov.cli.entry import main
 from privcov.papers import base, catalogue, reproduce, verdicts, wang2018
 from privcov.papers.base import KEYS, LITERAL, Number, Point, Table
 from privcov.papers.catalogue import FIGURES, TABLES, run_check

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privcov
-from privcov.__main__ import main
+from privcov.cli.entry import main
 from privcov.bundle import report
 from privcov.figures.exports import svg
 from privcov.figures.matrices import heatmap, png
