@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from privcov.cli.entry import main
 from privcov.cli import edges
+from privcov.cli.entry import main
 from tests.patience import patient
 from tests.test_cli import ROOT, plan
 

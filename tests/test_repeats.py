@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.cli.entry import main
 from privcov.bundle.opened import bundle_of, declared_facts, open_answer
+from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.estimators.base import METHODS
 from privcov.ledger import Ledger, LedgerError, VersionChanged

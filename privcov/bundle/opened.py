@@ -86,10 +86,6 @@ def open_answer(answer: str) -> Opened:
     Spends
     ------
     Nothing: it sees only the ledger's answer.
-
-    Reference
-    ---------
-    Dwork & Roth 2014, The Algorithmic Foundations of Differential Privacy, Proposition 2.1 (post-processing).
     """
     return _opened(read_release(answer))
 

@@ -22,7 +22,7 @@ GENE_NAMES = tuple(f"g{k:04d}" for k in range(1, GENES + 1))
 
 @SOURCES.add(
     key="colon",
-    label="Colon genes (Wang et al. 2018)",
+    label="Colon genes (Wang 2018)",
     group=GROUP,
     order=230,
     summary="62 tissues, 2,000 genes: far more columns than rows. The first d genes of the file, as log10.",

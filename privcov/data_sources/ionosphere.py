@@ -22,7 +22,7 @@ WORDS = {"g": "good", "b": "bad", "good": "good", "bad": "bad"}
 
 @SOURCES.add(
     key="ionosphere",
-    label="Ionosphere (Su et al. 2019)",
+    label="Ionosphere (Su 2019)",
     group=GROUP,
     order=210,
     summary="351 radar returns of 17 pulses each, real and imaginary part: 34 columns, good or bad. One is constant.",

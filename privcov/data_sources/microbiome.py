@@ -23,7 +23,7 @@ LEAST = 4
 
 @SOURCES.add(
     key="microbiome",
-    label="Gut microbiome (Mathematics 2023)",
+    label="Gut microbiome (Math. 2023)",
     group=GROUP,
     order=250,
     summary="98 people, counts of 87 genera of gut bacteria, lean or obese by body mass index; most counts are zero.",

@@ -27,7 +27,7 @@ DIGITS = ("all", *map(str, range(10)))
 
 @SOURCES.add(
     key="mnist",
-    label="MNIST digits (Dong et al. 2022)",
+    label="MNIST digits (Dong 2022)",
     group=GROUP,
     order=260,
     summary="Handwritten digits of 784 pixels, all or one of the ten; pixels divided by 255 x 28, so rows lie in the "

@@ -21,7 +21,7 @@ EACH, LARGEST = "each row", "largest row (chosen on the data)"
 
 @SOURCES.add(
     key="news",
-    label="News words (Dong et al. 2022)",
+    label="News words (Dong 2022)",
     group=GROUP,
     order=270,
     summary="Documents as counts of their words, hashed into d columns; any texts, one document per line.",

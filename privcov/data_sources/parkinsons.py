@@ -23,7 +23,7 @@ _JITTER = "five times the level at which the voice analyser reports a disorder, 
 
 @SOURCES.add(
     key="parkinsons",
-    label="Parkinson's (Wang et al. 2018)",
+    label="Parkinson's (Wang 2018)",
     group=GROUP,
     order=240,
     summary="195 voice recordings of 32 people, 22 measures in very different units; several rows per person.",

@@ -38,7 +38,7 @@ NAMES = {"consensus20": "consensus, 20 edges", "cdt18": "18 edges", "bnlearn17":
 
 @SOURCES.add(
     key="sachs",
-    label="Sachs cells (Su et al. 2019)",
+    label="Sachs cells (Su 2019)",
     group=GROUP,
     order=220,
     summary="7,466 cells, 11 proteins measured by flow cytometry; three published versions of the network are drawn.",

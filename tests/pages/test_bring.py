@@ -1,5 +1,6 @@
 """The papers' own sets on a page: absent, downloaded, or brought by a visitor, whose copy no other visitor sees."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -71,7 +72,7 @@ def test_every_page_says_what_to_do_and_offers_it(file, folder):
 def test_the_select_box_names_their_paper():
     at = open_page()
     options = at.selectbox(key="w.source").options
-    listed = [o for o in options if "(paper " in o]
+    listed = [o for o in options if re.search(r"\((Wang|Su|Dong|Math\.) 20\d\d\)$", o)]
     assert len(listed) == 7
     assert max(map(len, listed)) <= 28  # a longer label is cut in the sidebar
     assert options.index(listed[0]) > options.index("Breast cancer (Wisconsin)")

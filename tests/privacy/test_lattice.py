@@ -256,7 +256,7 @@ def test_even_noise_passes_and_its_statistic_is_exponential(scale):
     assert np.mean(sizes > 3) == pytest.approx(math.exp(-3), abs=0.015)
 
 
-@pytest.mark.parametrize("law", ["gaussian", "laplace", "wishart"])
+@pytest.mark.parametrize("distribution", ["gaussian", "laplace", "wishart"])
 @pytest.mark.parametrize("scale", [200.0, 1_000.0])
 def test_the_noise_itself_is_as_flat_as_the_limit_assumes(distribution, scale):
     """Sums over all whole numbers, for the whole law and for its quarters by size, at every theta that is looked at."""

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from privcov import Ledger, PrivateDataset, ZCDP, release_private
-from privcov.cli.entry import main
 from privcov.bundle.opened import bundle_of, open_answer
+from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration
 from privcov.measurements import exact_moment
 from privcov.measurements.integer_gram import UNIT

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privcov
-from privcov.cli.entry import main
 from privcov.bundle import report
+from privcov.cli.entry import main
 from privcov.figures.exports import svg
 from privcov.figures.matrices import heatmap, png
 from privcov.figures.palette import LIGHT
