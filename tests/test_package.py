@@ -232,7 +232,7 @@ def test_an_empty_environment(tmp_path, version):
         run(python, "-c", block)
     port = free_port()
     with running([script, "app", f"--port={port}"], lambda: healthy(port), tmp_path / "log", cwd=elsewhere, env=clean):
-        for path in ("app.py", *sorted(p.name for p in (ROOT / "pages").glob("[0-9]_*.py"))):
+        for path in ("app.py", *sorted(p.name for p in (ROOT / "pages").glob("[0-9]*_*.py"))):
             run(python, "-c", DRAWN.format(path=path))
 
 

@@ -17,7 +17,7 @@ from privcov.metrics.errors import error, waterfall
 from tests.patience import patient, until
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["app.py", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "pages").glob("[0-9]_*.py"))]
+PAGES = ["app.py", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "pages").glob("[0-9]*_*.py"))]
 SMALL = {"data.n": "2000", "data.d": "6"}
 
 
