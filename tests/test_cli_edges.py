@@ -137,11 +137,10 @@ def test_what_cannot_be_written_is_found_before_anything_is_computed(place, monk
 
 
 def test_a_folder_of_results_that_cannot_be_written_is_found_first(place, monkeypatch, capsys):
+    from privcov import places
     from privcov.advice import grid
-    from privcov.papers import reproduce
 
-    monkeypatch.setattr(reproduce, "REPRODUCED", place / "t.csv" / "reproduced")
-    monkeypatch.setattr(grid, "FOLDER", place / "t.csv" / "advice")
+    monkeypatch.setattr(places, "results", lambda name: place / "t.csv" / name)
     monkeypatch.setattr(grid, "measure", None)
     for words in ("reproduce 2-table-2", "advice --recompute"):
         assert main(words.split()) == 1
