@@ -26,7 +26,7 @@ run: .venv/.stamp-run
 # The finder explains itself when there is no browser; the tests then skip, or fail with REQUIRE_BROWSER=1.
 test: .venv/.stamp-dev
 	@$(VENV_PYTHON) .ci/chromium.py --install >/dev/null || true
-	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile $(ARGS)
+	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m pytest -q -n 2 --dist worksteal -m "not deep and not slow" $(ARGS)
@@ -38,7 +38,7 @@ stress: .venv/.stamp-dev
 	@$(VENV_PYTHON) -m tests.stress $(ARGS)
 
 durations: .venv/.stamp-dev
-	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile --store-durations
+	@$(VENV_PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --store-durations
 
 # Warnings are errors: a page with a dead link is not built.
 docs: .venv/.stamp-dev

@@ -16,9 +16,10 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["PRIVCOV_TOKEN"] = "off"
 
 # What makes a test slow is measured: `make durations` runs everything and writes this file, with the seconds of every
-# test that takes long, and of every file whose fixtures do. A new test counts as quick until then.
+# test that takes long, by file; "" is the longest set-up of a file. A new test counts as quick until then.
 DURATIONS = Path(__file__).with_name("durations.json")
-SLOW_SECONDS = 0.4
+SLOW_SECONDS = 0.1  # of a test
+SLOW_SETUP_SECONDS = 1.0  # of the longest set-up of a file: its tests share it
 ALWAYS_SLOW = ("browser", "cluster")  # folders: they need more than Python
 
 
@@ -31,26 +32,45 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Durations())
 
 
+def durations() -> dict[str, dict[str, float]]:
+    """Return the stored seconds by file and test."""
+    return json.loads(DURATIONS.read_text(encoding="utf-8")) if DURATIONS.exists() else {}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make check` leaves out."""
-    known = json.loads(DURATIONS.read_text(encoding="utf-8")) if DURATIONS.exists() else {}
+    """Mark what `make check` leaves out, and begin with the longest files, so that no core waits at the end."""
+    known = durations()
+    total = {file: sum(tests.values()) for file, tests in known.items()}
     for item in items:
-        names = {item.nodeid, item.nodeid.partition("::")[0]}
-        slow = item.path.relative_to(DURATIONS.parent).parts[0] in ALWAYS_SLOW or names & known.keys()
+        file, _, test = item.nodeid.partition("::")
+        slow = (
+            item.path.relative_to(DURATIONS.parent).parts[0] in ALWAYS_SLOW or {"", test} & known.get(file, {}).keys()
+        )
         if slow and item.get_closest_marker("quick") is None:
             item.add_marker("slow")
+    items.sort(key=lambda item: -total.get(item.nodeid.partition("::")[0], 0.0))
 
 
 class Durations:
     """Seconds of every test, and of every file's longest set-up, of this run."""
 
     def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+        self.seconds: dict[str, dict[str, float]] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        test = report.nodeid if report.when == "call" else report.nodeid.partition("::")[0]
-        self.seconds[test] = max(self.seconds.get(test, 0.0), report.duration)
+        file, _, test = report.nodeid.partition("::")
+        tests = self.seconds.setdefault(file, {})
+        name = test if report.when == "call" else ""
+        tests[name] = max(tests.get(name, 0.0), report.duration)
 
     def pytest_sessionfinish(self) -> None:
-        long = {name: round(value, 1) for name, value in sorted(self.seconds.items()) if value >= SLOW_SECONDS}
-        DURATIONS.write_text(json.dumps(long, indent=0) + "\n", encoding="utf-8")
+        long = {}
+        for file, tests in sorted(self.seconds.items()):
+            kept = {
+                name: round(seconds, 1)
+                for name, seconds in sorted(tests.items())
+                if seconds >= (SLOW_SECONDS if name else SLOW_SETUP_SECONDS)
+            }
+            if kept:
+                long[file] = kept
+        DURATIONS.write_text(json.dumps(long, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 
-from tests.conftest import DURATIONS
+from tests.conftest import DURATIONS, durations
 
 ROOT = DURATIONS.parents[1]
 WAITS = ("tests.patience", "tests.serving")
@@ -22,10 +21,14 @@ BURN = "while True: pass"
 
 def slowest(count: int) -> list[str]:
     """Return the tests that took longest among those of files that wait."""
-    seconds: dict[str, float] = json.loads(DURATIONS.read_text(encoding="utf-8"))
-    waiting = {name for name in {test.partition("::")[0] for test in seconds} if _waits(name)}
-    found = [test for test in seconds if "::" in test and test.partition("::")[0] in waiting]
-    return sorted(found, key=seconds.__getitem__, reverse=True)[:count]
+    seconds = {
+        f"{file}::{test}": took
+        for file, tests in durations().items()
+        if _waits(file)
+        for test, took in tests.items()
+        if test
+    }
+    return sorted(seconds, key=seconds.__getitem__, reverse=True)[:count]
 
 
 def _waits(file: str) -> bool:
