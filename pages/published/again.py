@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shell import address, frame
-from pages.shell.study import Study, to_query
+from pages.shell.study import Study
 from privcov import places
 from privcov.figures.words import plain
 from privcov.papers import reproduce
@@ -134,5 +134,5 @@ def to_trade_offs(table: Table, label: str) -> None:
     if not table.preset:
         return
     if st.button(label, key=f"published-trade-{table.key}", width="stretch"):
-        query = to_query(st.session_state["study"]) | {"preset": table.preset}
+        query = frame.query_for("pages/2_Trade_offs.py", None, {"preset": table.preset})
         st.switch_page("pages/2_Trade_offs.py", query_params=query)

@@ -20,7 +20,7 @@ import streamlit as st
 from pages.shell import export, owner_token, tour
 from pages.shell.fair_queue import FairQueue
 from pages.shell.show import as_text
-from pages.shell.study import CSV, Study, from_query, to_query
+from pages.shell.study import CSV, Study, from_query, in_address, means_study, opening
 from pages.shell.style import STYLE
 from privcov.engine import cores
 from privcov.figures.palette import DARK, LIGHT, Palette
@@ -177,7 +177,10 @@ def page(title: str, keeps: tuple[str, ...] = ()) -> Study:
     _freeze_imports(len(sys.modules) // A_LIBRARY)
     st.html(STYLE)
     # A widget on another page is a new widget, even under the same key: its value has to be set again.
-    st.session_state["fresh_page"] = st.session_state.get("page") != title
+    before = st.session_state.get("page")
+    st.session_state["fresh_page"] = before != title
+    if before and st.session_state.get("study") == opening(before):
+        st.session_state["study"] = opening(title)
     st.session_state["page"] = title
     st.session_state["page_keeps"] = keeps
     _follow_address(keeps, begun)
@@ -255,7 +258,7 @@ def _write_address(*, surely: bool = False) -> None:
     """
     mine = _mine()
     kept = {name: mine[name] for name in st.session_state["page_keeps"] if mine.get(name)}
-    wanted = to_query(st.session_state["study"]) | kept | _tour_step()
+    wanted = in_address(st.session_state["study"], st.session_state["page"], kept) | kept | _tour_step()
     if surely or dict(st.query_params.items()) != wanted:
         st.query_params.from_dict(wanted)
         st.session_state["address_since"] = time.monotonic()
@@ -310,7 +313,8 @@ def _follow_address(keeps: tuple[str, ...], begun: float) -> None:
     arrived = query != state.get("address") and not touched and not stale
     if "study" not in state or arrived:
         before = state.get("study")
-        state["study"], problems = from_query(query)
+        page = state["page"]
+        state["study"], problems = from_query(query) if means_study(query, page, keeps) else (opening(page), [])
         if "source" not in query and before is not None and before.source == CSV:
             # A link cannot name an upload, so one that names no source leaves the visitor's own table in place.
             state["study"] = dataclasses.replace(state["study"], source=CSV, data=(), bound=before.bound)
@@ -349,5 +353,17 @@ def link(file: str, label: str, study: Study | None = None, own: Mapping[str, st
 
     ``own`` are settings of that page alone.
     """
-    query = to_query(study or st.session_state["study"]) | _tour_step() | dict(own or {})
+    query = _tour_step() | query_for(file, study, own or {})
     st.page_link(file, label=label, query_params=query, **look)
+
+
+def query_for(file: str, study: Study | None, own: Mapping[str, str]) -> dict[str, str]:
+    """Return the address of a page, by its file, with a study, None for the current one, and settings of that page.
+
+    A visitor who has changed nothing yet meets each page with its own opening.
+    """
+    page = next(entry.label for _, entries in MENU for entry in entries if entry.file == file)
+    state = st.session_state
+    if study is None:
+        study = opening(page) if state["study"] == opening(state["page"]) else state["study"]
+    return in_address(study, page, own) | dict(own)

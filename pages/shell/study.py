@@ -6,7 +6,7 @@ Nothing of an uploaded file is ever part of it: a study on a CSV leaves data out
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,6 +97,23 @@ class Study:
         }
 
 
+# What a visitor sees who comes without a link: a table of a size where privacy costs something. It is not `Study()`,
+# whose values are what an address means that leaves them out, for good.
+OPENING = Study(source=DEFAULT_SOURCE, data=(("d", 40), ("n", 5_000)), kind="approx")
+# By page, for the pages that show the study.
+OPENINGS = {
+    "Estimate": OPENING,
+    "Trade-offs": OPENING,
+    "Graph recovery": Study(kind="approx"),
+    "Spectra": OPENING,
+}
+
+
+def opening(page: str) -> Study:
+    """Return the study that the page shows to a visitor who brings none."""
+    return OPENINGS.get(page, OPENING)
+
+
 _NUMBERS = {
     "rho": (1e-6, 1e3),
     "epsilon": (1e-4, 1e3),
@@ -110,7 +127,10 @@ _WORDS = {"calibration": "noise calibration", "neighbours": "neighbouring relati
 
 
 def to_query(study: Study) -> dict[str, str]:
-    """Return what differs from the defaults as a query. Nothing of a CSV is in it."""
+    """Return what differs from the defaults as a query, or the kind of guarantee where nothing does.
+
+    It is never empty, as an address without any of it opens with `opening`. Nothing of a CSV is in it.
+    """
     start = Study()
     query = {}
     if study.source not in ("", CSV):
@@ -126,7 +146,25 @@ def to_query(study: Study) -> dict[str, str]:
     for name in _NUMBERS:
         if getattr(study, name) != getattr(start, name) and not (name == "bound" and study.source == CSV):
             query[name] = _digits(getattr(study, name))
-    return query
+    return query or {"kind": study.kind}
+
+
+def means_study(query: Mapping[str, str], page: str, keeps: Sequence[str]) -> bool:
+    """Return whether an address means a study, if only by leaving it out beside a setting of a page that shows one.
+
+    ``keeps`` are the names of the page's own settings.
+    """
+    known = {"source", "method", "kind", *_NUMBERS, *_WORDS, *(keeps if page in OPENINGS else ())}
+    return any(name in known or name.startswith(("data.", "method.")) for name in query)
+
+
+def in_address(study: Study, page: str, own: Mapping[str, str]) -> dict[str, str]:
+    """Return the study's part of an address of the page, beside settings of that page alone.
+
+    It is empty where the page opens with that study anyway; see `means_study`.
+    """
+    opens = study == opening(page) and not (own and page in OPENINGS)
+    return {} if opens else to_query(study)
 
 
 def _digits(value: float) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pages.shell import address, cached, frame, show
-from pages.shell.study import Study, to_query
+from pages.shell.study import Study
 from pages.trade_offs import sweep
 from pages.trade_offs.sweep import values_text
 from privcov import accounting
@@ -243,7 +243,7 @@ def opener(where) -> None:
             return
     st.session_state["saved.turn"] = turn + 1
     st.session_state["tradeoffs.start"] = True
-    st.switch_page(place.file, query_params=to_query(place.study) | place.own)
+    st.switch_page(place.file, query_params=frame.query_for(place.file, place.study, place.own))
 
 
 # --- a study that is shown as it is --------------------------------------------------------------------------

@@ -8,13 +8,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.shell.study import CSV, Study, from_query, to_query
+from pages.shell.study import CSV, Study, from_query, in_address, means_study, opening, to_query
 from privcov.estimators.base import METHODS
 
 
-def test_the_default_study_has_an_empty_address():
-    assert to_query(Study()) == {}
-    assert from_query({}) == (Study(), [])
+def test_the_default_study_is_named_by_its_kind():
+    assert to_query(Study()) == {"kind": "zcdp"}
+    assert from_query(to_query(Study())) == (Study(), [])
+
+
+@pytest.mark.parametrize("page", ["Home", "Estimate", "Trade-offs", "Graph recovery", "Spectra", "Lessons"])
+def test_an_address_means_the_opening_only_where_it_says_nothing_else(page):
+    assert in_address(opening(page), page, {}) == {}
+    assert not means_study({"path": "teach-1", "utm_source": "x"}, page, ("tab",))
+    for study in (Study(), Study(epsilon=2.0), opening("Graph recovery"), opening("Estimate")):
+        for own in ({}, {"tab": "x"}):
+            query = in_address(study, page, own) | own
+            read = from_query(query)[0] if means_study(query, page, ("tab",)) else opening(page)
+            assert read == study
+
+
+def test_an_old_address_with_settings_of_a_page_alone_means_what_it_meant():
+    assert means_study({"axis": "asinh"}, "Spectra", ("axis",))  # its study was left out, as it was the default
+    assert not means_study({"lesson": "3"}, "Lessons", ("lesson",))  # no study is shown there
 
 
 numbers = st.floats(1e-5, 100, allow_nan=False).map(lambda v: float(f"{v:.10g}"))
