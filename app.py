@@ -12,6 +12,7 @@ from pages.shell import cached, frame, show, sidebar
 from pages.shell.glossary import term
 from pages.shell.study import Study
 from privcov.figures.matrices import colour_limit, heatmap, saturated, still
+from privcov.figures.words import percent
 from privcov.metrics.errors import error, reference_matrix
 
 study = frame.page(frame.HOME)
@@ -57,12 +58,12 @@ with show.problems():
         wrong = error(rel, data, relative=True)
         st.metric(
             "Error of the release",
-            show.percent(wrong),
+            percent(wrong),
             border=True,
             help="Relative Frobenius error against the sample. 100 % is as bad as answering zero.",
         )
         with st.container(border=True):
-            st.markdown(f"**Attacker's best chance: {rel.attacker_success:.3f}**")
+            st.markdown(f"**Attacker's best chance: {percent(rel.attacker_success)}**")
             show.attacker_meter(rel.attacker_success, palette)
             st.caption(
                 f"Best possible guess whether a given person's row is in the data, for an "

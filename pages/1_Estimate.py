@@ -14,13 +14,13 @@ from pages.upload import public_file
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import waterfall as waterfall_figure
 from privcov.figures.matrices import colour_limit, heatmap, saturated
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, waterfall, working
 
 study = frame.page("Estimate", keeps=("more",))
 palette = frame.palette()
-sidebar.draw(study)
+show_attacker = sidebar.draw(study)
 st.title("Estimate")
 st.caption(
     f"What one {term('release')} of a {term('covariance')} or {term('precision')} costs: its error, where that comes "
@@ -35,6 +35,7 @@ if study.source_key() == CSV:
 with show.problems():
     data = cached.dataset(study)
     rel = cached.release(study)
+    show_attacker(rel)
     known = data.truth is not None
     sample = reference_matrix(data, rel.target, "sample")
     reference = reference_matrix(data, rel.target, "truth" if known else "sample")
@@ -49,14 +50,14 @@ with show.problems():
     cards = st.container(key="estimate-cards", horizontal=True)  # columns would send six more messages at every run
     cards.metric(
         f"Frobenius error to {against}",
-        show.percent(wrong),
+        percent(wrong),
         border=True,
         height="stretch",
         help="Relative: 100 % is as bad as the zero matrix.",
     )
     cards.metric(
         f"Spectral error to {against}",
-        show.percent(error(rel, data, "spectral", relative=True, against=against)),
+        percent(error(rel, data, "spectral", relative=True, against=against)),
         border=True,
         height="stretch",
         help="Largest eigenvalue of the error, relative.",
@@ -79,15 +80,15 @@ with show.problems():
     )
     cards.metric(
         "Attacker's best chance",
-        f"{rel.attacker_success:.3f}",
+        percent(rel.attacker_success),
         border=True,
         height="stretch",
         help="Best possible guess whether a given person's row is in the data, from the exact trade-off "
-        "curve of what was measured. 0.500 is no information.",
+        "curve of what was measured. A coin toss has 50 %.",
     )
 
     if rel.target != "precision":
-        beat = ", ".join(f"{name} {show.percent(level)}" for name, level in answers_to_beat(data, rel.target))
+        beat = ", ".join(f"{name} {percent(level)}" for name, level in answers_to_beat(data, rel.target))
         st.caption(f"Frobenius errors to compare with: {beat}.")
         if wrong > 1:
             st.warning(
@@ -117,9 +118,9 @@ with show.problems():
         data.columns,
         limit,
         [
-            ("Frobenius error", show.percent(wrong)),
+            ("Frobenius error", percent(wrong)),
             ("Noise per entry", plain(noise)),
-            ("Attacker's best chance", f"{rel.attacker_success:.3f}"),
+            ("Attacker's best chance", percent(rel.attacker_success)),
         ],
     )
     pins.section()
@@ -142,8 +143,8 @@ with show.problems():
         st.header("What an attacker learns")
         show.attacker_meter(rel.attacker_success, palette)
         st.markdown(
-            f"Somebody who knows every other row, and the method, guesses right **{rel.attacker_success:.1%}** of the "
-            "time whether one given row is in the data. Without any release it would be 50 %."
+            f"Somebody who knows every other row, and the method, guesses right **{percent(rel.attacker_success)}** of "
+            f"the time whether one given row is in the data; a coin toss, 50 %. {show.suspicion(rel)}"
         )
         if rel.notes:
             st.caption("\n\n".join(rel.notes))

@@ -13,7 +13,7 @@ from privcov.metrics.spectra import noise_edge, spectra
 
 study = frame.page("Spectra", keeps=("axis",))
 palette = frame.palette()
-sidebar.draw(study)
+show_attacker = sidebar.draw(study)
 st.title("Spectra")
 st.markdown(
     f"Noise pushes {term('eigenvalue', 'eigenvalues')} apart: the large ones up, the small ones below zero. Inside the "
@@ -24,6 +24,7 @@ st.markdown(
 with show.problems():
     data = cached.dataset(study)
     rel = cached.release(study)
+    show_attacker(rel)
     series, edge = spectra(rel, data), noise_edge(rel)
 
     scale = address.bound(

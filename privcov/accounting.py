@@ -1020,8 +1020,38 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
     return min(0.5 + math.sqrt(guarantee.rho / 8), *by_pairs)
 
 
+def trade_off_of(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | GaussianDP | None:
+    """Return the tightest known claim about the events, from which an attacker's chances follow.
+
+    Parameters
+    ----------
+    events : tuple of Event
+        What was measured.
+    asked : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The guarantee that was asked for.
+
+    Returns
+    -------
+    PureDP, ApproxDP, ZCDP, GaussianDP, NoPrivacy or None
+        GaussianDP when every step is continuous Gaussian noise; None where nothing was measured.
+
+    Raises
+    ------
+    TypeError
+        When the events cannot give the kind that was asked for.
+    """
+    if not events:
+        return asked if isinstance(asked, NoPrivacy) else None
+    mu2 = gaussian_square(events)
+    if any(e.mechanism == "discrete-gaussian" for e in events):
+        return ZCDP(_up(zcdp_sum(events)))
+    if mu2 and not pure_sum(events):
+        return GaussianDP(math.sqrt(_up(mu2)))
+    return actual_guarantee(events, asked)
+
+
 def attacker_on_events(events: tuple[Event, ...], asked: Guarantee) -> float:
-    """Return `attacker_success` from the events themselves: exact when every step is Gaussian.
+    """Return `attacker_success` of `trade_off_of` the events: exact when every step is Gaussian.
 
     Parameters
     ----------
@@ -1040,11 +1070,4 @@ def attacker_on_events(events: tuple[Event, ...], asked: Guarantee) -> float:
     TypeError
         When the events cannot give the kind that was asked for.
     """
-    if not events:
-        return attacker_success(asked if isinstance(asked, NoPrivacy) else None)
-    mu2 = gaussian_square(events)
-    if any(e.mechanism == "discrete-gaussian" for e in events):
-        return attacker_success(ZCDP(_up(zcdp_sum(events))))
-    if mu2 and not pure_sum(events):
-        return attacker_success(GaussianDP(math.sqrt(_up(mu2))))
-    return attacker_success(actual_guarantee(events, asked))
+    return attacker_success(trade_off_of(events, asked))

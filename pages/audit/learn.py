@@ -29,7 +29,8 @@ _EXACT = {
     "approx": "Both pictures are exact for the worst mechanism that keeps the guarantee. With probability delta it may "
     "print the row; Gaussian noise of the same pair never does: choose Gaussian noise to see the difference.",
     "zcdp": "Upper bounds: zCDP has no single worst mechanism. For Gaussian noise alone, choose mu = sqrt(2 rho).",
-    "gdp": "Exact for Gaussian noise: no mechanism of the same mu is worse.",
+    "gdp": "Accusations: exact for Gaussian noise. Beliefs: for whatever is computed from such a release; the whole "
+    "release tells a little less.",
 }
 
 
@@ -74,7 +75,7 @@ def section(study: Study) -> None:
     claim = ApproxDP(value, delta) if kind == "approx" else claims[kind](value)
     palette = frame.palette()
     show.tag("Simulated", f"{claim}; computed from the trade-off curve, no data are used")
-    chance = _CHANCES[-1] if kind != "approx" else max(_CHANCES[-1], 2 * delta)
+    chance = disclosure.usual_chance(claim)
     left, right = st.columns([3, 2], gap="large")
     left.markdown("\n".join(f"- {show.as_text(line)}" for line in disclosure.sentences(claim, prior, chance)))
     with right:

@@ -17,8 +17,10 @@ from pages.shell import cached, frame, show
 from pages.shell.study import Study
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
+from privcov.figures.words import percent
 from privcov.parameters import Spec
 from privcov.privacy import Guarantee
+from privcov.releasing.release import Release
 
 _STEPS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 
@@ -137,9 +139,17 @@ def ends(left: str, right: str, where=st) -> None:
 # --- the attacker beside an epsilon that is being chosen ----------------------------------------------------
 
 
-def attacker(guarantee: Guarantee, label: str = "Attacker") -> None:
-    """Show what the guarantee alone leaves the best possible attacker; the noise of a method may leave less."""
-    show.attacker_line(cached.attacker_success(guarantee), frame.palette(), label)
+def attacker(guarantee: Guarantee, label: str = show.ATTACKER) -> None:
+    """Show what the guarantee alone leaves the best possible attacker."""
+    show.attacker_line(cached.attacker_success(guarantee), frame.palette(), label, most=True)
+
+
+def attacker_of(rel: Release) -> None:
+    """Show what the release in hand leaves the best possible attacker; under the pointer, what its guarantee would."""
+    hint = ""
+    if rel.given is not None:
+        hint = f"Any method under {rel.guarantee}: at most {percent(cached.attacker_success(rel.guarantee))}."
+    show.attacker_line(rel.attacker_success, frame.palette(), hint=hint)
 
 
 def attacker_at(study: Study, levels: Iterable[float]) -> None:

@@ -16,7 +16,7 @@ import streamlit as st
 from privcov.figures.look import Picture
 from privcov.figures.matrices import Still
 from privcov.figures.palette import Palette, wash
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,33 +110,52 @@ def colour_key(limit: float, palette: Palette, unit: str, saturated: str) -> Non
     )
 
 
+ATTACKER = "Attacker's best chance"
+_GUESS = "Best chance of a right guess whether one given person's row is in the table; a coin toss has 50 %."
+
+
 def attacker_meter(success: float, palette: Palette) -> None:
-    """Show the best possible guess whether a given person's row is in the data, on a scale from .5 to 1."""
-    at = (success - 0.5) * 2
+    """Show the best possible guess whether a given person's row is in the data, on a scale from 50 to 100 %."""
     st.html(
-        f'<div role="meter" aria-valuemin="0.5" aria-valuemax="1" aria-valuenow="{success:.4f}" '
-        f'aria-label="Attacker\'s best chance {success:.3f}">'
-        f'<div class="pc-meter" style="background: linear-gradient(90deg, {palette.good}, {palette.bad})">'
-        f'<i style="left: {at:.2%}; background: {palette.ink}"></i></div>'
-        '<div class="pc-keytext"><span>.50 a coin toss</span><span>1.00 certain</span></div></div>'
+        f'<div role="meter" {_meter_values(success)} aria-label="{ATTACKER}: {percent(success)}">'
+        f"{_bar(success, palette)}"
+        '<div class="pc-keytext"><span>50 % a coin toss</span><span>100 % certain</span></div></div>'
     )
 
 
-def attacker_line(most: float, palette: Palette, label: str) -> None:
+def attacker_line(
+    success: float, palette: Palette, label: str = ATTACKER, *, most: bool = False, hint: str = ""
+) -> None:
     """Show the meter in one line.
 
-    ``most`` is an upper bound of the attacker's best chance, 0.5 to 1.
+    ``success`` is the attacker's best chance, 0.5 to 1; ``most`` says that it is that of any method under a guarantee.
+    ``hint`` is added to the explanation under the pointer.
     """
-    at = (most - 0.5) * 2
-    words = "at most " + (f"{most:.3f}" if most < 0.9995 else "1")
+    said = ("at most " if most else "") + percent(success)
     st.html(
-        f'<div class="pc-line" role="meter" aria-valuemin="0.5" aria-valuemax="1" aria-valuenow="{most:.4f}" '
-        f'aria-label="{escape(label)}: best chance {words}" '
-        'title="Best chance to guess right whether one given person is in the table, as far as the guarantee goes; the '
-        'noise of a method may leave less. .500 is a coin toss.">'
-        f"<span>{escape(label)}</span>"
+        f'<div class="pc-line" role="meter" {_meter_values(success)} aria-label="{escape(label)}: {said}" '
+        f'title="{escape(" ".join(filter(None, (_GUESS, hint))))}">'
+        f"<span>{escape(label)}</span>{_bar(success, palette)}<span>{said}</span></div>"
+    )
+
+
+def suspicion(rel: Release) -> str:
+    """Return what the release can make of a suspicion, as markdown."""
+    from privcov.audit import disclosure
+
+    return as_text(disclosure.suspicion(rel.trade_off))
+
+
+def _meter_values(success: float) -> str:
+    """Return the attributes of a meter."""
+    return f'aria-valuemin="0.5" aria-valuemax="1" aria-valuenow="{success:.4f}"'
+
+
+def _bar(success: float, palette: Palette) -> str:
+    """Return the bar of a meter as markup."""
+    return (
         f'<div class="pc-meter" style="background: linear-gradient(90deg, {palette.good}, {palette.bad})">'
-        f'<i style="left: {at:.2%}; background: {palette.ink}"></i></div><span>{words}</span></div>'
+        f'<i style="left: {(success - 0.5) * 200:.2f}%; background: {palette.ink}"></i></div>'
     )
 
 
@@ -159,13 +178,6 @@ def matrix_table(matrix: np.ndarray, columns: tuple[str, ...]) -> pd.DataFrame:
 def download(label: str, make: Callable[[], str], file_name: str, key: str, mime: str = "text/csv") -> None:
     """Show a download whose content is made on click, without a rerun."""
     st.download_button(label, data=make, file_name=file_name, mime=mime, on_click="ignore", key=key)
-
-
-def percent(value: float) -> str:
-    """Return a fraction in percent: one decimal below 1,000 %, none above; "undefined" where it is not finite."""
-    if not np.isfinite(value):
-        return "undefined"
-    return f"{value:.1%}" if value < 10 else f"{value:,.0%}"
 
 
 def as_text(sentence: str) -> str:

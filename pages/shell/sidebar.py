@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.shell import advice, cached, fields, frame, visitor_files
 from pages.shell.fields import ends, log_grid, of_parameter, of_study
@@ -24,6 +25,7 @@ from privcov.figures.words import plain
 from privcov.measurements.clipping import share_clipped
 from privcov.parameters import Spec
 from privcov.privacy import KINDS, RELATIONS
+from privcov.releasing.release import Release
 
 BOUND_STEPS = tuple(round(2 ** (k / 4), 6) for k in range(-16, 13))
 KIND_HELP = (
@@ -37,10 +39,11 @@ CALIBRATION, NEIGHBOURS = "Noise calibration", "Neighbouring tables"
 
 def draw(
     study: Study, *, default_source: str = DEFAULT_SOURCE, method: bool = True, methods: tuple = (), left_out: str = ""
-) -> None:
-    """Show the whole form.
+) -> Callable[[Release], None]:
+    """Show the whole form, and return a function that shows in it what a release leaves an attacker.
 
-    ``methods`` are the keys on offer, () for all; the study names one of them.
+    ``methods`` are the keys on offer, () for all; the study names one of them. Without ``method`` the guarantee's own
+    bound is shown at once.
     """
     with st.sidebar:
         st.html('<div class="pc-group">Data</div>')
@@ -52,9 +55,18 @@ def draw(
             if left_out:
                 st.caption(left_out)
         st.html('<div class="pc-group">Guarantee</div>')
-        _guarantee(study, default_source)
+        place = _guarantee(study, default_source)
+        if not method:
+            with place:
+                fields.attacker(study.guarantee)
         _row_bound(study, default_source)
         _seed(study)
+
+    def release(rel: Release) -> None:
+        with place:
+            fields.attacker_of(rel)
+
+    return release
 
 
 # --- data ---------------------------------------------------------------------------------------------------
@@ -164,8 +176,8 @@ def _changed(card: MethodCard, study: Study) -> list[str]:
 # --- guarantee ----------------------------------------------------------------------------------------------
 
 
-def _guarantee(study: Study, default_source: str) -> None:
-    """Show the kind of guarantee and its numbers."""
+def _guarantee(study: Study, default_source: str) -> DeltaGenerator:
+    """Show the kind of guarantee and its numbers; return the place for the attacker's chance."""
     of_study(
         st.segmented_control,
         "Kind",
@@ -178,7 +190,7 @@ def _guarantee(study: Study, default_source: str) -> None:
         format_func={"zcdp": "zCDP", "approx": "Approximate", "pure": "Pure"}.get,
     )
     privacy_slider(study)
-    fields.attacker(study.guarantee)
+    place = st.container()
     if study.kind == "approx":
         _study_slider(
             "Delta",
@@ -196,6 +208,7 @@ def _guarantee(study: Study, default_source: str) -> None:
                     f"Delta {study.delta:.3g} is above 1/n = {1 / n:.3g}: publishing one random row in the "
                     f"clear would satisfy it. Choose it below {1 / (10 * n):.1g}."
                 )
+    return place
 
 
 def privacy_slider(study: Study, *, kind: str = "", where=st) -> None:

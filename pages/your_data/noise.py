@@ -10,8 +10,8 @@ import numpy as np
 from pages.shell import show
 from privcov import accounting
 from privcov.data_sources.private_file import Declaration
-from privcov.figures.words import plain
-from privcov.owner.preview import Preview, planned_noise
+from privcov.figures.words import percent, plain
+from privcov.owner.preview import Preview, planned_noise, planned_trade_off
 from privcov.privacy import Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
 
@@ -34,22 +34,28 @@ def best_shape(facts: PublicFacts, guarantee: Guarantee, rows: int) -> str:
     return min(PURE_SHAPES, key=lambda shape: planned_noise(facts, guarantee, shape, rows).off_diagonal_std)
 
 
-def line(plan: Preview) -> dict:
-    """Return one plan as a line of the table of guarantees."""
-    chance = accounting.attacker_success(plan.guarantee)
+def attacker(facts: PublicFacts, guarantee: Guarantee, rows: int) -> float:
+    """Return the attacker's best chance against the release that would follow."""
+    return accounting.attacker_success(planned_trade_off(facts, guarantee, best_shape(facts, guarantee, rows)))
+
+
+def line(plan: Preview, chance: float) -> dict:
+    """Return one plan as a line of the table of guarantees; ``chance`` is the attacker's best chance."""
     return {
         "Guarantee": str(plan.guarantee),
-        "Attacker's best chance": f"{chance:.3f}",
+        show.ATTACKER: percent(chance),
         "Odds": f"{chance / (1 - chance):.1f} : 1" if chance < 0.9995 else "above 1000 : 1",
-        "Expected error": show.percent(plan.error),
+        "Expected error": percent(plan.error),
         "Noise on a correlation": plain(plan.correlation_std),
         "Smallest visible correlation": plain(plan.visible) if plan.visible < 1 else "none",
     }
 
 
-def in_words(plan: Preview) -> str:
-    """Return what a guarantee means, in one paragraph for a reader who does not know it."""
-    chance = accounting.attacker_success(plan.guarantee)
+def in_words(plan: Preview, chance: float) -> str:
+    """Return what a guarantee means, in one paragraph for a reader who does not know it.
+
+    ``chance`` is the attacker's best chance.
+    """
     seen = (
         f"correlations of {plain(plan.visible)} or more can mostly be seen"
         if plan.visible < 1
@@ -62,7 +68,7 @@ def in_words(plan: Preview) -> str:
     return (
         f"{plan.guarantee} means: somebody who knows every other row and has the release guesses whether one given "
         f"person's row is in the table, and at best is right {100 * chance:.1f} times in 100; tossing a coin is right "
-        f"50 times.{implied} The covariance of a table like the invented one is then off by {show.percent(plan.error)} "
+        f"50 times.{implied} The covariance of a table like the invented one is then off by {percent(plan.error)} "
         f"as a whole, and {seen}."
     )
 

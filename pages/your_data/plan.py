@@ -5,24 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.shell import advice, fields, frame, show
+from pages.shell import advice, frame, show
 from pages.shell.fields import ends
 from pages.shell.glossary import term
-from pages.your_data.noise import IMPLIED_DELTA, best_shape, facts_of, in_words, line, text_table
+from pages.your_data.noise import IMPLIED_DELTA, attacker, best_shape, facts_of, in_words, line, text_table
 from pages.your_data.state import keep, next_step, own
 from privcov import accounting
 from privcov.bundle.paper import officer_record
 from privcov.bundle.safe import cell
 from privcov.data_sources.private_file import Declaration
-from privcov.figures.own import chances
-from privcov.figures.words import plain
+from privcov.figures import own as own_figures
+from privcov.figures.words import percent, plain
 from privcov.owner.preview import STRUCTURES, Preview, Twin, planned_noise, preview, smallest_level, with_level
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
 
 KINDS = {"zcdp": "zCDP", "approx": "(epsilon, delta)", "pure": "pure epsilon"}
 START = {"zcdp": (0.02, 0.1, 0.5), "approx": (0.5, 1.0, 3.0), "pure": (0.5, 1.0, 3.0)}
+HARDLY_PRIVATE = 0.9  # an attacker's chance from which the page warns
 _STRENGTHS = np.linspace(0.0, 1.0, 51)
 
 
@@ -36,18 +38,22 @@ def section() -> None:
     controls, results = st.columns([2, 5], gap="large")
     with controls:
         settings = _simulated_controls(mine.declared)
-        guarantees = _candidates()
+        guarantees, places = _candidates()
     with results, show.problems():
         facts = facts_of(mine.declared, settings["rows"])
+        chances = [attacker(facts, g, settings["rows"]) for g in guarantees]
+        for place, guarantee, chance in zip(places, guarantees, chances, strict=True):
+            with place:
+                show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {guarantee}")
         simulated = _simulated_table(facts, settings)
         plans = [_preview(simulated, facts, g) for g in guarantees]
-        picked = _table(plans, facts)
+        picked = _table(plans, chances, facts)
         mine.chosen = guarantees[picked]
         advice.for_owner(facts, guarantees[picked], settings["rows"], settings["spread"])
         _curves(plans)
         _which_level(simulated, facts, guarantees[picked])
         _explain(mine.declared, facts, plans[picked])
-        _record(mine.declared, facts, plans, picked)
+        _record(mine.declared, facts, plans, chances, picked)
         next_step("Go on to Release", "release")
 
 
@@ -88,8 +94,8 @@ def _simulated_controls(declared: Declaration) -> dict:
     return {"rows": int(rows), "structure": structure, "strength": strength, "spread": spread}
 
 
-def _candidates() -> list[Guarantee]:
-    """Show the three candidates and return their guarantees."""
+def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
+    """Show the three candidates; return their guarantees, and for each the place of the attacker's chance."""
     st.markdown("**Three candidates**")
     kind = st.selectbox(
         "Kind of guarantee", list(KINDS), format_func=KINDS.__getitem__, **keep("kind", "zcdp", among=list(KINDS))
@@ -110,8 +116,7 @@ def _candidates() -> list[Guarantee]:
         guarantees.append(
             ZCDP(level) if kind == "zcdp" else PureDP(level) if kind == "pure" else ApproxDP(level, delta)
         )
-    for k, guarantee in enumerate(guarantees):
-        fields.attacker(guarantee, f"Attacker, {level_name} {k + 1}")
+    places = [st.container() for _ in guarantees]
     st.caption("Smaller numbers protect people more and blur the answer more.")
     if kind == "zcdp":
         same = ", ".join(
@@ -121,7 +126,7 @@ def _candidates() -> list[Guarantee]:
             f"{term('zcdp', 'zCDP')} is the guarantee that Gaussian noise gives; its rho adds up over releases. These "
             f"three imply {term('epsilon')} = {same} at delta = {plain(IMPLIED_DELTA)}."
         )
-    return guarantees
+    return guarantees, places
 
 
 # --- what is answered ---------------------------------------------------------------------------------------
@@ -155,10 +160,13 @@ def _preview(simulated: Twin, facts: PublicFacts, guarantee: Guarantee) -> Previ
     return kept[key]
 
 
-def _table(plans: list[Preview], facts: PublicFacts) -> int:
-    """Show what to expect of each guarantee; return the position of the chosen one."""
+def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> int:
+    """Show what to expect of each guarantee; return the position of the chosen one.
+
+    ``chances`` are the attacker's.
+    """
     st.header("What to expect")
-    st.html(text_table([line(p) for p in plans]))
+    st.html(text_table([line(p, c) for p, c in zip(plans, chances, strict=True)]))
     pick = st.radio(
         "Go on with",
         [0, 1, 2],
@@ -167,11 +175,11 @@ def _table(plans: list[Preview], facts: PublicFacts) -> int:
         **keep("pick", 1, among=[0, 1, 2]),
     )
     plan = plans[pick]
-    st.markdown(show.as_text(in_words(plan)))
+    st.markdown(show.as_text(in_words(plan, chances[pick])))
     text = (
         "Odds: right guesses of that somebody to wrong ones. "
         f"Expected error: of the covariance as a whole, relative, over {plan.replicates} invented tables as set "
-        f"at the left; answering with the variances alone would give {show.percent(plan.trivial)}. Visible: kept by "
+        f"at the left; answering with the variances alone would give {percent(plan.trivial)}. Visible: kept by "
         "the thresholded answer with a chance of 80 %. Even without any noise a correlation near zero is uncertain by "
         f"{plain(plan.sampling_std)} because of the number of rows."
     )
@@ -190,7 +198,9 @@ def _curves(plans: list[Preview]) -> None:
     """Show which correlations survive."""
     st.header("Which correlations survive")
     series = [(str(p.guarantee), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
-    show.picture(chances(_STRENGTHS, series, frame.palette(), x_title="Correlation of a pair"), "own-chances")
+    show.picture(
+        own_figures.chances(_STRENGTHS, series, frame.palette(), x_title="Correlation of a pair"), "own-chances"
+    )
 
 
 # --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
@@ -217,7 +227,7 @@ def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee) -> None
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
         if not pressed:
             if before is not None and before[0] == asked:  # the answer stays while its question does
-                _show_level(before[1], level_name, asked)
+                _show_level(before[1], level_name, asked, facts)
             return
 
         def distribution(level: float):
@@ -231,10 +241,10 @@ def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee) -> None
         with st.spinner("Searching ..."):
             level = smallest_level(meets, ratio=1.02 if what == "see" else 1.1)
         st.session_state["own-found"] = (asked, level)
-        _show_level(level, level_name, asked)
+        _show_level(level, level_name, asked, facts)
 
 
-def _show_level(level: float | None, level_name: str, asked: tuple) -> None:
+def _show_level(level: float | None, level_name: str, asked: tuple, facts: PublicFacts) -> None:
     """Show the level of the search."""
     simulated, picked = asked[0], asked[3]
     if level is None:
@@ -246,7 +256,14 @@ def _show_level(level: float | None, level_name: str, asked: tuple) -> None:
         f"**About {level_name} {plain(level)}.** For the invented table at the left. To go on with it, type it as "
         f"one of the three candidates."
     )
-    fields.attacker(with_level(picked, level), f"Attacker, {level_name} {plain(level)}")
+    chance = attacker(facts, with_level(picked, level), simulated.n)
+    show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {level_name} {plain(level)}")
+    if chance > HARDLY_PRIVATE:
+        st.warning(
+            f"At {level_name} {plain(level)} somebody who knows the other rows is right in {percent(chance)} of cases "
+            "whether one person is in the table: this protects hardly anybody. More rows, fewer columns or tighter "
+            "bounds give the same accuracy with more privacy."
+        )
 
 
 def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
@@ -310,7 +327,7 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
         )
 
 
-def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], picked: int) -> None:
+def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int) -> None:
     """Show the download of the plan as a page of paper, to be kept or signed."""
     simulated = plans[picked].twin
     people = "1 row" if declared.rows_per_person == 1 else f"{declared.rows_per_person} rows"
@@ -328,12 +345,12 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], pic
         (c.name, low, high, float(origin), c.reason)
         for c, (low, high), origin in zip(declared.columns, facts.bounds.tolist(), facts.origin, strict=True)
     ]
-    candidates = [tuple(line(p).values()) for p in plans]
+    candidates = [tuple(line(p, c).values()) for p, c in zip(plans, chances, strict=True)]
     shape = (
         f"Error and noise are for an invented table: {STRUCTURES[simulated.structure]}, correlation "
         f"{simulated.strength:g}, deviation {simulated.spread:g} of the half-range, {simulated.n:,} rows."
     )
-    record = officer_record(declared.name, lines, bounds, candidates, shape, in_words(plans[picked]))
+    record = officer_record(declared.name, lines, bounds, candidates, shape, in_words(plans[picked], chances[picked]))
     show.download(
         "Record for the data protection officer (HTML, one page)",
         lambda: record,

@@ -11,9 +11,8 @@ import streamlit as st
 
 from pages.shell import fields, frame, show
 from pages.your_data import check
-from pages.your_data.noise import PURE_METHODS, best_shape, facts_of
+from pages.your_data.noise import PURE_METHODS, attacker, best_shape, facts_of
 from pages.your_data.state import go_on, keep, open_ledger, own, rows
-from privcov import accounting
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.estimators.base import METHODS
 from privcov.ledger import Account, Entry, Ledger, LedgerError, VersionChanged, cost_of
@@ -44,6 +43,7 @@ def section() -> None:
     facts = facts_of(mine.declared, 1000)
     shape = best_shape(facts, guarantee, 1000)
     method = PURE_METHODS.get(shape, "gaussian-cov")
+    chance = attacker(facts, guarantee, 1000)
     st.header("What will be released")
     st.markdown(
         show.as_text(
@@ -96,9 +96,18 @@ def section() -> None:
         if earlier.state == "stored":
             st.button("Open the stored answer, free", on_click=_open, args=(earlier.token,), key="own-open-stored")
         if st.button(show.as_text(f"Release again, costs {guarantee} ..."), key="own-pay-again") and check.passed():
-            _confirm(method, guarantee, account, after, int(draw), tuple(different), again=PAY)
+            _confirm(method, guarantee, account, after, int(draw), tuple(different), again=PAY, chance=chance)
     elif st.button("Release ...", type="primary", key="own-ask") and check.passed():
-        _confirm(method, guarantee, account, after, int(draw), tuple(different), again=STORED if earlier else ASK)
+        _confirm(
+            method,
+            guarantee,
+            account,
+            after,
+            int(draw),
+            tuple(different),
+            again=STORED if earlier else ASK,
+            chance=chance,
+        )
     if mine.problem:
         st.error(show.as_text(mine.problem))
         mine.problem = ""
@@ -140,7 +149,7 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
         limit: Guarantee | None = None
         if level is not None:
             limit = ZCDP(level) if kind == "zcdp" else PureDP(level) if power is None else ApproxDP(level, 10.0**power)
-            fields.attacker(limit, "Attacker, all releases together")
+            fields.attacker(limit, "Attacker, any releases within it")
         if st.button("Set the limit", key="own-limit"):
             if limit is None:
                 st.error(f"Enter {level_name}: how much all releases of these people together may spend.")
@@ -158,10 +167,12 @@ def _confirm(
     draw: int,
     different: tuple[str, ...],
     again: str,
+    chance: float,
 ) -> None:
     """Show the dialog that confirms a release.
 
-    ``again`` is ASK for a new release, STORED for one that the ledger has, PAY for one that it has in another version.
+    ``chance`` is the attacker's best against it. ``again`` is ASK for a new release, STORED for one that the ledger
+    has, PAY for one that it has in another version.
     """
     if again == STORED:
         st.markdown(
@@ -177,11 +188,7 @@ def _confirm(
     if again != STORED:
         refused = "That is too little: it will be refused, and nothing is spent."
         st.markdown(show.as_text(f"Then, {after.left}." if account.affords(guarantee) else refused))
-    st.markdown(
-        f"Best chance of an attacker to tell whether one person is in the table: "
-        f"**{accounting.attacker_success(guarantee):.3f}**."
-    )
-    show.attacker_meter(accounting.attacker_success(guarantee), frame.palette())
+    show.attacker_line(chance, frame.palette())
     check.verdict()
     st.caption(
         "What is spent is never given back, not even if the machine stops in the middle. The noise comes from the "

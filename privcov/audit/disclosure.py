@@ -4,10 +4,15 @@ The attacker knows that the table is one of two neighbours, sees the release, an
 permits. Two pictures of the same thing: how often accusations are right (`power`, from the trade-off curve), and what a
 belief becomes (`posterior`, from the privacy loss Z = ln P(release)/Q(release), P the truth).
 
-Pure DP and (epsilon, delta): the worst mechanism has the losses epsilon, -epsilon and, with probability delta,
-infinity (Kairouz, Oh and Viswanath 2015). mu-GDP: Z ~ N(mu^2/2, mu^2) and the curve of two shifted normals, both exact
-(Dong, Roth and Su 2022). zCDP has no single worst mechanism: the best of the (epsilon, delta) pairs it implies, and for
-the loss the Chernoff bound P(Z >= rho + 2 sqrt(rho ln(1/chance))) <= chance (Bun and Steinke 2016, Lemma 3.5).
+The curves: for pure DP and (epsilon, delta) that of Kairouz, Oh and Viswanath 2015, for mu-GDP that of two shifted
+normals (Dong, Roth and Su 2022). zCDP has no single worst mechanism: the best of the (epsilon, delta) pairs it implies.
+
+The loss holds for every mechanism with such a curve, also for what is computed from a Gaussian release: tails of Z are
+not monotone under post-processing, so the normal distribution of Z in the full release bounds nothing. Let S be the
+releases with Z > z, and P(S) = c. Then Q(S) < c e^-z, and c <= power(Q(S)), so z < ln(c / Q(S)) <= ln(c / power^-1(c)).
+power is concave and not negative at 0, so this falls in c, and P(Z > z) <= chance at z = ln(chance / power^-1(chance)).
+A mechanism that reports only whether the release lies in S attains it. For zCDP it is the Chernoff bound
+P(Z >= rho + 2 sqrt(rho ln(1/chance))) <= chance (Bun and Steinke 2016, Lemma 3.5).
 """
 
 from __future__ import annotations
@@ -17,10 +22,11 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from privcov import accounting, checks
-from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
+from privcov.figures.words import percent
+from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 
 Claim = PureDP | ApproxDP | ZCDP | GaussianDP
 
@@ -59,16 +65,38 @@ def _pairs(rho: float) -> list[tuple[float, float]]:
 def loss(claim: Claim, chance: float) -> float:
     """Return the privacy loss (nats) that is exceeded with probability at most ``chance`` when the belief is true.
 
-    It may be inf. chance: strictly between 0 and 1. Pure DP: never more than epsilon, whatever the chance.
+    It holds for every mechanism that keeps the claim. It may be inf. chance: strictly between 0 and 1. Pure DP: never
+    more than epsilon, whatever the chance.
     """
     chance = checks.strictly_between("chance", chance, 0.0, 1.0)
     if isinstance(claim, GaussianDP):
-        return claim.mu**2 / 2 - claim.mu * float(ndtri(chance))
+        return math.log(chance) - float(log_ndtr(ndtri(chance) - claim.mu))
     if isinstance(claim, ZCDP):
         return claim.rho + 2 * math.sqrt(-claim.rho * math.log(chance))
-    if isinstance(claim, ApproxDP) and chance < claim.delta:
-        return math.inf
+    if isinstance(claim, ApproxDP):
+        return claim.epsilon - math.log1p(-claim.delta / chance) if chance > claim.delta else math.inf
     return claim.epsilon
+
+
+def suspicion(claim: Claim | NoPrivacy | None, prior: float = 0.1) -> str:
+    """Return in one sentence what a suspicion about one row, held with probability ``prior``, can rise to.
+
+    For a claim other than pure DP it holds except in one of a thousand releases, or in 2 delta of them where that is
+    more. ``claim`` None: nothing was measured.
+    """
+    start = f"A {_share(prior)} suspicion about one row"
+    if claim is None:
+        return f"{start} stays what it is."
+    if isinstance(claim, NoPrivacy):
+        return f"{start} can become certainty."
+    chance = usual_chance(claim)
+    most = f"{start} can rise to at most {percent(float(posterior(prior, loss(claim, chance))), 'at most')}"
+    return f"{most}." if isinstance(claim, PureDP) else f"{most}, except in {_share(chance)} of releases."
+
+
+def usual_chance(claim: Claim) -> float:
+    """Return the chance of an unlucky release that `suspicion` and the pages allow for: 0.001, or 2 delta if larger."""
+    return max(0.001, 2 * claim.delta) if isinstance(claim, ApproxDP) else 0.001
 
 
 def posterior(prior: ArrayLike, nats: float) -> np.ndarray:
@@ -96,8 +124,7 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
         f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
         "then the belief is certainty."
         if isinstance(claim, ApproxDP) and not math.isfinite(worst)
-        else f"Who believes {_share(prior)} in a true thing about your row believes at most {_share(after)} in it "
-        f"afterwards, {luck}.",
+        else f"A {_share(prior)} suspicion about your row can rise to at most {percent(after, 'at most')}, {luck}.",
         f"If one innocent in a hundred may be accused, at most {_share(float(power(claim, 0.01)))} of the guilty are "
         "found.",
     ]

@@ -16,6 +16,7 @@ from html import escape
 import numpy as np
 import pandas as pd
 
+from privcov.audit import disclosure
 from privcov.bundle.paper import grid, listed, page, section, text
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
@@ -25,7 +26,7 @@ from privcov.figures.exports import svg
 from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.palette import LIGHT
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
 from privcov.releasing.release import Release
 from privcov.sweeps import studies
@@ -144,8 +145,9 @@ def _matrices(rel: Release, data: Dataset, against: str) -> str:
 
 def _attacker(rel: Release) -> str:
     return (
-        f"<p>Somebody who knows every other row, and the method, guesses right <b>{rel.attacker_success:.1%}</b> of "
-        "the time at best whether one given row is in the data; without any release it would be 50 %.</p>"
+        "<p>Somebody who knows every other row, and the method, guesses right "
+        f"<b>{percent(rel.attacker_success)}</b> of the time at best whether one given row is in the data; a coin "
+        f"toss, 50 %. {disclosure.suspicion(rel.trade_off)}</p>"
     )
 
 

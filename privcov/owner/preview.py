@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from privcov import checks
+from privcov import accounting, checks
 from privcov.measurements.exact_moment import anchored_rows, planned_event, settle_shape
 from privcov.measurements.exact_reading import noise_of
 from privcov.measurements.moment import ANCHOR_SQUARED
@@ -23,7 +23,7 @@ from privcov.postprocess.answers import Noisy
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
-from privcov.privacy import Guarantee, NoPrivacy, ZCDP
+from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, ZCDP
 from privcov.public_facts import PublicFacts
 from privcov.randomness import stream
 
@@ -180,6 +180,35 @@ def planned_noise(facts: PublicFacts, guarantee: Guarantee, shape: str, rows: in
     n_anchors = anchored_rows(facts, "joint")
     event = planned_event(facts, guarantee, centre="joint", shape=shape)
     return noise_of(facts, settle_shape(facts, shape, n_anchors), event.scale, n_anchors, 1, rows)
+
+
+def planned_trade_off(facts: PublicFacts, guarantee: Guarantee, shape: str) -> Guarantee | GaussianDP | None:
+    """Return the tightest known claim about the release that would follow, from which an attacker's chances follow.
+
+    Parameters
+    ----------
+    facts, guarantee, shape
+        As for `planned_noise`.
+
+    Returns
+    -------
+    PureDP, ApproxDP, ZCDP or GaussianDP
+        As `privcov.accounting.trade_off_of` has it.
+
+    Raises
+    ------
+    ValueError
+        For noise that cannot be drawn exactly.
+
+    Guarantee
+    ---------
+    No row is read.
+
+    Spends
+    ------
+    Nothing.
+    """
+    return accounting.trade_off_of((planned_event(facts, guarantee, centre="joint", shape=shape),), guarantee)
 
 
 def preview(

@@ -27,6 +27,7 @@ from privcov.measurements.stored_sum import event_of
 from privcov.postprocess.fit import Fit
 from privcov.privacy import (
     Event,
+    GaussianDP,
     Guarantee,
     Neighbours,
     NoPrivacy,
@@ -214,11 +215,14 @@ class Release:
         return raw or bool(self.exposed) or not accounting.covers(self.guarantee, self.given)
 
     @property
+    def trade_off(self) -> Guarantee | GaussianDP | None:
+        """The tightest known claim about this release, from which an attacker's chances follow; see `accounting`."""
+        return NoPrivacy() if self.exposed else accounting.trade_off_of(self.events, self.guarantee)
+
+    @property
     def attacker_success(self) -> float:
         """Best possible probability of guessing whether a given row is in the data; 0.5 is no information."""
-        if self.exposed:
-            return 1.0
-        return accounting.attacker_on_events(self.events, self.guarantee)
+        return accounting.attacker_success(self.trade_off)
 
     @property
     def matrix(self) -> np.ndarray:

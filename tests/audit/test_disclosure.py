@@ -1,14 +1,16 @@
 """What an attacker may conclude: limits, symmetries, and the slow literal way."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
 from privcov import accounting
-from privcov.audit.disclosure import loss, posterior, power, sentences
-from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
+from privcov.audit.disclosure import loss, posterior, power, sentences, suspicion, usual_chance
+from privcov.figures.words import percent
+from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 
 GRID = np.linspace(0, 1, 101)
 KINDS = [PureDP(0.8), ApproxDP(0.8, 0.01), ZCDP(0.2), GaussianDP(0.7)]
@@ -47,23 +49,78 @@ def test_the_best_guess_is_the_curve_at_its_widest(claim):
     assert widest == pytest.approx(accounting.attacker_success(claim), abs=0.003 if isinstance(claim, ZCDP) else 1e-4)
 
 
-def test_the_gaussian_is_that_of_two_normals():
-    """Against simulation of nothing: Bayes' rule and the likelihood ratio test, written out."""
-    mu, chance = 1.3, 0.05
-    x = norm.isf(chance) + mu  # an observation under N(mu, 1) that is exceeded with this chance
-    odds = norm.pdf(x, mu) / norm.pdf(x)
-    assert posterior(0.3, loss(GaussianDP(mu), chance)) == pytest.approx(0.3 * odds / (0.3 * odds + 0.7))
-    cut = 0.4
+def test_the_gaussian_curve_is_that_of_two_normals():
+    """Against simulation of nothing: the likelihood ratio test, written out."""
+    mu, cut = 1.3, 0.4
     assert power(GaussianDP(mu), norm.sf(cut)) == pytest.approx(norm.sf(cut - mu))
+
+
+def exceeded(p: np.ndarray, q: np.ndarray, nats: float) -> float:
+    """P(ln P/Q > nats) of two distributions on the same values, with room for rounding."""
+    with np.errstate(divide="ignore"):
+        return float(p[np.log(p) - np.log(q) > nats + 1e-9].sum())
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.1, 0.02, 0.001])
+def test_no_mechanism_of_the_pair_exceeds_the_loss_more_often(chance):
+    """2,000 mechanisms with up to six answers at four levels; delta is what each needs there, in both directions."""
+    rng = np.random.default_rng(7)
+    for _ in range(2_000):
+        p, q = rng.dirichlet(np.full(rng.integers(2, 7), 0.4), size=2) + 1e-12
+        p, q = p / p.sum(), q / q.sum()
+        for epsilon in (0.1, 0.5, 1.0, 3.0):
+            delta = max(np.maximum(p - math.exp(epsilon) * q, 0).sum(), np.maximum(q - math.exp(epsilon) * p, 0).sum())
+            if 0 < delta < 1:
+                assert exceeded(p, q, loss(ApproxDP(epsilon, float(delta)), chance)) <= chance
+
+
+@pytest.mark.parametrize("mu", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("chance", [0.4, 0.05, 0.001])
+def test_whatever_is_computed_from_a_gaussian_release_keeps_the_loss_and_one_answer_attains_it(mu, chance):
+    rng = np.random.default_rng(3)
+    grid = np.linspace(-9, 9 + mu, 4_001)
+    p, q = np.diff(norm.cdf(grid - mu)), np.diff(norm.cdf(grid))
+    p, q = p / p.sum(), q / q.sum()
+    for _ in range(300):  # cells of the real line put together at random, by intervals and anyhow
+        groups = np.sort(rng.integers(0, 5, p.size)) if rng.random() < 0.5 else rng.integers(0, 5, p.size)
+        merged = [np.bincount(groups, weights=w, minlength=5) + 1e-15 for w in (p, q)]
+        assert exceeded(*merged, loss(GaussianDP(mu), chance)) <= chance
+    cut = norm.isf(chance) + mu  # "above the cut or not", the answer that moves a belief most
+    above = chance, norm.sf(cut)
+    assert loss(GaussianDP(mu), chance) == pytest.approx(math.log(above[0] / above[1]))
+    full = mu**2 / 2 + mu * norm.isf(chance)  # exceeded with this chance by who reads the whole release
+    assert full < loss(GaussianDP(mu), chance)
+
+
+def test_two_mechanisms_that_an_earlier_bound_left_out():
+    """(1, .01)-DP: seen with probability .021 under one table and .011 / e under the other."""
+    seen = 0.021, 0.011 / math.e
+    assert seen[0] <= math.e * seen[1] + 0.01 + 1e-15
+    after = float(posterior(0.1, math.log(seen[0] / seen[1])))
+    assert 0.232 < after == pytest.approx(float(posterior(0.1, loss(ApproxDP(1.0, 0.01), 0.021))))
 
 
 def test_a_pair_allows_everything_with_probability_delta():
     claim = ApproxDP(1.0, 0.01)
-    assert loss(claim, 0.009) == math.inf
+    assert loss(claim, 0.009) == loss(claim, 0.01) == math.inf
     assert posterior(0.2, math.inf) == 1
     assert posterior(0.0, math.inf) == 0
-    assert loss(claim, 0.011) == 1.0
+    assert loss(claim, 0.02) == pytest.approx(1.0 + math.log(2))
     assert power(claim, 0.0) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("claim", KINDS, ids=str)
+def test_a_suspicion_is_bounded_upwards(claim):
+    chance = usual_chance(claim)
+    assert chance == (0.02 if isinstance(claim, ApproxDP) else 0.001)
+    said = float(re.search(r"at most ([\d.]+)", suspicion(claim, 0.1))[1]) / 100
+    assert 0 <= said - float(posterior(0.1, loss(claim, chance))) < 0.001 + 1e-9  # one decimal of a percent
+    assert ("except" in suspicion(claim)) != isinstance(claim, PureDP)
+
+
+def test_a_suspicion_about_nothing_and_about_everything():
+    assert suspicion(None) == "A 10 % suspicion about one row stays what it is."
+    assert suspicion(NoPrivacy()) == "A 10 % suspicion about one row can become certainty."
 
 
 def test_zcdp_bounds_the_gaussian_that_has_it():
@@ -79,7 +136,7 @@ def test_sentences_carry_the_numbers(claim):
     told = " ".join(sentences(claim, 0.1, 0.02))
     after = float(posterior(0.1, loss(claim, 0.02)))
     assert f"{accounting.attacker_success(claim) * 100:.3g} %" in told
-    assert f"{after * 100:.3g} %" in told
+    assert percent(after, "at most") in told
     assert ("whatever is released" in told) == isinstance(claim, PureDP)
     assert ("printed in clear" in " ".join(sentences(ApproxDP(1.0, 0.1), 0.1, 0.05))) is True
 

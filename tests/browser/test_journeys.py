@@ -65,10 +65,10 @@ def test_from_home_to_breast_cancer_and_on(visit, settle):
     assert query(page)["source"] == "breast-cancer"
     assert page.locator(".st-key-square-truth").count() == 0
     before = chart_words(page, "square-released")
-    guarantee = page.get_by_text(re.compile(r"zCDP; asked for")).inner_text()
-    slide(page, "Rho", "ArrowRight", 5, settle)
+    guarantee = page.get_by_text(re.compile(r"; asked for")).inner_text()
+    slide(page, "Epsilon", "ArrowRight", 5, settle)
     assert chart_words(page, "square-released") != before
-    assert page.get_by_text(re.compile(r"zCDP; asked for")).inner_text() != guarantee
+    assert page.get_by_text(re.compile(r"; asked for")).inner_text() != guarantee
     menu(page, "Spectra")
     settle(page)
     assert query(page)["source"] == "breast-cancer"

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from privcov import accounting
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.measurements.exact_reading import read_sum
 from privcov.owner.preview import (
@@ -12,6 +13,7 @@ from privcov.owner.preview import (
     Twin,
     noisy_twin,
     planned_noise,
+    planned_trade_off,
     preview,
     smallest_level,
     survival,
@@ -45,6 +47,13 @@ def test_the_plan_has_the_noise_of_the_release(guarantee, shape, n_public, peopl
     planned = planned_noise(data.facts, guarantee, shape, 500)
     assert planned.shape == released.distribution.shape
     assert planned.scale * 500 == pytest.approx(released.distribution.scale * released.rows, rel=1e-12)
+
+
+@pytest.mark.parametrize(("guarantee", "shape"), CASES)
+def test_the_plan_has_the_attacker_of_the_release(guarantee, shape):
+    data = private()
+    measured = measure_exactly(data, guarantee, centre="joint", shape=shape)
+    assert planned_trade_off(data.facts, guarantee, shape) == accounting.trade_off_of((measured.event,), guarantee)
 
 
 def test_a_person_with_more_rows_costs_more_noise():

@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from pages.shell import frame, glossary
+from pages.graph_recovery import settings
+from pages.shell import cached, frame, glossary
 from pages.shell.address import word
+from privcov import accounting
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
-from privcov.privacy import KINDS, RELATIONS
+from privcov.figures.words import percent
+from privcov.privacy import KINDS, RELATIONS, ZCDP
 from tests.pages.test_pages import PAGES, SMALL, open_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -326,13 +329,35 @@ def test_an_attacker_stands_beside_every_epsilon(file, query):
         assert not levers(part) or meters(part), f"no attacker beside {levers(part)}"
 
 
-def test_the_line_in_the_sidebar_is_the_accountant_s():
-    from privcov import ZCDP, accounting
+@pytest.mark.parametrize("method", ["gaussian-cov", "wishart-approx", "laplace-cov", "diagonal"])
+def test_one_attacker_number_for_one_release(method):
+    """The sidebar, the cards and the text of three pages; the guarantee's own bound is under the pointer alone."""
+    kind = "pure" if method == "laplace-cov" else "approx"
+    asked = {**QUICK, "kind": kind, "method": method}
+    said = set()
+    for file in ("pages/1_Estimate.py", "pages/4_Spectra.py"):
+        at = open_page(file, **asked)
+        rel = cached.release(at.session_state["study"])
+        (line,) = meters(at.sidebar)
+        assert f">{percent(rel.attacker_success)}</span>" in line
+        if rel.given is not None:
+            assert f"at most {percent(accounting.attacker_success(rel.guarantee))}." in line
+        said |= {re.search('aria-valuenow="([^"]*)"', text)[1] for text in meters(at)}
+        assert all(m.value == percent(rel.attacker_success) for m in at.metric if "Attacker" in m.label)
+    assert said == {f"{rel.attacker_success:.4f}"}
 
-    at = open_page("pages/4_Spectra.py", **QUICK, rho="0.02")
+
+def test_a_graph_s_attacker_is_that_of_its_release():
+    at = open_page("pages/3_Graph_recovery.py", **{"data.n": "300", "data.d": "5", "kind": "approx"})
+    rel = cached.release(settings.effective(at.session_state["study"]), default_source=settings.SOURCE)
     (line,) = meters(at.sidebar)
-    assert f'aria-valuenow="{accounting.attacker_success(ZCDP(0.02)):.4f}"' in line
-    assert f"at most {accounting.attacker_success(ZCDP(0.02)):.3f}" in line
+    assert f'aria-valuenow="{rel.attacker_success:.4f}"' in line
+
+
+def test_a_page_for_many_methods_shows_what_the_guarantee_leaves_any():
+    at = open_page("pages/2_Trade_offs.py", **QUICK, rho="0.02")
+    chance = accounting.attacker_success(ZCDP(0.02))
+    assert f">at most {percent(chance)}</span>" in meters(at.sidebar)[0]
 
 
 @pytest.mark.parametrize("tab", ["Claims", "What an attacker learns"])
