@@ -72,7 +72,7 @@ with show.problems():
     )
     cards.metric(
         "Rows clipped",
-        f"{share_clipped(data.with_row_bound(rel.row_bound)):.1%}",
+        show.percent(share_clipped(data.with_row_bound(rel.row_bound))),
         border=True,
         height="stretch",
         help="Share of rows longer than R. They are shortened, which biases the matrix.",
@@ -112,7 +112,7 @@ with show.problems():
 
     pins.button(
         study,
-        f"{card.label}, {rel.given or 'nothing measured'}, {data.n:,} x {data.d}",
+        f"{card.label}, {show.given(rel)}, {data.n:,} x {data.d}",
         released,
         data.columns,
         limit,
@@ -142,7 +142,8 @@ with show.problems():
         st.header("What an attacker learns")
         show.attacker_meter(rel.attacker_success, palette)
         st.markdown(
-            f"Somebody who knows every other row, and the method, guesses right **{rel.attacker_success:.1%}** of the "
+            f"Somebody who knows every other row, and the method, guesses right "
+            f"**{show.percent(rel.attacker_success, 'at most')}** of the "
             "time whether one given row is in the data. Without any release it would be 50 %."
         )
         if rel.notes:

@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import streamlit as st
 
+from privcov.figures import words
 from privcov.figures.look import Picture
 from privcov.figures.matrices import Still
 from privcov.figures.palette import Palette, wash
-from privcov.figures.words import plain
+from privcov.figures.words import plain, raised
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from privcov.dataset import Dataset
     from privcov.releasing.release import Release
+
+percent = words.percent
 
 _CHART: dict[str, Any] = {
     "displaylogo": False,
@@ -85,10 +88,15 @@ def made_from(data: Dataset, rel: Release, label: str) -> None:
     """
     tag(
         data.provenance.capitalize(),
-        f"{data.n:,} rows, {data.d} columns; {label}, {rel.given or 'nothing measured'}",
+        f"{data.n:,} rows, {data.d} columns; {label}, {given(rel)}",
     )
     if rel.claim_is_false:
         st.warning(as_text(f"Guarantee: {rel.statement['Guarantee']}."))
+
+
+def given(rel: Release) -> str:
+    """Return what a release gave, as words: its guarantee, with small numbers as powers of ten."""
+    return raised(str(rel.given)) if rel.given else "nothing measured"
 
 
 def lines(titled: Iterable[tuple[str, str]]) -> None:
@@ -102,7 +110,7 @@ def lines(titled: Iterable[tuple[str, str]]) -> None:
 
 def colour_key(limit: float, palette: Palette, unit: str, saturated: str) -> None:
     """Show the shared colour bar of a row of heatmaps, in one line of markup."""
-    stops = ", ".join(f"{colour} {at:.0%}" for at, colour in palette.diverging)
+    stops = ", ".join(f"{colour} {100 * at:g}%" for at, colour in palette.diverging)
     st.html(
         f'<div class="pc-key" style="background: linear-gradient(90deg, {stops})"></div>'
         f'<div class="pc-keytext"><span>{plain(-limit)}</span><span>{escape(unit)}; {escape(saturated)}</span>'
@@ -117,7 +125,7 @@ def attacker_meter(success: float, palette: Palette) -> None:
         f'<div role="meter" aria-valuemin="0.5" aria-valuemax="1" aria-valuenow="{success:.4f}" '
         f'aria-label="Attacker\'s best chance {success:.3f}">'
         f'<div class="pc-meter" style="background: linear-gradient(90deg, {palette.good}, {palette.bad})">'
-        f'<i style="left: {at:.2%}; background: {palette.ink}"></i></div>'
+        f'<i style="left: {100 * at:.2f}%; background: {palette.ink}"></i></div>'
         '<div class="pc-keytext"><span>.50 a coin toss</span><span>1.00 certain</span></div></div>'
     )
 
@@ -136,7 +144,7 @@ def attacker_line(most: float, palette: Palette, label: str) -> None:
         'noise of a method may leave less. .500 is a coin toss.">'
         f"<span>{escape(label)}</span>"
         f'<div class="pc-meter" style="background: linear-gradient(90deg, {palette.good}, {palette.bad})">'
-        f'<i style="left: {at:.2%}; background: {palette.ink}"></i></div><span>{words}</span></div>'
+        f'<i style="left: {100 * at:.2f}%; background: {palette.ink}"></i></div><span>{words}</span></div>'
     )
 
 
@@ -159,13 +167,6 @@ def matrix_table(matrix: np.ndarray, columns: tuple[str, ...]) -> pd.DataFrame:
 def download(label: str, make: Callable[[], str], file_name: str, key: str, mime: str = "text/csv") -> None:
     """Show a download whose content is made on click, without a rerun."""
     st.download_button(label, data=make, file_name=file_name, mime=mime, on_click="ignore", key=key)
-
-
-def percent(value: float) -> str:
-    """Return a fraction in percent: one decimal below 1,000 %, none above; "undefined" where it is not finite."""
-    if not np.isfinite(value):
-        return "undefined"
-    return f"{value:.1%}" if value < 10 else f"{value:,.0%}"
 
 
 def as_text(sentence: str) -> str:

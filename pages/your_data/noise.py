@@ -10,7 +10,7 @@ import numpy as np
 from pages.shell import show
 from privcov import accounting
 from privcov.data_sources.private_file import Declaration
-from privcov.figures.words import plain
+from privcov.figures.words import plain, raised
 from privcov.owner.preview import Preview, planned_noise
 from privcov.privacy import Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
@@ -38,7 +38,7 @@ def line(plan: Preview) -> dict:
     """Return one plan as a line of the table of guarantees."""
     chance = accounting.attacker_success(plan.guarantee)
     return {
-        "Guarantee": str(plan.guarantee),
+        "Guarantee": raised(str(plan.guarantee)),
         "Attacker's best chance": f"{chance:.3f}",
         "Odds": f"{chance / (1 - chance):.1f} : 1" if chance < 0.9995 else "above 1000 : 1",
         "Expected error": show.percent(plan.error),
@@ -60,9 +60,10 @@ def in_words(plan: Preview) -> str:
         epsilon = accounting.zcdp_to_approx(plan.guarantee.rho, IMPLIED_DELTA)
         implied = f" It implies epsilon = {plain(epsilon)} at delta = {plain(IMPLIED_DELTA)}."
     return (
-        f"{plan.guarantee} means: somebody who knows every other row and has the release guesses whether one given "
-        f"person's row is in the table, and at best is right {100 * chance:.1f} times in 100; tossing a coin is right "
-        f"50 times.{implied} The covariance of a table like the invented one is then off by {show.percent(plan.error)} "
+        f"{raised(str(plan.guarantee))} means: somebody who knows every other row and has the release guesses "
+        f"whether one given person's row is in the table, and at best is right {100 * chance:.1f} times in 100; "
+        f"tossing a coin is right 50 times.{implied} The covariance of a table like the invented one is then off by "
+        f"{show.percent(plan.error)} "
         f"as a whole, and {seen}."
     )
 

@@ -25,7 +25,7 @@ from privcov.figures.exports import svg
 from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.palette import LIGHT
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
 from privcov.releasing.release import Release
 from privcov.sweeps import studies
@@ -100,7 +100,7 @@ def _errors(rel: Release, data: Dataset, against: str) -> str:
     lines = [
         (
             f"{norm.capitalize()} error to the {against}, relative",
-            _percent(error(rel, data, norm, relative=True, against=against)),
+            percent(error(rel, data, norm, relative=True, against=against)),
         )
         for norm in ("frobenius", "spectral")
     ]
@@ -109,12 +109,8 @@ def _errors(rel: Release, data: Dataset, against: str) -> str:
 
 
 def _answers_to_beat(rel: Release, data: Dataset) -> str:
-    lines = [(name, _percent(level)) for name, level in answers_to_beat(data, rel.target)]
+    lines = [(name, percent(level)) for name, level in answers_to_beat(data, rel.target)]
     return "<p>Relative Frobenius errors to compare with:</p>" + grid(("Answer", "Error"), lines)
-
-
-def _percent(value: float) -> str:
-    return f"{value:.2%}" if np.isfinite(value) else "undefined"
 
 
 def _matrices(rel: Release, data: Dataset, against: str) -> str:
@@ -144,8 +140,9 @@ def _matrices(rel: Release, data: Dataset, against: str) -> str:
 
 def _attacker(rel: Release) -> str:
     return (
-        f"<p>Somebody who knows every other row, and the method, guesses right <b>{rel.attacker_success:.1%}</b> of "
-        "the time at best whether one given row is in the data; without any release it would be 50 %.</p>"
+        f"<p>Somebody who knows every other row, and the method, guesses right "
+        f"<b>{percent(rel.attacker_success, 'at most')}</b> of the time at best whether one given "
+        "row is in the data; without any release it would be 50 %.</p>"
     )
 
 
