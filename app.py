@@ -12,7 +12,7 @@ from pages.shell import cached, frame, show, sidebar
 from pages.shell.glossary import term
 from pages.shell.study import Study
 from privcov.figures.matrices import colour_limit, heatmap, saturated, still
-from privcov.figures.words import percent
+from privcov.figures.words import percent, powers
 from privcov.metrics.errors import error, reference_matrix
 
 study = frame.page(frame.HOME)
@@ -77,7 +77,7 @@ with show.problems():
     )
     show.tag(
         "Simulated",
-        f"Gaussian mechanism, (epsilon, {study.delta:g})-DP; the noise draw stays the same while epsilon moves.",
+        f"Gaussian mechanism, (epsilon, {powers(study.delta)})-DP; the noise draw stays the same while epsilon moves.",
     )
 
 doors.doors()

@@ -73,7 +73,7 @@ with show.problems():
     )
     cards.metric(
         "Rows clipped",
-        f"{share_clipped(data.with_row_bound(rel.row_bound)):.1%}",
+        show.percent(share_clipped(data.with_row_bound(rel.row_bound))),
         border=True,
         height="stretch",
         help="Share of rows longer than R. They are shortened, which biases the matrix.",
@@ -113,7 +113,7 @@ with show.problems():
 
     pins.button(
         study,
-        f"{card.label}, {rel.given or 'nothing measured'}, {data.n:,} x {data.d}",
+        f"{card.label}, {show.given(rel)}, {data.n:,} x {data.d}",
         released,
         data.columns,
         limit,

@@ -36,7 +36,7 @@ with show.problems():
         key="spectra-axis",
         help="asinh is linear near zero and logarithmic far from it, with both signs.",
     )
-    show.tag(data.provenance.capitalize(), f"{data.n:,} rows, {data.d} columns; {rel.given or 'nothing measured'}")
+    show.tag(data.provenance.capitalize(), f"{data.n:,} rows, {data.d} columns; {show.given(rel)}")
     unit = "in units of public half-ranges squared" if data.bounds is not None else "in squared units of the data"
     show.picture(spectrum(series, edge, palette, scale=scale, unit=unit), "spectrum")
 

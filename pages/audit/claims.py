@@ -10,6 +10,7 @@ from pages.shell.fields import ends
 from pages.shell.papers import by_author
 from pages.shell.study import Study
 from privcov.audit import catalogue, claims
+from privcov.figures.words import powers
 from privcov.privacy import ApproxDP
 
 KEEPS = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "search", "verdict"))
@@ -77,7 +78,9 @@ def section(study: Study) -> None:
     st.markdown(
         " ".join(f":{_COLOURS.get(v, 'green')}-badge[{counts[v]} {v}]" for v in catalogue.VERDICTS if v in counts.index)
     )
-    show.tag("Simulated", f"computed at epsilon = {epsilon:g}, delta = {delta:g}, n = {n:,}, d = {d}; no data are used")
+    show.tag(
+        "Simulated", f"computed at epsilon = {epsilon:g}, delta = {powers(delta)}, n = {n:,}, d = {d}; no data are used"
+    )
     if rows.empty:
         st.info("No claim fits. Clear the search or choose more verdicts.")
         return
@@ -98,7 +101,7 @@ def section(study: Study) -> None:
             ),
             "True delta at epsilon": number(
                 format="%.3g",
-                help="The delta that the printed noise has at this epsilon. 1e-299: too small to compute.",
+                help="The delta that the printed noise has at this epsilon. 10⁻²⁹⁹: too small to compute.",
             ),
             "True epsilon at delta": number(
                 format="%.4g", help="Empty: none. Pure claims: at delta 0 where it exists."

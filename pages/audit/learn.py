@@ -12,6 +12,7 @@ from pages.shell.study import Study
 from privcov import accounting
 from privcov.audit import disclosure
 from privcov.figures import audit as pictures
+from privcov.figures.words import powers
 from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
 
 _KINDS = {
@@ -62,7 +63,7 @@ def section(study: Study) -> None:
         if kind == "approx":
             delta = address.bound(
                 third.select_slider, "Delta", [1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1], name="learn.delta",
-                default=1e-5, format_func=lambda v: f"{v:g}", key="learn-delta",
+                default=1e-5, format_func=powers, key="learn-delta",
             )  # fmt: skip
             ends("stronger privacy", "weaker privacy", third)
         belief = address.bound(

@@ -20,7 +20,7 @@ from privcov.audit.mechanisms import GROUPS, RHO, Mechanism, find, mechanisms
 from privcov.audit.pairs import LONG, SEARCH, catalogue, usual
 from privcov.estimators.base import METHODS
 from privcov.figures import audit as pictures
-from privcov.figures.words import plain
+from privcov.figures.words import plain, powers
 from privcov.privacy import ApproxDP, ZCDP
 
 JOBS = Jobs("audits", kept=12)
@@ -114,7 +114,7 @@ def _controls(key: str) -> Asked:
             [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.1],
             name="live.delta",
             default=1e-3,
-            format_func=lambda v: f"{v:g}",
+            format_func=powers,
             key="audit-delta",
         )
         ends("stronger claim", "weaker claim", four)
@@ -194,7 +194,7 @@ def _show(audit: Audit, asked: Asked) -> None:
     )
     show.verdict(audit.sentence, audit.caught, palette)
     one, two, three, four = st.columns(4)
-    at = None if isinstance(audit.claim, ZCDP) else f"At delta = {getattr(audit.claim, 'delta', 0.0):g}."
+    at = None if isinstance(audit.claim, ZCDP) else f"At delta = {powers(getattr(audit.claim, 'delta', 0.0))}."
     apart = "Total variation: how much more often one table falls into some set than the other, delta at epsilon 0."
     name = "rho" if isinstance(audit.claim, ZCDP) else "epsilon"
     one.metric(f"Proved: {name} at least", plain(audit.proved), border=True, help=at)
@@ -214,8 +214,8 @@ def _show(audit: Audit, asked: Asked) -> None:
             st.markdown(
                 show.as_text(
                     "Wishart noise is never negative: the answer less the exact matrix of its own table has no "
-                    f"negative eigenvalue. {most:,} of {audit.draws:,} answers ({most / audit.draws:.1%}) break that "
-                    "for the other table, so they rule it out for certain, and no finite epsilon permits that."
+                    f"negative eigenvalue. {most:,} of {audit.draws:,} answers ({show.percent(most / audit.draws)}) "
+                    "break that for the other table, so they rule it out, which no finite epsilon permits."
                 )
             )
         test = audit.for_level
@@ -283,7 +283,7 @@ def _explained(asked: Asked) -> None:
         f"""
 - **How it works.** Half of the draws find the set that separates the two tables best, among several numbers computed
   from the answer; the other half count it. Bounds are exact (Clopper and Pearson 1934), for two sets and two tables,
-  together at {1 - ERROR:.1%} confidence: a mechanism that keeps its claim is accused at most once in
+  together at {show.percent(1 - ERROR)} confidence: a mechanism that keeps its claim is accused at most once in
   {1 / ERROR:,.0f} audits.{_ZCDP if isinstance(asked.claim, ZCDP) else ""}
 - **Not caught is not proved.** A black box shows only what its draws show: not a rare event (a small delta), another
   pair of tables, more columns, a cleverer number than those tried. Proofs are in the code; an audit can only refute.

@@ -192,7 +192,7 @@ def _owner(study: Study, data: Dataset, rel: Release, at: int, drawn, place, str
     show.picture(picture, "network")
     st.markdown(
         f"**{edge}** pairs linked in at least 95 % of {_COPIES} redraws, **{none}** in at most 5 %, "
-        f"**{undecided}** undecided, under {rel.given}."
+        f"**{undecided}** undecided, under {show.given(rel)}."
     )
     st.caption(why)
 

@@ -92,8 +92,8 @@ def draw(multiple: float, screen: Screen) -> str:
     screen.put(picture, "large-clipping")
     # The effect of ten times the rows is the question: it is shown after the answer only.
     return (
-        f"At R = {plain(here.row_bound)}, {here.share:.1%} of the rows are shortened: bias {show.percent(here.bias)}, "
-        f"noise {show.percent(here.noise)}, **error {show.percent(here.total)}**"
+        f"At R = {plain(here.row_bound)}, {show.percent(here.share)} of the rows are shortened: bias "
+        f"{show.percent(here.bias)}, noise {show.percent(here.noise)}, **error {show.percent(here.total)}**"
         + (
             " (less than the noise: removing negative eigenvalues takes some of it away)"
             if here.total < here.noise

@@ -51,7 +51,7 @@ _GAME = f"""
 - One of the two tables is real, each with probability one half. The attacker knows both, knows the method, sees the
   answer, and guesses. A coin is right half of the time.
 - The large number is the best attacker's, in closed form wherever there is one. Beside it stand simulated attacks with
-  the exact binomial interval (Clopper and Pearson, {CONFIDENCE:.0%}) of their share.
+  the exact binomial interval (Clopper and Pearson, {show.percent(CONFIDENCE)}) of their share.
 - **Permitted** is what the claimed guarantee leaves any attacker, as on the attacker meter of every page. Sound noise
   stays below it, because the bound for zCDP covers worse mechanisms than Gaussian noise. **If charged**: permitted
   once the ledger has counted every draw.
@@ -117,8 +117,8 @@ def _side(side: Side, shown: Demonstration, *, done: bool, full: bool) -> None:
     )
     show.picture(sized(pictures.seen(side, title, palette), full), f"demo-{'done' if done else 'repaired'}")
     st.caption(
-        f"{side.guesses:,} simulated attacks: right in {side.hits / side.guesses:.1%} "
-        f"({CONFIDENCE:.0%} binomial interval {side.low:.1%} to {side.high:.1%})"
+        f"{side.guesses:,} simulated attacks: right in {show.percent(side.hits / side.guesses)} "
+        f"({show.percent(CONFIDENCE)} binomial interval {show.percent(side.low)} to {show.percent(side.high)})"
         + ("; the number above is the closed form." if side.exact else ".")
     )
 

@@ -77,7 +77,7 @@ def draw(position: int, screen: Screen) -> str:
         if noisy or exact
         else f"None of the {result.pairs} pairs is linked, which is the truth."
     )
-    return f"Lambda is {result.share:.0%} of the one that empties the graph. {seen}"
+    return f"Lambda is {show.percent(result.share)} of the one that empties the graph. {seen}"
 
 
 LESSON = Lesson(

@@ -33,6 +33,7 @@ from privcov.figures.lessons import line, panels
 from privcov.figures.look import Picture, pen
 from privcov.figures.look import draw as figure
 from privcov.figures.palette import Palette
+from privcov.figures.words import powers
 from privcov.measurements.moment import Measured, clipped_moment, measure_moment
 from privcov.privacy import ZCDP
 from privcov.randomness import stream
@@ -204,7 +205,7 @@ def running_scores(
     for i, (name, guesses) in enumerate(series):
         style = pen(1 - i if i < 2 else i, palette)
         right = np.array([hit for _, hit in guesses], dtype=float)
-        score = np.cumsum(right) / np.arange(1, len(right) + 1)
+        score = 100 * np.cumsum(right) / np.arange(1, len(right) + 1)
         trace = line(
             [at for at, _ in guesses],
             score,
@@ -212,31 +213,31 @@ def running_scores(
             style.line(2.2),
             mode="lines+markers" if len(right) <= 40 else "lines",
             marker=style.marker(8),
-            hovertemplate="round %{x}: %{y:.1%} right<extra>" + name + "</extra>",
+            hovertemplate="round %{x}: %{y:.1~f} % right<extra>" + name + "</extra>",
         )
         words.append(f"{name}: {int(right.sum())} of {len(right)} right" if len(right) else f"{name}: no round yet")
         if i == 0 and interval is not None and len(right):
             trace.error_y = {
                 "type": "data",
                 "symmetric": False,
-                "array": [0.0] * (len(right) - 1) + [interval[1] - score[-1]],
-                "arrayminus": [0.0] * (len(right) - 1) + [score[-1] - interval[0]],
+                "array": [0.0] * (len(right) - 1) + [100 * interval[1] - score[-1]],
+                "arrayminus": [0.0] * (len(right) - 1) + [score[-1] - 100 * interval[0]],
                 "thickness": 1.6,
                 "width": 6,
             }
-            words[-1] += f", 95% binomial interval {interval[0]:.2f} to {interval[1]:.2f}"
+            words[-1] += f", 95 % binomial interval {interval[0]:.2f} to {interval[1]:.2f}"
         traces.append(trace)
     reach = max(last, 10) * 1.04 + 0.5  # fewer rounds would get ticks between them
     # The limit is named in the legend: next to its line the words would lie on the scores.
     dotted = {"color": palette.ink, "dash": "dot", "width": 1.6}
-    traces.append(line([0, reach], [limit, limit], f"the limit, {limit:.3f}", dotted, hoverinfo="skip"))
+    traces.append(line([0, reach], [100 * limit, 100 * limit], f"the limit, {limit:.3f}", dotted, hoverinfo="skip"))
     drawn = figure(
         traces,
         palette,
         height=None,
         showlegend=True,
         x={"title": "Round", "range": [0, reach], "tickformat": "d"},
-        y={"title": "Right so far", "tickformat": ".0%", "range": [0, 1.04]},
+        y={"title": "Right so far (%)", "range": [0, 104]},
     )
     return Picture(drawn, "Running scores. " + "; ".join(words) + f". The limit is {limit:.3f}.")
 
@@ -269,12 +270,19 @@ def scores(rho: float, screen: Screen) -> None:
     if rounds:
         low, high = score_interval(hits, rounds)
         same = sum(hit for number, hit in game.optimal if number in game.votes)
-        lines.append(f"- **Class:** {hits} of {rounds} right; 95% binomial interval {low:.0%} to {high:.0%}")
+        lines.append(
+            f"- **Class:** {hits} of {rounds} right; 95 % binomial interval {show.percent(low)} to {show.percent(high)}"
+        )
         lines.append(f"- **Optimal attacker** on the same releases: {same} of {rounds}")
     if len(game.optimal) > rounds:
         best = sum(hit for _, hit in game.optimal)
-        lines.append(f"- On all {len(game.optimal):,} releases: {best:,} right, {best / len(game.optimal):.1%}")
-    lines.append(f"- **Limit** for anybody: {most:.1%} (epsilon = {epsilon(rho):.2g}, delta = {DELTA:g})")
+        lines.append(
+            f"- On all {len(game.optimal):,} releases: {best:,} right, {show.percent(best / len(game.optimal))}"
+        )
+    lines.append(
+        f"- **Limit** for anybody: {show.percent(most, 'at most')} (epsilon = {epsilon(rho):.2g}, "
+        f"delta = {powers(DELTA)})"
+    )
     st.markdown("\n".join(lines))
     show.attacker_meter(most, screen.palette)
 
@@ -355,11 +363,11 @@ LESSON = Lesson(
     ),
     draw=draw,
     beside=scores,
-    question="After 20 rounds a class has 17 right, and the limit is 69%. What does that show?",
+    question="After 20 rounds a class has 17 right, and the limit is 69 %. What does that show?",
     choices=(
         Choice(
-            "The guarantee is broken: 85% is more than 69%",
-            "17 of 20 is one draw. The exact 95% binomial interval of the class's chance begins at 62 %, below "
+            "The guarantee is broken: 85 % is more than 69 %",
+            "17 of 20 is one draw. The exact 95 % binomial interval of the class's chance begins at 62 %, below "
             "the limit.",
         ),
         Choice(

@@ -86,7 +86,7 @@ LESSON = Lesson(
         0.5,
         "the same person",
         "a row of full length, at right angles",
-        lambda v: f"{v:.0%}",
+        show.percent,
         "Share of the way from the old row to a row as long as the row bound permits.",
     ),
     draw=draw,

@@ -14,6 +14,7 @@ from pages.shell.study import Study
 from privcov import accounting
 from privcov.figures.lessons import over_control, panels
 from privcov.figures.matrices import colour_limit
+from privcov.figures.words import powers
 from privcov.measurements.moment import clipped_moment
 from privcov.metrics.errors import matrix_norm
 from privcov.metrics.graphs import noisy_matrix
@@ -100,7 +101,7 @@ def draw(k: int, screen: Screen) -> str:
     screen.put(picture, "curve-reruns")
     return (
         f"Error **{show.percent(result.error)}**. Spent in all: rho = **{result.rho:.3g}**, that is epsilon = "
-        f"**{result.epsilon:.3g}** at delta = {DELTA:g}. An attacker who knows everybody else "
+        f"**{result.epsilon:.3g}** at delta = {powers(DELTA)}. An attacker who knows everybody else "
         f"guesses right with a chance of **{result.attacker:.3f}**."
     )
 

@@ -10,6 +10,7 @@ import math
 from privcov import accounting, checks
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
+from privcov.figures.words import powers
 from privcov.parameters import build
 
 SEED = 1  # of the noise; the rows have seed 0, as they have on every page
@@ -35,4 +36,4 @@ def epsilon(rho: float) -> float:
 
 def guarantee(rho: float) -> str:
     """Return rho in words, with the epsilon that a class is more likely to know."""
-    return f"{rho:g}-zCDP (epsilon = {epsilon(rho):.2g} at delta = {DELTA:g})"
+    return f"{rho:g}-zCDP (epsilon = {epsilon(rho):.2g} at delta = {powers(DELTA)})"

@@ -14,6 +14,7 @@ from pages.shell.fields import ends, log_grid
 from pages.shell.study import Study
 from privcov import accounting
 from privcov.figures.palette import Palette
+from privcov.figures.words import powers
 from privcov.privacy import ApproxDP, Event, GaussianDP, PureDP, ZCDP
 
 _ASKED = ("kind", "epsilon", "rho", "mu", "own-delta", "delta", "releases", "rows")
@@ -135,9 +136,9 @@ def chance(start: Claim, given: Claim, k: int, g: int) -> Route:
 def shown(value: float) -> str:
     """Return the value with four digits, never less than the value."""
     if value < 1e-20:
-        return "< 1e-20"
+        return "< 10⁻²⁰"
     # Twelve digits first: a float that stands for 0.1 must not be shown as 0.1001.
-    return f"{float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(f'{value:.12g}')):.4g}"
+    return powers(float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(f"{value:.12g}")), 4)
 
 
 def guesses(value: float) -> str:
@@ -171,7 +172,7 @@ def section(study: Study, palette: Palette) -> None:
             st.caption("Nothing to add up yet: raise the number of releases or of rows.")
     if given is None:
         return
-    with place[1], _card(f"As (epsilon, delta) at delta = {delta:g}"):
+    with place[1], _card(f"As (epsilon, delta) at delta = {powers(delta)}"):
         _approx(start, given, k, g, delta)
     with place[2], _card("As zCDP"):
         _zcdp(start, k, g)
@@ -256,7 +257,7 @@ def _delta(label: str, key: str, start: float, where) -> float:
     setting["code"] = address.number(1e-15, 0.5, whole=False)
     now = address.settle(**setting)
     options = log_grid(1e-12, 0.1, start, now)
-    chosen = address.bound(where.select_slider, label, options, **setting, quiet=True, format_func=lambda v: f"{v:.3g}")
+    chosen = address.bound(where.select_slider, label, options, **setting, quiet=True, format_func=powers)
     ends("stronger privacy", "smaller epsilon", where)
     return chosen
 
@@ -268,7 +269,7 @@ def _approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> None:
     except TypeError:  # the pair's own delta is larger. A reason is an answer, not an error
         assert isinstance(given, ApproxDP)
         st.info(
-            f"Nothing follows at delta = {delta:g}: a pair cannot be moved to a smaller delta without "
+            f"Nothing follows at delta = {powers(delta)}: a pair cannot be moved to a smaller delta without "
             f"knowing the noise. Read it at {shown(given.delta)} or more, or start from zCDP or Gaussian "
             "noise."
         )

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.shell import frame, show
 from pages.shell.papers import place_in
 from privcov.figures.palette import Palette
+from privcov.figures.words import percent
 from privcov.papers import verdicts as papers_verdicts
 from privcov.papers.base import PUBLISHED, REPRODUCED, Table
 from privcov.papers.catalogue import TABLES
@@ -98,7 +99,7 @@ def _row(table: Table, verdict: Verdict, chosen: bool) -> None:
     )
     what.markdown(table.title)
     word.markdown(chip(verdict.word) + _better(verdict))
-    within.markdown(f"{verdict.within:.0%}" if verdict.word != NOTHING else "-")
+    within.markdown(percent(round(verdict.within, 2)) if verdict.word != NOTHING else "-")
     reason.markdown(_reasons(verdict))
 
 

@@ -16,7 +16,7 @@ from pages.shell import address, show
 from pages.shell.papers import place_in
 from privcov.figures import published as pictures
 from privcov.figures.palette import FAINT, ROW, Palette, wash
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain
 from privcov.papers.base import Table, beside, printed
 from privcov.papers.verdicts import NAMES, NOTHING, Survival, Verdict, cell_name
 
@@ -74,7 +74,7 @@ def _verdict(verdict: Verdict) -> None:
         st.markdown(
             "By estimator: "
             + " ".join(
-                f"`{name}` {summary.chip(word)} ({within:.0%} within error"
+                f"`{name}` {summary.chip(word)} ({percent(round(within, 2))} within error"
                 + (f", median ratio {ratio:.2f})" if math.isfinite(ratio) else ")")
                 for name, word, within, ratio in verdict.methods
             )

@@ -15,6 +15,7 @@ from privcov.advice.grid import FOLDER, TARGETS
 from privcov.advice.rank import TRIVIAL, Line
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
+from privcov.figures.words import raised
 from privcov.parameters import build
 from privcov.privacy import Guarantee
 from privcov.public_facts import PublicFacts
@@ -35,7 +36,9 @@ def for_study(
     """Show the inside of the popover; see `advice.section`."""
     data = cached.dataset(study, default_source)
     st.markdown(f"**Which method for my n, d and {study.level_name}?**")
-    st.caption(show.as_text(f"For {study.guarantee}, from public facts and measured cells. No row is read."))
+    st.caption(
+        show.as_text(f"For {raised(str(study.guarantee))}, from public facts and measured cells. No row is read.")
+    )
     answer = st.container()  # the answer comes first, and is computed from what follows
     left, right = st.columns(2)
     n = left.number_input("Rows n", 1, 10_000_000, data.n, key=f"advice-n-{where}-{data.n}")
@@ -60,7 +63,9 @@ def for_study(
 def for_owner(facts: PublicFacts, guarantee: Guarantee, rows: int, spread: float) -> None:
     """Show the inside of the owner's expander; see `advice.for_owner`."""
     guess = "" if facts.n is not None else " The number of rows is not public here: it is your guess, from the left."
-    st.caption(show.as_text(f"For {guarantee}, {facts.d} columns and {rows:,} rows. No row is read.{guess}"))
+    st.caption(
+        show.as_text(f"For {raised(str(guarantee))}, {facts.d} columns and {rows:,} rows. No row is read.{guess}")
+    )
     left, right = st.columns(2)
     with left:
         target = st.segmented_control(

@@ -18,7 +18,7 @@ def _shown(dataset: Dataset) -> list[str]:
     return [
         "print(rel.statement)",
         f"wrong = privcov.error(rel, ds, relative=True, against={against!r})",
-        f'print(f"relative Frobenius error to the {against}: {{wrong:.1%}}")',
+        f'print(f"relative Frobenius error to the {against}: {{100 * wrong:.1f}} %")',
         "print(rel.matrix)",
     ]
 

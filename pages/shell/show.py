@@ -16,13 +16,14 @@ import streamlit as st
 from privcov.figures.look import Picture
 from privcov.figures.matrices import Still
 from privcov.figures.palette import Palette, wash
-from privcov.figures.words import percent, plain
+from privcov.figures.words import percent, plain, raised
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from privcov.dataset import Dataset
     from privcov.releasing.release import Release
+
 
 _CHART: dict[str, Any] = {
     "displaylogo": False,
@@ -85,10 +86,15 @@ def made_from(data: Dataset, rel: Release, label: str) -> None:
     """
     tag(
         data.provenance.capitalize(),
-        f"{data.n:,} rows, {data.d} columns; {label}, {rel.given or 'nothing measured'}",
+        f"{data.n:,} rows, {data.d} columns; {label}, {given(rel)}",
     )
     if rel.claim_is_false:
         st.warning(as_text(f"Guarantee: {rel.statement['Guarantee']}."))
+
+
+def given(rel: Release) -> str:
+    """Return what a release gave, as words: its guarantee, with small numbers as powers of ten."""
+    return raised(str(rel.given)) if rel.given else "nothing measured"
 
 
 def lines(titled: Iterable[tuple[str, str]]) -> None:
@@ -102,7 +108,7 @@ def lines(titled: Iterable[tuple[str, str]]) -> None:
 
 def colour_key(limit: float, palette: Palette, unit: str, saturated: str) -> None:
     """Show the shared colour bar of a row of heatmaps, in one line of markup."""
-    stops = ", ".join(f"{colour} {at:.0%}" for at, colour in palette.diverging)
+    stops = ", ".join(f"{colour} {100 * at:g}%" for at, colour in palette.diverging)
     st.html(
         f'<div class="pc-key" style="background: linear-gradient(90deg, {stops})"></div>'
         f'<div class="pc-keytext"><span>{plain(-limit)}</span><span>{escape(unit)}; {escape(saturated)}</span>'

@@ -21,7 +21,7 @@ from pages.shell.glossary import term, when_not
 from pages.shell.study import CSV, DEFAULT_SOURCE, Study
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS, MethodCard
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain, powers
 from privcov.measurements.clipping import share_clipped
 from privcov.parameters import Spec
 from privcov.privacy import KINDS, RELATIONS
@@ -205,7 +205,7 @@ def _guarantee(study: Study, default_source: str) -> DeltaGenerator:
             n = cached.dataset(study, default_source).n
             if study.delta > 1 / n:
                 st.warning(
-                    f"Delta {study.delta:.3g} is above 1/n = {1 / n:.3g}: publishing one random row in the "
+                    f"Delta {powers(study.delta)} is above 1/n = {powers(1 / n)}: publishing one random row in the "
                     f"clear would satisfy it. Choose it below {1 / (10 * n):.1g}."
                 )
     return place
@@ -264,7 +264,7 @@ def _row_bound(study: Study, default_source: str) -> None:
         f"falls with R. It is a public number ({term('row-bound')}) and must not be read off the rows.",
     )
     ends("less noise", "less clipping")
-    st.caption(f"{share_clipped(data.with_row_bound(start * study.bound)):.1%} of the rows are shortened.")
+    st.caption(f"{percent(share_clipped(data.with_row_bound(start * study.bound)))} of the rows are shortened.")
 
 
 def forget_bound() -> None:

@@ -26,6 +26,7 @@ from pages.trade_offs.sweep import (
 )
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
+from privcov.figures.words import powers
 from privcov.papers.catalogue import CLASSIFIERS, PRESETS
 from privcov.papers.presets import ClassificationPreset, Preset
 from privcov.privacy import KINDS
@@ -86,7 +87,7 @@ def preset_form(preset: Preset) -> tuple[Sweep, str]:
     )
     if isinstance(preset, ClassificationPreset):
         epsilons = ", ".join(f"{g.epsilon:g}" for g in preset.guarantees)
-        levels = f"epsilon = {epsilons} with delta = {preset.guarantees[0].delta:.3g}"
+        levels = f"epsilon = {epsilons} with delta = {powers(preset.guarantees[0].delta)}"
     with st.container(border=True):
         rows = f" Rows to train on: {preset.training}." if isinstance(preset, ClassificationPreset) else ""
         st.markdown(

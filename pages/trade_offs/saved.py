@@ -18,6 +18,7 @@ from pages.trade_offs.sweep import values_text
 from privcov import accounting
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
+from privcov.figures.words import powers
 from privcov.papers.catalogue import CLASSIFIERS, PRESETS
 from privcov.parameters import build
 from privcov.privacy import NoPrivacy
@@ -198,7 +199,7 @@ def sweep_of(plan: Plan) -> sweep.Sweep:
             lines.append("delta")
     elif kinds:
         delta = next((g.delta for g in plan.guarantees if g.kind == "approx"), 1e-6)
-        x, label, lines = "level", f"epsilon at delta = {delta:g}", ["guarantee", *map(column_of, plan.vary)]
+        x, label, lines = "level", f"epsilon at delta = {powers(delta)}", ["guarantee", *map(column_of, plan.vary)]
         for g in plan.guarantees:
             if g.kind == "zcdp":
                 levels[g.kind, g.rho] = float(f"{accounting.zcdp_to_approx(g.rho, delta):.9g}")

@@ -26,7 +26,7 @@ from privcov import accounting
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
-from privcov.figures.words import plain
+from privcov.figures.words import plain, powers
 from privcov.papers.presets import Preset
 from privcov.privacy import KINDS, ApproxDP, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.sweeps.cells import Cell, build_entry, cells, cells_on
@@ -216,7 +216,7 @@ def conversion(kinds: tuple[str, ...], epsilon: float, delta: float) -> str:
         f"(epsilon, delta): epsilon = {plain(epsilon)} is rho = {plain(accounting.approx_to_zcdp(epsilon, delta))}",
     }
     sentence = "; ".join(parts[k] for k in ("pure", "approx", "zcdp") if k in kinds)
-    return f"The axis is epsilon at delta = {delta:g}. {sentence[:1].upper()}{sentence[1:]}."
+    return f"The axis is epsilon at delta = {powers(delta)}. {sentence[:1].upper()}{sentence[1:]}."
 
 
 def build(study: Study, data: Dataset, setting: Setting) -> Sweep:
@@ -335,7 +335,7 @@ def _x_label(axis: Axis, setting: Setting) -> str:
     """Return the label of the axis."""
     if axis.name != "privacy":
         return axis.label
-    name = f"epsilon at delta = {setting.delta:g}" if setting.kinds else axis.label
+    name = f"epsilon at delta = {powers(setting.delta)}" if setting.kinds else axis.label
     return f"{name} (stronger privacy left, more accuracy right)"
 
 

@@ -16,6 +16,7 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import solution
 from privcov.figures.look import pen_of
+from privcov.figures.words import raised
 from privcov.sweeps import estimates
 from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES, Answer
 from privcov.sweeps.solve import RANGES, grid_of, smallest
@@ -83,7 +84,7 @@ def _form(study: Study, data: Dataset) -> tuple[Question, bool]:
     references = [r for r in REFERENCE_NAMES if r != "truth" or data.truth is not None]
     controls = {study.level_name: f"smallest {study.level_name}"}
     if redraws(study, data):
-        controls["n"] = f"smallest n at {study.guarantee}"
+        controls["n"] = f"smallest n at {raised(str(study.guarantee))}"
     with st.form("which-epsilon", border=True):
         first, second, third = st.columns([3, 2, 3])
         form = address.Form()

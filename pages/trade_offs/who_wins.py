@@ -19,6 +19,7 @@ from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.winners import winner_map
+from privcov.figures.words import raised
 from privcov.privacy import KINDS, Guarantee
 from privcov.sweeps import estimates
 from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES
@@ -254,7 +255,7 @@ def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
     order = [c.key for c in METHODS.all() if c.target == "covariance" and c.standing != "reference"]
     story = in_words(cells, labels, x="n", y=asked.y)
     sets = ", ".join(f"{k} = {v}" for k, v in _call(study, asked)[0][1].items())
-    under = str(study.guarantee) if asked.y == "d" else KINDS[study.kind].name
+    under = raised(str(study.guarantee)) if asked.y == "d" else KINDS[study.kind].name
     rows = SOURCES.get(study.source_key()).label
     show.tag("Simulated", ", ".join(filter(None, [rows, sets, under, f"{asked.replicates} replicates"])))
     st.markdown(show.as_text(story))

@@ -19,7 +19,7 @@ from privcov.figures.graphs import by_state, network, positions
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.own import brief, intervals
 from privcov.figures.palette import Palette
-from privcov.figures.words import plain
+from privcov.figures.words import plain, raised
 from privcov.ledger import Entry, Ledger
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.exposed import REMEDY
@@ -61,7 +61,7 @@ def section() -> None:
     opened = _open(ledger, entry)
     facts = opened.total.facts
     rows = f"{facts.n:,} rows" if facts.n is not None else f"about {opened.measured.rows:,.0f} rows (a noisy count)"
-    given = "guarantee not established" if opened.release.exposed else opened.release.given
+    given = "guarantee not established" if opened.release.exposed else raised(str(opened.release.given))
     show.tag("Released", f"{entry.name}: {rows}, {facts.d} columns, {given}")
     if opened.release.exposed:
         st.error(show.as_text(f"Guarantee: {opened.release.statement['Guarantee']}. {REMEDY}"))
@@ -270,7 +270,7 @@ def _spectrum(opened: Opened, palette: Palette) -> None:
     total = float(values.sum())
     angle = turned(values, noise)
     st.markdown(
-        f"The first axis holds {values[0] / total:.0%} of the variance. "
+        f"The first axis holds {show.percent(values[0] / total)} of the variance. "
         + (
             f"Privacy noise turns it by at most {angle:.0f} degrees (95 %)."
             if angle < 90

@@ -10,7 +10,7 @@ import numpy as np
 from pages.shell import show
 from privcov import accounting
 from privcov.data_sources.private_file import Declaration
-from privcov.figures.words import percent, plain
+from privcov.figures.words import percent, plain, raised
 from privcov.owner.preview import Preview, planned_noise, planned_trade_off
 from privcov.privacy import Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
@@ -42,7 +42,7 @@ def attacker(facts: PublicFacts, guarantee: Guarantee, rows: int) -> float:
 def line(plan: Preview, chance: float) -> dict:
     """Return one plan as a line of the table of guarantees; ``chance`` is the attacker's best chance."""
     return {
-        "Guarantee": str(plan.guarantee),
+        "Guarantee": raised(str(plan.guarantee)),
         show.ATTACKER: percent(chance),
         "Odds": f"{chance / (1 - chance):.1f} : 1" if chance < 0.9995 else "above 1000 : 1",
         "Expected error": percent(plan.error),
@@ -66,9 +66,10 @@ def in_words(plan: Preview, chance: float) -> str:
         epsilon = accounting.zcdp_to_approx(plan.guarantee.rho, IMPLIED_DELTA)
         implied = f" It implies epsilon = {plain(epsilon)} at delta = {plain(IMPLIED_DELTA)}."
     return (
-        f"{plan.guarantee} means: somebody who knows every other row and has the release guesses whether one given "
-        f"person's row is in the table, and at best is right {100 * chance:.1f} times in 100; tossing a coin is right "
-        f"50 times.{implied} The covariance of a table like the invented one is then off by {percent(plan.error)} "
+        f"{raised(str(plan.guarantee))} means: somebody who knows every other row and has the release guesses "
+        f"whether one given person's row is in the table, and at best is right {100 * chance:.1f} times in 100; "
+        f"tossing a coin is right 50 times.{implied} The covariance of a table like the invented one is then off by "
+        f"{percent(plan.error)} "
         f"as a whole, and {seen}."
     )
 

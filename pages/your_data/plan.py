@@ -17,7 +17,7 @@ from privcov.bundle.paper import officer_record
 from privcov.bundle.safe import cell
 from privcov.data_sources.private_file import Declaration
 from privcov.figures import own as own_figures
-from privcov.figures.words import percent, plain
+from privcov.figures.words import percent, plain, raised
 from privcov.owner.preview import STRUCTURES, Preview, Twin, planned_noise, preview, smallest_level, with_level
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
@@ -171,7 +171,7 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
         "Go on with",
         [0, 1, 2],
         horizontal=True,
-        format_func=lambda k: str(plans[k].guarantee),
+        format_func=lambda k: raised(str(plans[k].guarantee)),
         **keep("pick", 1, among=[0, 1, 2]),
     )
     plan = plans[pick]
@@ -197,10 +197,9 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
 def _curves(plans: list[Preview]) -> None:
     """Show which correlations survive."""
     st.header("Which correlations survive")
-    series = [(str(p.guarantee), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
-    show.picture(
-        own_figures.chances(_STRENGTHS, series, frame.palette(), x_title="Correlation of a pair"), "own-chances"
-    )
+    series = [(raised(str(p.guarantee)), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
+    chart = own_figures.chances(_STRENGTHS, series, frame.palette(), x_title="Correlation of a pair")
+    show.picture(chart, "own-chances")
 
 
 # --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
@@ -292,8 +291,8 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
         )
         st.markdown(
             f"4. Every column adds the same 1 to R squared = {d}, and the noise grows with R squared: leaving a column "
-            f"out lowers it for all others by {1 / d:.0%}. In its own units a column pays with its half-range: bounds "
-            "twice as wide, noise four times as large on its variance."
+            f"out lowers it for all others by {show.percent(1 / d)}. In its own units a column pays with its "
+            "half-range: bounds twice as wide, noise four times as large on its variance."
         )
         reach = facts.scale / ((bounds[:, 1] - bounds[:, 0]) / 2)
         table = pd.DataFrame(

@@ -15,6 +15,7 @@ from pages.your_data.noise import PURE_METHODS, attacker, best_shape, facts_of
 from pages.your_data.state import go_on, keep, open_ledger, own, rows
 from privcov.data_sources.private_file import PrivateFileError
 from privcov.estimators.base import METHODS
+from privcov.figures.words import raised
 from privcov.ledger import Account, Entry, Ledger, LedgerError, VersionChanged, cost_of
 from privcov.ledger.repeats import ASK, PAY, STORED, doubt
 from privcov.ledger.repeats import facts_of as facts_in
@@ -49,8 +50,9 @@ def section() -> None:
         show.as_text(
             f"One noisy measurement of {len(mine.declared.columns)} columns "
             + ("with the class means " if mine.declared.label else "with the mean ")
-            + f"({METHODS.get(method).label}), with the guarantee {guarantee}. Everything on Answers follows from it "
-            "and spends nothing."
+            + f"({METHODS.get(method).label}), with the guarantee {raised(str(guarantee))}. Everything on Answers "
+            "follows "
+            "from it and spends nothing."
         )
     )
     with st.expander("Another draw, or a table that looks like another"):
@@ -87,15 +89,19 @@ def section() -> None:
     else:
         st.warning(
             show.as_text(
-                f"{guarantee} is more than is left. A release with it will be refused. Pick a smaller one on Plan; "
-                "what was released before stays on Answers, and looking at it spends nothing."
+                f"{raised(str(guarantee))} is more than is left. A release with it will be refused. Pick a smaller one "
+                "on "
+                "Plan; what was released before stays on Answers, and looking at it spends nothing."
             )
         )
     check.panel()
     if earlier is not None and unsure:
         if earlier.state == "stored":
             st.button("Open the stored answer, free", on_click=_open, args=(earlier.token,), key="own-open-stored")
-        if st.button(show.as_text(f"Release again, costs {guarantee} ..."), key="own-pay-again") and check.passed():
+        if (
+            st.button(show.as_text(f"Release again, costs {raised(str(guarantee))} ..."), key="own-pay-again")
+            and check.passed()
+        ):
             _confirm(method, guarantee, account, after, int(draw), tuple(different), again=PAY, chance=chance)
     elif st.button("Release ...", type="primary", key="own-ask") and check.passed():
         _confirm(
@@ -177,13 +183,14 @@ def _confirm(
     if again == STORED:
         st.markdown(
             show.as_text(
-                f"Asks again for a release of {account.name!r} with {guarantee}. Of the same table it spends nothing "
-                "and gives the same numbers. Of a table that has changed it is another release, which spends "
-                f"{guarantee} or is refused."
+                f"Asks again for a release of {account.name!r} with {raised(str(guarantee))}. Of the same table it "
+                "spends nothing and gives the same numbers. Of a table that has changed it is another release, which "
+                "spends "
+                f"{raised(str(guarantee))} or is refused."
             )
         )
     else:
-        st.markdown(show.as_text(f"Spends {guarantee} on the people of {account.name!r}."))
+        st.markdown(show.as_text(f"Spends {raised(str(guarantee))} on the people of {account.name!r}."))
     st.markdown(show.as_text(f"Now, {account.left}."))
     if again != STORED:
         refused = "That is too little: it will be refused, and nothing is spent."

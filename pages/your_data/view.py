@@ -108,14 +108,18 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
     )
     third.metric("Rows used", f"{look.rows:,}", border=True, height="stretch")
     worst = np.argsort(look.clipped)[::-1][:5]
-    causes = [f"{columns[j]}: {look.clipped[j]:.2%} of its values" for j in worst if look.clipped[j] > 0]
+    causes = [f"{columns[j]}: {show.percent(look.clipped[j])} of its values" for j in worst if look.clipped[j] > 0]
     if causes:
         st.markdown(
             show.as_text("Beyond their bounds, and so the cause of the clipping bias: " + "; ".join(causes) + ".")
         )
     else:
         st.markdown("No value is beyond its bounds, so clipping changes nothing.")
-    holes = [f"{columns[j]}: {look.missing[j]:.1%}" for j in np.argsort(look.missing)[::-1][:5] if look.missing[j] > 0]
+    holes = [
+        f"{columns[j]}: {show.percent(look.missing[j])}"
+        for j in np.argsort(look.missing)[::-1][:5]
+        if look.missing[j] > 0
+    ]
     if holes:
         st.markdown(show.as_text("Missing cells, filled by the declared rule: " + "; ".join(holes) + "."))
     st.caption(

@@ -29,8 +29,8 @@ _E1, _E2 = np.eye(2)
 
 
 def percent(fraction: float) -> str:
-    """Write a fraction in percent with one decimal."""
-    return f"{fraction:.1%}"
+    """Write a fraction in percent, as `privcov.figures.words.percent` does; figures stand on this package."""
+    return f"{100 * fraction:.4g}\u00a0%"
 
 
 def _noise(table: Dataset, centre: str) -> NoiseDistribution:

@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from privcov import accounting, checks
-from privcov.figures.words import percent
 from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
 
 Claim = PureDP | ApproxDP | ZCDP | GaussianDP
@@ -90,7 +89,7 @@ def suspicion(claim: Claim | NoPrivacy | None, prior: float = 0.1) -> str:
     if isinstance(claim, NoPrivacy):
         return f"{start} can become certainty."
     chance = usual_chance(claim)
-    most = f"{start} can rise to at most {percent(float(posterior(prior, loss(claim, chance))), 'at most')}"
+    most = f"{start} can rise to at most {_most(float(posterior(prior, loss(claim, chance))))}"
     return f"{most}." if isinstance(claim, PureDP) else f"{most}, except in {_share(chance)} of releases."
 
 
@@ -124,7 +123,7 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
         f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
         "then the belief is certainty."
         if isinstance(claim, ApproxDP) and not math.isfinite(worst)
-        else f"A {_share(prior)} suspicion about your row can rise to at most {percent(after, 'at most')}, {luck}.",
+        else f"A {_share(prior)} suspicion about your row can rise to at most {_most(after)}, {luck}.",
         f"If one innocent in a hundred may be accused, at most {_share(float(power(claim, 0.01)))} of the guilty are "
         "found.",
     ]
@@ -133,6 +132,11 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
             f"With a probability of up to delta = {claim.delta:g} nothing is promised: the row itself may come out."
         )
     return tuple(text)
+
+
+def _most(value: float) -> str:
+    """Return a bound in percent, rounded up to one decimal."""
+    return _share(value) if value > 0.999 else f"{math.ceil(value * 1000 - 1e-9) / 10:g} %"
 
 
 def _share(value: float) -> str:

@@ -101,7 +101,7 @@ def _errors(rel: Release, data: Dataset, against: str) -> str:
     lines = [
         (
             f"{norm.capitalize()} error to the {against}, relative",
-            _percent(error(rel, data, norm, relative=True, against=against)),
+            percent(error(rel, data, norm, relative=True, against=against)),
         )
         for norm in ("frobenius", "spectral")
     ]
@@ -110,12 +110,8 @@ def _errors(rel: Release, data: Dataset, against: str) -> str:
 
 
 def _answers_to_beat(rel: Release, data: Dataset) -> str:
-    lines = [(name, _percent(level)) for name, level in answers_to_beat(data, rel.target)]
+    lines = [(name, percent(level)) for name, level in answers_to_beat(data, rel.target)]
     return "<p>Relative Frobenius errors to compare with:</p>" + grid(("Answer", "Error"), lines)
-
-
-def _percent(value: float) -> str:
-    return f"{value:.2%}" if np.isfinite(value) else "undefined"
 
 
 def _matrices(rel: Release, data: Dataset, against: str) -> str:

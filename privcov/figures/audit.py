@@ -18,7 +18,7 @@ from privcov.audit.trial import Trial
 from privcov.figures.demonstrations import NAMES, outlines
 from privcov.figures.look import Picture, band, dotted, draw, pen
 from privcov.figures.palette import Palette, wash
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain
 
 _SAMPLERS = ("old sampler, floating point", "exact sampler")
 _FINE = 201
@@ -27,13 +27,13 @@ _FINE = 201
 def _bars(histogram: Histogram, palette: Palette) -> list[go.Scatter]:
     total = max(int(histogram.first.sum()), 1)
     middle = (histogram.edges[1:] + histogram.edges[:-1]) / 2
-    return outlines(middle, (histogram.first / total, histogram.second / total), "hvh", ".2%", palette)
+    return outlines(middle, (histogram.first / total, histogram.second / total), "hvh", palette)
 
 
 def _fraction_axis(histogram: Histogram) -> dict:
     """Return the axis of shares, with room at the top for the name of the shaded set."""
-    top = 1.25 * max(histogram.first.max(), histogram.second.max()) / max(int(histogram.first.sum()), 1)
-    return {"title": "share of draws (%)", "tickformat": ".1~%", "range": [0, top]}
+    top = 125 * max(histogram.first.max(), histogram.second.max()) / max(int(histogram.first.sum()), 1)
+    return {"title": "share of draws (%)", "range": [0, top]}
 
 
 def _zone(low: float, high: float, text: str, palette: Palette, *, right: bool) -> dict:
@@ -93,34 +93,34 @@ def support(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
 def beliefs(claim: disclosure.Claim, chances: tuple[float, ...], prior: float, palette: Palette) -> Picture:
     """Draw belief after the release against belief before, in the worst case that has at most each of these chances."""
     x = np.linspace(0, 1, _FINE)
-    traces = [dotted(x, x, palette, 1.5, name="nothing learned")]
+    traces = [dotted(100 * x, 100 * x, palette, 1.5, name="nothing learned")]
     for i, chance in enumerate(chances):
         y = disclosure.posterior(x, disclosure.loss(claim, chance))
-        name = "any release" if len(chances) == 1 else f"all but {chance * 100:g} % of releases"
+        name = "any release" if len(chances) == 1 else f"all but {percent(chance)} of releases"
         traces.append(
             go.Scatter(
-                x=x,
-                y=y,
+                x=100 * x,
+                y=100 * y,
                 mode="lines",
                 name=name,
                 line=pen(i, palette).line(2.5),
-                hovertemplate="before %{x:.1%}, after at most %{y:.1%}<extra>" + name + "</extra>",
+                hovertemplate="before %{x:.1~f} %, after at most %{y:.1~f} %<extra>" + name + "</extra>",
             )
         )
     after = float(disclosure.posterior(prior, disclosure.loss(claim, chances[-1])))
     traces.append(
         go.Scatter(
-            x=[prior],
-            y=[after],
+            x=[100 * prior],
+            y=[100 * after],
             mode="markers",
             showlegend=False,
             marker={"color": palette.ink, "size": 10},
-            hovertemplate="%{x:.1%} becomes at most %{y:.1%}<extra></extra>",
+            hovertemplate="%{x:.1~f} % becomes at most %{y:.1~f} %<extra></extra>",
         )
     )
     across, up = "belief before the release (probability, %)", "belief after it, at most (probability, %)"
     figure = _unit_square(traces, palette, across, up)
-    return Picture(figure, f"Under {claim} a belief of {prior:.1%} becomes at most {after:.1%}.")
+    return Picture(figure, f"Under {claim} a belief of {percent(prior)} becomes at most {percent(after, 'at most')}.")
 
 
 def accusations(claim: disclosure.Claim, palette: Palette) -> Picture:
@@ -128,29 +128,29 @@ def accusations(claim: disclosure.Claim, palette: Palette) -> Picture:
     x = np.unique(np.concatenate([np.linspace(0, 1, _FINE), np.logspace(-5, 0, 60)]))
     y = disclosure.power(claim, x)
     traces = [
-        dotted([0, 1], [0, 1], palette, 1.5, name="guessing"),
+        dotted([0, 100], [0, 100], palette, 1.5, name="guessing"),
         go.Scatter(
-            x=x,
-            y=y,
+            x=100 * x,
+            y=100 * y,
             mode="lines",
             name="best attacker",
             line={"color": palette.bad, "width": 2.5},
             fill="tonexty",
             fillcolor=wash(palette.bad, 0.10),
-            hovertemplate="%{x:.2%} of the innocent, %{y:.2%} of the guilty<extra></extra>",
+            hovertemplate="%{x:.2~f} % of the innocent, %{y:.2~f} % of the guilty<extra></extra>",
         ),
     ]
     across, up = "innocent people accused (false positives, %)", "guilty people found (true positives, %)"
     figure = _unit_square(traces, palette, across, up)
     at = float(disclosure.power(claim, 0.01))
     return Picture(
-        figure, f"Under {claim}, accusing 1 % of the innocent finds at most {plain(at * 100)} % of the guilty."
+        figure, f"Under {claim}, accusing 1 % of the innocent finds at most {percent(at, 'at most')} of the guilty."
     )
 
 
 def _unit_square(traces: list, palette: Palette, across: str, up: str) -> go.Figure:
     """Return a figure of two shares, each from 0 to 100 %."""
-    axis = {"range": [-0.01, 1.01], "tickformat": ".0%"}
+    axis = {"range": [-1, 101]}
     return draw(traces, palette, height=430, x={**axis, "title": across}, y={**axis, "title": up})
 
 

@@ -11,24 +11,25 @@ from privcov.audit.demonstrations import Curve, Demonstration
 from privcov.audit.demonstrations_attack import Side
 from privcov.figures.look import Picture, draw, note, pen, vline
 from privcov.figures.palette import Palette, wash
+from privcov.figures.words import percent
 
 NAMES = ("first table", "second table")
 ALONE = ("nobody's row", "one person's row")
 DONE, REPAIRED, PERMITTED, CHARGED = "as done", "repaired", "permitted", "if charged"
 
 
-def outlines(x: np.ndarray, fractions: Sequence, shape: str, percent: str, palette: Palette) -> list[go.Scatter]:
-    """Return the histograms of both tables, as steps over their shaded areas."""
+def outlines(x: np.ndarray, fractions: Sequence, shape: str, palette: Palette) -> list[go.Scatter]:
+    """Return the histograms of both tables in percent, as steps over their shaded areas."""
     return [
         go.Scatter(
             x=x,
-            y=y,
+            y=100 * np.asarray(y),
             mode="lines",
             line={**pen(i, palette).line(2), "shape": shape},
             fill="tozeroy",
             fillcolor=wash(pen(i, palette).colour, 0.16),
             name=name,
-            hovertemplate=f"%{{x:.4g}}: %{{y:{percent}}}<extra>{name}</extra>",
+            hovertemplate=f"%{{x:.4g}}: %{{y:.2~f}} %<extra>{name}</extra>",
         )
         for i, (name, y) in enumerate(zip(NAMES, fractions, strict=True))
     ]
@@ -48,7 +49,7 @@ def _both(side: Side, title: str, palette: Palette) -> Picture:
     word = note("guess: first", palette.quiet, cut, 1, yref="paper", yanchor="top", xanchor="left", xshift=4)
     top = 1.2 * max(histogram.first.max(), second.max())
     figure = draw(
-        outlines(histogram.edges, fractions, "hv", ".1%", palette),
+        outlines(histogram.edges, fractions, "hv", palette),
         palette,
         height=None,
         x={
@@ -56,7 +57,7 @@ def _both(side: Side, title: str, palette: Palette) -> Picture:
             "zeroline": False,
             "range": [float(histogram.edges[0]), float(histogram.edges[-1])],
         },
-        y={"title": "share of answers (%)", "tickformat": ".1~%", "range": [0, top]},
+        y={"title": "share of answers (%)", "range": [0, 100 * top]},
         shapes=[vline(cut, palette.ink, "dot", 1.5)],
         annotations=[word],
     )
@@ -71,11 +72,11 @@ def _alone(side: Side, title: str, palette: Palette) -> Picture:
     fractions = side.seen.first
     bars = go.Bar(
         x=list(ALONE),
-        y=fractions,
+        y=100 * np.asarray(fractions),
         marker={"color": [palette.quiet, palette.bad]},
-        text=[f"{fraction:.1%}" for fraction in fractions],
+        text=[percent(fraction) for fraction in fractions],
         textposition="outside",
-        hovertemplate="%{x}: %{y:.2%}<extra></extra>",
+        hovertemplate="%{x}: %{y:.2~f} %<extra></extra>",
         width=0.5,
     )
     figure = draw(
@@ -83,10 +84,12 @@ def _alone(side: Side, title: str, palette: Palette) -> Picture:
         palette,
         height=None,
         x={"title": "printed in the clear in one release"},
-        y={"title": "share of releases (%)", "tickformat": ".0%", "range": [0, 1.15]},
+        y={"title": "share of releases (%)", "range": [0, 115]},
         showlegend=False,
     )
-    return Picture(figure, f"{title}: {fractions[1]:.1%} of the simulated releases print somebody's row in the clear.")
+    return Picture(
+        figure, f"{title}: {percent(fractions[1])} of the simulated releases print somebody's row in the clear."
+    )
 
 
 def over_lever(curve: Curve, demonstration: Demonstration, value: float, palette: Palette) -> Picture:
@@ -106,12 +109,12 @@ def over_lever(curve: Curve, demonstration: Demonstration, value: float, palette
     traces = [
         go.Scatter(
             x=steps,
-            y=y,
+            y=100 * np.asarray(y),
             name=name,
             mode="lines+markers" if symbol else "lines",
             line={"color": colour, "dash": dash, "width": 2.5 if symbol else 1.8},
             marker={"symbol": symbol, "size": size} if symbol else None,
-            hovertemplate="%{x}: %{y:.2%}<extra>" + name + "</extra>",
+            hovertemplate="%{x}: %{y:.2~f} %<extra>" + name + "</extra>",
         )
         for name, y, colour, dash, symbol in lines
     ]
@@ -120,12 +123,12 @@ def over_lever(curve: Curve, demonstration: Demonstration, value: float, palette
         palette,
         height=None,
         x={"title": control.label, "type": "category", "nticks": 8},
-        y={"title": "attacker is right (%)", "tickformat": ".0%", "range": [0.48, 1.03]},
+        y={"title": "attacker is right (%)", "range": [48, 103]},
     )
     return Picture(
         figure,
         f"{demonstration.title}, over the lever: at {control.words(value)} the attacker is right "
-        f"{curve.done[here]:.1%} of the time as it is done and {curve.repaired[here]:.1%} as it should be; "
-        f"the claim permits {curve.permitted[here]:.1%}"
+        f"{percent(curve.done[here])} of the time as it is done and {percent(curve.repaired[here])} as it should be; "
+        f"the claim permits {percent(curve.permitted[here], 'at most')}"
         + (" about a person named beforehand." if demonstration.certain else "."),
     )

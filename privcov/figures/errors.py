@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from privcov.figures.look import Pen, Picture, draw, hline, note, pens_of, ribbon, ticks, vline
 from privcov.figures.palette import Palette
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain
 
 
 def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: str, height: int = 300) -> Picture:
@@ -42,9 +42,9 @@ def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: s
     trace = {
         "type": "waterfall",
         "x": [*names, "Total"],
-        "y": [*steps, levels[-1]],
+        "y": [100 * step for step in (*steps, levels[-1])],
         "measure": ["relative"] * len(steps) + ["total"],
-        "text": [f"{s:+.1%}".replace("+0.0%", "0.0%").replace("-0.0%", "0.0%") for s in steps] + [f"{levels[-1]:.1%}"],
+        "text": [*(("+" if s > 0 else "") + percent(s) for s in steps), percent(levels[-1])],
         "textposition": "outside",
         "textfont": {"color": palette.ink},
         "cliponaxis": False,
@@ -52,7 +52,7 @@ def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: s
         "increasing": {"marker": {"color": palette.bad}},
         "decreasing": {"marker": {"color": palette.good}},
         "totals": {"marker": {"color": palette.quiet}},
-        "hovertemplate": "%{x}: %{y:.2%}<extra></extra>",
+        "hovertemplate": "%{x}: %{y:.1~f} %<extra></extra>",
     }
     figure = draw(
         [trace],
@@ -60,13 +60,12 @@ def waterfall(stages: list[tuple[str, float]], palette: Palette, *, reference: s
         height=height,
         showlegend=False,
         y={
-            "title": f"Error, share of {reference}",
-            "tickformat": ".0%" if top > 0.05 else ".1%",
-            "range": [min(0, levels.min()), 1.2 * top],
+            "title": f"Error, share of {reference} (%)",
+            "range": [100 * min(0, levels.min()), 120 * top],
         },
     )
-    story = ", ".join(f"after {n.lower()} {level:.1%}" for n, level in stages)
-    return Picture(figure, f"Waterfall of the relative Frobenius error: {story}. It ends at {levels[-1]:.1%}.")
+    story = ", ".join(f"after {n.lower()} {percent(level)}" for n, level in stages)
+    return Picture(figure, f"Waterfall of the relative Frobenius error: {story}. It ends at {percent(levels[-1])}.")
 
 
 def curves(

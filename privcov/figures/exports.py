@@ -212,8 +212,7 @@ def _ticks(axis: go.layout.XAxis | go.layout.YAxis, low: float, high: float) -> 
     step = float(axis.dtick) if isinstance(axis.dtick, (int, float)) else _step(high - low)
     first = math.ceil(low / step - 1e-9)
     values = [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
-    percent = (axis.tickformat or "").endswith("%")
-    return tuple((v, f"{v:.3g}" if not percent else f"{v:.0%}") for v in (float(f"{v:.10g}") for v in values))
+    return tuple((v, f"{v:.3g}") for v in (float(f"{v:.10g}") for v in values))
 
 
 def _step(width: float) -> float:

@@ -12,10 +12,10 @@ import plotly.graph_objects as go
 
 from privcov.figures.look import Picture, draw
 from privcov.figures.palette import Palette, wash
-from privcov.figures.words import plain, safe
+from privcov.figures.words import percent, plain, safe
 from privcov.postprocess.edges import EDGE, LEVEL, UNDECIDED
 
-LINKED = f"Linked in at least {LEVEL:.0%} of redraws".replace("%", " %")
+LINKED = f"Linked in at least {percent(LEVEL)} of redraws"
 _NAMED = 40  # nodes; beyond this names would lie on top of each other
 _HUBS = 12  # nodes named where not all can be: those with the most edges
 _SHORT = 5  # letters of a name that fits into its node

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from privcov.figures.look import Pen, Picture, dotted, draw, entry, note, pens_of, ribbon
 from privcov.figures.palette import Palette
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain
 from privcov.privacy import NoPrivacy
 from privcov.sweeps.graph_curves import GRID, Curve
 
@@ -89,7 +89,7 @@ def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int |
     for curve, style in zip(curves, pens(curves, palette), strict=True):
         traces += _marks(curve, style, lambda m: (m[1], m[2]), legend=True, palette=palette, shown=shown)
     traces.append(_here(palette, legend=False))
-    words = f"guessing: {base:.0%} of the pairs are edges"
+    words = f"guessing: {percent(base)} of the pairs are edges"
     figure = draw(
         traces,
         palette,

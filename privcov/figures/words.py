@@ -5,16 +5,58 @@ Imports only Python's standard library, so that a bundle's script can contain it
 
 from __future__ import annotations
 
+import math
+import re
 import unicodedata
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape, unescape
+from typing import Literal
+
+_ROUNDINGS = {"": ROUND_HALF_EVEN, "at most": ROUND_CEILING, "at least": ROUND_FLOOR}
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_EXPONENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.])")
 
 
 def plain(value: float) -> str:
-    """Return a number with three significant digits, without needless zeros or exponents."""
-    if value == 0 or 1e-3 <= abs(value) < 1e5:
-        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-    digits, exponent = f"{value:.1e}".split("e")
-    return f"{digits.removesuffix('.0')}e{int(exponent)}"
+    """Return a number with three significant digits, without needless zeros; far from 1 as a power of ten."""
+    if value == 0 or 1e-3 <= abs(value) < 1e5 or not math.isfinite(value):
+        return f"{value:.3g}" if not abs(value) >= 1000 else f"{value:,.0f}"
+    return powers(value, 2)
+
+
+def percent(value: float, bound: Literal["", "at most", "at least"] = "") -> str:
+    """Return a fraction in percent, such as "27.6 %" or "10 %", with a space that no line breaks at.
+
+    One decimal, and none for a whole number or from 1,000 % on. A fraction closer to 0 or to 1 keeps the first digit of
+    the difference, so that only 0 is "0 %" and only 1 is "100 %". ``bound`` says on which side of the value the text
+    stays. "undefined" where the value is not finite.
+    """
+    if not math.isfinite(value):
+        return "undefined"
+    exact = Decimal(f"{100 * value:.12g}")
+    edge = min(abs(exact), abs(abs(exact) - 100))
+    digits = 0 if abs(exact) >= 1000 else 1 if edge == 0 else min(max(1, -edge.adjusted()), 9)
+    rounded = exact.quantize(Decimal(1).scaleb(-digits), rounding=_ROUNDINGS[bound])
+    text = f"{rounded or 0:,f}"  # a zero without its sign
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + "\u00a0%"
+
+
+def powers(value: float, digits: int = 3) -> str:
+    """Return a number with so many significant digits, with a power of ten where Python writes an exponent.
+
+    For example 10⁻⁶, 2.5 × 10⁻⁷ and 0.001.
+    """
+    return raised(f"{value:.{digits}g}")
+
+
+def raised(text: str) -> str:
+    """Return the text with every number such as 1e-06 written as a power of ten."""
+
+    def one(found: re.Match[str]) -> str:
+        power = f"10{str(int(found[2])).translate(_RAISED)}"
+        return power if float(found[1]) == 1 else f"{found[1]} × {power}"
+
+    return _EXPONENT.sub(one, text)
 
 
 def safe(text: object) -> str:

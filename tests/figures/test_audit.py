@@ -9,7 +9,7 @@ from privcov.audit.live import Asked, audit
 from privcov.audit.trial import trial
 from privcov.figures import audit as pictures
 from privcov.figures.palette import DARK, LIGHT
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain
 from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
 
 
@@ -24,7 +24,7 @@ def test_both_histograms_hold_every_test_draw(wishart, palette):
         figure, alt = make(wishart, palette)
         assert [trace.name for trace in figure.data] == ["first table", "second table"]
         for trace in figure.data:
-            assert np.sum(trace.y) == pytest.approx(1)
+            assert np.sum(trace.y) == pytest.approx(100)
         assert figure.layout.xaxis.title.text
         assert figure.layout.yaxis.title.text == "share of draws (%)"
         assert "2,000" in alt
@@ -36,7 +36,7 @@ def test_the_impossible_region_ends_at_zero_and_one_table_is_not_in_it(wishart):
     assert zone.x1 == 0
     inside = [np.sum(np.array(t.y)[np.array(t.x) < 0]) for t in figure.data]
     assert min(inside) == 0
-    assert max(inside) == pytest.approx(max(wishart.impossible) / wishart.draws)
+    assert max(inside) == pytest.approx(100 * max(wishart.impossible) / wishart.draws)
     assert f"{max(wishart.impossible):,}" in alt
 
 
@@ -50,11 +50,11 @@ def test_the_tested_set_is_shaded_from_its_cut(wishart):
 @pytest.mark.parametrize("claim", [PureDP(1.0), ApproxDP(1.0, 1e-5), ZCDP(0.1), GaussianDP(0.5)], ids=str)
 def test_beliefs_and_accusations_are_the_curves(claim):
     figure, alt = pictures.beliefs(claim, (0.05, 0.001), 0.1, LIGHT)
-    worst = disclosure.posterior(np.array(figure.data[2].x), disclosure.loss(claim, 0.001))
+    worst = 100 * disclosure.posterior(np.array(figure.data[2].x) / 100, disclosure.loss(claim, 0.001))
     np.testing.assert_allclose(figure.data[2].y, worst)
-    assert f"{float(disclosure.posterior(0.1, disclosure.loss(claim, 0.001))):.1%}" in alt
+    assert percent(float(disclosure.posterior(0.1, disclosure.loss(claim, 0.001))), "at most") in alt
     roc, _ = pictures.accusations(claim, DARK)
-    np.testing.assert_allclose(roc.data[1].y, disclosure.power(claim, np.array(roc.data[1].x)))
+    np.testing.assert_allclose(roc.data[1].y, 100 * disclosure.power(claim, np.array(roc.data[1].x) / 100))
 
 
 @pytest.fixture(scope="module")

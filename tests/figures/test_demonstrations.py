@@ -6,6 +6,7 @@ import pytest
 from privcov.audit import demonstrations as shown
 from privcov.figures import demonstrations as pictures
 from privcov.figures.palette import DARK, LIGHT
+from privcov.figures.words import percent
 
 
 @pytest.fixture(scope="module", params=["outside", "one-over-n", "re-runs"])
@@ -18,13 +19,13 @@ def test_histograms_hold_every_simulated_answer(found, palette):
     for side in (found.done, found.repaired):
         figure, alt = pictures.seen(side, "As it is done", palette)
         for trace in figure.data:
-            assert np.sum(np.array(trace.y)) == pytest.approx(1)
+            assert np.sum(np.array(trace.y)) == pytest.approx(100)
         assert figure.layout.yaxis.title.text.endswith("(%)")
         assert figure.layout.xaxis.title.text
         assert alt.startswith("As it is done: ")
         if side.seen.second is None:
             assert list(figure.data[0].x) == list(pictures.ALONE)
-            assert f"{side.seen.first[1]:.1%}" in alt
+            assert percent(side.seen.first[1]) in alt
         else:
             (cut,) = figure.layout.shapes
             assert cut.x0 == cut.x1 == side.seen.cut
@@ -38,10 +39,10 @@ def test_the_curve_has_both_attacks_the_limit_and_the_place_of_the_lever(found, 
     wanted = [curve.done, curve.repaired, curve.permitted] + ([] if curve.charged is None else [curve.charged])
     assert len(figure.data) == len(wanted)
     for trace, values in zip(figure.data, wanted, strict=True):
-        assert np.array(trace.y) == pytest.approx(values)
+        assert np.array(trace.y) == pytest.approx(100 * np.array(values))
         assert list(trace.x) == [made.control.words(v) for v in made.control.options]
     here = made.control.options.index(found.value)
     assert int(np.argmax(figure.data[0].marker.size)) == here
-    assert f"{curve.done[here]:.1%}" in alt
+    assert percent(curve.done[here]) in alt
     assert len({trace.name for trace in figure.data}) == len(wanted)
     assert (found.demonstration.key == "re-runs") == (curve.charged is not None)

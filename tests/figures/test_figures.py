@@ -74,10 +74,10 @@ def test_the_waterfall_adds_up_and_steps_may_be_negative():
     stages = [("Sample", 0.02), ("Clipped", 0.015), ("Noisy", 0.3), ("Post-processed", 0.1)]
     picture = waterfall(stages, LIGHT, reference="x")
     trace = picture.figure.data[0]
-    assert np.cumsum(trace.y[:-1])[-1] == pytest.approx(trace.y[-1]) == pytest.approx(0.1)
+    assert np.cumsum(trace.y[:-1])[-1] == pytest.approx(trace.y[-1]) == pytest.approx(10)
     assert trace.y[1] < 0
     assert trace.measure[-1] == "total"
-    assert "It ends at 10.0%" in picture.alt
+    assert "It ends at 10\u00a0%" in picture.alt
 
 
 def table() -> pd.DataFrame:
@@ -164,7 +164,8 @@ def test_pens_differ_in_more_than_colour():
 
 
 @pytest.mark.parametrize(("value", "text"), [
-    (0, "0"), (0.6, "0.6"), (12345.6, "12,346"), (0.00012, "1.2e-4"), (1e-5, "1e-5"), (2e7, "2e7"), (-0.607, "-0.607"),
+    (0, "0"), (0.6, "0.6"), (12345.6, "12,346"), (0.00012, "0.00012"), (-0.607, "-0.607"), (1e-5, "10⁻⁵"),
+    (2e7, "2 × 10⁷"),
 ])  # fmt: skip
 def test_plain_numbers(value, text):
     assert plain(value) == text

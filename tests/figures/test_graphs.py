@@ -103,7 +103,9 @@ def test_three_states_are_drawn_apart():
     states[2, 3] = states[3, 2] = states[0, 2] = states[2, 0] = UNDECIDED
     picture = network(by_state(states), positions(None, 4), NAMES, DARK, rest="3 are linked in few.")
     assert [t.name for t in picture.figure.data if t.name] == ["Undecided: 2", f"{LINKED}: 1"]
-    assert picture.alt.endswith("by pairs: 2 undecided, 1 linked in at least 95 % of redraws. 3 are linked in few.")
+    assert picture.alt.endswith(
+        "by pairs: 2 undecided, 1 linked in at least 95\u00a0% of redraws. 3 are linked in few."
+    )
     nodes = picture.figure.data[-1]
     assert [int(k) for _, k in nodes.customdata] == [1, 1, 0, 0]  # undecided pairs are no edges of a node
 

@@ -11,6 +11,7 @@ import privcov
 from pages.graph_recovery import settings
 from pages.shell.study import from_query, to_query
 from privcov.figures.graphs import LINKED
+from privcov.figures.words import percent
 from privcov.metrics.graphs import decided_edges, losses, without_noise_at
 from tests.pages.test_pages import chart
 from tests.patience import patient, until
@@ -43,7 +44,10 @@ def press(at: AppTest, label: str) -> AppTest:
 
 def counts(at: AppTest) -> dict[str, int]:
     spec, _ = chart(at, "Recovered network")
-    return {k: int(v) for k, v in re.findall(r"(\w[\w %]*): (\d+)", "; ".join(t.get("name", "") for t in spec["data"]))}
+    return {
+        k: int(v)
+        for k, v in re.findall(r"(\w[\w %\u00a0]*): (\d+)", "; ".join(t.get("name", "") for t in spec["data"]))
+    }
 
 
 def words(at: AppTest) -> str:
@@ -226,7 +230,7 @@ def test_matrices_share_one_scale_and_the_losses_are_paper_2_s():
     lam = next(fit.lam for fit in rel.path if np.array_equal(fit.precision, rel.precision))
     want = losses(rel.precision, without_noise_at(rel, data, lam))
     shown = next(d.value for d in at.dataframe if "Spectral" in d.value.columns)
-    assert list(shown.iloc[0])[1:] == [f"{want[k]:.1%}" for k in ("l1", "frobenius", "spectral")]
+    assert list(shown.iloc[0])[1:] == [percent(want[k]) for k in ("l1", "frobenius", "spectral")]
     at.toggle(key="graph.partial").set_value(True).run()
     spec, _ = chart(at, "Heatmap of private partial correlations")
     assert (spec["data"][0]["zmin"], spec["data"][0]["zmax"]) == (-1.0, 1.0)

@@ -231,10 +231,10 @@ def test_running_scores_are_running_means_with_the_interval_at_the_end():
     found = guess.running_scores([("the class", mine), ("attacker", [])], 0.7, (0.1, 0.9), LIGHT)
     line = found.figure.data[0]
     assert list(line.x) == [2, 5, 6]
-    assert list(line.y) == pytest.approx([1, 0.5, 2 / 3])
-    assert list(line.error_y.array) == pytest.approx([0, 0, 0.9 - 2 / 3])
-    assert list(line.error_y.arrayminus) == pytest.approx([0, 0, 2 / 3 - 0.1])
-    assert list(found.figure.data[2].y) == [0.7, 0.7]
+    assert list(line.y) == pytest.approx([100, 50, 200 / 3])
+    assert list(line.error_y.array) == pytest.approx([0, 0, 90 - 200 / 3])
+    assert list(line.error_y.arrayminus) == pytest.approx([0, 0, 200 / 3 - 10])
+    assert list(found.figure.data[2].y) == pytest.approx([70, 70])
     assert found.figure.data[2].name == "the limit, 0.700"
     assert found.figure.layout.xaxis.range[1] > 10, "whole rounds on the axis, however few were played"
-    assert "the class: 2 of 3 right, 95% binomial interval 0.10 to 0.90; attacker: no round yet" in found.alt
+    assert "the class: 2 of 3 right, 95 % binomial interval 0.10 to 0.90; attacker: no round yet" in found.alt

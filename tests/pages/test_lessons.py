@@ -9,6 +9,7 @@ import privcov
 from pages.lessons import clipping, columns, guess, reruns, rows, shrinkage
 from pages.lessons.book import FILES, LESSONS, NUMBERS, place
 from pages.shell import cached
+from privcov.figures.words import percent
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/6_Lessons.py"
@@ -196,9 +197,9 @@ def test_a_vote_reveals_the_truth_and_scores_beside_the_optimal_attacker():
     low, high = guess.score_interval(hits, 2)
     words = next(m.value for m in at.markdown if "**Class:**" in m.value)
     assert f"{hits} of 2 right" in words
-    assert f"{low:.0%} to {high:.0%}" in words
+    assert f"{percent(low)} to {percent(high)}" in words
     assert f"on the same releases: {sum(r.optimal_is_right for r in rounds)} of 2" in words
-    assert f"{guess.limit(0.5):.1%}" in words
+    assert percent(guess.limit(0.5), "at most") in words
 
 
 def test_a_hundred_rounds_of_the_optimal_attacker_leave_the_class_alone():

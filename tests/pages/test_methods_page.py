@@ -181,14 +181,14 @@ def test_gaussian_mu_grows_with_the_root_of_the_releases():
 def test_a_pair_adds_epsilon_and_delta():
     at = convert("approx", 1.0, k=5, own=1e-8, delta=1e-6)
     found = numbers(at)
-    assert found["Releases: 5, rows per person: 1"] == "(5, 5e-08)-DP"
+    assert found["Releases: 5, rows per person: 1"] == "(5, 5 × 10⁻⁸)-DP"
     assert found["Epsilon, basic"] == "5"
     assert any("No zCDP follows" in box.value and "choose zCDP" in box.value for box in at.info)
 
 
 def test_a_pair_says_nothing_at_a_smaller_delta_and_names_the_remedy():
     at = convert("approx", 1.0, k=5, own=1e-6, delta=1e-8)
-    assert any("Nothing follows at delta = 1e-08" in box.value and "5e-06 or more" in box.value for box in at.info)
+    assert any("Nothing follows at delta = 10⁻⁸" in box.value and "5 × 10⁻⁶ or more" in box.value for box in at.info)
     assert not at.error
     assert "Rho" not in numbers(at)
 
@@ -298,9 +298,9 @@ def test_many_pure_releases_leave_a_smaller_chance_through_zcdp():
         (9.0, "9"),
         (31.3049, "31.31"),
         (450.0, "450"),
-        (5e-8, "5e-08"),
-        (1e-12, "1e-12"),
-        (1e-300, "< 1e-20"),
+        (5e-8, "5 × 10⁻⁸"),
+        (1e-12, "10⁻¹²"),
+        (1e-300, "< 10⁻²⁰"),
     ],
 )
 def test_shown_numbers_never_understate(value, text):

@@ -11,6 +11,7 @@ from pages.shell import hosted
 from pages.your_data import declare, state
 from privcov.accounting import attacker_success
 from privcov.data_sources.private_file import Column, Declaration
+from privcov.figures.words import raised
 from privcov.ledger import Ledger
 from tests.pages.limits import type_in
 from tests.patience import patient
@@ -252,7 +253,7 @@ def test_the_plan_says_in_words_what_was_picked(kind):
     widget(at, "selectbox", "kind").set_value(kind).run()
     plan = calm(at).session_state["own"].chosen
     (said,) = [m.value.replace("\\", "") for m in at.markdown if "guesses whether one given" in m.value]
-    assert said.startswith(f"{plan} means:")
+    assert said.startswith(f"{raised(str(plan))} means:")
     assert f"right {100 * attacker_success(plan):.1f} times in 100" in said
     assert ("It implies epsilon" in said) == (kind == "zcdp")
 

@@ -13,6 +13,7 @@ import privcov
 from pages.shell import frame
 from pages.shell.frame import MENU
 from pages.shell.study import DEFAULT_METHOD, Study
+from privcov.figures.words import percent
 from privcov.metrics.errors import error, waterfall
 from tests.patience import patient, until
 
@@ -112,9 +113,9 @@ def test_estimate_shows_what_privcov_computes(kind):
     guarantee = {"zcdp": privcov.ZCDP(0.01), "approx": privcov.ApproxDP(1.0, 1e-6), "pure": privcov.PureDP(1.0)}[kind]
     rel = privcov.release(DEFAULT_METHOD[kind], ds, guarantee, seed=5)
     wrong = error(rel, ds, relative=True, against="truth")
-    assert metric(at, "Frobenius error") == f"{wrong:.1%}"
+    assert metric(at, "Frobenius error") == percent(wrong)
     spectral = error(rel, ds, "spectral", relative=True, against="truth")
-    assert metric(at, "Spectral error") == f"{spectral:.1%}"
+    assert metric(at, "Spectral error") == percent(spectral)
     assert metric(at, "Attacker") == f"{rel.attacker_success:.3f}"
     # The waterfall ends at the card's error, in the numbers sent and in the words.
     spec, alt = chart(at, "Waterfall")
@@ -125,9 +126,9 @@ def test_estimate_shows_what_privcov_computes(kind):
         if isinstance(steps["y"], dict)
         else steps["y"][-1]
     )
-    assert total == pytest.approx(wrong)
+    assert total == pytest.approx(100 * wrong)
     assert waterfall(rel, ds)[-1][1] == pytest.approx(wrong)
-    assert alt.endswith(f"It ends at {wrong:.1%}.")
+    assert alt.endswith(f"It ends at {percent(wrong)}.")
 
 
 def test_the_statement_on_the_page_is_the_release_s_own():

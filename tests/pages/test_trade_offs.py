@@ -91,7 +91,7 @@ def test_kinds_stand_on_one_axis_by_what_they_imply():
             )
     words = sweep.conversion(("pure", "approx", "zcdp"), 1.0, 1e-6)
     assert f"rho = {accounting.approx_to_zcdp(1.0, 1e-6):.3g}" in words
-    assert "delta = 1e-06" in words
+    assert "delta = 10⁻⁶" in words
 
 
 def test_lines_without_noise():

@@ -15,6 +15,7 @@ from privcov.cli.entry import main
 from privcov.figures.exports import svg
 from privcov.figures.matrices import heatmap, png
 from privcov.figures.palette import LIGHT
+from privcov.figures.words import percent
 from privcov.sweeps import studies
 
 PLAN = privcov.Plan(
@@ -129,10 +130,10 @@ def test_a_report_says_what_its_numbers_are():
     html, rel = made[simulated]
     assert (report.DECLARED in html, ">Simulated<" in html) == (False, True)
     for against in ("sample", "truth"):
-        shown = f"{privcov.error(rel, simulated, relative=True, against=against):.2%}"
+        shown = percent(privcov.error(rel, simulated, relative=True, against=against))
         assert (f">{shown}<" in html) == (against == "truth")
     assert "Released, in the units of the data" in html
-    assert f"{rel.attacker_success:.1%}" in html
+    assert percent(rel.attacker_success, "at most") in html
     assert "<code>/Estimate?a=&lt;b&gt;&amp;c=1</code>" in html
     assert "<pre>a &lt; b</pre>" in html
     hidden = privcov.release("gaussian-cov", simulated, privcov.ZCDP(1.0), seed=1, neighbours="add-remove")
