@@ -187,7 +187,11 @@ def planned_trade_off(facts: PublicFacts, guarantee: Guarantee, shape: str) -> G
 
     Parameters
     ----------
-    facts, guarantee, shape
+    facts : PublicFacts
+        As declared.
+    guarantee : Guarantee
+        The guarantee of the release.
+    shape : {"isotropic", "laplace", "wishart-difference"}
         As for `planned_noise`.
 
     Returns

@@ -116,7 +116,7 @@ def test_estimate_shows_what_privcov_computes(kind):
     assert metric(at, "Frobenius error") == percent(wrong)
     spectral = error(rel, ds, "spectral", relative=True, against="truth")
     assert metric(at, "Spectral error") == percent(spectral)
-    assert metric(at, "Attacker") == f"{rel.attacker_success:.3f}"
+    assert metric(at, "Attacker") == percent(rel.attacker_success)
     # The waterfall ends at the card's error, in the numbers sent and in the words.
     spec, alt = chart(at, "Waterfall")
     steps = spec["data"][0]
