@@ -24,7 +24,7 @@ import streamlit as st
 from scipy.special import bdtr, bdtrik, betaincinv
 
 from pages.lessons.lesson import AUDIT, RHO_HELP, Choice, Control, Lesson, Screen
-from pages.lessons.simulated import DELTA, epsilon
+from pages.lessons.simulated import guarantee
 from pages.shell import frame, show
 from pages.shell.study import Study
 from privcov import accounting, checks
@@ -276,7 +276,7 @@ def draw(rho: float, screen: Screen) -> str:
     first, second = exact_moments()
     show.tag(
         "Simulated",
-        f"round {now.number}, {rho:g}-zCDP; A and B differ in the mean squares of x1 and x2",
+        f"round {now.number}, {guarantee(rho)}; A and B differ in the mean squares of x1 and x2",
     )
     three = [("A, exact", first), ("B, exact", second), (f"released in round {now.number}", now.release)]
     screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
@@ -302,7 +302,7 @@ def scores(rho: float, screen: Screen) -> None:
     if len(game.optimal) > rounds:
         best = sum(hit for _, hit in game.optimal)
         lines.append(f"- On all {len(game.optimal):,} releases: {best:,} right, {best / len(game.optimal):.1%}")
-    lines.append(f"- **Limit** for any guesser: {most:.1%} (epsilon = {epsilon(rho):.2g}, delta = {DELTA:g})")
+    lines.append(f"- **Limit** for any guesser: {most:.1%} under {guarantee(rho)}")
     st.markdown("\n".join(lines))
     show.attacker_meter(most, screen.palette)
 
@@ -380,6 +380,7 @@ LESSON = Lesson(
         "stronger privacy: nearly a coin toss",
         "weaker privacy: nearly certain",
         help=RHO_HELP + " Another rho is another game with its own score.",
+        is_rho=True,
     ),
     draw=draw,
     beside=scores,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.lessons.lesson import METHODS, Choice, Control, Lesson, Screen, computed, count
-from pages.lessons.simulated import DELTA, SEED, made
+from pages.lessons.simulated import AT_DELTA, DELTA, SEED, made
 from pages.shell import show
 from pages.shell.study import Study
 from privcov import accounting
@@ -100,7 +100,7 @@ def draw(k: int, screen: Screen) -> str:
     screen.put(picture, "curve-reruns")
     return (
         f"Error **{show.percent(result.error)}**. Spent in all: rho = **{result.rho:.3g}**, that is epsilon = "
-        f"**{result.epsilon:.3g}** at delta = {DELTA:g}. An attacker who knows everybody else "
+        f"**{result.epsilon:.3g}** at {AT_DELTA}. An attacker who knows everybody else "
         f"guesses right with a chance of **{result.attacker:.3f}**."
     )
 

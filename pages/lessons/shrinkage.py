@@ -80,6 +80,7 @@ LESSON = Lesson(
         "stronger privacy",
         "more accuracy",
         help=RHO_HELP,
+        is_rho=True,
     ),
     draw=draw,
     question="The noise has mean zero in every entry. The largest eigenvalue of the noisy matrix is, on average,",

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from pages.lessons import scale
 from pages.lessons.book import LESSONS, NUMBERS, answered, answers, place
 from pages.lessons.lesson import Control, Lesson, Screen
 from pages.shell import frame, show, tour
@@ -132,25 +133,27 @@ def draw(study: Study, *, full: bool) -> None:
     """Show the lesson that the address names."""
     number = _number()
     lesson = LESSONS[number]
-    value = _value(number, lesson.control)
+    control = scale.in_unit(lesson.control, scale.unit())
+    value = _value(number, control)
+    meaning = control.meaning(value)
     _chooser(number, full=full)
     heading(f"{place(number)}. {lesson.title}")
     screen = Screen(full, study.seed, answered(number))
     with st.container(key="lesson-screen"), show.problems():
         left, right = st.columns([7, 5], gap="large")
         with left:
-            seen = lesson.draw(value, screen)
-            _control(number, lesson.control, value)
+            seen = lesson.draw(meaning, screen)
+            _control(number, lesson, control, value)
         with right:
             st.markdown(lesson.aim)
             if lesson.beside is None:
                 st.info(seen)
             else:
-                lesson.beside(value, screen)
+                lesson.beside(meaning, screen)
             _question(number, lesson)
             if not full:
                 file, label, make = lesson.onward
-                frame.link(file, label, make(value), icon=":material/arrow_forward:")
+                frame.link(file, label, make(meaning), icon=":material/arrow_forward:")
 
 
 def _number() -> int:
@@ -201,9 +204,9 @@ def _chooser(number: int, *, full: bool) -> None:
         size_and_link(full=full)
 
 
-def _control(number: int, control: Control, value: Any) -> None:
-    """Show the control of the lesson, with a button for one step at either end."""
-    key = f"lesson-lever-{number}"
+def _control(number: int, lesson: Lesson, control: Control, value: Any) -> None:
+    """Show the control of the lesson in the chosen unit, with a button for one step at either end."""
+    key = f"lesson-lever-{number}" + ("" if control is lesson.control else "-epsilon")
     if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
 
@@ -228,6 +231,7 @@ def _control(number: int, control: Control, value: Any) -> None:
             control.left, key="lesson-lever-less", on_click=step, args=(-1,), disabled=at == 0, shortcut="Down",
             type="tertiary", help="One step to the left",
         )  # fmt: skip
+        scale.switch(lesson.control, value)
         st.button(
             control.right, key="lesson-lever-more", on_click=step, args=(1,), disabled=at + 1 == len(control.options),
             shortcut="Up", type="tertiary", help="One step to the right",
