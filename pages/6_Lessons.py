@@ -7,7 +7,7 @@ import streamlit as st
 from pages.lessons import view
 from pages.shell import frame
 
-study = frame.page("Lessons", keeps=("part", "lesson", "lever", "demo", "demo_lever", "full"))
+study = frame.page("Lessons", keeps=("part", "lesson", "lever", "unit", "demo", "demo_lever", "full"))
 full = frame.own("full") == "1"
 view.look(full=full)
 if view.part() == "demos":

@@ -11,7 +11,10 @@ from pages.lessons.simulated import SEED, WIDE, guarantee, made, widened
 from pages.shell import show
 from privcov.figures.lessons import over_control, panels
 from privcov.figures.matrices import colour_limit
-from privcov.metrics.errors import error, matrix_norm, reference_matrix
+from privcov.figures.words import plain
+from privcov.metrics.errors import matrix_norm, reference_matrix
+from privcov.metrics.graphs import noisy_matrix
+from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import ZCDP
 from privcov.releasing.run import release
 
@@ -22,30 +25,38 @@ DENSE, SPARSE = "gaussian-cov", "dp-thresholding"
 
 @dataclass(frozen=True, eq=False)
 class Wide:
-    """Truth, and the releases of DENSE and SPARSE, for d columns of a banded truth (d x d each).
+    """Truth, and two answers from one noisy matrix, for d columns of a banded truth (d x d each).
 
-    ``errors`` are the relative Frobenius errors against the truth of DENSE, of SPARSE and of the sample itself.
+    ``dense`` keeps every entry of the noisy matrix, ``sparse`` is what SPARSE makes of it; both are projected on the
+    positive semidefinite matrices. ``errors`` are the relative Frobenius errors against the truth of ``dense``, of
+    ``sparse`` and of the sample itself. ``noise_std`` is the standard deviation of the noise on an entry of the noisy
+    matrix ``noisy``, and ``row_bound`` its row bound.
     """
 
     d: int
     truth: np.ndarray
     dense: np.ndarray
     sparse: np.ndarray
+    noisy: np.ndarray
     errors: tuple[float, float, float]
+    noise_std: float
+    row_bound: float
 
 
 def of_width(d: int) -> Wide:
-    """Release d columns with the same n and guarantee for every d; both methods start from the same noisy matrix."""
+    """Release d columns once, with the same n and guarantee for every d, and finish the noisy matrix in two ways."""
     data = widened(made("banded-covariance", n=N, d=d))
     assert data.truth is not None  # simulated
     truth = data.truth.covariance
-    dense, sparse = (release(method, data, ZCDP(RHO), seed=SEED) for method in (DENSE, SPARSE))
-    one, two = (error(rel, data, relative=True, against="truth") for rel in (dense, sparse))
-    sample = matrix_norm(reference_matrix(data, "covariance", "sample") - truth, "frobenius")
-    own = sample / matrix_norm(truth, "frobenius")
-    assert dense.covariance is not None  # the target of both methods
-    assert sparse.covariance is not None
-    return Wide(d, truth, dense.covariance, sparse.covariance, (one, two, own))
+    rel = release(SPARSE, data, ZCDP(RHO), seed=SEED)
+    assert rel.covariance is not None  # the target of the method
+    assert rel.raw is not None  # it measures one matrix
+    noisy = noisy_matrix(rel)
+    dense, size = clip_psd(noisy), matrix_norm(truth, "frobenius")
+    sample = reference_matrix(data, "covariance", "sample")
+    one, two, own = (matrix_norm(m - truth, "frobenius") / size for m in (dense, rel.covariance, sample))
+    std = rel.raw.distribution.off_diagonal_std * rel.row_bound**2
+    return Wide(d, truth, dense, rel.covariance, noisy, (one, two, own), std, rel.row_bound)
 
 
 def draw(d: int, screen: Screen) -> str:
@@ -62,36 +73,38 @@ def draw(d: int, screen: Screen) -> str:
     screen.put(picture, "curve-wide")
     dense, sparse, sample = result.errors
     return (
-        f"With {d} columns: **{show.percent(dense)}** wrong with every entry, **{show.percent(sparse)}** with the "
-        f"small ones dropped; the sample itself {show.percent(sample)}."
+        f"With {d} columns the error is **{show.percent(dense)}** with every entry, **{show.percent(sparse)}** without "
+        f"the small ones, and {show.percent(sample)} in the sample. R squared is {result.row_bound**2 / d:.3g} d, "
+        f"so the noise on each entry grows with d: its standard deviation is {plain(result.noise_std)}."
     )
 
 
 LESSON = Lesson(
     title="Why columns hurt and sparsity helps",
     aim="More columns, the same people and the same guarantee. In truth only columns at most two places apart are "
-    "correlated. One release keeps every entry, the other sets the small ones to zero.",
+    "correlated. From one noisy matrix come two answers: one keeps every entry, the other sets the small ones to "
+    "zero.",
     control=Control("Columns d", DS, 40, "few columns", "many columns", count),
     draw=draw,
-    question="Why is the release without the small entries so much better at 20 columns and more?",
+    question="Why is the answer without the small entries so much better at 20 columns and more?",
     choices=(
         Choice(
             "Its noise is smaller",
-            "Both start from the very same noisy matrix. No method gets less noise for the same guarantee by "
-            "hoping for zeros.",
+            "Both start from the same noisy matrix. Dropping entries comes after the noise and cannot make it smaller.",
         ),
         Choice(
             "It knows which pairs are really zero and spends nothing on them",
-            "It does not know. It sees the noisy matrix and the law of the noise, nothing else.",
+            "It does not know. It sees the noisy matrix and the noise distribution, nothing else.",
         ),
         Choice(
             "Most entries are noise only, and it drops them; few entries are left to be wrong",
-            "There are about d squared pairs and about 2 d real ones. At the right end the noise is so large that "
+            "There are d(d-1)/2 pairs, and 2d-3 of them are correlated. At the right end the noise is so large that "
             "real entries are dropped too.",
             True,
         ),
     ),
-    remember="Noise comes with every one of the d squared entries; sparsity helps because few of them matter.",
+    remember="More columns mean more noisy entries and, as rows get longer, more noise on each. Sparsity helps because "
+    "few entries matter.",
     onward=(
         ESTIMATE,
         "Estimate: the thresholded release",

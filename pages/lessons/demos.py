@@ -106,11 +106,11 @@ def _side(side: Side, shown: Demonstration, *, done: bool, full: bool) -> None:
     st.markdown(f"**{title}.** {show.as_text(sentence)}")
     one, two, three = st.columns([3, 3, 5], vertical_alignment="center")
     one.metric("Attacker is right", show.percent(side.success))
-    about = " Here: about whoever is printed, a person picked after the release." if shown.certain else ""
+    about = " Here: about the printed person, picked after the release." if shown.certain else ""
     two.metric("Permitted", show.percent(side.limit), help=f"{side.claim} was claimed.{about}")
     with three:
         show.attacker_meter(side.success, palette)
-    colour = palette.bad if side.broken or side.worthless else palette.good
+    colour = palette.bad if side.broken or side.worthless or side.exceeded else palette.good
     st.html(
         f'<div role="status" style="border-left: .3rem solid {colour}; background: {wash(colour, 0.1)}; '
         f'padding: .55rem .9rem; border-radius: .3rem"><b>{verdict(side, done=done)}</b> {escape(side.finding)}</div>'
@@ -129,7 +129,9 @@ def verdict(side: Side, *, done: bool) -> str:
         return "The attack succeeds."
     if side.worthless:
         return "The claim is kept, and permits certainty."
-    return "Harmless at this end of the lever." if done else "The repair holds."
+    if side.exceeded:
+        return "Claim exceeded; too little for this attacker to show."
+    return "Harmless at this end of the control." if done else "The repair holds."
 
 
 @st.cache_resource(max_entries=64, show_spinner="The attacker is at work ...")

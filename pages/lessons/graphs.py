@@ -93,8 +93,8 @@ LESSON = Lesson(
         lambda v: f"{v + 1}",
     ),
     draw=draw,
-    question="You get a private graph with 40 edges. Which check tells how many of them noise may have drawn, at no "
-    "cost in privacy?",
+    question="You get a private graph with 40 edges. Which check tells how many edges the method draws where there are "
+    "none, at no cost in privacy?",
     choices=(
         Choice(
             "Compare it with the graph of the raw rows",
@@ -103,12 +103,13 @@ LESSON = Lesson(
         ),
         Choice(
             "Release a second graph and keep the edges that both have",
-            "It works, and it is paid for: two releases compose, and rho adds up.",
+            "It removes part of what privacy noise drew, but both releases share the sampling error of the rows, and "
+            "edges drawn by that survive more often. It is also paid for: rho adds up.",
         ),
         Choice(
             "Run the same method on simulated independent columns with the same noise",
-            "n, d, R and the law of the noise are public. If that draws 40 edges too, there is no "
-            "reason to believe in yours.",
+            "n, d, R and the noise distribution are public. If that draws 40 edges too, there is no reason to "
+            "believe in yours. It is no upper limit: among dependent columns there may be more false edges.",
             True,
         ),
     ),

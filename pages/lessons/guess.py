@@ -21,19 +21,18 @@ from functools import lru_cache
 
 import numpy as np
 import streamlit as st
-from scipy.special import betaincinv
+from scipy.special import bdtr, bdtrik, betaincinv
 
 from pages.lessons.lesson import AUDIT, RHO_HELP, Choice, Control, Lesson, Screen
-from pages.lessons.simulated import DELTA, epsilon
+from pages.lessons.simulated import guarantee
 from pages.shell import frame, show
 from pages.shell.study import Study
 from privcov import accounting, checks
 from privcov.dataset import Dataset
 from privcov.figures.lessons import line, panels
-from privcov.figures.look import Picture, pen
+from privcov.figures.look import Picture, pen, ribbon, ticks
 from privcov.figures.look import draw as figure
 from privcov.figures.palette import Palette
-from privcov.figures.words import powers
 from privcov.measurements.moment import Measured, clipped_moment, measure_moment
 from privcov.privacy import ZCDP
 from privcov.randomness import stream
@@ -41,9 +40,10 @@ from privcov.randomness import stream
 NAMES = ("A", "B")
 N, D = 10, 3
 ROW_BOUND = 1.0
-WRONG = 0.05  # chance that the interval of a score misses
+WRONG = 0.05  # chance that the interval of a score misses, and that a score at the limit leaves the funnel
 HUNDRED = 100
 MOST = 5_000  # rounds of one game
+FIRST = 20  # rounds that the axis of the scores has from the start
 _KEPT = 20  # games of a session
 
 
@@ -136,6 +136,20 @@ def score_interval(hits: int, rounds: int) -> tuple[float, float]:
     return low, high
 
 
+def funnel(rate: float, rounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the shares of right guesses between which a guesser of a hit rate lies with a chance of 95 % or more.
+
+    ``rounds`` are numbers of guesses, each looked at alone; the ends are the 2.5 % and 97.5 % binomial quantiles over
+    the number of guesses.
+    """
+    ends = []
+    for p in (WRONG / 2, 1 - WRONG / 2):
+        hits = np.ceil(bdtrik(p, rounds, rate))
+        below = np.maximum(hits - 1, 0)  # where rounding went one too far
+        ends.append(np.where(bdtr(below, rounds, rate) >= p, below, hits) / rounds)
+    return ends[0], ends[1]
+
+
 @dataclass
 class Game:
     """One game: a rho and a seed.
@@ -195,25 +209,34 @@ def running_scores(
     interval: tuple[float, float] | None,
     palette: Palette,
 ) -> Picture:
-    """Return the picture of the share of right guesses so far, one line per guesser, and the limit.
+    """Return the picture of the share of right guesses against the guesser's own number of guesses.
 
-    ``series`` is (name, [(round, right)]) in the order of the rounds. ``interval`` is that of the first guesser's
-    score, drawn at its end, or None.
+    ``series`` is (name, [(round, right)]) in the order of the rounds; each guesser's guesses are counted alone, so that
+    the rounds of one leave the line of the other where it is. The `funnel` of the limit is below the lines.
+    ``interval`` is that of the first guesser's score, drawn at its end, or None.
     """
-    traces, words = [], []
-    last = max([number for _, guesses in series for number, _ in guesses], default=10)
+    last = max([len(guesses) for _, guesses in series] + [FIRST])
+    grid = np.unique(np.round(np.geomspace(1, last, 160)).astype(int))
+    low, high = funnel(limit, grid)
+    traces = [
+        ribbon(
+            grid, 100 * low, 100 * high, palette.quiet, 0.22, name=f"{show.percent(1 - WRONG)} of guessers at the limit"
+        )
+    ]
+    traces[0].showlegend = True
+    words = []
     for i, (name, guesses) in enumerate(series):
         style = pen(1 - i if i < 2 else i, palette)
         right = np.array([hit for _, hit in guesses], dtype=float)
         score = 100 * np.cumsum(right) / np.arange(1, len(right) + 1)
         trace = line(
-            [at for at, _ in guesses],
+            np.arange(1, len(right) + 1),
             score,
             name,
             style.line(2.2),
             mode="lines+markers" if len(right) <= 40 else "lines",
             marker=style.marker(8),
-            hovertemplate="round %{x}: %{y:.1~f} % right<extra>" + name + "</extra>",
+            hovertemplate="after %{x} rounds: %{y:.1~f} % right<extra>" + name + "</extra>",
         )
         words.append(f"{name}: {int(right.sum())} of {len(right)} right" if len(right) else f"{name}: no round yet")
         if i == 0 and interval is not None and len(right):
@@ -227,19 +250,29 @@ def running_scores(
             }
             words[-1] += f", 95 % binomial interval {interval[0]:.2f} to {interval[1]:.2f}"
         traces.append(trace)
-    reach = max(last, 10) * 1.04 + 0.5  # fewer rounds would get ticks between them
     # The limit is named in the legend: next to its line the words would lie on the scores.
     dotted = {"color": palette.ink, "dash": "dot", "width": 1.6}
-    traces.append(line([0, reach], [100 * limit, 100 * limit], f"the limit, {limit:.3f}", dotted, hoverinfo="skip"))
+    named = f"the limit, {show.percent(limit)}"
+    traces.append(line([1, last], [100 * limit, 100 * limit], named, dotted, hoverinfo="skip"))
     drawn = figure(
         traces,
         palette,
         height=None,
         showlegend=True,
-        x={"title": "Round", "range": [0, reach], "tickformat": "d"},
+        x={
+            "title": "Rounds played",
+            "type": "log",
+            "range": [-0.03, math.log10(last) + 0.03],
+            **ticks([k for e in range(4) for k in (10**e, 2 * 10**e, 5 * 10**e) if k <= last]),
+        },
         y={"title": "Right so far (%)", "range": [0, 104]},
     )
-    return Picture(drawn, "Running scores. " + "; ".join(words) + f". The limit is {limit:.3f}.")
+    return Picture(
+        drawn,
+        "Running scores. " + "; ".join(words) + f". The limit is {show.percent(limit)}; after {last:,} rounds "
+        f"{show.percent(1 - WRONG)} of guessers at the limit are right in {show.percent(low[-1])} to "
+        f"{show.percent(high[-1])} of their rounds.",
+    )
 
 
 def draw(rho: float, screen: Screen) -> str:
@@ -249,7 +282,7 @@ def draw(rho: float, screen: Screen) -> str:
     first, second = exact_moments()
     show.tag(
         "Simulated",
-        f"round {now.number}, {rho:g}-zCDP; A and B differ in the mean squares of x1 and x2",
+        f"round {now.number}, {guarantee(rho)}; A and B differ in the mean squares of x1 and x2",
     )
     three = [("A, exact", first), ("B, exact", second), (f"released in round {now.number}", now.release)]
     screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
@@ -279,10 +312,7 @@ def scores(rho: float, screen: Screen) -> None:
         lines.append(
             f"- On all {len(game.optimal):,} releases: {best:,} right, {show.percent(best / len(game.optimal))}"
         )
-    lines.append(
-        f"- **Limit** for anybody: {show.percent(most, 'at most')} (epsilon = {epsilon(rho):.2g}, "
-        f"delta = {powers(DELTA)})"
-    )
+    lines.append(f"- **Limit** for any guesser: {show.percent(most, 'at most')} under {guarantee(rho)}")
     st.markdown("\n".join(lines))
     show.attacker_meter(most, screen.palette)
 
@@ -360,6 +390,7 @@ LESSON = Lesson(
         "stronger privacy: nearly a coin toss",
         "weaker privacy: nearly certain",
         help=RHO_HELP + " Another rho is another game with its own score.",
+        is_rho=True,
     ),
     draw=draw,
     beside=scores,
@@ -372,16 +403,17 @@ LESSON = Lesson(
         ),
         Choice(
             "Little yet: the interval around 17 of 20 still contains the limit",
-            "The limit holds for the chance, not for a lucky run. Play on: in the long run no score exceeds it.",
+            "The limit holds for the chance, not for a lucky run: the shaded funnel shows how far a score at the limit "
+            "still strays. Play on: in the long run no score exceeds it.",
             True,
         ),
         Choice(
             "People are better than the optimal attacker",
-            "Nobody is: guessing by the likelihood ratio is right as often as anything can be (Neyman, "
-            "Pearson). Over many rounds its score is the limit.",
+            "No guesser is: the likelihood ratio is right as often as possible (Neyman and Pearson). Over many "
+            "rounds its score approaches the limit.",
         ),
     ),
-    remember="The attacker meter is the share of right guesses that nobody can exceed, whatever they know of the "
-    "others.",
+    remember="The attacker meter is the highest long-run share of right guesses, also for a guesser who knows every "
+    "other row.",
     onward=(AUDIT, "Privacy audit: what an attacker learns", lambda v: Study(rho=v)),
 )

@@ -28,11 +28,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+def _same(option: Any) -> Any:
+    return option
+
+
 @dataclass(frozen=True)
 class Control:
     """The control of a lesson.
 
-    ``options`` are ascending or in teaching order; ``left`` and ``right`` are the words at the two ends.
+    ``options`` are ascending or in teaching order; ``left`` and ``right`` are the words at the two ends. ``is_rho``
+    says that the options are values of rho, so that the class may choose epsilon instead (`pages.lessons.scale`).
+    ``meaning`` turns an option into the value that the lesson is drawn at.
     """
 
     label: str
@@ -42,6 +48,8 @@ class Control:
     right: str
     shown: Callable[[Any], str] = plain
     help: str = ""
+    is_rho: bool = False
+    meaning: Callable[[Any], Any] = _same
 
     def read(self, text: str) -> Any | None:
         """Return the option that an address names, or None."""

@@ -65,7 +65,7 @@ def draw(way: float, screen: Screen) -> str:
     """Show the two tables and their matrices."""
     pair, palette = computed(neighbours, way), screen.palette
     one, other = pair.moments
-    show.tag("Simulated", f"row {PERSON + 1} is the one person's; the matrices are exact, nobody would see them")
+    show.tag("Simulated", f"row {PERSON + 1} is the one person's; the matrices are exact and would not be released")
     tables = [("first table", pair.tables[0]), ("second table", pair.tables[1])]
     screen.put(panels(tables, pair.row_bound, palette, marked=PERSON), "tables-tables")
     matrices = [("second moment, first", one), ("second", other), ("difference", other - one)]
@@ -79,7 +79,7 @@ def draw(way: float, screen: Screen) -> str:
 LESSON = Lesson(
     title="What is a neighbour?",
     aim="Two tables are **neighbours** when they are alike but for one person's row. Privacy is a promise about such "
-    "pairs: from what is released, nobody can tell well which of the two it was made from.",
+    "pairs: the release hardly tells which of the two it was made from.",
     control=Control(
         "How different the new row is",
         tuple(round(0.1 * k, 1) for k in range(11)),

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pages.lessons.lesson import METHODS, Choice, Control, Lesson, Screen, computed, count
-from pages.lessons.simulated import DELTA, SEED, made
+from pages.lessons.simulated import AT_DELTA, DELTA, SEED, made
 from pages.shell import show
 from pages.shell.study import Study
 from privcov import accounting
 from privcov.figures.lessons import over_control, panels
 from privcov.figures.matrices import colour_limit
-from privcov.figures.words import powers
 from privcov.measurements.moment import clipped_moment
 from privcov.metrics.errors import matrix_norm
 from privcov.metrics.graphs import noisy_matrix
@@ -91,7 +90,7 @@ def draw(k: int, screen: Screen) -> str:
     every, palette = computed(reruns, RUNS), screen.palette
     result = next(one for one in every if one.k == k)
     show.tag("Simulated", f"each run {RHO:g}-zCDP, the same {DATA['n']:,} rows")
-    three = [("nobody may see this", result.exact), ("one run", result.one), (f"average of {k:,}", result.average)]
+    three = [("exact, confidential", result.exact), ("one run", result.one), (f"average of {k:,}", result.average)]
     screen.put(panels(three, colour_limit(result.exact), palette), "three-reruns")
     names = {"average": "error of the average", "expected": "expected: 1 over the root of k"}
     picture = over_control(
@@ -101,7 +100,7 @@ def draw(k: int, screen: Screen) -> str:
     screen.put(picture, "curve-reruns")
     return (
         f"Error **{show.percent(result.error)}**. Spent in all: rho = **{result.rho:.3g}**, that is epsilon = "
-        f"**{result.epsilon:.3g}** at delta = {powers(DELTA)}. An attacker who knows everybody else "
+        f"**{result.epsilon:.3g}** at {AT_DELTA}. An attacker who knows everybody else "
         f"guesses right with a chance of **{result.attacker:.3f}**."
     )
 
@@ -117,12 +116,14 @@ LESSON = Lesson(
     choices=(
         Choice(
             "One run: the other eight were never published",
-            "Which run is published depends on all nine, and somebody has seen them. The promise must cover "
-            "everything that looked at the rows.",
+            "The choice of the run depends on all nine, and the analyst has seen them. The guarantee must cover "
+            "everything that was seen.",
         ),
         Choice(
             "Nine runs: nine times rho",
-            "Runs compose. In zCDP rho adds up; mu of the Gaussian noise grows threefold, the square root of 9.",
+            "The analyst saw nine runs. In zCDP rho adds up; mu of the Gaussian noise grows threefold, the square "
+            "root of 9. A program that shows only the best of a random number of runs can cost less "
+            "(private selection; Liu and Talwar 2019).",
             True,
         ),
         Choice(

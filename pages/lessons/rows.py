@@ -46,9 +46,10 @@ def of_many(n: int) -> Released:
 
 
 def standard_deviations(ns: tuple[int, ...]) -> tuple[tuple[float, float], ...]:
-    """Return two standard deviations at each n: of the privacy noise, and of the sampling error.
+    """Return two standard deviations at each n: of the privacy noise, and of the sampling error where the truth is 0.
 
-    Both are those of one covariance; that of the sample holds when the truth is 0.
+    Both are those of one covariance of columns of variance 1. Where the truth is c, the sampling error of Gaussian
+    rows is sqrt(1 + c^2) times as large.
     """
     r2 = widened(made("ar1-covariance", n=1, **DATA)).row_bound ** 2
     pairs = []
@@ -67,15 +68,15 @@ def draw(n: int, screen: Screen) -> str:
     pair = [("without privacy", result.sample), ("released", result.released)]
     screen.put(panels(pair, colour_limit(result.sample), palette), "two-many")
     # The key "sample" gives the colour of the sample in the lesson on columns.
-    names = {"privacy noise": "privacy noise", "sample": "sampling error"}
+    names = {"privacy noise": "privacy noise", "sample": "sampling error of a true zero"}
     picture = over_control(
-        points, names, palette, x="n", x_label="Rows n", y_label="Deviation of an entry", marked=float(n)
+        points, names, palette, x="n", x_label="Rows n", y_label="Standard deviation", marked=float(n)
     )
     screen.put(picture, "curve-many")
     larger = "the privacy noise" if noise > sampling else "the sampling error"
     return (
-        f"At n = {n:,} the privacy noise on an entry has the deviation **{plain(noise)}**, the sampling error "
-        f"**{plain(sampling)}**: {larger} is the larger. "
+        f"At n = {n:,} the standard deviation of the privacy noise on an entry is **{plain(noise)}**, that of the "
+        f"sampling error of a true zero **{plain(sampling)}**: {larger} is the larger. "
         f"The release is **{show.percent(result.error)}** off the sample."
     )
 

@@ -71,8 +71,8 @@ def draw(rho: float, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="Shrinkage of the spectrum",
-    aim="Each entry of the noisy matrix is right on average. Its eigenvalues are not: noise pushes them apart. As "
-    "the law of the noise is known, they can be pulled back for free.",
+    aim="Each entry of the noisy matrix is right on average. Its eigenvalues are not: noise pushes them apart. The "
+    "noise distribution is known, so they can be pulled back for free.",
     control=Control(
         "Rho",
         (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
@@ -80,6 +80,7 @@ LESSON = Lesson(
         "stronger privacy",
         "more accuracy",
         help=RHO_HELP,
+        is_rho=True,
     ),
     draw=draw,
     question="The noise has mean zero in every entry. The largest eigenvalue of the noisy matrix is, on average,",

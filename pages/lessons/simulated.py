@@ -10,11 +10,13 @@ import math
 from privcov import accounting, checks
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
-from privcov.figures.words import powers
+from privcov.figures.words import plain
 from privcov.parameters import build
+from privcov.privacy import ApproxDP
 
 SEED = 1  # of the noise; the rows have seed 0, as they have on every page
 DELTA = 1e-6  # at which epsilon is shown next to rho
+AT_DELTA = "delta = 10\u207b\u2076"
 WIDE = 1.681793  # times the public row bound: hardly a row is shortened, so that the pictures show noise alone
 
 
@@ -34,6 +36,11 @@ def epsilon(rho: float) -> float:
     return accounting.epsilon_of_gaussian(DELTA, math.sqrt(2 * checks.positive("rho", rho)))
 
 
+def rho_at(epsilon: float) -> float:
+    """Return the rho of Gaussian noise that is just (epsilon, DELTA)-DP: the inverse of `epsilon`."""
+    return accounting.mu_of(ApproxDP(epsilon, DELTA)) ** 2 / 2
+
+
 def guarantee(rho: float) -> str:
     """Return rho in words, with the epsilon that a class is more likely to know."""
-    return f"{rho:g}-zCDP (epsilon = {epsilon(rho):.2g} at delta = {powers(DELTA)})"
+    return f"{plain(rho)}-zCDP (epsilon = {epsilon(rho):.2g} at {AT_DELTA})"

@@ -79,15 +79,15 @@ def draw(level: float, screen: Screen) -> str:
     ]
     for card, (label, value) in zip(st.columns(3), values, strict=True):
         card.metric(label, value, border=True, height="stretch")
-    return f"The noise on an entry has the deviation {plain(result.noise_std)}; the real entries are 0.6 and 0.3."
+    return f"The noise on an entry has standard deviation {plain(result.noise_std)}; the real entries are 0.6 and 0.3."
 
 
 LESSON = Lesson(
     title="Thresholding",
-    aim="The law of the noise is public. An entry smaller than a few of its standard deviations may well be nothing "
-    "but noise, so it is set to zero. Too little cutting leaves noise, too much removes what is real.",
+    aim="The noise distribution is public. An entry smaller than a few of its standard deviations may be nothing but "
+    "noise, so it is set to zero. Too little cutting leaves noise, too much removes real entries.",
     control=Control(
-        "Cut below this many deviations of the noise",
+        "Cut below this many standard deviations of the noise",
         tuple(round(0.5 * k, 1) for k in range(13)),
         1.0,
         "keep everything",
@@ -104,8 +104,8 @@ LESSON = Lesson(
         ),
         Choice(
             "Nothing",
-            "Whatever is computed from a release alone is post-processing and as private as the release. (It may "
-            "still mislead: the prettiest picture is not the truest one.)",
+            "Whatever is computed from a release, without the rows, is post-processing and as private as the release. "
+            "(It may still mislead: the picture she likes best need not be the most accurate.)",
             True,
         ),
         Choice(
@@ -113,10 +113,10 @@ LESSON = Lesson(
             "That is about how epsilon grows over twenty noisy answers from the rows. Here there was one.",
         ),
     ),
-    remember="What is done to a release after it was made costs no privacy.",
+    remember="Anything computed from a release, without the rows, costs no privacy.",
     onward=(
         ESTIMATE,
-        "Estimate: let the noise law choose the threshold",
+        "Estimate: let the noise distribution choose the threshold",
         lambda v: study("banded-covariance", DATA, RHO, "dp-thresholding"),
     ),
 )

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from pages.lessons import scale
 from pages.lessons.book import LESSONS, NUMBERS, answered, answers, place
 from pages.lessons.lesson import Control, Lesson, Screen
 from pages.shell import frame, show, tour
@@ -24,8 +25,12 @@ _STYLE = """
 .st-key-lesson-votes {gap: .5rem;}
 .st-key-lesson-screen [data-testid="stAlertContainer"] {padding: .6rem .9rem;}
 /* The words at the ends of the control are buttons: one step each, also by keyboard. */
-.st-key-lesson-ends {margin-top: -.7rem; justify-content: space-between;}
-.st-key-lesson-ends button {font-size: .85rem; min-height: 0; padding: .1rem 0;}
+.st-key-lesson-ends {margin-top: -.7rem; justify-content: space-between; flex-wrap: nowrap;}
+.st-key-lesson-ends [data-testid="stButton"] button {font-size: .85rem; min-height: 0; padding: .1rem 0;
+  text-align: start;}
+.st-key-lesson-lever-more button {text-align: end !important;}
+.st-key-lesson-ends button p {white-space: normal !important;}
+.st-key-lesson-unit {flex: none;}
 /* Zooming a lesson teaches nothing, and its bar lies on the titles and before the control in the order of the keys. */
 .st-key-lesson-screen .modebar-container {display: none !important;}
 /* Matrices in a row are as high as they are wide; every picture leaves room for the control, at every window height. */
@@ -49,6 +54,18 @@ _STYLE = """
   [class*="st-key-demo-curve"], [class*="st-key-demo-done"], [class*="st-key-demo-repaired"])
   :is([data-testid="stFullScreenFrame"], [data-testid="stPlotlyChart"])
   {height: 100% !important; min-height: 0 !important;}
+/* A telephone has no room for the hints of keys, and its buttons take two rows: all lessons, then the others. */
+@media (max-width: 640px) {
+  [data-testid="stMainBlockContainer"] {padding-top: 3.2rem;}
+  .st-key-lesson-chooser {gap: .4rem;}
+  :is(.st-key-lesson-chooser, .st-key-lesson-votes, .st-key-lesson-ends) kbd {display: none;}
+  :is(.st-key-lesson-chooser, .st-key-lesson-votes) button {padding-inline: .5rem; min-height: 2.2rem;}
+  .st-key-lesson-chooser > .st-key-lesson-number {order: -1; flex: 1 0 100%;}
+  .st-key-lesson-number [role="radiogroup"] {width: 100%;}
+  .st-key-lesson-number button {flex: 1 0 auto; min-width: 0; padding-inline: .1rem;}
+  .st-key-lesson-ends {flex-wrap: wrap;}
+  .st-key-lesson-unit {order: 1; flex: 1 0 100%;}
+}
 </style>
 """
 # Larger type for everything that is measured in rem; the pictures grow by themselves (`lesson.Screen.put`).
@@ -57,11 +74,22 @@ _FULL = """
 html {font-size: 18.5px !important;}
 [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] {display: none !important;}
 [data-testid="stMainBlockContainer"] {max-width: none; padding: .6rem 2rem .2rem;}
+</style>
+"""
+# In the lecture hall the pictures of a lesson share what its words leave of the window. The words are measured in rem,
+# so that this holds at every size: a title, a control and, where pictures have them, buttons or numbers.
+_SHARES = """
+<style>
 .stElementContainer:is([class*="-two-"], [class*="-three-"], [class*="-tables-"])[class*="st-key-lesson-"]
-  {max-height: 28vh;}
-.stElementContainer[class*="st-key-lesson-curve-"] {height: 32vh !important;}
-.stElementContainer[class*="st-key-lesson-curve-scores"] {height: 20vh !important;}
-.stElementContainer[class*="st-key-lesson-large-"] {height: 50vh !important;}
+  {max-height: calc((100vh - 17rem) * .47);}
+.stElementContainer[class*="st-key-lesson-curve-"] {height: calc((100vh - 17rem) * .53) !important;}
+.stElementContainer:is([class*="st-key-lesson-tables-"], [class*="st-key-lesson-three-matrices"])
+  {max-height: calc((100vh - 17rem) / 2);}
+.stElementContainer[class*="st-key-lesson-three-guess"] {max-height: calc((100vh - 24rem) * .55);}
+.stElementContainer[class*="st-key-lesson-curve-scores"] {height: calc((100vh - 24rem) * .45) !important;}
+.stElementContainer[class*="st-key-lesson-three-cut"] {max-height: calc(100vh - 23rem);}
+.stElementContainer[class*="st-key-lesson-graph-"] {height: min(100vh - 19rem, 32vw) !important;}
+.stElementContainer[class*="st-key-lesson-large-"] {height: calc(100vh - 16.5rem) !important;}
 </style>
 """
 # One lesson leaves room for type that grows with the screen; a demonstration does not.
@@ -70,7 +98,7 @@ _GROWS = "<style>html {font-size: clamp(18.5px, min(1.3vw, 2.05vh), 40px) !impor
 
 def look(*, full: bool) -> None:
     """Set the style of this page; without the menu in the lecture hall."""
-    st.html(_STYLE + (_FULL if full else "") + (_GROWS if full and part() == "lessons" else ""))
+    st.html(_STYLE + (_FULL + _SHARES if full else "") + (_GROWS if full and part() == "lessons" else ""))
 
 
 def part() -> str:
@@ -132,25 +160,27 @@ def draw(study: Study, *, full: bool) -> None:
     """Show the lesson that the address names."""
     number = _number()
     lesson = LESSONS[number]
-    value = _value(number, lesson.control)
+    control = scale.in_unit(lesson.control, scale.unit())
+    value = _value(number, control)
+    meaning = control.meaning(value)
     _chooser(number, full=full)
     heading(f"{place(number)}. {lesson.title}")
     screen = Screen(full, study.seed, answered(number))
     with st.container(key="lesson-screen"), show.problems():
         left, right = st.columns([7, 5], gap="large")
         with left:
-            seen = lesson.draw(value, screen)
-            _control(number, lesson.control, value)
+            seen = lesson.draw(meaning, screen)
+            _control(number, lesson, control, value)
         with right:
             st.markdown(lesson.aim)
             if lesson.beside is None:
                 st.info(seen)
             else:
-                lesson.beside(value, screen)
+                lesson.beside(meaning, screen)
             _question(number, lesson)
             if not full:
                 file, label, make = lesson.onward
-                frame.link(file, label, make(value), icon=":material/arrow_forward:")
+                frame.link(file, label, make(meaning), icon=":material/arrow_forward:")
 
 
 def _number() -> int:
@@ -201,9 +231,9 @@ def _chooser(number: int, *, full: bool) -> None:
         size_and_link(full=full)
 
 
-def _control(number: int, control: Control, value: Any) -> None:
-    """Show the control of the lesson, with a button for one step at either end."""
-    key = f"lesson-lever-{number}"
+def _control(number: int, lesson: Lesson, control: Control, value: Any) -> None:
+    """Show the control of the lesson in the chosen unit, with a button for one step at either end."""
+    key = f"lesson-lever-{number}" + ("" if control is lesson.control else "-epsilon")
     if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
 
@@ -228,6 +258,7 @@ def _control(number: int, control: Control, value: Any) -> None:
             control.left, key="lesson-lever-less", on_click=step, args=(-1,), disabled=at == 0, shortcut="Down",
             type="tertiary", help="One step to the left",
         )  # fmt: skip
+        scale.switch(lesson.control, value)
         st.button(
             control.right, key="lesson-lever-more", on_click=step, args=(1,), disabled=at + 1 == len(control.options),
             shortcut="Up", type="tertiary", help="One step to the right",

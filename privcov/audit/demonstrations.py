@@ -90,7 +90,7 @@ DEMONSTRATIONS = (
         "It is a mere change of units, the same for everybody.",
         "A row bound that is named before anybody looks at the rows; a longer row is shortened to it, on its own.",
         "Papers 2 and 5, in their experiments.",
-        "First table: one row of the lever's length among 99 of length 1. Second table: 100 rows of length 1.",
+        "First table: one row of the control's length among 99 of length 1. Second table: 100 rows of length 1.",
         Control(
             "Length of the one row, in lengths of the others",
             (1.0, 1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0),
@@ -107,8 +107,8 @@ DEMONSTRATIONS = (
         "The sample mean is subtracted first; then the covariance gets the noise for a mean that is known.",
         "A mean over many rows hardly depends on one of them.",
         "Mean and second moment in one measurement, centre=\"joint\": the noise covers both.",
-        "Papers 1 to 5, in their experiments.",
-        "First table: 99 rows together, one at the far end of the ball. Second table: all 100 rows together.",
+        "Paper 5, in its text.",
+        "First table: 99 rows at one point, one at the far end of the ball. Second table: all 100 rows at that point.",
         Control(
             "Distance of the other rows from the origin, in row bounds",
             (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
@@ -126,7 +126,7 @@ DEMONSTRATIONS = (
         "A tuning constant is one number about the whole table.",
         "A rule that reads the noisy matrix only, tuning=\"released\": it spends nothing.",
         "Papers 2 and 4, in their experiments; the simulated attack runs dp-thresholding with tuning=\"raw-cv\".",
-        "First table: 25 rows, one with the lever's value in column 2 as well. Second table: none has both.",
+        "First table: 25 rows, one with the control's value in column 2 as well. Second table: none has both.",
         Control(
             "Value of the one row in the second column, in row bounds",
             (1e-4, 1e-3, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7),
@@ -143,7 +143,7 @@ DEMONSTRATIONS = (
         "Delta is set to 1/n, and a mechanism that prints one random row in the clear then keeps its claim.",
         "With many rows 1/n is a tiny number.",
         "Delta far below 1/n, so that n times delta, the rows that may be printed, is far below one.",
-        "Papers 1, 2 and 4.",
+        "Papers 1 and 2; Mathematics 2023 has about 1/(2n).",
         "Everybody's row is one of two, equally likely; the attacker picks the person after seeing the release.",
         Control(
             "Number of rows n",
@@ -165,7 +165,7 @@ DEMONSTRATIONS = (
         "Not in the papers: in notebooks, and wherever a click draws new noise.",
         "First table: 100 rows, one of them along the first axis. Second table: that row along the second axis.",
         Control(
-            "Draws that somebody has seen",
+            "Draws that were seen",
             (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0),
             20.0,
             "{:g}",
@@ -181,7 +181,7 @@ DEMONSTRATIONS = (
         "The theorem says \"assume that rows have norm at most 1\", and one row is only one of many.",
         "Clipping inside the measurement, which no caller can leave out.",
         "Papers 1 and 4: with 100 columns their generators draw rows of length 5 and 10 on average.",
-        "First table: one row of the lever's length along the first axis. Second table: along the second axis.",
+        "First table: one row of the control's length along the first axis. Second table: along the second axis.",
         Control(
             "Length of the one row, in row bounds",
             (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0),

@@ -43,7 +43,8 @@ class Side:
     """One attack.
 
     success: probability that the best attacker is right, 0.5..1: a closed form when ``exact``, else the fraction
-    of the simulated guesses. limit: what the claim permits. hits of ``guesses`` simulated guesses were right; low,
+    of the simulated guesses. limit: what the claim permits. spent: the rho that these two tables alone need, None where
+    no rho is claimed or none is enough. hits of ``guesses`` simulated guesses were right; low,
     high: exact binomial interval (Clopper and Pearson) around their fraction at level CONFIDENCE.
     """
 
@@ -57,11 +58,17 @@ class Side:
     high: float
     finding: str
     seen: Seen
+    spent: float | None = None
 
     @property
     def broken(self) -> bool:
         """Whether the attacker is right more often than the claim permits, beyond chance where it is simulated."""
         return (self.success if self.exact else self.low) > self.limit
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether these two tables need more rho than was claimed, however well the attacker does."""
+        return isinstance(self.claim, ZCDP) and self.spent is not None and self.spent > self.claim.rho * (1 + 1e-9)
 
     @property
     def worthless(self) -> bool:
@@ -149,14 +156,14 @@ def carried_out(attack: Attack, claim: ZCDP, finding: str, count: int, rng: np.r
     everything = np.concatenate([first, second])
     edges = np.linspace(everything.min(), everything.max(), min(_BINS, math.isqrt(2 * count)) + 1)
     seen = Seen(
-        "attacker's score (noise deviations)",
+        "attacker's score (noise standard deviations)",
         edges,
         np.histogram(first, edges)[0] / count,
         np.histogram(second, edges)[0] / count,
         0.0,
     )
     limit = accounting.attacker_success(claim)
-    return Side(claim, limit, attack.success, True, hits, 2 * count, low, high, finding, seen)
+    return Side(claim, limit, attack.success, True, hits, 2 * count, low, high, finding, seen, attack.rho)
 
 
 def interval(hits: int, guesses: int) -> tuple[float, float]:

@@ -101,12 +101,12 @@ class LongestRow(GaussianCase):
         first, second = done.first[1, 1], done.second[1, 1]
         return (
             f"The second column is zero in that row, and still its mean square is {first:.2g} with the row and "
-            f"{second:.2g} without it, {abs(second - first) / done.distribution.diagonal_std:.2g} deviations of the "
-            f"noise: everybody's entries tell of one person.",
+            f"{second:.2g} without it, {abs(second - first) / done.distribution.diagonal_std:.2g} standard deviations "
+            f"of the noise: everybody's entries tell of one person.",
             f"The row is shortened to length 1 and nobody else is touched: the second column's mean square is "
             f"{repaired.first[1, 1]:.2g} or {repaired.second[1, 1]:.2g}, "
-            f"{abs(repaired.second - repaired.first)[1, 1] / repaired.distribution.diagonal_std:.2g} deviations of "
-            f"the noise.",
+            f"{abs(repaired.second - repaired.first)[1, 1] / repaired.distribution.diagonal_std:.2g} standard "
+            f"deviations of the noise.",
         )
 
 
@@ -186,7 +186,7 @@ class Outside(GaussianCase):
             f"A row {control:g} times as long counts {control**2:.4g} times: these two tables need "
             f"rho = {done.rho:.3g}, {control**4:,.5g} times what is claimed, and no rho is enough for rows of any "
             f"length.",
-            f"Inside the measurement the row is shortened to the bound, whoever prepared the table: rho stays "
+            f"Inside the measurement the row is shortened to the bound, whatever the table: rho stays "
             f"{repaired.rho:.3g}.",
         )
 

@@ -121,6 +121,22 @@ def test_broken_is_beyond_what_chance_explains(success, exact, low, limit, broke
     assert dataclasses.replace(side, limit=1.0).worthless
 
 
+@pytest.mark.parametrize("made", GAUSSIAN, ids=lambda d: d.key)
+def test_a_claim_is_exceeded_where_the_two_tables_need_more_rho_than_was_claimed(made):
+    """rho spent against rho claimed, at every position; a broken claim is an exceeded one."""
+    for value in made.control.options:
+        done, repaired = made.case.attacks(value)
+        sides = made.case.run(value, 100, 1)
+        assert [side.spent for side in sides] == [done.rho, repaired.rho]
+        assert sides[0].exceeded == (done.rho > CLAIM.rho * (1 + 1e-9))
+        assert sides[0].exceeded or not sides[0].broken
+        assert not sides[1].exceeded
+    weak = shown.find("sample-mean").case.run(0.1, 100, 1)[0]
+    assert weak.exceeded
+    assert not weak.broken, "the attacker alone would not show it"
+    assert shown.find("re-runs").case.run(2.0, 100, 1)[0].spent == pytest.approx(2 * CLAIM.rho)
+
+
 def test_scores_have_the_law_that_is_said():
     """N(mu/2, 1) and N(-mu/2, 1), also of a mean of several looks: 20,000 scores, five standard errors."""
     for attack in (*shown.find("re-runs").case.attacks(5.0), *shown.find("sample-mean").case.attacks(1.0)):

@@ -23,6 +23,60 @@ def test_the_fullest_lessons_fit_on_one_screen(visit, full):
         assert page.get_by_test_id("stSidebar").is_visible() == (not full)
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_a_lesson_fills_the_lecture_hall_and_stays_on_its_screen(visit, size):
+    """The control is the last thing on the left; what is below it is less than a tenth of the window."""
+    width, height = size
+    for number in (1, 3, 7, 10):
+        page = visit(f"/Lessons?lesson={number}&full=1", width=width, height=height)
+        main = page.get_by_test_id("stMain")
+        assert main.evaluate("m => m.scrollHeight <= m.clientHeight"), number
+        foot = page.locator(".st-key-lesson-ends").bounding_box()
+        assert 0.9 * height < foot["y"] + foot["height"] <= height, number
+
+
+@pytest.mark.parametrize("number", [3, 10])
+def test_the_buttons_of_a_lesson_take_two_rows_on_a_telephone(visit, number):
+    page = visit(f"/Lessons?lesson={number}", width=390, height=844)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    rows, right = set(), 0
+    for button in page.locator(".st-key-lesson-chooser button:visible").all():
+        box = button.bounding_box()
+        rows.add(round(box["y"] + box["height"] / 2))
+        right = max(right, box["x"] + box["width"])
+    assert len(rows) == 2
+    assert right <= 390, "no lesson is cut off at the edge"
+
+
+def test_every_control_of_a_lesson_is_reached_by_tab_and_shows_it(visit):
+    """Its picture with the focus differs from the one without it."""
+    page = visit("/Lessons?lesson=7", width=1280, height=800)
+    page.locator(".st-key-lesson-previous button").focus()
+    reached = []
+    for _ in range(30):
+        page.wait_for_timeout(150)  # the ring fades in
+        found = page.evaluate(
+            """() => {const e = document.activeElement, box = e.closest('[class*="st-key-lesson-"]');
+            return e === document.body || !box ? null : [...box.classList].find(c => c.startsWith('st-key-'));}"""
+        )
+        if found is not None:
+            place = page.evaluate(
+                """() => {const e = document.activeElement, b = (e.closest('label') || e).getBoundingClientRect();
+                return [b.x, b.y, b.width, b.height];}"""
+            )
+            x, y, w, h = place
+            around = {"x": x - 5, "y": y - 5, "width": w + 10, "height": h + 10}
+            with_focus = page.screenshot(clip=around)
+            page.evaluate("() => {window.before = document.activeElement; window.before.blur();}")
+            page.wait_for_timeout(150)
+            assert page.screenshot(clip=around) != with_focus, found
+            page.evaluate("() => window.before.focus({focusVisible: true})")
+            reached.append(found)
+        page.keyboard.press("Tab")
+    wanted = ("number", "next", "full", "lever-7", "lever-less", "unit", "lever-more", "choice-7", "check-7")
+    assert {f"st-key-lesson-{name}" for name in wanted} <= set(reached)
+
+
 def test_a_lesson_by_keyboard_alone(visit, settle):
     page = visit("/Lessons?lesson=2", width=1280, height=800)
     page.keyboard.press("ArrowRight")

@@ -65,7 +65,13 @@ def test_both_ends_of_the_lever(made):
 
 def test_the_harmless_end_is_called_harmless():
     at = open_page(demo="outside", demo_lever="1")
-    assert "Harmless at this end of the lever." in verdicts(at)
+    assert "Harmless at this end of the control." in verdicts(at)
+
+
+def test_a_claim_exceeded_is_not_called_harmless_where_the_attacker_is_weak():
+    at = open_page(demo="sample-mean", demo_lever="0.1")
+    assert "Claim exceeded; too little for this attacker to show." in verdicts(at)
+    assert "Harmless" not in verdicts(at)
 
 
 def test_the_lever_and_the_choice_are_in_the_address():

@@ -22,8 +22,9 @@ from pages.lessons import (
 from privcov import accounting
 from privcov.audit.bounds import binomial_high, binomial_low
 from privcov.figures.palette import DARK, LIGHT
-from privcov.measurements.moment import measure_moment
-from privcov.metrics.graphs import edges
+from privcov.measurements.moment import clipped_moment, measure_moment
+from privcov.metrics.errors import reference_matrix
+from privcov.metrics.graphs import edges, without_noise_at
 from privcov.privacy import GaussianDP, ZCDP
 
 
@@ -59,6 +60,43 @@ def test_privacy_noise_falls_like_one_over_n_and_sampling_error_like_its_root():
     rel = privcov.release("gaussian-cov", data, ZCDP(rows.RHO), seed=3, repair="none")
     off = (rel.covariance - rows.of_many(1_000).sample)[np.triu_indices(rows.D, 1)]
     assert np.std(off) == pytest.approx(noise, rel=0.25)
+
+
+def test_the_sampling_error_of_a_true_zero_is_one_over_the_root_of_n():
+    """The root mean square over pairs of independent columns: 1,225 pairs, so one standard error is 2 %."""
+    data = simulated.made("ar1-covariance", n=1_000, d=50, rho=0.0)
+    off = reference_matrix(data, "covariance", "sample")[np.triu_indices(50, 1)]
+    ((_, sampling),) = rows.standard_deviations((1_000,))
+    assert sampling == pytest.approx(np.sqrt(np.mean(off**2)), rel=0.08)
+    # Two columns of correlation c have sqrt(1 + c^2) of it: 4,000 tables of 50 rows, standard error 1.1 %.
+    pairs = np.random.default_rng(0).multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], (4_000, 50))
+    spread = np.std(np.prod(pairs, axis=2).mean(axis=1))
+    assert spread == pytest.approx(math.sqrt((1 + 0.8**2) / 50), rel=0.06)
+
+
+def test_both_answers_of_the_lesson_on_columns_come_from_one_noisy_matrix():
+    found = columns.of_width(20)
+    off = ~np.eye(20, dtype=bool)
+    # One is the noisy matrix without its negative eigenvalues; the other has the same entries, or none.
+    values, vectors = np.linalg.eigh(found.noisy)
+    np.testing.assert_allclose(found.dense, (vectors * np.maximum(values, 0)) @ vectors.T, atol=1e-12)
+    kept = off & (np.abs(found.sparse) > 1e-12)
+    assert 0 < kept.sum() < off.sum() / 2
+    assert np.abs(found.sparse - found.noisy)[kept].max() < found.noise_std, "hardly moved by what follows the cut"
+
+
+def test_the_noise_on_an_entry_grows_with_the_columns_because_the_row_bound_does():
+    """R squared is the source's 1.69 d, widened; the noise follows it, entry by entry."""
+    narrow, wide = columns.of_width(10), columns.of_width(40)
+    for found in (narrow, wide):
+        assert found.row_bound**2 == pytest.approx(1.69 * simulated.WIDE**2 * found.d)
+    assert wide.noise_std / narrow.noise_std == pytest.approx(4)
+    # 780 entries of one free-trace draw: one standard error of their spread is 2.5 %.
+    data = simulated.widened(simulated.made("banded-covariance", n=columns.N, d=40))
+    exact = data.row_bound**2 * clipped_moment(data, n_anchors=0)
+    assert np.std((wide.noisy - exact)[np.triu_indices(40, 1)]) == pytest.approx(wide.noise_std, rel=0.1)
+    pairs = np.triu(wide.truth, 1) != 0
+    assert pairs.sum() == 2 * wide.d - 3, "as many correlated pairs as the answer says"
 
 
 def test_more_columns_hurt_and_thresholding_helps():
@@ -108,6 +146,50 @@ def test_edges_of_independent_columns_are_those_of_the_release():
     noisy, exact = found.counts
     assert noisy > 2 * exact
     assert np.array_equal(data.truth.covariance, np.eye(data.d)), "every edge is false"
+
+
+def test_edges_that_two_releases_share_are_more_often_those_of_the_sample():
+    """Eight releases of the same rows, 56 ordered pairs: noise alone would treat both kinds of edges alike."""
+    data, upper = simulated.made("ar1-covariance", **graphs.DATA), np.triu_indices(graphs.DATA["d"], 1)
+    drawn, sample = [], []
+    for seed in range(1, 9):
+        rel = privcov.release(graphs.METHOD, data, ZCDP(graphs.RHO), seed=seed)
+        drawn.append(edges(rel.path[4].precision)[upper])
+        sample.append(edges(without_noise_at(rel, data, rel.path[4].lam))[upper])
+    shared = [(drawn[i] & drawn[j], sample[i]) for i in range(8) for j in range(8) if i != j]
+    assert min(both.sum() for both, _ in shared) > 0, "false edges survive in every pair of releases"
+    of_sample = sum((both & s).sum() for both, s in shared) / sum(s.sum() for _, s in shared)
+    of_noise = sum((both & ~s).sum() for both, s in shared) / sum((~s).sum() for _, s in shared)
+    assert of_sample > 2 * of_noise
+
+
+def test_independent_columns_give_no_upper_limit_for_dependent_ones():
+    """At a penalty that leaves independent columns without an edge, dependent ones have many false edges."""
+    rel = privcov.release(graphs.METHOD, simulated.made("ar1-covariance", **graphs.DATA), ZCDP(graphs.RHO), seed=1)
+    assert not edges(rel.path[0].precision).any()
+    data = simulated.made("ar1-covariance", **{**graphs.DATA, "rho": 0.8})
+    chain = np.abs(np.subtract.outer(np.arange(data.d), np.arange(data.d))) == 1
+    other = privcov.release(graphs.METHOD, data, ZCDP(graphs.RHO), seed=1)
+    fit = next(fit for fit in other.path if fit.lam <= 1.5 * rel.path[0].lam)
+    assert fit.lam >= rel.path[0].lam
+    assert (edges(fit.precision) & ~chain).sum() / 2 > 5
+
+
+def test_private_selection_can_cost_less_than_nine_runs():
+    """Randomised response at epsilon, the better of the runs shown: exactly, from the chance of a bad run.
+
+    Nine runs lose nine epsilon where all are bad. A number of runs that is geometric with mean nine loses at most three
+    (Liu and Talwar 2019).
+    """
+    epsilon = 0.5
+    bad = 1 / (1 + math.exp(epsilon))
+    chances = np.array([bad, 1 - bad])  # of a bad run, on either of two neighbours
+    fixed = chances**9
+    stop = 1 / 9
+    random = stop * chances / (1 - (1 - stop) * chances)  # every one of the geometrically many runs is bad
+    assert np.log(fixed[1] / fixed[0]) == pytest.approx(9 * epsilon)
+    losses = [abs(np.log(p[1] / p[0])) for p in (random, 1 - random)]
+    assert max(losses) <= 3 * epsilon
 
 
 def test_the_average_of_k_runs_approaches_the_exact_matrix_while_the_guarantee_goes():
@@ -229,12 +311,38 @@ def test_the_picture_of_sensitivity_draws_every_pair_and_names_the_numbers():
 def test_running_scores_are_running_means_with_the_interval_at_the_end():
     mine = [(2, True), (5, False), (6, True)]
     found = guess.running_scores([("the class", mine), ("attacker", [])], 0.7, (0.1, 0.9), LIGHT)
-    line = found.figure.data[0]
-    assert list(line.x) == [2, 5, 6]
+    line = found.figure.data[1]
+    assert list(line.x) == [1, 2, 3], "the class's own rounds, whatever the attacker played between them"
     assert list(line.y) == pytest.approx([100, 50, 200 / 3])
     assert list(line.error_y.array) == pytest.approx([0, 0, 90 - 200 / 3])
     assert list(line.error_y.arrayminus) == pytest.approx([0, 0, 200 / 3 - 10])
-    assert list(found.figure.data[2].y) == pytest.approx([70, 70])
-    assert found.figure.data[2].name == "the limit, 0.700"
-    assert found.figure.layout.xaxis.range[1] > 10, "whole rounds on the axis, however few were played"
+    assert list(found.figure.data[3].y) == pytest.approx([70, 70])
+    assert found.figure.data[3].name == f"the limit, {percent(0.7)}"
+    assert found.figure.layout.xaxis.type == "log"
+    assert 10 ** found.figure.layout.xaxis.range[1] > guess.FIRST, "room for a class from its first round"
+    many = guess.running_scores(
+        [("the class", mine), ("attacker", [(k, True) for k in range(1, 301)])], 0.7, None, LIGHT
+    )
+    assert list(many.figure.data[1].x) == [1, 2, 3]
     assert "the class: 2 of 3 right, 95 % binomial interval 0.10 to 0.90; attacker: no round yet" in found.alt
+
+
+@pytest.mark.parametrize("rate", [0.55, 0.6915, 0.97])
+def test_the_funnel_holds_95_per_cent_of_the_guessers_at_the_limit(rate):
+    """By the binomial sum itself; one guess less at either end would be too few."""
+    rounds = np.array([1, 2, 10, 20, 103, 1000])
+    low, high = guess.funnel(rate, rounds)
+    for n, a, b in zip(rounds, np.round(low * rounds), np.round(high * rounds), strict=True):
+        chances = np.array([math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(n + 1)])
+        assert chances[int(a) : int(b) + 1].sum() >= 0.95
+        assert chances[: int(a)].sum() < 0.025
+        assert chances[int(b) + 1 :].sum() <= 0.025 + 1e-12
+        assert chances[: int(b)].sum() < 0.975
+    assert (np.diff((high - low)[2:]) < 0).all()
+
+
+def test_a_score_beyond_the_limit_lies_in_the_funnel_as_long_as_chance_explains_it():
+    """77 of 103 beside a limit of 69 %: above it, and within the funnel."""
+    limit = guess.limit(0.5)
+    low, high = guess.funnel(limit, np.array([103]))
+    assert low[0] < limit < 77 / 103 <= high[0]

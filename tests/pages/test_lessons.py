@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import privcov
-from pages.lessons import clipping, columns, guess, reruns, rows, shrinkage
+from pages.lessons import clipping, columns, guess, reruns, rows, scale, shrinkage, simulated
 from pages.lessons.book import FILES, LESSONS, NUMBERS, place
 from pages.shell import cached
+from privcov import accounting
 from privcov.figures.words import percent
+from privcov.privacy import ApproxDP
 from tests.pages.test_pages import chart, open_page
 
 PAGE = "pages/6_Lessons.py"
@@ -222,3 +224,63 @@ def test_the_numbers_in_the_last_question_are_true():
     assert round(low, 2) == 0.62
     assert low < guess.limit(LESSONS[10].control.start) < high
     assert round(guess.limit(LESSONS[10].control.start), 2) == 0.69
+
+
+# --- rho or epsilon -----------------------------------------------------------------------------------------
+
+OF_RHO = [number for number, lesson in LESSONS.items() if lesson.control.is_rho]
+
+
+@pytest.mark.parametrize("number", OF_RHO)
+def test_a_control_of_rho_is_one_of_epsilon_over_the_same_range(number):
+    by_rho = LESSONS[number].control
+    by_epsilon = scale.in_unit(by_rho, "epsilon")
+    assert scale.in_unit(by_rho, "rho") is by_rho
+    rhos = [by_epsilon.meaning(option) for option in by_epsilon.options]
+    assert rhos == sorted(rhos)
+    for option, rho in zip(by_epsilon.options, rhos, strict=True):
+        assert simulated.epsilon(rho) == pytest.approx(option, rel=1e-9), "the epsilon that the lesson tells"
+        assert by_epsilon.read(str(option)) == option
+    assert by_epsilon.start in by_epsilon.options
+    for ours, theirs in ((rhos[0], by_rho.options[0]), (rhos[-1], by_rho.options[-1])):
+        assert 1 / 2.2 < ours / theirs < 2.2
+
+
+def test_only_a_control_of_rho_has_the_switch():
+    assert OF_RHO == [7, 10]
+    for number, lesson in LESSONS.items():
+        at = open_page(PAGE, lesson=str(number))
+        assert len([t for t in at.toggle if t.key == "lesson-unit"]) == lesson.control.is_rho
+        assert "Rho" not in lesson.control.label or lesson.control.is_rho
+
+
+def test_the_switch_goes_to_the_nearest_place_and_back_and_is_in_the_address():
+    at = open_page(PAGE, lesson="7", lever="0.05")
+    element(at, "toggle", "lesson-unit").set_value(True).run()
+    assert not at.exception
+    assert told(at, "unit") == "epsilon"
+    control = scale.in_epsilon(LESSONS[7].control)
+    nearest = min(control.options, key=lambda o: abs(np.log(o / simulated.epsilon(0.05))))
+    assert element(at, "select_slider", "lesson-lever-7-epsilon").value == nearest
+    assert told(at, "lever") == str(nearest)
+    assert f"epsilon = {nearest:.2g} at delta" in " ".join(
+        [h.proto.body for h in at.get("html")] + [c.value for c in [*at.markdown, *at.caption]]
+    )
+    element(at, "button", "lesson-next").click().run()
+    assert told(at, "unit") == "epsilon", "the class keeps its unit"
+    element(at, "button", "lesson-previous").click().run()
+    element(at, "select_slider", "lesson-lever-7-epsilon").set_value(nearest).run()
+    element(at, "toggle", "lesson-unit").set_value(False).run()
+    assert not told(at, "unit")
+    assert element(at, "select_slider", "lesson-lever-7").value == 0.05
+
+
+def test_a_link_by_epsilon_opens_what_it_says_and_hands_on_the_same_noise():
+    at = open_page(PAGE, lesson="10", unit="epsilon", lever="2.0")
+    assert not at.warning
+    assert f"{guess.limit(simulated.rho_at(2.0)):.1%}" in next(m.value for m in at.markdown if "**Limit**" in m.value)
+    study = LESSONS[7].onward[2](simulated.rho_at(2.0))
+    found = cached.release(study).raw.event
+    assert found.sensitivity / found.scale == pytest.approx(accounting.mu_of(ApproxDP(2.0, simulated.DELTA)))
+    at = open_page(PAGE, lesson="10", unit="bits")
+    assert "was left out" in at.warning[0].value

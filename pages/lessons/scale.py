@@ -1,0 +1,78 @@
+"""The guarantee of a lesson by rho or by epsilon: one switch for every lesson whose control is rho."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import streamlit as st
+
+from pages.lessons.lesson import Control
+from pages.lessons.simulated import AT_DELTA, epsilon, rho_at
+from pages.shell import frame
+
+UNITS = ("rho", "epsilon")
+STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)  # of each power of ten
+
+
+def unit() -> str:
+    """Return the unit that the address names; the class keeps it from lesson to lesson."""
+    name = frame.own("unit", UNITS[0])
+    if name not in UNITS:
+        frame.leave_out("unit", f"The units are {' and '.join(UNITS)}.")
+        return UNITS[0]
+    return name
+
+
+def in_unit(control: Control, name: str) -> Control:
+    """Return the control of a lesson in a unit: itself, but for a control of rho where the unit is epsilon."""
+    return in_epsilon(control) if control.is_rho and name == "epsilon" else control
+
+
+def in_epsilon(control: Control) -> Control:
+    """Return a control of rho as one of epsilon, over the same range in round steps.
+
+    It begins at the step nearest to the start of the control, and hands on the rho of its value.
+    """
+    low, high = (epsilon(control.options[at]) for at in (0, -1))
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = tuple(round(step * 10.0**power, 9) for power in powers for step in STEPS)
+    slack = math.sqrt(STEPS[1])  # half a step
+    options = tuple(step for step in steps if low / slack <= step <= high * slack)
+    return dataclasses.replace(
+        control,
+        label=f"Epsilon at {AT_DELTA}",
+        options=options,
+        start=nearest(options, epsilon(control.start)),
+        meaning=rho_at,
+        help="The same noise, named by epsilon: Gaussian noise that is just (epsilon, delta)-DP.",
+    )
+
+
+def nearest(options: tuple[float, ...], value: float) -> float:
+    """Return the option whose ratio to a value is the smallest."""
+    return min(options, key=lambda option: abs(math.log(option / value)))
+
+
+def switch(control: Control, value: float) -> None:
+    """Show the switch between rho and epsilon for the control of a lesson, where that is rho.
+
+    ``value`` is that of the control in the unit on the screen; in the other unit the lesson begins at the place nearest
+    to it.
+    """
+    if not control.is_rho:
+        return
+    key, now = "lesson-unit", unit()
+    if st.session_state["fresh_page"] or st.session_state.get(key) != (now == "epsilon"):
+        st.session_state[key] = now == "epsilon"
+
+    def turned() -> None:
+        rho = in_unit(control, now).meaning(value)
+        if now == "rho":
+            wanted, other = in_epsilon(control), epsilon(rho)
+        else:
+            wanted, other = control, rho
+        place = nearest(wanted.options, other)
+        frame.put(unit="epsilon" if now == "rho" else "", lever="" if place == wanted.start else str(place))
+
+    st.toggle("By epsilon", key=key, on_change=turned, help=f"Choose epsilon at {AT_DELTA} instead of rho.")
