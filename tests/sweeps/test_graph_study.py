@@ -1,6 +1,7 @@
 """The ROC experiment: the same numbers whatever the order, the mean a person would compute, and open ends told."""
 
 import dataclasses
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -15,6 +16,7 @@ from privcov.privacy import NoPrivacy
 from privcov.sweeps import graph_curves, graph_study
 from privcov.sweeps.graph_curves import GRID
 from privcov.sweeps.graph_study import GraphStudy, Run, curves, reference_graph, run, runs, seconds
+from tests.patience import until
 
 SMALL = {"n": 400, "d": 8}
 
@@ -170,6 +172,8 @@ def test_closing_the_iterator_stops_the_work():
         next(found)
         found.close()
         seen = len(begun)
+        # What had begun goes on for a moment, and would be counted by another test.
+        until(lambda: not any(t.name.startswith("graph-study") for t in threading.enumerate()), 20)
     finally:
         graph_study._run = original
     assert seen < 400 * 3 / 2
