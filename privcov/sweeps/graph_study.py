@@ -206,9 +206,9 @@ def seconds(study: GraphStudy, n: int, d: int) -> float:
     """Return the rough time on two threads for n rows and d columns, a figure to decide by.
 
     Twenty lambdas on repaired noise took 4 ms at d = 20, 60 ms at d = 100 and 0.2 s at d = 200, so about d^1.7. The
-    other rules cost about seven paths more, most of it fission.
+    other rules cost five paths more, those of fission.
     """
     lines = len(study.lines)
     path = lines * 0.004 * (max(d, 5) / 20) ** 1.7
-    other = 7 * path * min(study.replicates, MARKED) if study.rules else 0.0
+    other = 5 * path * min(study.replicates, MARKED) if study.rules else 0.0
     return ((path + 1e-7 * n * d) * study.replicates + other) / 2
