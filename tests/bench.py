@@ -81,6 +81,8 @@ SECTIONS = {
     "scale": Section("tests.bench_scale", "scale", "Time of a size over that of a smaller one"),
     "load": Section("tests.bench_load", "load", "Twenty visits that change a control every second, over one"),
     "beside": Section("tests.bench_load", "sweep", "A change while another visit sweeps, over one without"),
+    "cpu": Section("tests.bench_class", "cpu", "Processor time that one change of a page costs the server"),
+    "class": Section("tests.bench_class", "classroom", "Thirty visits that change something every four seconds"),
     "soak": Section("tests.bench_load", "soak", "Visitors of many pages for twenty minutes", default=False),
     "latency": Section(
         "tests.bench_latency", "latency", "From a key to the first and the last change, over a page that echoes"

@@ -3,7 +3,8 @@
 A browser costs more than the server it looks at, so twenty of them on one machine measure browsers. A `Visitor` sends
 and receives what a browser would (messages seen lately are referred to, the address follows the page) and times every
 change of the page's privacy slider: from sending it to the end of the run that drew it. A change that is overtaken
-by the next one, because the server was still busy with it, is over when a picture that is newer ends.
+by the next one, because the server was still busy with it, is over when a picture that is newer ends. A part of a page
+that repeats while something is computed is asked for again and again, as by a browser.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ class Visitor:
         self._drawn = 0  # pictures of the run under way
         self._pending: list[tuple[float, str]] = []
         self._ended = asyncio.Event()
+        self._repeating: dict[str, tuple[float, asyncio.Task]] = {}  # by fragment: its interval, what asks for it
 
     async def __aenter__(self) -> Visitor:
         # No pings of its own: a browser sends none, and the server's are answered.
@@ -79,6 +81,7 @@ class Visitor:
 
     async def __aexit__(self, *_) -> None:
         self._reader.cancel()
+        self._still()
         await asyncio.gather(self._reader, return_exceptions=True)
         await self._socket.close()
 
@@ -86,6 +89,7 @@ class Visitor:
         """Go to a page by its name in the address ("" for Home) and wait until it is drawn."""
         self._page, self._hash, self.query = page, "", query
         self._lever, self._pending, self._buttons = None, [], {}
+        self._still()
         await self._send()
         await self._wait(lambda: True)
 
@@ -130,7 +134,19 @@ class Visitor:
                 self.seen.errors.append(f"{self._page or 'Home'}: nothing ended within {longest:.0f} s")
                 return
 
-    async def _send(self, value: str | None = None, button: str = "") -> None:
+    def _still(self) -> None:
+        """No part of the page repeats any more."""
+        for _, task in self._repeating.values():
+            task.cancel()
+        self._repeating = {}
+
+    async def _repeat(self, fragment: str, interval: float) -> None:
+        while True:
+            await asyncio.sleep(interval)
+            await self._send(fragment=fragment)
+
+    async def _send(self, value: str | None = None, button: str = "", fragment: str = "") -> None:
+        """``fragment`` is a part of the page that runs alone because it repeats."""
         message = BackMsg()
         state = message.rerun_script
         state.query_string = self.query
@@ -147,7 +163,10 @@ class Visitor:
             widget.string_array_value.data.append(value)
         if button:
             state.widget_states.widgets.add(id=button, trigger_value=True)
-        self._running = True
+        if fragment:
+            state.fragment_id, state.is_auto_rerun = fragment, True
+        else:
+            self._running = True
         with contextlib.suppress(ConnectionClosed):  # whoever reads has noted it down
             await self._socket.send(message.SerializeToString())
 
@@ -170,10 +189,19 @@ class Visitor:
         if message.metadata.cacheable:
             self._cache[message.hash] = (self._runs, message)
         kind = message.WhichOneof("type")
-        if kind == "new_session":
+        if kind == "new_session" and message.metadata.run.fragment_ids:
+            self._shown = ""  # it draws no slider
+        elif kind == "new_session":
             self._hash = message.new_session.page_script_hash
             self._runs += 1
             self._shown, self._drawn = "", 0
+            self._still()
+        elif kind == "auto_rerun":
+            self._repeats(message.auto_rerun.fragment_id, message.auto_rerun.interval)
+        elif kind == "stop_auto_rerun":
+            for fragment in message.stop_auto_rerun.fragment_ids:
+                if kept := self._repeating.pop(fragment, None):
+                    kept[1].cancel()
         elif kind == "navigation":  # which of the pages that is; the run began under the front door's name
             self._hash = message.navigation.page_script_hash
         elif kind == "page_info_changed":
@@ -184,6 +212,14 @@ class Visitor:
             self._look(message.delta.new_element)
         elif kind == "script_finished":
             self._finish(message.script_finished)
+
+    def _repeats(self, fragment: str, interval: float) -> None:
+        before, task = self._repeating.get(fragment, (None, None))
+        if before == interval:
+            return
+        if task is not None:
+            task.cancel()
+        self._repeating[fragment] = interval, asyncio.create_task(self._repeat(fragment, interval))
 
     def _look(self, element) -> None:
         kind = element.WhichOneof("type")
@@ -203,8 +239,8 @@ class Visitor:
     def _finish(self, status: int) -> None:
         if status == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
             self.seen.errors.append(f"{self._page or 'Home'} does not compile")
-        if status == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
-            return  # the run that overtook it follows
+        if status in (ForwardMsg.FINISHED_EARLY_FOR_RERUN, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY):
+            return  # the run that overtook it follows; and a part that repeats answers no change
         now = time.monotonic()
         asked = [value for _, value in self._pending]
         if self._shown in asked:

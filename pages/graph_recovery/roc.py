@@ -40,7 +40,7 @@ WORDS = Words(
     pace="",
     width=4,
 )
-KEEPS = ("roc.methods", "roc.rho", "roc.epsilon", "roc.replicates")
+KEEPS = ("roc.methods", "roc.rho", "roc.epsilon", "roc.replicates", "roc.rules")
 _RANGES = {"rho": (1e-5, 10.0), "epsilon": (0.01, 20.0)}
 _REPLICATES: dict[str, Any] = {
     "name": "roc.replicates",
@@ -48,13 +48,15 @@ _REPLICATES: dict[str, Any] = {
     "code": address.number(2, 500, whole=True),
     "default": 20,
 }
+# Every rule, and not the method's own alone: that takes more than the curves themselves.
+_RULES: dict[str, Any] = {"name": "roc.rules", "key": "graph.rules", "code": address.switch(), "default": False}
 
 
 # --- which curves --------------------------------------------------------------------------------------------
 
 
-def form(study: Study) -> None:
-    """Show the form that chooses the curves beside the study's own."""
+def form(study: Study, columns: int) -> None:
+    """Show the form that chooses the curves beside the study's own; ``columns`` is the number of those of the data."""
     kind, own = study.kind, getattr(study, study.level_name)
     able, _ = settings.offered(kind)
     left, middle, right = st.columns([5, 4, 3])
@@ -81,6 +83,13 @@ def form(study: Study) -> None:
     address.bound(
         right.number_input, "Replicates", 2, 500, **_REPLICATES, help="Fresh noise each, and fresh simulated rows."
     )
+    if columns <= RULED:
+        address.bound(
+            st.toggle,
+            "Mark every rule for lambda",
+            **_RULES,
+            help="Each rule chooses lambda from the released matrix alone. Off: the rule in use.",
+        )
     fields.attacker_at(study, settings.levels(study))
     glossary.when_not(beside, "When not to use them")
 
@@ -90,7 +99,7 @@ def hold(study: Study) -> None:
 
     Call it before the form.
     """
-    for setting in (_methods(study), _levels(study), _REPLICATES):
+    for setting in (_methods(study), _levels(study), _REPLICATES, _RULES):
         address.settle(setting["name"], setting["key"], setting["code"], setting["default"])
 
 
@@ -127,7 +136,7 @@ def graph_study(study: Study, data: Dataset, reference: settings.Reference) -> G
         rows_seed=study.rows,
         row_bound=data.row_bound,
         graph=reference.name,
-        rules=data.d <= RULED,
+        rules=bool(state["graph.rules"]) and data.d <= RULED,
     )
 
 

@@ -84,6 +84,7 @@ KEYS = (
     Key("graph.methods.{}", "graph_recovery", "widget: other methods, by kind of guarantee"),
     Key("graph.levels.{}", "graph_recovery", "widget: other levels, by kind of guarantee"),
     Key("graph.replicates", "graph_recovery", "widget: replicates of the curves"),
+    Key("graph.rules", "graph_recovery", "widget: whether every rule for lambda is marked"),
     Key("graph.reference", "graph_recovery/settings", "widget: the published network"),
     Key("graph.start", "graph_recovery", "set by a button after which curves start unasked"),
     Key("graph.told", "graph_recovery/settings", "the preset that was chosen, and what it is"),

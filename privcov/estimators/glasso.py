@@ -36,6 +36,28 @@ NO_VARIANCE = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """The lambda path of one measurement, in unit-ball units.
+
+    Attributes
+    ----------
+    clipped : ndarray
+        The noisy moment that the covariance and the mean are read from.
+    s : ndarray of shape (d, d)
+        The repaired matrix that was solved for.
+    path : tuple of Fit
+        At least one of them has a precision matrix.
+    notes : tuple of str
+        What was done.
+    """
+
+    clipped: np.ndarray
+    s: np.ndarray
+    path: tuple[Fit, ...]
+    notes: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Glasso(Mechanical):
     """Base of the graphical lassos: measure, repair, solve the path, choose.
@@ -96,6 +118,42 @@ class Glasso(Mechanical):
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Repair the noisy matrix, solve the path and choose a lambda."""
+        found = self.solve(ask, measured)
+        best, chosen = self._choose(found, measured, ask)
+        r2 = ask.facts.row_bound**2
+        path = tuple(
+            dataclasses.replace(fit, lam=fit.lam * r2, precision=None if fit.precision is None else fit.precision / r2)
+            for fit in found.path
+        )
+        moments = unpack(
+            found.clipped, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
+        )
+        return Outcome(measured, moments, path[best].precision, path, found.notes + chosen, count=measured.count)
+
+    def solve(self, ask: MethodInput, measured: Measured) -> Solved:
+        """Repair the noisy matrix and solve the path, without a choice of lambda.
+
+        Parameters
+        ----------
+        ask : MethodInput
+            The input of the run.
+        measured : Measured
+            The noisy moment.
+
+        Returns
+        -------
+        Solved
+            The path in unit-ball units.
+
+        Raises
+        ------
+        ValueError
+            Where no variance is left, and where no lambda has an answer.
+
+        Spends
+        ------
+        Nothing: it uses only a noisy matrix.
+        """
         published = ask.calibration != "sound"
         if published:
             clipped = self.as_printed(measured)
@@ -106,16 +164,55 @@ class Glasso(Mechanical):
             path = solve_path(s, points=PATH_POINTS, depth=PATH_DEPTH, tol=GAPS[self.accuracy])
             if not has_descent():
                 notes += ("Solved by ADMM: the faster solver needs numba, which cannot be loaded here.",)
-        best, chosen = self._choose(path, s, measured, ask)
-        r2 = ask.facts.row_bound**2
-        path = tuple(
-            dataclasses.replace(fit, lam=fit.lam * r2, precision=None if fit.precision is None else fit.precision / r2)
-            for fit in path
-        )
-        moments = unpack(
-            clipped, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
-        )
-        return Outcome(measured, moments, path[best].precision, path, notes + chosen, count=measured.count)
+        if not solved(path):
+            raise ValueError(f"The graphical lasso failed on the noisy matrix: {_cause(path, s, published)}")
+        return Solved(clipped, s, path, notes)
+
+    def positions(self, ask: MethodInput, measured: Measured, found: Solved, *, every: bool = False) -> dict[str, int]:
+        """Return the position on the path of the chosen lambda, under the name of the rule that chose it.
+
+        Parameters
+        ----------
+        ask : MethodInput
+            The input of the run.
+        measured : Measured
+            The noisy moment.
+        found : Solved
+            What `solve` returned for it.
+        every : bool
+            Whether to return the choice of every rule of `RULES`, not of the method's own alone. The rule "fission"
+            solves more paths.
+
+        Returns
+        -------
+        dict of str to int
+            Rule and position. Under another tuning than "released", and as published, there is no rule: the one
+            position is then under "chosen".
+
+        Spends
+        ------
+        Nothing, except under tuning "raw-cv", which reads the rows and has no guarantee.
+        """
+        published, path, s = ask.calibration != "sound", found.path, found.s
+        lambdas = [fit.lam for fit in path]
+
+        def solve(matrix: np.ndarray) -> list[np.ndarray | None]:
+            if np.trace(matrix) <= SMALLEST * len(matrix):
+                return [None] * len(path)
+            fits = solve_path(matrix, lambdas, penalise_diagonal=published, tol=GAPS[self.accuracy])
+            return [fit.precision for fit in fits]
+
+        if ask.tuning == "raw-cv":
+            scores = raw_scores(ask, solve)
+            return {"chosen": min(solved(path), key=lambda i: scores[i])}
+        if ask.tuning == "fixed" or published:
+            return {"chosen": nearest(path, self.penalty * lambdas[0])}
+        scores = None
+        if every or self.rule == "fission":
+            halves = fission_halves(measured, ask.rng)
+            scores = fission_scores(halves, lambda t: solve(self._for_lasso(t)), FISSION_SPLITS)
+        chosen = choices(path, s, measured.distribution.off_diagonal_std, measured.rows, scores=scores)
+        return {rule: chosen[rule] for rule in (RULES if every else (self.rule,))}
 
     def _repaired(self, measured: Measured) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
         """Return the matrix for the moments, the matrix for the lasso, and what was done."""
@@ -186,38 +283,19 @@ class Glasso(Mechanical):
             )
         return path, notes
 
-    def _choose(
-        self, path: tuple[Fit, ...], s: np.ndarray, measured: Measured, ask: MethodInput
-    ) -> tuple[int, tuple[str, ...]]:
+    def _choose(self, found: Solved, measured: Measured, ask: MethodInput) -> tuple[int, tuple[str, ...]]:
         """Return the position of the chosen lambda on the path, and a note."""
-        published = ask.calibration != "sound"
-        usable = solved(path)
-        if not usable:
-            raise ValueError(f"The graphical lasso failed on the noisy matrix: {_cause(path, s, published)}")
-        lambdas = [fit.lam for fit in path]
-
-        def solve(matrix: np.ndarray) -> list[np.ndarray | None]:
-            if np.trace(matrix) <= SMALLEST * len(matrix):
-                return [None] * len(path)
-            fits = solve_path(matrix, lambdas, penalise_diagonal=published, tol=GAPS[self.accuracy])
-            return [fit.precision for fit in fits]
-
-        if ask.tuning == "raw-cv":
-            scores = raw_scores(ask, solve)
-            best = min(usable, key=lambda i: scores[i])
+        ((rule, best),) = self.positions(ask, measured, found).items()
+        if rule != "chosen":
+            how = f"rule {rule}"
+        elif ask.tuning == "raw-cv":
             how = f"{FOLDS}-fold cross-validation on the raw rows, as in the papers' experiments"
-        elif ask.tuning == "fixed" or published:
-            best = nearest(path, self.penalty * lambdas[0])
-            how = f"the usable one nearest to {self.penalty:g} of the largest"
         else:
-            scores = None
-            if self.rule == "fission":
-                halves = fission_halves(measured, ask.rng)
-                scores = fission_scores(halves, lambda t: solve(self._for_lasso(t)), FISSION_SPLITS)
-            positions = choices(path, s, measured.distribution.off_diagonal_std, measured.rows, scores=scores)
-            best, how = positions[self.rule], f"rule {self.rule}"
-        fit = path[best]
-        note = f"Chosen lambda: {fit.lam * ask.facts.row_bound**2:.4g} (point {best + 1} of {len(path)}), by {how}."
+            how = f"the usable one nearest to {self.penalty:g} of the largest"
+        fit = found.path[best]
+        note = (
+            f"Chosen lambda: {fit.lam * ask.facts.row_bound**2:.4g} (point {best + 1} of {len(found.path)}), by {how}."
+        )
         if fit.status != "ok":
             note += f" The solver did not converge there (gap {fit.gap:.2g} nats per variable)."
         return best, (note,)

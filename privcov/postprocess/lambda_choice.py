@@ -90,15 +90,10 @@ def choices(
     usable = solved(path)
     if not usable:
         return {}
-    n_eff = effective_rows(s, noise_std, rows)
-
-    def ebic(i: int) -> float:
-        theta = path[i].precision
-        assert theta is not None, "only solved ones are compared"
-        return extended_bic(theta, s, n_eff)
-
+    thetas = np.stack([fit.precision for fit in path if fit.precision is not None])
+    bic = extended_bics(thetas, s, effective_rows(s, noise_std, rows))
     positions = {
-        "ebic": min(usable, key=ebic),
+        "ebic": usable[int(np.argmin(bic))],
         "half-universal": nearest(path, half_universal(s, noise_std, rows)),
     }
     if scores is not None:
@@ -192,12 +187,49 @@ def extended_bic(theta: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = 
     ---------
     Foygel and Drton (2010).
     """
-    sign, logdet = np.linalg.slogdet(theta)
-    if sign <= 0 or np.linalg.eigvalsh(theta)[0] <= 0:  # the last iterate of a diverging solver need not be one
-        return math.inf
-    edges = np.count_nonzero(np.triu(theta, 1))
-    fit = float(np.sum(s * theta)) - float(logdet)
-    return n_eff * fit + edges * math.log(max(n_eff, 2.0)) + 4 * gamma * edges * math.log(len(s))
+    return float(extended_bics(theta[None], s, n_eff, gamma)[0])
+
+
+def extended_bics(thetas: np.ndarray, s: np.ndarray, n_eff: float, gamma: float = EBIC_GAMMA) -> np.ndarray:
+    """Return `extended_bic` of a stack of precision matrices.
+
+    Parameters
+    ----------
+    thetas : ndarray of shape (k, d, d)
+        Precision matrices.
+    s : ndarray of shape (d, d)
+        The matrix that they were solved for.
+    n_eff : float
+        Effective number of rows.
+    gamma : float
+        Weight of the penalty on edges.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        inf where a matrix is not positive definite.
+
+    Reference
+    ---------
+    Foygel and Drton (2010).
+    """
+    logdets = _log_dets(thetas)
+    rows, columns = np.triu_indices(len(s), 1)
+    edges = np.count_nonzero(thetas[:, rows, columns], axis=1)
+    fit = np.sum(s * thetas, axis=(1, 2)) - logdets
+    found = n_eff * fit + edges * math.log(max(n_eff, 2.0)) + 4 * gamma * edges * math.log(len(s))
+    return np.where(np.isnan(logdets), math.inf, found)
+
+
+def _log_dets(thetas: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the determinants, NaN where a matrix is not positive definite."""
+    try:
+        factors = np.linalg.cholesky(thetas)
+    except np.linalg.LinAlgError:  # the last iterate of a diverging solver need not be definite
+        if len(thetas) == 1:
+            return np.array([math.nan])
+        return np.concatenate([_log_dets(theta[None]) for theta in thetas])
+    return 2 * np.log(np.diagonal(factors, axis1=1, axis2=2)).sum(axis=1)
 
 
 def half_universal(s: np.ndarray, noise_std: float, rows: float) -> float:

@@ -196,6 +196,67 @@ def run_method(
     ---------
     As for `release`.
     """
+    given = method_input(
+        method,
+        dataset,
+        guarantee,
+        seed=seed,
+        calibration=calibration,
+        centre=centre,
+        tuning=tuning,
+        neighbours=neighbours,
+        repeat=repeat,
+    )
+    return in_units_of_data(method, given, method.run(given))
+
+
+def method_input(
+    method: Method,
+    dataset: Dataset,
+    guarantee: Guarantee,
+    *,
+    seed: int,
+    calibration: str | None = None,
+    centre: str = "auto",
+    tuning: str = "released",
+    neighbours: str = "replace-one",
+    repeat: int = 0,
+) -> MethodInput:
+    """Return the input with which `run_method` runs a method.
+
+    Parameters
+    ----------
+    method : Method
+        From `build_method`.
+    dataset : Dataset
+        The rows; they are not secret here.
+    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The guarantee asked for.
+    seed : int
+        At least 0, for the noise stream.
+    calibration : str or None
+        See `run_method`.
+    centre : {"auto", "zero", "joint", "none", "classes"}
+        See `release`.
+    tuning : {"released", "fixed", "raw-cv"}
+        See `release`.
+    neighbours : {"replace-one", "zero-out", "add-remove"}
+        See `release`.
+    repeat : int
+        See `run_method`.
+
+    Returns
+    -------
+    MethodInput
+        The checked choices, the rows and the stream of the noise.
+
+    Raises
+    ------
+    TypeError
+        For a guarantee of another type.
+    ValueError
+        For a choice that the method does not offer.
+    """
     card: MethodCard = method.card
     calibration = card.default_calibration if calibration is None else calibration
     check_choices(card, guarantee, calibration, tuning, neighbours)
@@ -203,8 +264,7 @@ def run_method(
         centre = "zero" if dataset.mean_is_zero else "joint"
     check_centre(card, centre, dataset.name, dataset.mean_is_zero)
     rng = stream(seed, "noise", repeat, dataset.name, card.key)
-    given = MethodInput.on(dataset, guarantee, centre, tuning, rng, calibration, neighbours)
-    return in_units_of_data(method, given, method.run(given))
+    return MethodInput.on(dataset, guarantee, centre, tuning, rng, calibration, neighbours)
 
 
 def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuning: str, neighbours: str) -> None:

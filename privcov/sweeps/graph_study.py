@@ -16,9 +16,10 @@ of threads changes a number.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,15 +27,20 @@ import numpy as np
 from privcov import checks, engine
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
+from privcov.estimators.base import Method
+from privcov.estimators.glasso import Glasso
 from privcov.metrics.graphs import check_reference, edges, path_rates
 from privcov.parameters import build
 from privcov.privacy import Guarantee, NoPrivacy
-from privcov.releasing.release import Release
-from privcov.releasing.run import run_method
+from privcov.releasing.run import method_input
 from privcov.sweeps.cells import build_entry
 from privcov.sweeps.graph_curves import Curve, Line, Run, average
+from privcov.sweeps.recent import Recent
 
-MARKED = 10  # replicates whose automatic lambdas are looked up: each rule is another run
+MARKED = 10  # replicates whose automatic lambdas are looked up
+LARGE = 100_000  # numbers in a table; larger ones are drawn anew rather than kept
+_ROWS: Recent[Dataset] = Recent(48)
+_RUNS: Recent[Run] = Recent(6_000)  # about a kilobyte each
 
 
 @dataclass(frozen=True)
@@ -98,21 +104,33 @@ def reference_graph(dataset: Dataset, graph: str = "") -> np.ndarray:
 def runs(study: GraphStudy, *, workers: int = 2, dataset: Dataset | None = None) -> Iterator[list[Run]]:
     """Yield the runs of one replicate after the other, all lines at once; closing the iterator drops what is not begun.
 
-    dataset: rows to use as they are, where the source cannot draw them (rows of a file that was brought).
+    dataset: rows to use as they are, where the source cannot draw them (rows of a file that was brought). Of other rows
+    the newest runs are kept in this process, for studies that share them: another level keeps the line without noise.
     """
     source = build(SOURCES.get(study.source).cls, f"Source {study.source!r}", dict(study.source_params))
-    first = dataset
-    if first is None:
-        first = make_dataset(source, seed=study.rows_seed, row_bound=study.row_bound)
+    origin = (study.source, source, source.state(), study.rows_seed, study.row_bound)
+
+    def rows(replicate: int) -> Dataset:
+        if dataset is not None:
+            return dataset
+        made = partial(make_dataset, source, seed=study.rows_seed, row_bound=study.row_bound, repeat=replicate)
+        kept = 0 < getattr(source, "n", 0) * getattr(source, "d", 0) <= LARGE
+        return _ROWS.once((*origin, replicate), made) if kept else made()
+
+    first = rows(0)
     true = reference_graph(first, study.graph)
     check_reference(true)
-    lines = study.lines
+    lines = [_Task(line, *build_entry(line.entry)[1:]) for line in study.lines]
 
     def one(replicate: int) -> list[Run]:
-        rows = first
-        if replicate and dataset is None and first.provenance == "simulated":
-            rows = make_dataset(source, seed=study.rows_seed, row_bound=study.row_bound, repeat=replicate)
-        return [_run(study, rows, true, line, i, replicate) for i, line in enumerate(lines)]
+        fresh = replicate and first.provenance == "simulated"
+        drawn = cache(lambda: rows(replicate) if fresh else first)
+        found = []
+        for task in lines:
+            compute = partial(_run, study, drawn, true, task, replicate)
+            key = (*origin, replicate, *task.asked(study))
+            found.append(_RUNS.once(key, compute) if dataset is None else compute())
+        return [dataclasses.replace(run, line=place) for place, run in enumerate(found)]
 
     pool = ThreadPoolExecutor(workers, thread_name_prefix="graph-study")
     with engine.ONE_BLAS_THREAD:
@@ -122,49 +140,48 @@ def runs(study: GraphStudy, *, workers: int = 2, dataset: Dataset | None = None)
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _run(study: GraphStudy, rows: Dataset, true: np.ndarray, line: Line, index: int, replicate: int) -> Run:
-    """Run one line on the rows of one replicate."""
-    _, method, options = build_entry(line.entry)
-    base = float(true.sum() / (len(true) * (len(true) - 1)))
-    wanted = {"seed": study.seed, "repeat": replicate, **options}
-    try:
-        rel = run_method(method, rows, line.guarantee, **wanted)
-    except ValueError as problem:  # one matrix drowned in noise must not cost the others
-        return Run(index, replicate, None, base, str(problem))
-    if rel.path is None:
+@dataclass(frozen=True)
+class _Task:
+    """A line with its built method and the options of its runs."""
+
+    line: Line
+    method: Method
+    options: Mapping[str, Any]
+
+    def asked(self, study: GraphStudy) -> tuple:
+        """Return what a run of this line depends on, but for the rows and the replicate."""
+        # Without noise only the rule "fission" and cross-validation draw anything.
+        draws = getattr(self.method, "rule", "") == "fission" or self.options.get("tuning") == "raw-cv"
+        random = study.rules or draws
+        seed = study.seed if random or not isinstance(self.line.guarantee, NoPrivacy) else None
+        return self.method, tuple(sorted(self.options.items())), self.line.guarantee, seed, study.graph, study.rules
+
+
+def forget() -> None:
+    """Drop the runs and rows that are kept; they are computed again when a study needs them."""
+    _ROWS.forget()
+    _RUNS.forget()
+
+
+def _run(study: GraphStudy, rows: Callable[[], Dataset], true: np.ndarray, task: _Task, replicate: int) -> Run:
+    """Run one line on the rows of one replicate; ``rows`` returns them."""
+    method, base = task.method, float(true.sum() / (len(true) * (len(true) - 1)))
+    if not isinstance(method, Glasso):
         raise ValueError(f"{method.card.label} has no lambda path, so it has no ROC curve. Choose another method.")
-    marks = {}
-    if replicate < MARKED:
-        chosen = rules(rel, method, rows, wanted, every=study.rules)
-        marks = {name: _rate(release, true) for name, release in chosen.items()}
-    return Run(index, replicate, path_rates(rel.path, true), base, marks=marks)
-
-
-def rules(rel: Release, method: Any, rows: Dataset, wanted: Mapping, *, every: bool = True) -> dict[str, Release]:
-    """Return the release under each automatic rule that the method offers: the same noise, another lambda.
-
-    The rules are the choices of the method's parameter "rule". every: False for the method's own rule alone, which
-    costs nothing. The result is {"chosen": rel} where there is no rule: another kind of method, a published form, or a
-    lambda that was given.
-    """
-    offered = next((spec.choices for spec in method.card.parameters if spec.name == "rule"), ())
-    if not offered or rel.parameters["calibration"] != "sound" or rel.parameters["tuning"] != "released":
-        return {"chosen": rel}
-    if not every:
-        return {method.rule: rel}
-    return {
-        rule: rel
-        if rule == method.rule
-        else run_method(dataclasses.replace(method, rule=rule), rows, rel.guarantee, **wanted)
-        for rule in offered
+    try:
+        ask = method_input(method, rows(), task.line.guarantee, seed=study.seed, repeat=replicate, **task.options)
+        measured = method.measure(ask)
+        found = method.solve(ask, measured)
+        positions = method.positions(ask, measured, found, every=study.rules) if replicate < MARKED else {}
+    except ValueError as problem:  # one matrix drowned in noise must not cost the others
+        return Run(0, replicate, None, base, str(problem))
+    rates = path_rates(found.path, true)
+    solved = [i for i, fit in enumerate(found.path) if fit.precision is not None]
+    marks = {
+        rule: (float(rates.fpr[solved.index(at)]), float(rates.tpr[solved.index(at)])) for rule, at in positions.items()
     }
-
-
-def _rate(rel: Release, true: np.ndarray) -> tuple[float, float]:
-    """Return (false positive rate, true positive rate) of a release's graph."""
-    assert rel.precision is not None  # it has a lambda path
-    drawn, absent = edges(rel.precision), ~true & ~np.eye(len(true), dtype=bool)
-    return float((drawn & absent).sum() / absent.sum()), float((drawn & true).sum() / true.sum())
+    lam = rates.lam * ask.facts.row_bound**2
+    return Run(0, replicate, dataclasses.replace(rates, lam=lam), base, marks=marks)
 
 
 def curves(study: GraphStudy, results: Sequence[Run], names: Sequence[str] | None = None) -> tuple[Curve, ...]:
@@ -189,9 +206,9 @@ def seconds(study: GraphStudy, n: int, d: int) -> float:
     """Return the rough time on two threads for n rows and d columns, a figure to decide by.
 
     Twenty lambdas on repaired noise took 4 ms at d = 20, 60 ms at d = 100 and 0.2 s at d = 200, so about d^1.7. The
-    other rules cost about seven paths more, most of it fission.
+    other rules cost five paths more, those of fission.
     """
     lines = len(study.lines)
     path = lines * 0.004 * (max(d, 5) / 20) ** 1.7
-    other = 7 * path * min(study.replicates, MARKED) if study.rules else 0.0
+    other = 5 * path * min(study.replicates, MARKED) if study.rules else 0.0
     return ((path + 1e-7 * n * d) * study.replicates + other) / 2

@@ -1,6 +1,8 @@
 """The ROC experiment: the same numbers whatever the order, the mean a person would compute, and open ends told."""
 
 import dataclasses
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -11,11 +13,18 @@ from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.estimators.base import METHODS
 from privcov.metrics.graphs import Rates, path_rates
 from privcov.privacy import NoPrivacy
-from privcov.sweeps import graph_study
+from privcov.sweeps import graph_curves, graph_study
 from privcov.sweeps.graph_curves import GRID
 from privcov.sweeps.graph_study import GraphStudy, Run, curves, reference_graph, run, runs, seconds
+from tests.patience import until
 
 SMALL = {"n": 400, "d": 8}
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    """What an earlier test computed is computed again."""
+    graph_study.forget()
 
 
 def study(**more) -> GraphStudy:
@@ -29,6 +38,7 @@ def numbers(found) -> list:
 
 def test_threads_and_order_change_no_number():
     one = [r for replicate in runs(study(rules=True), workers=1) for r in replicate]
+    graph_study.forget()
     two = [r for replicate in runs(study(rules=True), workers=3) for r in replicate]
     assert numbers(one) == numbers(two)
     forwards, backwards = curves(study(), one), curves(study(), one[::-1])
@@ -93,6 +103,16 @@ def test_a_replicate_without_a_graph_is_counted_and_in_no_mean():
     assert curves(study(), [failed]) == ()
 
 
+def test_bands_are_the_quantiles_of_the_replicates_that_reach_a_point():
+    draw = np.random.default_rng(0)
+    values = draw.random((7, 60))
+    values[draw.random(values.shape) < 0.3] = np.nan
+    values[0, np.isnan(values).all(axis=0)] = 0.5
+    for level in (0.0, 0.1, 0.9, 1.0):
+        want = np.nanquantile(values, level, axis=0)
+        np.testing.assert_allclose(graph_curves._quantile(values, level), want, rtol=1e-14)
+
+
 def test_more_noise_finds_less_at_the_same_price():
     """100 paths a level; the means differ by far more than the bands are wide (about 0.02 of partial area)."""
     found = run(study(guarantees=(ApproxDP(4, 1e-3), ApproxDP(0.2, 1e-3)), replicates=25))
@@ -152,9 +172,60 @@ def test_closing_the_iterator_stops_the_work():
         next(found)
         found.close()
         seen = len(begun)
+        # What had begun goes on for a moment, and would be counted by another test.
+        until(lambda: not any(t.name.startswith("graph-study") for t in threading.enumerate()), 20)
     finally:
         graph_study._run = original
     assert seen < 400 * 3 / 2
+
+
+def counted(monkeypatch) -> list:
+    """The (guarantee, replicate) of every run that is computed from now on."""
+    found, original = [], graph_study._run
+
+    def run_of(*args):
+        found.append((args[-2].line.guarantee, args[-1]))
+        return original(*args)
+
+    monkeypatch.setattr(graph_study, "_run", run_of)
+    return found
+
+
+def test_what_another_study_has_computed_is_not_computed_again(monkeypatch):
+    """Levels that are asked for again, and the line without noise whatever the seed of the noise."""
+    asked = study(guarantees=(ZCDP(1.0), ZCDP(0.1)))
+    computed = counted(monkeypatch)
+    first = list(runs(asked))
+    assert len(computed) == 4 * 3
+    assert [numbers(r) for r in runs(asked)] == [numbers(r) for r in first]
+    assert len(computed) == 4 * 3
+    turned = list(runs(study(guarantees=(ZCDP(0.1), ZCDP(0.01)))))
+    assert sorted(computed[12:], key=lambda c: c[1]) == [(ZCDP(0.01), k) for k in range(4)]
+    assert [r.line for r in turned[0]] == [0, 1, 2]
+    np.testing.assert_array_equal(turned[2][0].rates.tpr, first[2][1].rates.tpr)
+    del computed[:]
+    list(runs(study(guarantees=(ZCDP(1.0),), seed=1)))
+    assert {guarantee for guarantee, _ in computed} == {ZCDP(1.0)}
+    del computed[:]
+    for other in ({"rows_seed": 1}, {"row_bound": 3.0}, {"rules": True}):
+        list(runs(study(guarantees=(ZCDP(1.0),), replicates=1, **other)))
+    assert len(computed) == 3 * 2
+
+
+def test_rows_that_were_brought_are_never_kept(monkeypatch):
+    rows = make_dataset(SOURCES.get("precision-ar2").cls(**SMALL), seed=0)
+    computed = counted(monkeypatch)
+    for _ in range(2):
+        list(runs(study(replicates=1), dataset=rows))
+    assert len(computed) == 2 * 3
+
+
+def test_thirty_threads_that_ask_for_one_study_compute_it_once(monkeypatch):
+    computed = counted(monkeypatch)
+    with ThreadPoolExecutor(30) as pool:
+        found = list(pool.map(lambda _: [numbers(r) for r in runs(study())], range(30)))
+    assert len(computed) == 4 * 3
+    assert all(one == found[0] for one in found)
 
 
 def test_what_cannot_be_run_is_a_sentence():

@@ -1,0 +1,78 @@
+"""Results that several callers ask for at the same time or one after the other: each is computed once, and kept."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+from privcov import checks
+
+T = TypeVar("T")
+
+
+class Recent(Generic[T]):
+    """The results used last, by key, for all threads of the process.
+
+    Parameters
+    ----------
+    most : int
+        How many are kept, at least 1.
+
+    Examples
+    --------
+    >>> from privcov.sweeps.recent import Recent
+    >>> squares = Recent(2)
+    >>> squares.once(3, lambda: 9), squares.once(3, lambda: 0)
+    (9, 9)
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = checks.whole("most", most, 1)
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, Future[T]] = OrderedDict()
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the result under the key.
+
+        A thread that asks for what another one is computing waits for it.
+
+        Parameters
+        ----------
+        key : hashable
+            Everything that the result depends on.
+        compute : callable
+            Without arguments; called where there is no result yet. Where it raises, whoever waits gets the same
+            exception, and the next one computes again.
+
+        Returns
+        -------
+        object
+            The one result; callers share it and must not change it.
+        """
+        with self._lock:
+            future = self._kept.get(key)
+            mine = future is None
+            if future is None:
+                future = self._kept[key] = Future()
+                if len(self._kept) > self._most:
+                    self._kept.popitem(last=False)
+            else:
+                self._kept.move_to_end(key)
+        if mine:
+            try:
+                future.set_result(compute())
+            except BaseException as problem:
+                with self._lock:
+                    if self._kept.get(key) is future:
+                        del self._kept[key]
+                future.set_exception(problem)
+                raise
+        return future.result()
+
+    def forget(self) -> None:
+        """Drop all results; they are computed again when they are asked for."""
+        with self._lock:
+            self._kept.clear()
