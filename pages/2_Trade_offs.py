@@ -16,11 +16,12 @@ st.title("Trade-offs")
 
 # A published figure or a saved study is a question of its own.
 preset, plans = form.chosen_preset(), saved.plans()
-reply = None
+methods: list[str] = []
 if preset is None and not plans:
     with show.problems():
         data = cached.dataset(study)
-        reply = sentence.section(study, data, brief=frame.own("tab") not in ("", address.word(form.TABS[0])))
+        brief = frame.own("tab") not in ("", address.word(form.TABS[0]))
+        methods = sentence.methods_of(sentence.section(study, data, brief=brief))
 
 first, epsilon, winner, last = address.tabs(form.TABS, name="tab", key="tradeoffs.tab")
 
@@ -35,13 +36,13 @@ if first.open:
             curves.section(sweep, metric, None, study)
         else:
             data = cached.dataset(study)
-            sweep, metric = form.own_form(study, data, sentence.methods_of(reply) if reply else [])
+            sweep, metric = form.own_form(study, data, methods)
             curves.section(sweep, metric, data, study)
 
 for tab, part in ((epsilon, which_epsilon), (winner, who_wins)):
     if tab.open:
         with tab, show.problems():
-            part.section(study, cached.dataset(study))
+            part.section(study, cached.dataset(study), methods)
 
 if last.open:
     with last:

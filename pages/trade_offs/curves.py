@@ -21,6 +21,8 @@ from privcov.figures.look import Picture
 from privcov.figures.palette import LIGHT, Palette
 from privcov.figures.words import plain
 from privcov.metrics.errors import matrix_norm, reference_matrix
+from privcov.privacy import NoPrivacy
+from privcov.releasing.run import release
 from privcov.sweeps import studies
 from privcov.sweeps.answer import metric_name
 from privcov.sweeps.crossings import all_pairs, sentence
@@ -121,6 +123,7 @@ def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: 
         lines = [(f"{GUESS} (not private)", float(guess["value"].mean())), *sorted(quiet, key=lambda q: q[1])[:1]]
     else:
         lines = references(data, metric, str(table["target"].iloc[0]), sweep) + quiet
+        lines += floor(data, metric, str(table["target"].iloc[0]), sweep, summary)
     lines = [(name, level) for name, level in lines if level > 0 and math.isfinite(level)]
     where = f"{data.n:,} rows, {data.d} columns, R = {data.row_bound:.3g}" if data is not None else sweep.title
     provenance = "Public" if sweep.classifies else (data or sweep).provenance.capitalize()
@@ -242,6 +245,38 @@ def references(data: Dataset | None, metric: str, target: str, sweep: Sweep) -> 
         if against == "truth":
             lines.append(("sample (not private)", matrix_norm(sample - reference, norm) / unit))
     return lines
+
+
+FLAT, ABOVE = 1.15, 1.2  # a curve has come to the floor within this factor; which is worth naming above this one
+
+
+def floor(
+    data: Dataset | None, metric: str, target: str, sweep: Sweep, summary: pd.DataFrame
+) -> list[tuple[str, float]]:
+    """Return the error that clipping alone leaves, where curves flatten there above the error of the sample.
+
+    No guarantee removes it, and a larger row bound does; not for axes on which the rows or the bound vary.
+    """
+    name = metric.removeprefix("relative-")
+    norm, against = name.split("-to-")
+    if data is None or against == "nonprivate" or target == "precision":
+        return []
+    if sweep.x not in ("rho", "epsilon", "delta", "level"):
+        return []
+    reference = reference_matrix(data, target, against)
+    clipped = data.kept.once(
+        ("clipped, no noise", data.row_bound), lambda: release("gaussian-cov", data, NoPrivacy(), seed=0).matrix
+    )
+    size = matrix_norm(reference, norm)
+    unit = size if name != metric else 1.0
+    if not unit:
+        return []
+    least = matrix_norm(clipped - reference, norm) / unit
+    alone = matrix_norm(reference_matrix(data, target, "sample") - reference, norm) / unit
+    reached = (summary["mean"] > 0) & (summary["mean"] < FLAT * least)
+    if least <= max(ABOVE * alone, 1e-3 * size / unit) or not reached.any():
+        return []
+    return [("floor from clipping: raise the row bound", least)]
 
 
 def _verdicts(sweep: Sweep, drawn: pd.DataFrame) -> list[str]:

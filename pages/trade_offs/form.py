@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -158,8 +158,9 @@ def own_form(study: Study, data: Dataset, answered: list[str]) -> tuple[Sweep, s
         needed = kinds or (study.kind,)
         usable = [c.key for c in cards if not all(c.refuses(k) for k in needed)]
         proved = [c.key for c in cards if c.key in usable and c.standing != "reference" and c.trust == "central"]
-        start = _start([m for m in answered if m in usable], _first(proved))
-        methods = _chosen("methods", "t.methods", top[0], usable, start)
+        fit = [m for m in answered if m in usable]
+        shown = start("curves", KEEPS, "methods", fit, _first(proved))
+        methods = _chosen("methods", "t.methods", top[0], usable, shown)
         axis = _axis(study, data, top[1], bool(kinds))
         replicates = address.bound(
             top[2].number_input, "Replicates", 1, 1000, name="replicates", default=20, key="t.replicates",
@@ -210,19 +211,21 @@ def own_form(study: Study, data: Dataset, answered: list[str]) -> tuple[Sweep, s
     return sweep, sweep.metrics[0]
 
 
-def _start(answered: list[str], usual: list[str]) -> list[str]:
-    """Return the methods that are drawn where the address names none.
+def start(part: str, keeps: Sequence[str], name: str, answered: list[str], usual: list[str]) -> list[str]:
+    """Return the methods of a part of the page where the address names none in ``name``.
 
-    They are those of the answer. An address from before there was one, known by settings of the curves without methods,
-    meant the usual ones; what changes from here on puts the methods into the address.
+    They are those of the answer. An address from before there was one, known by settings of the part without methods,
+    meant the usual ones; what changes from here on puts the methods into the address. ``keeps`` are the settings of the
+    part.
     """
-    own = [name for name in KEEPS if frame.own(name)]
-    if set(own) & st.session_state.get("unchecked", set()) or not own:
-        st.session_state["tradeoffs.usual"] = bool(own)
-    if not answered or st.session_state.get("tradeoffs.usual"):
+    own = {setting for setting in keeps if frame.own(setting)}
+    key = f"tradeoffs.usual.{part}"
+    if own & st.session_state.get("unchecked", set()) or not own:
+        st.session_state[key] = bool(own)
+    if not answered or st.session_state[key]:
         return usual
-    if own and not frame.own("methods"):
-        frame.note(methods=",".join(answered))
+    if own and not frame.own(name):
+        frame.note(**{name: ",".join(answered)})
     return answered
 
 

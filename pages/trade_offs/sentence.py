@@ -85,9 +85,9 @@ def _sentence(study: Study, data: Dataset) -> tuple[str, float, str]:
     structures = [UNKNOWN, *(s.key for s in TARGETS["covariance"].structures)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="ask"):
         _word("With")
-        _size(study, data, "n", "Rows", 150)
+        _size(study, data, "n", "Rows", 135)
         _word("rows and")
-        _size(study, data, "d", "Columns", 110)
+        _size(study, data, "d", "Columns", 100)
         _word("columns,")
         asked = address.bound(
             st.selectbox, "Question", [LEVEL, ERROR], name="ask", default=LEVEL, key="ask.what",
@@ -168,10 +168,10 @@ def _level(study: Study) -> None:
 
 def _first(reply: Reply, study: Study) -> None:
     """Show the recommended method, its level and error, the attacker's chance and what would change it."""
-    spread = f" ± {show.percent(reply.spread)} from release to release" if reply.spread else ""
+    spread = f"± {show.percent(reply.spread)} from release to release" if reply.spread else ""
     st.html(
         '<p role="status" style="font-size: 1.35rem; line-height: 1.35; margin: 0">'
-        f"<b>{escape(ask.sentence(reply))}</b></p><div>Error {show.percent(reply.error)}{spread}</div>"
+        f"<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>"
     )
     risk = ask.risk(reply.line.key, reply.guarantee)
     show.attacker_line(risk.success, frame.palette(), "Attacker")
@@ -200,7 +200,7 @@ def chart(reply: Reply, palette: Palette) -> Picture:
     trivial = next(line for line in reply.advice.ranking if line.key == reply.advice.trivial)
     references = [
         (_brief(label_of(reply.advice, trivial.key)), max(a.error for a in trivial.answers.values())),
-        ("no noise", ask.without_noise(question)),
+        ("clipped, no noise", ask.without_noise(question)),
     ]
     return answer_chart(
         levels,
@@ -234,7 +234,7 @@ def _rest(reply: Reply, study: Study) -> None:
             f"Errors are relative {term('frobenius')} errors on simulated rows, interpolated between stored cells. The "
             "method named is the first of the table. ± from release to release: a standard deviation over fresh "
             "rows and fresh noise. Attacker: knows every other row and the method; best chance to guess right whether "
-            f"one person is in the table. No noise: `{private}` on the same rows, not private."
+            f"one person is in the table. No noise: `{private}` on the same rows, clipped and not private."
         )
         for text in reply.advice.verdict[1:]:
             st.caption(show.as_text(text))

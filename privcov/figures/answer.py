@@ -12,8 +12,10 @@ from privcov.figures.look import Picture, draw, hline, note, pens_of, ticks, vli
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain
 
-ROOM, GAP = 132, 0.075  # pixels for labels at the right; least distance of two labels, as a part of the height
-FEW = 14  # letters in a line of a label
+ROOM = 132  # pixels for labels at the right
+GAP = 17  # pixels, a line of a label
+FEW = 17  # letters in it
+AXIS = 62  # pixels of the height that the horizontal axis takes
 
 
 def answer_chart(
@@ -77,19 +79,23 @@ def answer_chart(
     traces.append(go.Scatter(x=[level], y=[error], mode="markers", marker=dot, hoverinfo="skip"))
     ys = np.log10([*(max(float(v), 1e-4) for part in errors.values() for v in (part.min(), part.max())), error])
     ys = np.append(ys, np.log10([at for _, at in lines] + ([wanted] if wanted is not None else [])))
-    low, high = float(ys.min()) - 0.08, float(ys.max()) + 0.08
-    places = spaced([at for *_, at in ends], GAP * (high - low))
+    low, high = float(ys.min()) - 0.08, float(ys.max()) + 0.12
+    line_height = GAP * (high - low) / (height - AXIS)
+    folded = [_folded(name) for name, *_ in ends]
+    gaps = [line_height * (1 + text.count("<br>")) for text in folded]
+    places = spaced([at for *_, at in ends], gaps, low, high)
     notes = [
-        note(_folded(name), colour, 1.01, at, xref="paper", xanchor="left", yanchor="middle", align="left")
-        for (name, colour, _), at in zip(ends, places, strict=True)
+        note(text, colour, 1.01, at, xref="paper", xanchor="left", yanchor="middle", align="left")
+        for text, (_, colour, _), at in zip(folded, ends, places, strict=True)
     ]
-    # Lines fall to the right, so above the left end of a low one and below that of a high one there is most room.
-    notes += [
-        note(name, palette.quiet, 0, np.log10(at), xref="paper", xanchor="left", yanchor="bottom") for name, at in lines
-    ]
+    named = [(name, palette.quiet, at) for name, at in lines]
     if wanted is not None:
-        words = f"target {plain(wanted)}"
-        notes.append(note(words, palette.ink, 0, np.log10(wanted), xref="paper", xanchor="left", yanchor="top"))
+        named.append((f"target {plain(wanted)}", palette.ink, wanted))
+    above = spaced([float(np.log10(at)) + line_height / 2 for *_, at in named], [line_height] * len(named), low, high)
+    notes += [
+        note(name, colour, 0.01, at, xref="paper", xanchor="left", yanchor="middle")
+        for (name, colour, _), at in zip(named, above, strict=True)
+    ]
     powers = 10.0 ** np.arange(np.floor(np.log10(levels[0])), np.ceil(np.log10(levels[-1])) + 1)
     figure = draw(
         traces,
@@ -105,41 +111,51 @@ def answer_chart(
             "range": [np.log10(levels[0]), np.log10(levels[-1])],
             **ticks(powers),
         },
-        y={"title": measure, "type": "log", "range": [low, high], "tickformat": "~g", "dtick": "D1"},
+        y={
+            "title": measure,
+            "type": "log",
+            "range": [low, high],
+            "tickformat": "~g",
+            "dtick": "D2" if high - low < 2 else 1,
+        },
     )
     alt = f"Error against {level_name}: " + "; ".join(story)
     alt += f". The answer is {level_name} = {plain(level)} with an error of {plain(error)}"
     return Picture(figure, alt + ("." if wanted is None else f"; the target is {plain(wanted)}."))
 
 
-def spaced(places: Sequence[float], gap: float) -> list[float]:
-    """Return places that are at least ``gap`` apart, in the same order, and move as little as that takes.
+def spaced(places: Sequence[float], sizes: Sequence[float], low: float, high: float) -> list[float]:
+    """Return places of labels that do not overlap, in the same order, moved as little as that takes.
 
     Parameters
     ----------
     places : sequence of float
-        Where the labels would stand.
-    gap : float
-        Least distance of two of them.
+        Where the middles of the labels would stand.
+    sizes : sequence of float
+        Height of each label.
+    low, high : float
+        Ends of the room; where it is too small the labels leave it at the top.
 
     Returns
     -------
     list of float
-        In the order of ``places``. Labels that collide share their displacement, so their mean stays.
+        In the order of ``places``. The sum of the squared moves is the smallest possible within the room.
     """
-    order = np.argsort(places, kind="stable")
-    groups: list[list[float]] = []  # each: sum of wanted first places, number of labels
-    for rank in order:
-        groups.append([float(places[rank]), 1])
-        while len(groups) > 1:
-            (total, many), (later, few) = groups[-2], groups[-1]
-            if later / few - total / many >= many * gap:
-                break
-            groups[-2:] = [[total + later - few * many * gap, many + few]]
-    settled = [total / many + i * gap for total, many in groups for i in range(int(many))]
-    found = [0.0] * len(settled)
-    for rank, place in zip(order, settled, strict=True):
-        found[int(rank)] = place
+    order = [int(i) for i in np.argsort(places, kind="stable")]
+    # What remains of the places when every label has the height zero is a rising sequence: the nearest one.
+    before = np.cumsum([0.0, *(sizes[i] for i in order)])
+    wanted = [places[i] - before[k] - sizes[i] / 2 for k, i in enumerate(order)]
+    groups: list[list[float]] = []  # each: sum and number
+    for place in wanted:
+        groups.append([place, 1])
+        while len(groups) > 1 and groups[-2][0] * groups[-1][1] >= groups[-1][0] * groups[-2][1]:
+            total, many = groups.pop()
+            groups[-1][0] += total
+            groups[-1][1] += many
+    rising = [total / many for total, many in groups for _ in range(int(many))]
+    found = [0.0] * len(order)
+    for k, i in enumerate(order):
+        found[i] = max(low, min(rising[k], high - before[-1])) + before[k] + sizes[i] / 2
     return found
 
 
