@@ -69,6 +69,7 @@ KEYS = (
     # Estimate, Trade-offs, Graph recovery
     Key("estimate.pins", "estimate", "pinned releases", with_files=True),
     Key("sweeps", "trade_offs/curves", "jobs of the tab Curves", with_files=True),
+    Key("tradeoffs.read", "trade_offs/curves", "what finished curves say", with_files=True),
     Key("maps", "trade_offs/who_wins", "jobs of the tab Who wins where"),
     Key("solved", "trade_offs/which_epsilon", "answers of the tab Which epsilon"),
     Key("reckoned", "trade_offs", "by set-up, seconds that a search or a map takes"),

@@ -31,6 +31,7 @@ ENDS = {"zcdp": (1e-5, 10.0), "approx": (0.01, 20.0), "pure": (0.01, 20.0)}  # l
 STEPS = 97  # levels in the first look; each further look divides one step again
 LOOKS = 3
 PRIOR, UNLUCKY = 0.1, 0.01  # the suspicion before a release, and the part of all releases that may raise it further
+CLOSE = 0.99  # an error above this part of the one that was asked for is that one, in words
 _TINY = {"n": 60, "d": 3}  # a run whose events say what the noise of a method leaves an attacker, at every n and d
 
 
@@ -123,7 +124,6 @@ def how_far(question: Question) -> Reply:
     return _reply(question, None)
 
 
-@lru_cache(maxsize=256)
 def which_level(question: Question, wanted: float) -> Reply:
     """Return the smallest epsilon or rho from which on the recommended method errs by at most ``wanted``.
 
@@ -145,6 +145,12 @@ def which_level(question: Question, wanted: float) -> Reply:
         For an error that is not positive.
     """
     wanted = checks.positive("wanted", wanted)
+    return _which_level(dataclasses.replace(question, guarantee=with_level(question.guarantee, 1.0)), wanted)
+
+
+@lru_cache(maxsize=256)
+def _which_level(question: Question, wanted: float) -> Reply:
+    """Return `which_level`; every level of the question has the same answer."""
     _, strengths = levels_of(question)
     wrong = largest(question, strengths) > wanted
     if wrong[-1]:
@@ -313,7 +319,9 @@ def sentence(reply: Reply) -> str:
             f"with {amount(reply, reply.error)}."
         )
     less = " or less" if reply.least else ""
-    return f"{reply.line.label}: {name} = {reply.level:g}{less} gives {amount(reply, reply.error)}."
+    close = reply.wanted is not None and reply.error > CLOSE * reply.wanted  # the level was rounded up
+    gives = amount(reply, reply.wanted if close else reply.error)
+    return f"{reply.line.label}: {name} = {reply.level:g}{less} gives {gives}."
 
 
 def amount(reply: Reply, error: float | None) -> str:

@@ -85,17 +85,22 @@ def answer_chart(
     gaps = [line_height * (1 + text.count("<br>")) for text in folded]
     places = spaced([at for *_, at in ends], gaps, low, high)
     notes = [
-        note(text, colour, 1.01, at, xref="paper", xanchor="left", yanchor="middle", align="left")
+        note(
+            f'<span style="color:{colour}">●</span> {text}', palette.ink, 1.01, at, xref="paper", xanchor="left",
+            yanchor="middle", align="left",
+        )
         for text, (_, colour, _), at in zip(folded, ends, places, strict=True)
-    ]
-    named = [(name, palette.quiet, at) for name, at in lines]
+    ]  # fmt: skip
+    named = [(name, palette.quiet, float(np.log10(at))) for name, at in lines]
     if wanted is not None:
-        named.append((f"target {plain(wanted)}", palette.ink, wanted))
-    above = spaced([float(np.log10(at)) + line_height / 2 for *_, at in named], [line_height] * len(named), low, high)
-    notes += [
-        note(name, colour, 0.01, at, xref="paper", xanchor="left", yanchor="middle")
-        for (name, colour, _), at in zip(named, above, strict=True)
-    ]
+        named.append((f"target {plain(wanted)}", palette.ink, float(np.log10(wanted))))
+    # The methods' lines fall to the right: there is room at the upper right and at the lower left.
+    for right in (True, False):
+        part = [line for line in named if (line[2] > (low + high) / 2) == right]
+        above = spaced([at + line_height / 2 for *_, at in part], [line_height] * len(part), low, high)
+        where = {"xref": "paper", "xanchor": "right" if right else "left", "yanchor": "middle"}
+        for (name, colour, _), at in zip(part, above, strict=True):
+            notes.append(note(name, colour, 0.99 if right else 0.01, at, **where))
     powers = 10.0 ** np.arange(np.floor(np.log10(levels[0])), np.ceil(np.log10(levels[-1])) + 1)
     figure = draw(
         traces,
