@@ -5,28 +5,29 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import address, cached, frame, show, sidebar
-from pages.shell.glossary import term
-from pages.trade_offs import curves, form, saved, which_epsilon, who_wins
+from pages.trade_offs import curves, form, saved, sentence, which_epsilon, who_wins
 
 study = frame.page(
     "Trade-offs",
-    keeps=("tab", *form.KEEPS, *saved.KEEPS, *which_epsilon.KEEPS, *who_wins.KEEPS),
+    keeps=("tab", *sentence.KEEPS, *form.KEEPS, *saved.KEEPS, *which_epsilon.KEEPS, *who_wins.KEEPS),
 )
 sidebar.draw(study, method=False)
 st.title("Trade-offs")
-st.markdown(
-    "Choose methods, draw the curves, and read off where one overtakes another, or where none beats a "
-    f"{term('zero-matrix', 'trivial answer')}."
-)
 
-first, epsilon, winner, last = address.tabs(
-    ["Curves", "Which epsilon?", "Who wins where?", "Pinned"], name="tab", key="tradeoffs.tab"
-)
+# A published figure or a saved study is a question of its own.
+preset, plans = form.chosen_preset(), saved.plans()
+methods: list[str] = []
+if preset is None and not plans:
+    with show.problems():
+        data = cached.dataset(study)
+        brief = frame.own("tab") not in ("", address.word(form.TABS[0]))
+        methods = sentence.methods_of(sentence.section(study, data, brief=brief))
+
+first, epsilon, winner, last = address.tabs(form.TABS, name="tab", key="tradeoffs.tab")
 
 if first.open:
     with first, show.problems():
-        preset = form.presets()
-        plans = saved.plans()
+        form.presets()
         if preset is not None:
             sweep, metric = form.preset_form(preset)
             curves.section(sweep, metric, None, study)
@@ -35,13 +36,13 @@ if first.open:
             curves.section(sweep, metric, None, study)
         else:
             data = cached.dataset(study)
-            sweep, metric = form.own_form(study, data)
+            sweep, metric = form.own_form(study, data, methods)
             curves.section(sweep, metric, data, study)
 
 for tab, part in ((epsilon, which_epsilon), (winner, who_wins)):
     if tab.open:
         with tab, show.problems():
-            part.section(study, cached.dataset(study))
+            part.section(study, cached.dataset(study), methods)
 
 if last.open:
     with last:

@@ -16,7 +16,7 @@ from privcov.privacy import ApproxDP
 
 SEED = 1  # of the noise; the rows have seed 0, as they have on every page
 DELTA = 1e-6  # at which epsilon is shown next to rho
-AT_DELTA = "delta = 10\u207b\u2076"
+AT_DELTA = f"delta = {powers(DELTA)}"
 WIDE = 1.681793  # times the public row bound: hardly a row is shortened, so that the pictures show noise alone
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.shell import cached, frame, show
 from pages.shell.study import Study
 from privcov.advice.advise import advise
-from privcov.advice.answer import UNKNOWN, Advice, if_known, label_of, structure_label
+from privcov.advice.answer import HARMFUL, REMEDY, UNKNOWN, Advice, if_known, label_of, structure_label
 from privcov.advice.grid import FOLDER, TARGETS
 from privcov.advice.rank import TRIVIAL, Line
 from privcov.data_sources.base import SOURCES
@@ -123,7 +123,7 @@ def _answer(advice: Advice) -> None:
     text = f"**{show.as_text(name)}.** {show.as_text(rest[:1].upper() + rest[1:])}"
     (st.success if advice.pick and not advice.outside else st.warning)(text)
     if advice.outside:
-        st.warning("This question lies outside the evidence: run it below before you rely on the answer.")
+        st.warning(f"Outside the evidence: no stored cell is near. {REMEDY}")
 
 
 def _use_it(advice: Advice, where: str, offered: Sequence[str], chosen: Sequence[str], use) -> None:
@@ -149,7 +149,11 @@ def _rest(advice: Advice, where: str) -> None:
         st.markdown("\n".join(f"- {show.as_text(text)}" for text in advice.what_would_change))
     for text in advice.verdict[1:]:
         st.caption(show.as_text(text))
-    target = advice.question.target
+    evidence_download(advice.question.target, where)
+
+
+def evidence_download(target: str, where: str) -> None:
+    """Show the download of the stored evidence of a target."""
     show.download(
         "The evidence as CSV",
         lambda: (FOLDER / f"{target}.csv").read_text(encoding="utf-8"),
@@ -167,6 +171,8 @@ def _table(advice: Advice) -> str:
         head = ["Answer", "Worst ratio to the best", "Errors over the structures"]
         rows = [[f"{line.worst:.2g}", _span([a.error for a in line.answers.values()])] for line in kept]
         words = f"{TARGETS[target].measure}, over {len(advice.cells)} structures."
+        if any(line.harms for line in kept):
+            words += f" \\* {HARMFUL}"
     else:
         head = ["Answer", "Error", "Over empty" if target == "graph" else "Over zero", "Over diagonal", "Over no noise"]
         rows = [
@@ -175,7 +181,7 @@ def _table(advice: Advice) -> str:
         words = f"{TARGETS[target].measure}; mean ± standard error. Over: divided by the error of that answer."
     named = []
     for line, numbers in zip(kept, rows, strict=True):
-        name = show.as_text(_name(advice, line.key))
+        name = show.as_text(_name(advice, line.key) + (" *" if line.harms and len(advice.cells) > 1 else ""))
         named.append([f"**{name}**" if line.key == advice.pick else name, *numbers])
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *named]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + f"\n\n:small[{words[:1].upper() + words[1:]}]"

@@ -69,6 +69,7 @@ KEYS = (
     # Estimate, Trade-offs, Graph recovery
     Key("estimate.pins", "estimate", "pinned releases", with_files=True),
     Key("sweeps", "trade_offs/curves", "jobs of the tab Curves", with_files=True),
+    Key("tradeoffs.read", "trade_offs/curves", "what finished curves say", with_files=True),
     Key("maps", "trade_offs/who_wins", "jobs of the tab Who wins where"),
     Key("solved", "trade_offs/which_epsilon", "answers of the tab Which epsilon"),
     Key("reckoned", "trade_offs", "by set-up, seconds that a search or a map takes"),
@@ -77,6 +78,7 @@ KEYS = (
     Key("pins.told", "trade_offs/curves", "whether a new pin has not been confirmed on the page yet"),
     Key("saved.turn", "trade_offs/saved", "counts opened studies: a new key closes the box"),
     Key("tradeoffs.start", "trade_offs", "set by a choice after which curves start unasked"),
+    Key("tradeoffs.usual.{}", "trade_offs/form", "by part, whether an older address meant its usual methods"),
     Key("tradeoffs.choices", "trade_offs/form", "counts choices: a new key closes the menus"),
     Key("tradeoffs.told", "trade_offs/store", "whether the page has said that the store does not work"),
     Key("roc", "graph_recovery/roc", "jobs of the ROC curves", with_files=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,8 @@ from privcov.figures.look import Picture
 from privcov.figures.palette import LIGHT, Palette
 from privcov.figures.words import plain
 from privcov.metrics.errors import matrix_norm, reference_matrix
+from privcov.privacy import NoPrivacy
+from privcov.releasing.run import release
 from privcov.sweeps import studies
 from privcov.sweeps.answer import metric_name
 from privcov.sweeps.crossings import all_pairs, sentence
@@ -39,6 +42,7 @@ WORDS = Words(
     stored=True,
 )
 UNASKED = 12.0  # seconds of work that the first visit may start without a click
+_KEPT = 4  # finished sweeps of a visit whose reading is kept
 FIRST = 1.5  # seconds to wait for a first picture
 
 
@@ -108,19 +112,57 @@ def _paint(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: J
         _result(sweep, metric, data, study, job, rows)
 
 
+@dataclass(frozen=True)
+class _Reading:
+    """What curves say that does not depend on how they are shown: it is read once from a finished sweep.
+
+    ``drawn`` are the replicates along the axis and ``across`` those without a place on it; ``guess`` are the errors of
+    guessing of a classification.
+    """
+
+    table: pd.DataFrame
+    drawn: pd.DataFrame
+    across: pd.DataFrame
+    summary: pd.DataFrame
+    guess: pd.DataFrame | None
+    verdicts: list[str]
+
+
+def _read(sweep: Sweep, metric: str, job: Job, rows: list[dict]) -> _Reading:
+    """Return the reading, kept for the last few finished sweeps of the visit."""
+    kept = st.session_state.setdefault("tradeoffs.read", {})
+    key = (*sweep.key, metric)
+    whole = not job.progress.alive and len(rows)
+    if whole and key in kept and len(kept[key].table) == sum(row["metric"] == metric for row in rows):
+        return kept[key]
+    table = tidy(sweep, rows, metric)
+    drawn = table[table["x"].notna()]
+    reading = _Reading(
+        table,
+        drawn,
+        table[table["x"].isna()],
+        summarise(drawn.assign(metric=metric), ["series", "key", "x"]).drop(columns="metric"),
+        tidy(sweep, rows, "majority-error") if sweep.classifies else None,
+        [] if sweep.classifies else _verdicts(sweep, drawn),
+    )
+    if whole:
+        kept[key] = reading
+        while len(kept) > _KEPT:
+            kept.pop(next(iter(kept)))
+    return reading
+
+
 def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: Job, rows: list[dict]) -> None:
     """Show the curves, what they say, and the downloads."""
-    table = tidy(sweep, rows, metric)
-    across = table[table["x"].isna()]
-    drawn = table[table["x"].notna()]
-    summary = summarise(drawn.assign(metric=metric), ["series", "key", "x"]).drop(columns="metric")
+    read = _read(sweep, metric, job, rows)
+    table, drawn, across, summary, guess = read.table, read.drawn, read.across, read.summary, read.guess
     quiet = [(name, float(part["value"].mean())) for name, part in across.groupby("series", sort=False)]
-    if sweep.classifies:
-        guess = tidy(sweep, rows, "majority-error")
+    if guess is not None:
         # The methods hardly differ without noise: one line, the best of them.
         lines = [(f"{GUESS} (not private)", float(guess["value"].mean())), *sorted(quiet, key=lambda q: q[1])[:1]]
     else:
         lines = references(data, metric, str(table["target"].iloc[0]), sweep) + quiet
+        lines += floor(data, metric, str(table["target"].iloc[0]), sweep, summary)
     lines = [(name, level) for name, level in lines if level > 0 and math.isfinite(level)]
     where = f"{data.n:,} rows, {data.d} columns, R = {data.row_bound:.3g}" if data is not None else sweep.title
     provenance = "Public" if sweep.classifies else (data or sweep).provenance.capitalize()
@@ -129,8 +171,8 @@ def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: 
     show.picture(picture, "trade-offs")
     simulated = bool(sweep.plans) and (data or sweep).provenance == "simulated"
     st.caption(_band(simulated, sweep.classifies))
-    sentences = [] if sweep.classifies else _verdicts(sweep, drawn)
-    if sweep.classifies:
+    sentences = read.verdicts
+    if guess is not None:
         words = without_noise(across, guess[guess["x"].isna()])
         words += against_guessing(drawn, guess[guess["x"].notna()], sweep.x_label, plain)
         st.markdown("\n".join(f"- {show.as_text(w)}" for w in words))
@@ -242,6 +284,38 @@ def references(data: Dataset | None, metric: str, target: str, sweep: Sweep) -> 
         if against == "truth":
             lines.append(("sample (not private)", matrix_norm(sample - reference, norm) / unit))
     return lines
+
+
+FLAT, ABOVE = 1.15, 1.2  # a curve has come to the floor within this factor; which is worth naming above this one
+
+
+def floor(
+    data: Dataset | None, metric: str, target: str, sweep: Sweep, summary: pd.DataFrame
+) -> list[tuple[str, float]]:
+    """Return the error that clipping alone leaves, where curves flatten there above the error of the sample.
+
+    No guarantee removes it, and a larger row bound does; not for axes on which the rows or the bound vary.
+    """
+    name = metric.removeprefix("relative-")
+    norm, against = name.split("-to-")
+    if data is None or against == "nonprivate" or target == "precision":
+        return []
+    if sweep.x not in ("rho", "epsilon", "delta", "level"):
+        return []
+    reference = reference_matrix(data, target, against)
+    clipped = data.kept.once(
+        ("clipped, no noise", data.row_bound), lambda: release("gaussian-cov", data, NoPrivacy(), seed=0).matrix
+    )
+    size = matrix_norm(reference, norm)
+    unit = size if name != metric else 1.0
+    if not unit:
+        return []
+    least = matrix_norm(clipped - reference, norm) / unit
+    alone = matrix_norm(reference_matrix(data, target, "sample") - reference, norm) / unit
+    reached = (summary["mean"] > 0) & (summary["mean"] < FLAT * least)
+    if least <= max(ABOVE * alone, 1e-3 * size / unit) or not reached.any():
+        return []
+    return [("floor from clipping: raise the row bound", least)]
 
 
 def _verdicts(sweep: Sweep, drawn: pd.DataFrame) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.shell import address, advice, fields, frame, glossary, show
+from pages.shell import address, fields, frame, glossary, show
 from pages.shell.papers import AUTHORS
 from pages.shell.study import Study
 from pages.trade_offs import saved
@@ -36,15 +36,20 @@ from privcov.sweeps.plan import NORMS
 AGAINST = {"truth": "truth", "sample": "sample", "nonprivate": "the same method without noise"}
 SHOWN = PRESETS | CLASSIFIERS
 _PRESET = ("preset", "preset.methods", "preset.metric", "preset.replicates", "preset.published")
+TABS = ("Curves", "Which epsilon?", "Who wins where?", "Pinned")
 KEEPS = (*_PRESET, "methods", "axis", "values", "norm", "size", "against", "replicates", "compare", "kinds", "without")
 
 
-def presets() -> Preset | None:
-    """Show buttons for every published figure and for classification; return the chosen preset, or None."""
+def presets() -> None:
+    """Show buttons for every published figure and for classification, and the box for a saved study."""
     with st.container(horizontal=True):
         _menu("Published figures and tables", PRESETS)
         _menu("Classification", CLASSIFIERS)
         saved.opener(st)
+
+
+def chosen_preset() -> Preset | None:
+    """Return the preset that the address names, or None."""
     key = frame.own("preset")
     if key and key not in SHOWN:
         frame.leave_out("preset", "There is no figure or table of that name.")
@@ -140,53 +145,53 @@ def _chosen(name: str, key: str, where, usable: list[str], default: list[str]) -
     )  # fmt: skip
 
 
-def own_form(study: Study, data: Dataset) -> tuple[Sweep, str]:
+def own_form(study: Study, data: Dataset, answered: list[str]) -> tuple[Sweep, str]:
     """Show the visitor's own set-up. Return its sweep and the metric to show.
 
-    Raises ValueError for what cannot be run.
+    ``answered`` are the methods of the answer above, which are drawn unless others were chosen. Raises ValueError for
+    what cannot be run.
     """
     with st.container(border=True):
-        top = st.columns([4, 2, 3], vertical_alignment="bottom")
-        kinds = _kinds(study, top[2])
+        top, rest = st.columns([5, 2, 1.5], vertical_alignment="bottom"), st.expander("Advanced", key="t.advanced")
+        with rest:
+            kinds = _kinds(study)
         cards = [c for c in METHODS.all() if c.target == "covariance"]
         needed = kinds or (study.kind,)
         usable = [c.key for c in cards if not all(c.refuses(k) for k in needed)]
         proved = [c.key for c in cards if c.key in usable and c.standing != "reference" and c.trust == "central"]
-        methods = _chosen("methods", "t.methods", top[0], usable, _first(proved))
+        fit = [m for m in answered if m in usable]
+        shown = start("curves", KEEPS, "methods", fit, _first(proved))
+        methods = _chosen("methods", "t.methods", top[0], usable, shown)
         axis = _axis(study, data, top[1], bool(kinds))
-        low = st.columns([4, 1.5, 1.3, 2.2, 1.2], vertical_alignment="bottom")
-        values = _values(axis, low[0], study, bool(kinds))
-        norm = address.bound(
-            low[1].selectbox, "Norm", NORMS, name="norm", default=NORMS[0], key="t.norm", format_func=NORM_NAMES.get,
-            help=_NORM_HELP,
-        )  # fmt: skip
-        size = address.bound(
-            low[2].selectbox, "Error", ("relative", "absolute"), name="size", default="relative", key="t.size",
-            help=_SIZE_HELP,
-        )  # fmt: skip
-        references = ["truth", "sample", "nonprivate"] if data.truth is not None else ["sample", "nonprivate"]
-        against = address.bound(
-            low[3].selectbox, "Compared with", references, name="against", default=references[0], key="t.against",
-            format_func=AGAINST.get,
-        )  # fmt: skip
         replicates = address.bound(
-            low[4].number_input, "Replicates", 1, 1000, name="replicates", default=20, key="t.replicates",
+            top[2].number_input, "Replicates", 1, 1000, name="replicates", default=20, key="t.replicates",
             help=_REPLICATES_HELP,
         )  # fmt: skip
-        unfit = [c.refuses(study.kind) for c in cards if c.refuses(study.kind)] if not kinds else []
-        if unfit:
-            st.caption(" ".join(unfit))
-        without = address.bound(
-            st.toggle, "Also each method without noise", name="without", default=False, key="t.without",
-            help=_WITHOUT_HELP,
-        )  # fmt: skip
-        advice.section(
-            study,
-            "trade-offs",
-            offered=usable,
-            chosen=methods,
-            use=lambda key: frame.put(methods=",".join([*methods, key])),
-        )
+        with rest:
+            values = _values(axis, st, study, bool(kinds))
+            low = st.columns([2, 2, 3], vertical_alignment="bottom")
+            norm = address.bound(
+                low[0].selectbox, "Norm", NORMS, name="norm", default=NORMS[0], key="t.norm",
+                format_func=NORM_NAMES.get, help=_NORM_HELP,
+            )  # fmt: skip
+            size = address.bound(
+                low[1].selectbox, "Error", ("relative", "absolute"), name="size", default="relative", key="t.size",
+                help=_SIZE_HELP,
+            )  # fmt: skip
+            references = ["truth", "sample", "nonprivate"] if data.truth is not None else ["sample", "nonprivate"]
+            against = address.bound(
+                low[2].selectbox, "Compared with", references, name="against", default=references[0], key="t.against",
+                format_func=AGAINST.get,
+            )  # fmt: skip
+            without = address.bound(
+                st.toggle, "Also each method without noise", name="without", default=False, key="t.without",
+                help=_WITHOUT_HELP,
+            )  # fmt: skip
+            unfit = [c.refuses(study.kind) for c in cards if c.refuses(study.kind)] if not kinds else []
+            if unfit:
+                st.caption(" ".join(unfit))
+            if kinds:
+                st.caption(show.as_text(conversion(kinds, study.epsilon, study.delta)))
     setting = Setting(
         methods=tuple(methods),
         axis=axis.name,
@@ -200,12 +205,29 @@ def own_form(study: Study, data: Dataset) -> tuple[Sweep, str]:
         without_noise=without,
     )
     sweep = build(study, data, setting)
-    glossary.when_not(methods, _WHEN_NOT)
-    if axis.name in ("privacy", "delta"):
-        fields.attacker_between(sweep.on_rows["guarantees"] if sweep.on_rows else sweep.plans[0].guarantees)
-    if kinds:
-        st.caption(show.as_text(conversion(kinds, study.epsilon, study.delta)))
+    with rest:
+        glossary.when_not(methods, _WHEN_NOT)
+        if axis.name in ("privacy", "delta"):
+            fields.attacker_between(sweep.on_rows["guarantees"] if sweep.on_rows else sweep.plans[0].guarantees)
     return sweep, sweep.metrics[0]
+
+
+def start(part: str, keeps: Sequence[str], name: str, answered: list[str], usual: list[str]) -> list[str]:
+    """Return the methods of a part of the page where the address names none in ``name``.
+
+    They are those of the answer. An address from before there was one, known by settings of the part without methods,
+    meant the usual ones; what changes from here on puts the methods into the address. ``keeps`` are the settings of the
+    part.
+    """
+    own = {setting for setting in keeps if frame.own(setting)}
+    key = f"tradeoffs.usual.{part}"
+    if own & st.session_state.get("unchecked", set()) or not own:
+        st.session_state[key] = bool(own)
+    if not answered or st.session_state[key]:
+        return usual
+    if own and not frame.own(name):
+        frame.note(**{name: ",".join(answered)})
+    return answered
 
 
 _WHEN_NOT = "When not to use these methods"
@@ -223,10 +245,10 @@ def _first(keys: list[str]) -> list[str]:
     return (liked + [k for k in keys if k not in liked])[:3]
 
 
-def _kinds(study: Study, where) -> tuple[str, ...]:
+def _kinds(study: Study) -> tuple[str, ...]:
     """Show whether kinds of guarantee are compared and return them, () for no comparison."""
     on = address.bound(
-        where.toggle,
+        st.toggle,
         "Compare kinds of guarantee",
         name="compare",
         default=False,
@@ -237,7 +259,7 @@ def _kinds(study: Study, where) -> tuple[str, ...]:
         return ()
     names = {k: KINDS[k].name for k in ("pure", "approx", "zcdp")}
     kinds = address.bound(
-        where.pills, "Kinds", list(names), name="kinds", default=list(names), key="t.kinds", format_func=names.get,
+        st.pills, "Kinds", list(names), name="kinds", default=list(names), key="t.kinds", format_func=names.get,
         selection_mode="multi", label_visibility="collapsed",
     )  # fmt: skip
     return tuple(kinds) or (study.kind,)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 import streamlit as st
 
-from pages.shell import address, cached, fields, frame, glossary, show
+from pages.shell import address, cached, fields, frame, glossary, show, take_home
 from pages.shell import script as python_script
 from pages.shell.study import REPLACE_ONE, SOUND, Study
+from pages.trade_offs.form import start as form_start
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import solution
-from privcov.figures.look import pen_of
+from privcov.figures.look import Picture, pen_of
+from privcov.figures.palette import LIGHT, Palette
 from privcov.figures.words import raised
 from privcov.sweeps import estimates
 from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES, Answer
@@ -42,13 +45,13 @@ class Question:
     replicates: int
 
 
-def section(study: Study, data: Dataset) -> None:
-    """Show the tab."""
+def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
+    """Show the tab; ``answered`` are the methods of the answer above it."""
     st.markdown(
         "Say how accurate the answer has to be. The search runs the method at many levels on the same seeds and finds "
         "the smallest one whose **mean** error meets the target."
     )
-    question, started = _form(study, data)
+    question, started = _form(study, data, answered)
     glossary.when_not([question.method])
     key = (_same(study, question), question)
     kept = st.session_state.setdefault("solved", {})
@@ -76,11 +79,12 @@ def redraws(study: Study, data: Dataset) -> bool:
     return data.provenance == "simulated" and key in known and any(s.name == "n" for s in known[key].parameters)
 
 
-def _form(study: Study, data: Dataset) -> tuple[Question, bool]:
+def _form(study: Study, data: Dataset, answered: Sequence[str]) -> tuple[Question, bool]:
     """Show the form; return its question and whether it was sent."""
     cards = [c for c in METHODS.all() if c.target == "covariance" and not c.refuses(study.kind)]
     keys = [c.key for c in cards]
-    start = study.method_key() if study.method_key() in keys else keys[0]
+    usual = study.method_key() if study.method_key() in keys else keys[0]
+    start, *_ = form_start("which", KEEPS, "which.method", [m for m in answered[:1] if m in keys], [usual])
     references = [r for r in REFERENCE_NAMES if r != "truth" or data.truth is not None]
     controls = {study.level_name: f"smallest {study.level_name}"}
     if redraws(study, data):
@@ -220,33 +224,66 @@ def _answer(answer: Answer, study: Study, data: Dataset, question: Question) -> 
     # One line where two errors would be written over each other.
     if len(parts) == 2 and abs(parts[0][1] / parts[1][1] - 1) < 0.1:
         parts = [("sampling error alone, no noise", parts[1][1])]
-    show.picture(
-        solution(
-            answer.curve,
-            frame.palette(),
-            pen_of(question.method, frame.palette()),
-            name=answer.title,
-            target=answer.target,
-            level=answer.level,
-            interval=answer.interval,
-            x_label="n (rows)" if answer.lever == "n" else f"{answer.lever} (stronger privacy left)",
-            y_label=f"Relative {NORM_NAMES[answer.norm]} error",
-            references=parts,
-        ),
-        "which-epsilon",
+    show.picture(_picture(answer, question, parts, frame.palette()), "which-epsilon")
+    about = _band(answer)
+    st.caption(about)
+    _downloads(answer, study, data, question, parts)
+    left, right = st.columns(2)
+    with left, st.expander("Table"):
+        st.dataframe(answer.curve, hide_index=True)
+    with right, st.expander("The same in Python"):
+        st.code(script(study, data, question), language="python")
+
+
+def _picture(answer: Answer, question: Question, parts: Sequence[tuple[str, float]], palette: Palette) -> Picture:
+    """Return the picture of the search."""
+    return solution(
+        answer.curve,
+        palette,
+        pen_of(question.method, palette),
+        name=answer.title,
+        target=answer.target,
+        level=answer.level,
+        interval=answer.interval,
+        x_label="n (rows)" if answer.lever == "n" else f"{answer.lever} (stronger privacy left)",
+        y_label=f"Relative {NORM_NAMES[answer.norm]} error",
+        references=parts,
     )
-    st.caption(
+
+
+def _band(answer: Answer) -> str:
+    """Return what the line, the band and the interval are, in words."""
+    return (
         f"Line: mean over {answer.replicates} replicates, the same seeds at every level. Band: 95 % t-interval of that "
         f"mean at each level ({glossary.term('mean-interval')}), not of one release. The answer's interval holds the "
         "levels at which the band holds the target (dotted): over repeated searches it covers the level at which "
         "the expected error equals the target about 95 % of the time."
     )
-    left, right = st.columns(2)
-    with left, st.expander("Table"):
-        st.dataframe(answer.curve, hide_index=True)
+
+
+def _downloads(
+    answer: Answer, study: Study, data: Dataset, question: Question, parts: Sequence[tuple[str, float]]
+) -> None:
+    """Show the downloads of the answer: its curve as CSV, and a report."""
+    left, right, _ = st.columns([1, 1.4, 4])
+    with left:
         show.download("CSV", lambda: answer.curve.to_csv(index=False), "which-epsilon.csv", "download-which")
-    with right, st.expander("The same in Python"):
-        st.code(script(study, data, question), language="python")
+    with right:
+        again, own = script(study, data, question), cached.in_session(study)
+        link = "" if own else take_home.address()
+
+        def report() -> str:
+            from privcov.bundle import report
+
+            drawing = (_picture(answer, question, parts, LIGHT), take_home.unlinked(_band(answer)))
+            where = f"{data.n:,} rows, {data.d} columns; {answer.replicates} replicates"
+            provenance = data.provenance.capitalize()
+            return report.of_curves(
+                f"Which {answer.lever}: {data.name}", provenance, where, [drawing], [str(answer), *answer.notes],
+                answer.curve, declared=provenance == "Public" and own, script=again, address=link,
+            )  # fmt: skip
+
+        show.download("Report as HTML", report, "report.html", "download-which-report", take_home.HTML)
 
 
 def script(study: Study, data: Dataset, question: Question) -> str:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shell import address, frame, glossary, show
+from pages.shell import address, frame, glossary, show, take_home
 from pages.shell.fields import ends, log_grid
 from pages.shell.jobs import Job, Jobs, Words, status
 from pages.shell.study import Study
 from pages.trade_offs import store as tradeoffs_store
+from pages.trade_offs.form import start as form_start
 from pages.trade_offs.which_epsilon import redraws
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
+from privcov.figures.look import Picture
+from privcov.figures.palette import LIGHT, Palette
 from privcov.figures.winners import winner_map
 from privcov.figures.words import raised
 from privcov.privacy import KINDS, Guarantee
@@ -55,8 +59,8 @@ class Map:
     replicates: int
 
 
-def section(study: Study, data: Dataset) -> None:
-    """Show the tab."""
+def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
+    """Show the tab; ``answered`` are the methods of the answer above it."""
     if not redraws(study, data):
         st.info(
             "This table has one number of rows and of columns, so there is no map to draw. Choose a simulated source: "
@@ -68,7 +72,7 @@ def section(study: Study, data: Dataset) -> None:
         "**zero matrix** and the **private diagonal** always take part. The colour names the winner, and deepens with "
         "its margin."
     )
-    asked = form(study, data)
+    asked = form(study, data, answered)
     with show.problems():
         plans = _plans(study, asked)
         refusal = next(filter(None, map(estimates.refusal, plans)), "")
@@ -103,18 +107,20 @@ def section(study: Study, data: Dataset) -> None:
             st.code(script(study, asked), language="python")
 
 
-def form(study: Study, data: Dataset) -> Map:
+def form(study: Study, data: Dataset, answered: Sequence[str] = ()) -> Map:
     """Show the form of the map and return its entries."""
     cards = [c for c in METHODS.all() if c.target == "covariance" and c.standing != "reference"]
     fit = [c for c in cards if not c.refuses(study.kind)]
     proved = [c for c in fit if c.standing == "proved" and c.trust == "central"]
     # Similar methods of one family tie in most cells, and such a map shows little: the first of each family starts.
     usual = [c.key for i, c in enumerate(proved) if c.family not in [b.family for b in proved[:i]]]
+    named = list(dict.fromkeys([m for m in answered if m in [c.key for c in fit]] + usual))[:_USUAL]
+    start = form_start("map", KEEPS, "who.methods", named if answered else [], usual[:_USUAL])
     labels = {c.key: c.label + (" (local)" if c.trust == "local" else "") for c in fit}
     references = [r for r in ("truth", "sample") if r != "truth" or data.truth is not None]
     with st.container(border=True):
         methods = address.bound(
-            st.multiselect, "Methods", list(labels), name="who.methods", default=usual[:_USUAL], key="map-methods",
+            st.multiselect, "Methods", list(labels), name="who.methods", default=start, key="map-methods",
             format_func=labels.get, code=address.several_of(list(labels), [c.key for c in cards]),
         )  # fmt: skip
         if len(fit) < len(cards):
@@ -257,12 +263,14 @@ def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
     sets = ", ".join(f"{k} = {v}" for k, v in _call(study, asked)[0][1].items())
     under = raised(str(study.guarantee)) if asked.y == "d" else KINDS[study.kind].name
     rows = SOURCES.get(study.source_key()).label
-    show.tag("Simulated", ", ".join(filter(None, [rows, sets, under, f"{asked.replicates} replicates"])))
+    where = ", ".join(filter(None, [rows, sets, under, f"{asked.replicates} replicates"]))
+    show.tag("Simulated", where)
     st.markdown(show.as_text(story))
-    show.picture(
-        winner_map(
+
+    def picture(palette: Palette) -> Picture:
+        return winner_map(
             cells,
-            frame.palette(),
+            palette,
             x="n",
             y=asked.y,
             x_label="n (rows)",
@@ -271,23 +279,45 @@ def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
             labels=labels,
             trivial=TRIVIAL,
             story=story,
-        ),
-        "who-wins",
-    )
-    st.caption(
-        f"In a cell: who has the smallest mean relative {NORM_NAMES[asked.norm]} error "
-        f"{REFERENCE_NAMES[asked.against]}, and how many times larger the error of the next one is. Hatched, no clear "
-        "winner: the paired 95 % replicate interval of the difference to at least one other method contains zero. Each "
-        "cell and each pair stand for themselves; no correction is made for looking at many. Every method is in its "
-        "sound calibration with its usual settings, and replacing one row is what the guarantee hides."
-    )
+        )
+
+    show.picture(picture(frame.palette()), "who-wins")
+    about = _legend(asked)
+    with st.expander("How to read"):
+        st.markdown(about)
     absent = sorted({m for names in cells["absent"] for m in names})
     if absent:
         st.warning(f"In some cells these gave no matrix and did not take part: {', '.join(labels[m] for m in absent)}.")
+    listed = cells.assign(**{name: cells[name].map(", ".join) for name in ("rivals", "absent")})
+    again, link = script(study, asked), take_home.address()
+
+    def report() -> str:
+        from privcov.bundle import report
+
+        words = [story, *([f"No matrix in some cells: {', '.join(absent)}."] if absent else [])]
+        drawing = (picture(LIGHT), take_home.unlinked(about))
+        return report.of_curves(
+            "Who wins where", "Simulated", where, [drawing], words, listed, script=again, address=link
+        )
+
+    left, right, _ = st.columns([1, 1.4, 4])
+    with left:
+        show.download("CSV", lambda: table.to_csv(index=False), "who-wins.csv", "download-map")
+    with right:
+        show.download("Report as HTML", report, "report.html", "download-map-report", take_home.HTML)
     with st.expander("Table"):
-        listed = {name: cells[name].map(", ".join) for name in ("rivals", "absent")}
-        st.dataframe(cells.assign(**listed), hide_index=True)
-        show.download("All replicates as CSV", lambda: table.to_csv(index=False), "who-wins.csv", "download-map")
+        st.dataframe(listed, hide_index=True)
+
+
+def _legend(asked: Map) -> str:
+    """Return what the cells of the map say, in words."""
+    return (
+        f"In a cell: the method with the smallest mean relative {NORM_NAMES[asked.norm]} error "
+        f"{REFERENCE_NAMES[asked.against]}, and how many times larger the error of the next one is. Hatched, no clear "
+        "winner: the paired 95 % replicate interval of the difference to at least one other method contains zero. "
+        "Each cell and each pair stand for themselves; no correction is made for looking at many. Every method is in "
+        "its sound calibration with its usual settings, and replacing one row is what the guarantee hides."
+    )
 
 
 def script(study: Study, asked: Map) -> str:

@@ -1,26 +1,32 @@
 """Which method for my n, d and guarantee? Answered from public facts and from measured cells; no row is read.
 
-The question is compared with the nearest cell of the evidence, with the noise of the question: a mean that has to be
-measured, a number of rows that has to be protected and a generous row bound all make it larger, and for all methods
-here that is the same as a smaller epsilon. The answer is "none" unless a method beats the trivial answers by more than
-the Monte-Carlo error of the cells.
+The errors are interpolated between the cells, at the noise of the question: a mean that has to be measured, a number of
+rows that has to be protected and a generous row bound all make it larger, and for all methods here that is the same as
+a smaller epsilon. The answer is "none" unless a method beats the trivial answers by more than the Monte-Carlo error of
+the cells.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+import numpy as np
+
 from privcov.advice.answer import UNKNOWN, Advice, Cell, Change, Question
 from privcov.advice.evidence import (
-    Evidence,
     Point,
     guarantee_from,
+    level_of,
     nearest,
     noise_factor,
     read,
     strength_of,
+    with_level,
 )
-from privcov.advice.rank import Judged, judge
+from privcov.advice.rank import TRIVIAL, Judged, Ruled, judge_answers, plainest_first, rule
+from privcov.advice.surface import Surface, surface
 from privcov.estimators.base import METHODS
-from privcov.privacy import Guarantee, ZCDP
+from privcov.privacy import Guarantee
 from privcov.releasing.private import private_methods
 
 HALF = 0.5
@@ -95,20 +101,48 @@ def advise(
     question = Question(
         n, d, guarantee, target, structure, mean_known, add_remove, private, length_ratio, rows_per_person
     )
-    evidence = read(target)
-    allowed = _allowed(question)
-    factors = {s: _factor(question, evidence, s) for s in question.structures}
-    strength = strength_of(guarantee)
-    cells = []
-    for one in question.structures:
-        point, far = nearest(evidence, n, d, guarantee.kind, strength / factors[one])
-        cells.append(Cell(one, point, far))
-    ranking = judge(evidence, [(c.structure, c.point) for c in cells], allowed)
+    return answer_of(question)
+
+
+@lru_cache(maxsize=256)
+def answer_of(question: Question) -> Advice:
+    """Return the answer to a question; `advise` writes the question from its facts.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked.
+
+    Returns
+    -------
+    Advice
+        As of `advise`.
+
+    Guarantee
+    ---------
+    No row is read: the answer depends on the question and on the shipped evidence only.
+
+    Spends
+    ------
+    Nothing.
+    """
+    evidence = read(question.target)
+    measured = surface(question.target, question.guarantee.kind)
+    allowed = allowed_for(question)
+    factors = noise_factors(question)
+    strength = strength_of(question.guarantee)
+    at, cells = {}, []
+    for one, factor in zip(question.structures, factors, strict=True):
+        at[one] = measured.at(one, question.n, question.d, strength / factor)
+        *_, far = measured.place(question.n, question.d, strength / factor)
+        point, _ = nearest(evidence, question.n, question.d, question.guarantee.kind, strength / factor)
+        cells.append(Cell(one, point, float(far)))
+    ranking = judge_answers(at, allowed)
     known = []
-    for cell in cells:
-        alone = judge(evidence, [(cell.structure, cell.point)], allowed)
+    for one in question.structures:
+        alone = judge_answers({one: at[one]}, allowed) if len(at) > 1 else ranking
         key = alone.pick or alone.trivial
-        known.append((cell.structure, key, evidence.at(cell.structure, cell.point)[key].error))
+        known.append((one, key, at[one][key].error))
     return Advice(
         question,
         ranking.pick,
@@ -116,98 +150,156 @@ def advise(
         ranking.ties,
         ranking.lines,
         tuple(cells),
-        _changes(question, evidence, cells, factors, allowed, ranking),
-        tuple(factors.values()),
+        _changes(question, measured, factors, strength, ranking),
+        factors,
         tuple(known),
     )
 
 
-def _factor(question: Question, evidence: Evidence, structure: str) -> float:
-    """Return the noise of the question over that of the cells of a structure."""
-    lengths = 1.0 if question.length_ratio is None else question.length_ratio / evidence.ratios[structure]
-    return noise_factor(
-        question.guarantee.kind,
-        question.d,
-        mean_known=question.mean_known,
-        add_remove=question.add_remove,
-        lengths=lengths,
-        persons=question.rows_per_person,
+def noise_factors(question: Question) -> tuple[float, ...]:
+    """Return the noise of the question over that of the cells, by structure.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked.
+
+    Returns
+    -------
+    tuple of float
+        In the order of ``question.structures``.
+    """
+    ratios = read(question.target).ratios
+    return tuple(
+        noise_factor(
+            question.guarantee.kind,
+            question.d,
+            mean_known=question.mean_known,
+            add_remove=question.add_remove,
+            lengths=1.0 if question.length_ratio is None else question.length_ratio / ratios[structure],
+            persons=question.rows_per_person,
+        )
+        for structure in question.structures
     )
 
 
-def _allowed(question: Question) -> set[str]:
+def allowed_for(question: Question) -> set[str]:
     """Return the methods that may be recommended.
 
     They have the neighbouring relation and can give the guarantee, and for private rows they are among those offered.
+
+    Parameters
+    ----------
+    question : Question
+        What is asked.
+
+    Returns
+    -------
+    set of str
+        Keys of methods.
     """
     relation = "add-remove" if question.add_remove else "replace-one"
     cards = private_methods() if question.private else METHODS.all()
     return {c.key for c in cards if relation in c.relations and not c.refuses(question.guarantee.kind)}
 
 
+def ruled(question: Question, n: np.ndarray, d: float, strength: np.ndarray) -> tuple[list[str], np.ndarray, Ruled]:
+    """Apply the rule of the ranking to many questions that differ in n or in the strength of the guarantee.
+
+    Parameters
+    ----------
+    question : Question
+        What they share.
+    n, strength : numpy.ndarray
+        Number of rows, and the strength of the guarantee as of `privcov.advice.evidence.strength_of`; shape
+        (questions,).
+    d : float
+        Number of columns.
+
+    Returns
+    -------
+    keys : list of str
+        The answers that take part.
+    errors : numpy.ndarray
+        Shape (structures, answers, questions).
+    verdicts : Ruled
+        The rule, applied to them.
+    """
+    measured = surface(question.target, question.guarantee.kind)
+    factors = np.array(noise_factors(question))[:, None]
+    rows, columns, level, _ = measured.place(np.broadcast_to(n, (len(factors), len(n))), d, strength / factors)
+    errors, ses = measured.errors(question.structures, rows, columns, level)
+    allowed = allowed_for(question)
+    keys = plainest_first(key for key in measured.answers if key in allowed or key in TRIVIAL)
+    chosen = [measured.answers.index(key) for key in keys]
+    errors, ses = errors[:, chosen], ses[:, chosen]
+    return keys, errors, rule(keys, errors, ses)
+
+
 # --- what would change it -----------------------------------------------------------------------------------
 
 
 def _changes(
-    question: Question, evidence: Evidence, cells: list[Cell], factors: dict[str, float], allowed: set[str], now: Judged
+    question: Question, measured: Surface, factors: tuple[float, ...], strength: float, now: Judged
 ) -> tuple[Change, ...]:
-    """Walk the grid along each fact in the direction that should help.
+    """Walk along each fact, by the places that were measured, in the direction that should help.
 
     Where a method is better already, walk also in the direction that hurts.
     """
+    own = {"n": measured.ns, "d": measured.ds, "level": measured.strengths * factors[0]}
+    here = {"n": float(question.n), "d": float(question.d), "level": strength}
     changes = []
     for name, helps in (("n", 1), ("level", 1), ("d", -1)):
         ways = [("better", helps)] if not now.pick else [("half", helps), ("lost", -helps)]
         for what, way in ways:
-            change = _walk(question, evidence, cells, factors, allowed, name, what, way)
+            ahead = own[name] > here[name] * (1 + 1e-9) if way > 0 else own[name] < here[name] * (1 - 1e-9)
+            change = _walk(question, here, name, what, own[name][ahead][::way])
             if change is not None:
                 changes.append(change)
     return tuple(changes)
 
 
-def _walk(
-    question: Question,
-    evidence: Evidence,
-    cells: list[Cell],
-    factors: dict[str, float],
-    allowed: set[str],
-    name: str,
-    what: str,
-    way: int,
-) -> Change | None:
-    """Return the first place along a fact where ``what`` holds.
+def _walk(question: Question, here: dict[str, float], name: str, what: str, values: np.ndarray) -> Change | None:
+    """Return the first of the values of a fact at which ``what`` holds.
 
-    None where it holds already or there is no further place.
+    None where it holds already or there is no further value.
     """
-    lines = {c.structure: evidence.along(name, c.point) for c in cells}
-    starts = {c.structure: lines[c.structure].index(c.point) for c in cells}
-    last = cells[0].point
-    if what == "half" and _half(evidence, [(c.structure, c.point) for c in cells], allowed):
+    if not len(values):
         return None
-    step = 0
-    while True:
-        step += way
-        here = {s: starts[s] + step for s in lines}
-        if any(not 0 <= i < len(lines[s]) for s, i in here.items()):
-            return Change(name, what, None, "", _value(question, factors, name, last)) if step != way else None
-        places = [(s, lines[s][i]) for s, i in here.items()]
-        judged = judge(evidence, places, allowed)
-        held = {"better": bool(judged.pick), "lost": not judged.pick}.get(what)
-        if held or (what == "half" and _half(evidence, places, allowed)):
-            return Change(name, what, places[0][1], judged.pick, _value(question, factors, name, places[0][1]))
-        last = places[0][1]
+    along = np.array([here[name], *values])
+    if name == "d":
+        parts = [ruled(question, np.array([here["n"]]), d, np.array([here["level"]])) for d in along]
+    else:
+        fixed = {key: np.full(len(along), here[key]) for key in ("n", "level")} | {name: along}
+        keys, errors, verdicts = ruled(question, fixed["n"], here["d"], fixed["level"])
+        parts = [(keys, errors[:, :, [i]], _one(verdicts, i)) for i in range(len(along))]
+    for i, (keys, errors, verdict) in enumerate(parts):
+        better = bool(verdict.worth[0])
+        low = better and bool((errors[:, verdict.order[0, 0], 0] <= HALF).all())
+        if not {"better": better, "lost": not better, "half": low}[what]:
+            continue
+        if i == 0:
+            return None
+        value = _value(question, name, along[i])
+        return Change(name, what, _point(question, name, value), keys[verdict.order[0, 0]] if better else "", value)
+    return Change(name, what, None, "", _value(question, name, along[-1]))
 
 
-def _half(evidence: Evidence, places: list[tuple[str, Point]], allowed: set[str]) -> bool:
-    """Return whether the recommended method errs at most half as much as the zero matrix, in every structure."""
-    judged = judge(evidence, places, allowed)
-    return bool(judged.pick) and all(evidence.at(s, p)[judged.pick].error <= HALF for s, p in places)
+def _one(verdicts: Ruled, i: int) -> Ruled:
+    """Return one of many verdicts."""
+    return Ruled(*(part[..., [i]] for part in vars(verdicts).values()))
 
 
-def _value(question: Question, factors: dict[str, float], name: str, point: Point) -> float:
-    """Return a place of the grid in the units of the question, its own epsilon or rho for the level."""
+def _value(question: Question, name: str, value: float) -> float:
+    """Return a fact in the units of the question: its own epsilon or rho for the strength of the noise."""
     if name != "level":
-        return getattr(point, name)
-    factor = next(iter(factors.values()))
-    guarantee = guarantee_from(point.kind, point.strength * factor, getattr(question.guarantee, "delta", None))
-    return guarantee.rho if isinstance(guarantee, ZCDP) else guarantee.epsilon
+        return int(value)
+    return level_of(guarantee_from(question.guarantee.kind, value, getattr(question.guarantee, "delta", None)))
+
+
+def _point(question: Question, name: str, value: float) -> Point:
+    """Return the facts of the question with one of them changed."""
+    facts = {"n": question.n, "d": question.d, "level": level_of(question.guarantee)} | {name: value}
+    kind = question.guarantee.kind
+    guarantee = with_level(question.guarantee, facts["level"])
+    return Point(int(facts["n"]), int(facts["d"]), kind, float(facts["level"]), strength_of(guarantee))

@@ -13,7 +13,9 @@ from privcov.estimators.base import METHODS
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 
 UNKNOWN = "unknown"
-FAR = 2.5  # factor between neighbouring cells, at most, halfway
+HARMFUL = "Worse than the zero matrix in some structure, so listed last and never recommended."
+REMEDY = "Run the question on simulated rows of your size, in Curves or with privcov.run, before you rely on this."
+FAR = 2.5  # factor beyond the cells up to which they are near; neighbouring cells lie up to twice as far apart
 
 
 @dataclass(frozen=True)
@@ -83,16 +85,16 @@ class Question:
 
 @dataclass(frozen=True)
 class Cell:
-    """The place of the grid at which an answer was read, one per structure.
+    """The measured cell nearest to a question, one per structure; the answer is interpolated between the cells.
 
     Attributes
     ----------
     structure : str
         Key of the structure.
     point : Point
-        The place: n, d and the guarantee.
+        The cell: n, d and the guarantee.
     factor : float
-        How far it is from the question, at least 1.
+        How far the question lies beyond all cells, in n, d or noise over signal; 1 between them.
     """
 
     structure: str
@@ -112,7 +114,7 @@ class Change:
         "better": a method is better than the trivial answers. "half": its error is at most half of theirs. "lost": no
         method is better any more.
     at : Point or None
-        The place where this was measured; None where it was not reached.
+        The facts with the one that is changed; None where it was not reached.
     pick : str
         The method that is recommended there, or "".
     value : float
@@ -143,7 +145,7 @@ class Advice:
     ranking : tuple of Line
         All answers, best first, the trivial ones among them.
     cells : tuple of Cell
-        Where the answer was read.
+        The nearest measured cells, by structure.
     changes : tuple of Change
         What would change it.
     noise_factors : tuple of float
@@ -164,7 +166,7 @@ class Advice:
 
     @property
     def outside(self) -> bool:
-        """Whether a cell is further away than neighbouring cells are from the middle between them."""
+        """Whether the question lies far beyond all cells."""
         return max(c.factor for c in self.cells) > FAR
 
     @property
@@ -257,13 +259,13 @@ def verdict(advice: Advice) -> tuple[str, ...]:
     rival = methods[0]
     if question.structure == UNKNOWN:
         text = (
-            f"None: over the structures {name} has the smallest worst ratio to the best answer, {_times(best.worst)}; "
-            f"the best method, {rival.label}, has {_times(rival.worst)}."
+            f"None is safe if you know nothing: {rival.label} errs by up to {_times(rival.worst)} the best method's "
+            f"error, and {name} by up to {_times(best.worst)}."
         )
         if rival.wins:
             text += (
-                f" Where the structure is {_or([_short(question.target, s) for s in rival.wins])}, {rival.label} is "
-                "the better answer: say so if you know it."
+                f" If {_or([structure_label(question.target, s) for s in rival.wins])}, {rival.label} is the better "
+                "answer: say so if you know it."
             )
     else:
         text = (
@@ -278,24 +280,16 @@ def _recommended(advice: Advice, pick: Line, lines: dict[str, Line]) -> str:
     question = advice.question
     trivial = lines[advice.trivial]
     if question.structure == UNKNOWN:
-        worst = (
-            "it is as good as the best answer everywhere"
-            if pick.worst <= 1
-            else f"at worst it errs {_times(pick.worst)} as much as the best answer (where the structure is "
-            f"{_short(question.target, pick.where)})"
-        )
         text = (
-            f"{pick.label}. Not knowing the structure, {worst}, the smallest such ratio; for "
-            f"{label_of(advice, trivial.key)} it is {_times(trivial.worst)}."
+            f"{pick.label}. Safest choice if you know nothing: at most {_times(pick.worst)} the best method's error; "
+            f"{label_of(advice, trivial.key)}: {_times(trivial.worst)}. {_errs(advice, pick)}"
         )
-        text += f" {_errs(advice, pick)}"
         missing = [s for s in question.structures if s not in pick.wins]
         if missing:
-            where = _or([_short(question.target, s) for s in missing])
-            text += f" Where the structure is {where}, a trivial answer is as good."
+            where = _or([structure_label(question.target, s) for s in missing])
+            text += f" If {where}, a trivial answer is as good"
             rival = next((x for x in advice.ranking if x is not pick and not x.harms and {*missing} <= {*x.wins}), None)
-            if rival is not None:
-                text += f" {rival.label} is better than that there. {_errs(advice, rival)}"
+            text += "." if rival is None else f", and {rival.label} is better than both. {_errs(advice, rival)}"
         return text
     return (
         f"{pick.label}: error {_number(pick)}, against {_number(trivial)} of {label_of(advice, trivial.key)}"
@@ -313,7 +307,7 @@ def _errs(advice: Advice, line: Line) -> str:
     what = "Matthews correlation" if advice.question.target == "graph" else "error"
     errors = {s: 1 - a.error if advice.question.target == "graph" else a.error for s, a in line.answers.items()}
     low, high = min(errors, key=errors.__getitem__), max(errors, key=errors.__getitem__)
-    ends = [f"{errors[s]:.2g} ({_short(advice.question.target, s)})" for s in (low, high)]
+    ends = [f"{errors[s]:.2g} (if {structure_label(advice.question.target, s)})" for s in (low, high)]
     return f"Its {what} is {ends[0]} to {ends[1]}."
 
 
@@ -334,7 +328,10 @@ def table(advice: Advice) -> tuple[str, ...]:
         lines = [f"{'':<26}{'worst ratio to the best':>25}{'errors over the structures':>29}"]
         for line in advice.ranking:
             errors = [a.error for a in line.answers.values()]
-            lines.append(f"{line.key:<26}{line.worst:>25.3g}{f'{min(errors):.3g} to {max(errors):.3g}':>29}")
+            name = line.key + (" *" if line.harms else "")
+            lines.append(f"{name:<26}{line.worst:>25.3g}{f'{min(errors):.3g} to {max(errors):.3g}':>29}")
+        if any(line.harms for line in advice.ranking):
+            lines.append(f"* {HARMFUL}")
         return tuple(lines)
     lines = [f"{'':<26}{'error':>10}{'± se':>10}{'/ zero':>10}{'/ diagonal':>12}{'/ no noise':>12}"]
     for line in advice.ranking:
@@ -348,20 +345,17 @@ def _notes(advice: Advice, lines: dict[str, Line]) -> tuple[str, ...]:
     notes = []
     if advice.ties and advice.pick:
         names = _and([lines[key].label for key in advice.ties])
-        notes.append(
-            f"As good within five per cent or Monte-Carlo error: {names}. The first of them in the gallery is named."
-        )
+        notes.append(f"As good within five per cent or Monte-Carlo error: {names}.")
     if advice.outside:
         notes.append(
-            f"Your question lies outside the evidence: the nearest cell is a factor {_far(advice):.3g} away in n, d or "
-            "noise. Run it before you rely on this."
+            f"Outside the evidence: the nearest cell is a factor {_far(advice):.3g} away in n, d or noise. {REMEDY}"
         )
     notes.append(measured_at(advice))
     factor = max(advice.noise_factors)
     if factor > 1.01 or factor < 0.99:
         notes.append(
             f"Your noise is {factor:.3g} times that of the cells at the same n, d and guarantee "
-            f"({_and(_reasons(advice))}); the cells were looked up accordingly."
+            f"({_and(_reasons(advice))}); the errors are those at that noise."
         )
     return tuple(notes)
 
@@ -382,7 +376,7 @@ def _reasons(advice: Advice) -> list[str]:
 
 
 def measured_at(advice: Advice) -> str:
-    """Return where the evidence was measured, and how far that is from the question.
+    """Return where the evidence was measured.
 
     Parameters
     ----------
@@ -396,9 +390,7 @@ def measured_at(advice: Advice) -> str:
     """
     places = list(dict.fromkeys(cell.point for cell in advice.cells))
     spots = _and([place(point) for point in places])
-    return (
-        f"Measured on simulated rows at {spots}, {REPLICATES} replicates; factor to your question: {_far(advice):.2g}."
-    )
+    return f"Interpolated between cells of simulated rows, {REPLICATES} replicates each; the nearest: {spots}."
 
 
 def place(point: Point) -> str:
@@ -434,7 +426,7 @@ def if_known(advice: Advice) -> tuple[str, ...]:
         return ()
     target = advice.question.target
     return tuple(
-        f"{_short(target, structure).capitalize()}: {label_of(advice, key).split(' (private')[0].split(' (one')[0]}, "
+        f"If {structure_label(target, structure)}: {label_of(advice, key).split(' (private')[0].split(' (one')[0]}, "
         f"error {error:.3g}."
         for structure, key, error in advice.by_structure
     )
@@ -502,10 +494,6 @@ def _number(line: Line) -> str:
 
 def _times(ratio: float) -> str:
     return "infinitely" if math.isinf(ratio) else f"{ratio:.1f} times" if ratio < 9.95 else f"{ratio:,.0f} times"
-
-
-def _short(target: str, key: str) -> str:
-    return structure_label(target, key).split(":")[0]
 
 
 def _and(words: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from dataclasses import dataclass
@@ -101,6 +102,7 @@ def read(target: str, folder: Path = FOLDER) -> Evidence:
     return Evidence(target, table, cells, points, ratios, about["replicates"])
 
 
+@lru_cache(maxsize=1024)
 def strength_of(guarantee: Guarantee) -> float:
     """Return a number to which the noise's standard deviation is inversely proportional.
 
@@ -117,6 +119,16 @@ def guarantee_from(kind: str, strength: float, delta: float | None) -> PureDP | 
         return ZCDP(strength**2 / 2)
     assert delta is not None  # the kind has one
     return ApproxDP(accounting.epsilon_of_gaussian(delta, strength), delta)
+
+
+def level_of(guarantee: Guarantee) -> float:
+    """Return the epsilon or rho of a guarantee."""
+    return guarantee.rho if isinstance(guarantee, ZCDP) else guarantee.epsilon
+
+
+def with_level(guarantee: Guarantee, level: float) -> Guarantee:
+    """Return the guarantee with another epsilon or rho."""
+    return dataclasses.replace(guarantee, **{"rho" if isinstance(guarantee, ZCDP) else "epsilon": level})
 
 
 def noise_factor(kind: str, d: int, *, mean_known: bool, add_remove: bool, lengths: float, persons: int) -> float:

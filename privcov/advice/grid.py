@@ -33,7 +33,7 @@ FORMAT = "advice-1"
 SEED, REPLICATES = 0, 6
 DELTA = 1e-6
 NS = (300, 1_000, 5_000, 20_000, 100_000)
-LEVELS = {"zcdp": (0.001, 0.01, 0.1, 1.0), "approx": (0.1, 0.3, 1.0, 3.0), "pure": (0.1, 0.3, 1.0, 3.0, 10.0)}
+LEVELS = {"zcdp": (0.001, 0.01, 0.1, 1.0), "approx": (0.1, 0.3, 1.0, 3.0, 10.0), "pure": (0.1, 0.3, 1.0, 3.0, 10.0)}
 # Past this many columns a method is too slow for a table that is to be computed again within minutes.
 LARGEST = {"em-cov": 40, "output-perturbation": 15}
 Here = dict[tuple[str, float], Guarantee]  # by (kind, level)
@@ -44,7 +44,8 @@ NONPRIVATE = {"covariance": "gaussian-cov", "precision": "auto-precision", "grap
 class Structure:
     """A structure that a matrix may have, and the source that represents it.
 
-    metric: for the covariance of a source without a population matrix, the error to the sample.
+    label: the rest of a sentence that begins with "If". metric: for the covariance of a source without a population
+    matrix, the error to the sample.
     """
 
     key: str
@@ -66,15 +67,16 @@ class Target:
 
 _TO_SAMPLE = "relative-frobenius-to-sample"
 _COVARIANCES = (
-    Structure("independent", "hardly anything moves together", "sparse-covariance"),
-    Structure("banded", "sparse or banded: few pairs move together", "banded-covariance"),
-    Structure("dense", "dense: most pairs move together, less so the further apart", "ar1-covariance", (("rho", 0.9),)),
-    Structure("low-rank", "low rank: a few directions explain most", "zipf-norms", (("bins", 1),), _TO_SAMPLE),
-    Structure("skewed", "few rows much longer than the rest", "zipf-norms", (("bins", 4),), _TO_SAMPLE),
+    Structure("independent", "most columns are nearly uncorrelated", "sparse-covariance"),
+    Structure("banded", "few pairs of columns are correlated", "banded-covariance"),
+    Structure("fading", "correlations fade with distance", "ar1-covariance", (("rho", 0.6),)),
+    Structure("dense", "most pairs are strongly correlated", "ar1-covariance", (("rho", 0.9),)),
+    Structure("low-rank", "a few directions explain most of the variance", "zipf-norms", (("bins", 1),), _TO_SAMPLE),
+    Structure("skewed", "a few rows are much longer than the rest", "zipf-norms", (("bins", 4),), _TO_SAMPLE),
 )
-_AR2 = Structure("banded", "banded graph: near neighbours only", "precision-ar2")
-_RANDOM = Structure("random", "sparse graph without an order", "precision-random")
-_FULL = Structure("dense", "dense: every pair linked, each weakly", "precision-full")
+_AR2 = Structure("banded", "each column is linked to its nearest neighbours only", "precision-ar2")
+_RANDOM = Structure("random", "few links, in no order", "precision-random")
+_FULL = Structure("dense", "every pair is linked, each weakly", "precision-full")
 TARGETS = {
     t.key: t
     for t in (

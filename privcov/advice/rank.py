@@ -1,15 +1,17 @@
 """Measured answers, ranked by the worst ratio to the best answer, with ties where the cells do not separate them.
 
-A method is recommended when it beats the trivial answers by a tenth, and by more than the Monte-Carlo error, and is
-nowhere beaten by the zero matrix.
+The first of the ranking is recommended when it is a method that beats the trivial answers by a tenth, and by more than
+the Monte-Carlo error, and is nowhere beaten by the zero matrix.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+
+import numpy as np
 
 from privcov.advice.evidence import Answer, Evidence, Point
 from privcov.estimators.base import METHODS
@@ -61,31 +63,91 @@ class Judged:
     lines: tuple[Line, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Ruled:
+    """The rule applied to many questions at once; arrays (answer, question) or (question,).
+
+    order: answers from first to last. worst: largest ratio to the best answer over the structures, inf where an answer
+    is missing. where: the structure of that ratio. harms: the zero matrix beats it in some structure. trivial: the best
+    trivial answer. worth: whether the first answer is a method that clearly beats it.
+    """
+
+    order: np.ndarray
+    worst: np.ndarray
+    where: np.ndarray
+    harms: np.ndarray
+    trivial: np.ndarray
+    worth: np.ndarray
+
+
+def plainest_first(keys: Iterable[str]) -> list[str]:
+    """Return trivial answers, then methods in the order of the gallery: what stands first where all else is equal."""
+    return sorted(keys, key=_plainness)
+
+
+def rule(keys: Sequence[str], errors: np.ndarray, ses: np.ndarray) -> Ruled:
+    """Apply the rule to errors and their standard errors, (structure, answer, question).
+
+    First comes the answer with the smallest worst ratio to the best answer over the structures, so with one structure
+    that with the smallest error. Of several structures, whatever the zero matrix beats in one of them comes last.
+    """
+    best = np.maximum(np.nanmin(errors, axis=1, keepdims=True), FLOOR)
+    ratios = np.maximum(errors, FLOOR) / best
+    ratios = np.where(np.isfinite(errors).all(axis=0), ratios, np.inf)
+    worst, where = ratios.max(axis=0), ratios.argmax(axis=0)
+    harms = ((errors > 1) & (errors - 1 > SURE * ses)).any(axis=0)
+    place = np.broadcast_to(np.arange(len(keys))[:, None], worst.shape)
+    last = harms & (len(errors) > 1)  # with one structure the error says the same
+    order = np.lexsort((place, errors.max(axis=0), worst, last, np.isinf(worst)), axis=0)
+    apart = np.array([key not in TRIVIAL for key in keys])
+    trivial = np.where(apart[:, None], np.inf, worst).argmin(axis=0)
+    each = np.arange(worst.shape[1])
+    first, there = order[0], where[trivial, each]
+    mine, theirs = errors[there, first, each], errors[there, trivial, each]
+    sure = theirs - mine > SURE * np.hypot(ses[there, first, each], ses[there, trivial, each])
+    less = worst[first, each] < WORTH * worst[trivial, each]
+    worth = apart[first] & ~harms[first, each] & sure & less & (WORTH * theirs > mine)
+    return Ruled(order, worst, where, harms, trivial, worth)
+
+
 def judge(evidence: Evidence, cells: Iterable[tuple[str, Point]], allowed: set[str]) -> Judged:
-    """Rank what was measured in every cell by the worst ratio to the best answer of the cell."""
-    at = {structure: evidence.at(structure, point) for structure, point in cells}
+    """Rank what was measured in cells by `rule`."""
+    return judge_answers({structure: evidence.at(structure, point) for structure, point in cells}, allowed)
+
+
+def judge_answers(at: Mapping[str, Mapping[str, Answer]], allowed: set[str]) -> Judged:
+    """Rank the answers to a question in every structure by `rule`.
+
+    at: by structure, the answers there, the trivial and the non-private one among them.
+    """
     kept = {s: {k: a for k, a in answers.items() if k in allowed or k in TRIVIAL} for s, answers in at.items()}
-    everywhere = set.intersection(*(set(answers) for answers in kept.values()))
-    lines = sorted(
-        (_line(key, {s: kept[s] for s in kept}, at) for key in everywhere), key=lambda x: (x.worst, _plainness(x.key))
-    )
-    trivial = next(x for x in lines if x.trivial)
-    safe = [x for x in lines if not x.trivial and not x.harms]
-    ties = [x for x in safe if not _better(safe[0], x, TIE)]
-    beating = [x for x in ties if _better(x, trivial, WORTH)]
-    if not beating or beating[0] is not safe[0]:
-        return Judged("", trivial.key, (), tuple(lines))
-    pick = min(beating, key=lambda x: _plainness(x.key))
-    return Judged(pick.key, trivial.key, tuple(x.key for x in ties if x is not pick), tuple(lines))
+    keys = plainest_first(set.intersection(*(set(answers) for answers in kept.values())))
+    errors = np.array([[[answers[k].error] for k in keys] for answers in kept.values()])
+    ses = np.array([[[answers[k].se] for k in keys] for answers in kept.values()])
+    ruled = rule(keys, errors, ses)
+    structures = list(kept)
+    lines = []
+    for i in ruled.order[:, 0]:
+        where = structures[ruled.where[i, 0]]
+        harms = tuple(s for s, answers in kept.items() if _beats(answers["zero"], answers[keys[i]]))
+        lines.append(_line(keys[i], where, float(ruled.worst[i, 0]), harms, kept, at))
+    pick = lines[0]
+    trivial = keys[ruled.trivial[0]]
+    if not ruled.worth[0]:
+        return Judged("", trivial, (), tuple(lines))
+    ties = [x.key for x in lines[1:] if not x.trivial and not x.harms and not _better(pick, x, TIE)]
+    return Judged(pick.key, trivial, tuple(ties), tuple(lines))
 
 
-def _line(key: str, kept: dict[str, dict[str, Answer]], at: dict[str, dict[str, Answer]]) -> Line:
+def _line(
+    key: str,
+    where: str,
+    worst: float,
+    harms: tuple[str, ...],
+    kept: Mapping[str, Mapping[str, Answer]],
+    at: Mapping[str, Mapping[str, Answer]],
+) -> Line:
     """Return the line of one answer."""
-    ratios = {}
-    for structure, answers in kept.items():
-        best = min(a.error for a in answers.values())
-        ratios[structure] = max(answers[key].error, FLOOR) / max(best, FLOOR)
-    where = max(ratios, key=ratios.__getitem__)
     answer = kept[where][key]
 
     def over(other: str) -> float:
@@ -94,10 +156,9 @@ def _line(key: str, kept: dict[str, dict[str, Answer]], at: dict[str, dict[str, 
 
     rivals = {s: [answers[t] for t in TRIVIAL if t in answers] for s, answers in kept.items()}
     wins = tuple(s for s in kept if key not in TRIVIAL and all(_beats(kept[s][key], r, WORTH) for r in rivals[s]))
-    harms = tuple(s for s, answers in kept.items() if _beats(answers["zero"], answers[key]))
     label = METHODS.get(key).label if key != "zero" else "Zero"
     return Line(
-        key, label, answer.error, answer.se, where, ratios[where],
+        key, label, answer.error, answer.se, where, worst,
         over("zero"), over("diagonal"), over("non-private"), wins, harms, key in TRIVIAL,
         {x: kept[x][key] for x in kept},
     )  # fmt: skip

@@ -22,6 +22,7 @@ from pages.lessons import (
 from privcov import accounting
 from privcov.audit.bounds import binomial_high, binomial_low
 from privcov.figures.palette import DARK, LIGHT
+from privcov.figures.words import percent
 from privcov.measurements.moment import clipped_moment, measure_moment
 from privcov.metrics.errors import reference_matrix
 from privcov.metrics.graphs import edges, without_noise_at

@@ -1,0 +1,241 @@
+"""The question of Trade-offs in one editable sentence, its answer from the stored evidence, and one chart.
+
+Which method, which epsilon and which error come from `privcov.advice.ask`, as in the shell; nothing is run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from pages.shell import address, advice_panel, fields, frame, show
+from pages.shell.glossary import term
+from pages.shell.study import Study
+from privcov.advice import ask
+from privcov.advice.answer import UNKNOWN, Question, label_of, structure_label, table
+from privcov.advice.ask import Reply
+from privcov.advice.grid import NONPRIVATE, TARGETS
+from privcov.data_sources.base import SOURCES
+from privcov.dataset import Dataset
+from privcov.figures.answer import answer_chart
+from privcov.figures.look import Picture
+from privcov.figures.palette import Palette
+
+LEVEL, ERROR = "level", "error"  # what is asked for
+KEEPS = ("ask", "ask.error", "ask.structure")
+# Structure of a source at any parameters; those of AR(1) and of the Zipf norms depend on one of theirs.
+_STRUCTURES = {"sparse-covariance": "independent", "banded-covariance": "banded"}
+_WEAK, _STRONG = 0.3, 0.8  # of AR(1); 0.6 and 0.9 were measured
+
+
+def structure_of(study: Study) -> str:
+    """Return the structure of the evidence that is nearest to the study's source, or "unknown"."""
+    key = study.source_key()
+    if key not in ("ar1-covariance", "zipf-norms"):
+        return _STRUCTURES.get(key, UNKNOWN)
+    given = {s.name: s.default for s in SOURCES.get(key).parameters} | dict(study.data)
+    if key == "zipf-norms":
+        return "low-rank" if given["bins"] == 1 else "skewed"
+    if given["rho"] < _WEAK:
+        return UNKNOWN
+    return "fading" if given["rho"] < _STRONG else "dense"
+
+
+def question_of(study: Study, data: Dataset, structure: str) -> Question:
+    """Return the question that the sentence asks, from public facts of the study."""
+    return Question(data.n, data.d, study.guarantee, "covariance", structure, mean_known=data.mean_is_zero)
+
+
+def section(study: Study, data: Dataset, *, brief: bool) -> Reply:
+    """Show the sentence and its answer; return the answer.
+
+    ``brief`` leaves out the chart and the methods behind the first, where another tab is looked at.
+    """
+    asked, wanted, structure = _sentence(study, data)
+    question = question_of(study, data, structure)
+    reply = ask.which_level(question, wanted) if asked == LEVEL else ask.how_far(question)
+    if brief:
+        _first(reply, study)
+        return reply
+    left, right = st.columns([5, 7], gap="medium")
+    with left:
+        _first(reply, study)
+        _others(reply)
+    with right:
+        show.picture(chart(reply, frame.palette()), "answer")
+    _rest(reply, study)
+    return reply
+
+
+def methods_of(reply: Reply) -> list[str]:
+    """Return the methods to draw as curves: the recommended one and the two behind it."""
+    return [line.key for line in (reply.line, *reply.runners_up[:2])]
+
+
+# --- the sentence -------------------------------------------------------------------------------------------
+
+
+def _sentence(study: Study, data: Dataset) -> tuple[str, float, str]:
+    """Show the sentence; return what it asks for, the error in it and the structure."""
+    name = study.level_name
+    asks = {LEVEL: f"which {name} gives an error of", ERROR: f"how far from the truth is {name} ="}
+    structures = [UNKNOWN, *(s.key for s in TARGETS["covariance"].structures)]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="ask"):
+        _word("With")
+        _size(study, data, "n", "Rows", 135)
+        _word("rows and")
+        _size(study, data, "d", "Columns", 100)
+        _word("columns,")
+        asked = address.bound(
+            st.selectbox, "Question", [LEVEL, ERROR], name="ask", default=LEVEL, key="ask.what",
+            format_func=asks.get, label_visibility="collapsed", width=270,
+        )  # fmt: skip
+        percent = 10.0
+        if asked == LEVEL:
+            percent = address.bound(
+                st.number_input, "Error, %", 0.1, 300.0, name="ask.error", default=10.0, key="ask.percent",
+                step=1.0, format="%g", label_visibility="collapsed", width=120,
+            )  # fmt: skip
+            _word("%, if")
+        else:
+            _level(study)
+            _word(", if")
+        structure = address.bound(
+            st.selectbox, "Structure", structures, name="ask.structure", default=structure_of(study),
+            key="ask.structure", format_func=_known, label_visibility="collapsed", width=330,
+        )  # fmt: skip
+        _word("?")
+    return asked, percent / 100, structure
+
+
+def _known(structure: str) -> str:
+    """Return the end of the sentence: what is known of the structure."""
+    return "nothing is known of them" if structure == UNKNOWN else structure_label("covariance", structure)
+
+
+def _word(text: str) -> None:
+    """Show words between the fields of the sentence."""
+    st.markdown(text, width="content")
+
+
+def _size(study: Study, data: Dataset, name: str, label: str, width: int) -> None:
+    """Show the number of rows or of columns, which belongs to the study; a table has its own."""
+    card = {c.key: c for c in SOURCES.all()}.get(study.source_key())
+    spec = next((s for s in card.parameters if s.name == name), None) if card is not None else None
+    value = getattr(data, name)
+    more: dict[str, Any] = {"label_visibility": "collapsed", "width": width}
+    if spec is None:
+        st.number_input(
+            label, value, value, value, key=f"ask.{name}.{value}", disabled=True, **more,
+            help="Of this table. A simulated source may have any size.",
+        )  # fmt: skip
+        return
+    assert spec.low is not None  # a number is declared with its bounds
+    assert spec.high is not None
+
+    def put(s: Study, chosen: float) -> Study:
+        rest = {k: v for k, v in s.data if k != name}
+        if int(chosen) != spec.default:
+            rest[name] = int(chosen)
+        source = s.source or ("" if not rest else s.source)
+        return dataclasses.replace(s, source=source, data=tuple(sorted(rest.items())))
+
+    fields.of_study(
+        st.number_input, label, int(spec.low), int(spec.high), key=f"ask.{name}", shown=int(value), put=put, **more
+    )
+
+
+def _level(study: Study) -> None:
+    """Show the study's epsilon or rho."""
+    name = study.level_name
+    low, high = (1e-5, 10.0) if name == "rho" else (0.01, 20.0)
+
+    def put(s: Study, chosen: float) -> Study:
+        return dataclasses.replace(s, **{name: float(chosen)})
+
+    shown = float(getattr(study, name))
+    fields.of_study(
+        st.number_input, name.capitalize(), min(low, shown), max(high, shown), key=f"ask.{name}", shown=shown, put=put,
+        format="%g", label_visibility="collapsed", width=120,
+    )  # fmt: skip
+
+
+# --- the answer ---------------------------------------------------------------------------------------------
+
+
+def _first(reply: Reply, study: Study) -> None:
+    """Show the recommended method, its level and error, the attacker's chance and what would change it."""
+    spread = f"± {show.percent(reply.spread)} from release to release" if reply.spread else ""
+    st.html(
+        '<p role="status" style="font-size: 1.35rem; line-height: 1.35; margin: 0">'
+        f"<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>"
+    )
+    risk = ask.risk(reply.line.key, reply.guarantee)
+    show.attacker_line(risk.success, frame.palette(), "Attacker")
+    luck = "" if risk.always else f", in all but {show.percent(ask.UNLUCKY)} of releases"
+    words = f"A {show.percent(ask.PRIOR)} suspicion can rise to at most {show.percent(risk.after)}{luck}."
+    bound = [] if study.bound == 1.0 else ["Both are for the default row bound of the source."]
+    st.markdown(" ".join(show.as_text(text) for text in (words, *ask.notes(reply), *bound)))
+
+
+def _others(reply: Reply) -> None:
+    """Show the next methods of the table."""
+    lines = [
+        f"- {show.as_text(line.label)}: {show.percent(max(a.error for a in line.answers.values()))}"
+        for line in reply.runners_up
+    ]
+    if lines:
+        st.markdown(f"**Runners-up** at {ask.level_name(reply)} = {reply.level:g}\n" + "\n".join(lines))
+
+
+def chart(reply: Reply, palette: Palette) -> Picture:
+    """Return the errors of the recommended method and of the runners-up against the level."""
+    question = reply.advice.question
+    keys = (reply.line.key, *(line.key for line in reply.runners_up))
+    levels, errors = ask.curves(question, keys)
+    labels = {line.key: line.label for line in reply.advice.ranking}
+    trivial = next(line for line in reply.advice.ranking if line.key == reply.advice.trivial)
+    references = [
+        (_brief(label_of(reply.advice, trivial.key)), max(a.error for a in trivial.answers.values())),
+        ("clipped, no noise", ask.without_noise(question)),
+    ]
+    return answer_chart(
+        levels,
+        errors,
+        labels,
+        palette,
+        level=reply.level,
+        level_name=ask.level_name(reply),
+        error=reply.error,
+        wanted=reply.wanted,
+        references=references,
+        measure="Relative Frobenius error",
+    )
+
+
+def _brief(name: str) -> str:
+    """Return the name of a trivial answer without its explanation."""
+    return name.split(" (", maxsplit=1)[0].removeprefix("the ")
+
+
+def _rest(reply: Reply, study: Study) -> None:
+    """Show the whole table, the answer by structure, how to read them, and a link to a release."""
+    there = study.at(reply.level).with_method(reply.line.key)
+    frame.link("pages/1_Estimate.py", f"See such a release at {ask.level_name(reply)} = {reply.level:g}", there)
+    with st.expander("All methods, and how to read this"):
+        st.code("\n".join(table(reply.advice)), language=None)
+        if known := ask.by_structure(reply):
+            st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
+        private = NONPRIVATE["covariance"]
+        st.caption(
+            f"Errors are relative {term('frobenius')} errors on simulated rows, interpolated between stored cells. The "
+            "method named is the first of the table. ± from release to release: a standard deviation over fresh "
+            "rows and fresh noise. Attacker: knows every other row and the method; best chance to guess right whether "
+            f"one person is in the table. No noise: `{private}` on the same rows, clipped and not private."
+        )
+        for text in reply.advice.verdict[1:]:
+            st.caption(show.as_text(text))
+        advice_panel.evidence_download("covariance", "answer")

@@ -1,0 +1,520 @@
+"""Two questions about accuracy: which epsilon gives an error, and which error an epsilon gives.
+
+Both are answered by the ranking of `privcov.advice.advise`, so the method that is named is the first of the table that
+stands beside it. The first question is the inverse of the second: it looks for the smallest epsilon (or rho) from which
+on the recommended method stays within the error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from privcov import accounting, checks
+from privcov.advice.advise import answer_of, noise_factors, ruled
+from privcov.advice.answer import REMEDY, UNKNOWN, Advice, Question, label_of, structure_label
+from privcov.advice.evidence import guarantee_from, level_of, strength_of, with_level
+from privcov.advice.grid import NS, TARGETS
+from privcov.advice.rank import TRIVIAL, Line
+from privcov.advice.surface import surface
+from privcov.audit import disclosure
+from privcov.data_sources.base import SOURCES, make_dataset
+from privcov.parameters import build
+from privcov.privacy import ApproxDP, GaussianDP, Guarantee, PureDP, ZCDP
+from privcov.releasing.run import build_method, run_method
+
+ENDS = {"zcdp": (1e-5, 10.0), "approx": (0.01, 20.0), "pure": (0.01, 20.0)}  # levels that are looked at
+STEPS = 97  # levels in the first look; each further look divides one step again
+LOOKS = 3
+PRIOR, UNLUCKY = 0.1, 0.01  # the suspicion before a release, and the part of all releases that may raise it further
+CLOSE = 0.99  # an error above this part of the one that was asked for is that one, in words
+_TINY = {"n": 60, "d": 3}  # a run whose events say what the noise of a method leaves an attacker, at every n and d
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The answer to one of the two questions.
+
+    Attributes
+    ----------
+    advice : Advice
+        The recommendation and its table at ``level``.
+    line : Line
+        The first method of the table: the recommended one, unless ``advice.pick`` is empty.
+    wanted : float or None
+        The error that was asked for, or None where the error of a level was asked for.
+    level : float
+        Epsilon or rho of the answer, rounded up to three digits.
+    reached : bool
+        Whether the method stays within ``wanted`` there; True where nothing was wanted.
+    error, spread : float
+        Error of the method, and the standard deviation of it from one release to the next; in the structure where it is
+        largest.
+    where : str
+        That structure.
+    least : bool
+        Whether ``level`` is the smallest that was measured and would be enough.
+    """
+
+    advice: Advice
+    line: Line
+    wanted: float | None
+    level: float
+    reached: bool
+    error: float
+    spread: float
+    where: str
+    least: bool = False
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The guarantee of the answer."""
+        return self.advice.question.guarantee
+
+    @property
+    def runners_up(self) -> tuple[Line, ...]:
+        """The next three methods of the table."""
+        return tuple(x for x in self.advice.ranking if not x.trivial and x is not self.line)[:3]
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What an attacker gets who knows every other row.
+
+    Attributes
+    ----------
+    success : float
+        Best chance to guess right whether one given person is in the table, 0.5 to 1, as of a release of this method.
+    after : float
+        What a suspicion of `PRIOR` about one row can become.
+    always : bool
+        Whether that holds for every release, and not only for all but a part `UNLUCKY` of them.
+    """
+
+    success: float
+    after: float
+    always: bool
+
+
+# --- the two questions --------------------------------------------------------------------------------------
+
+
+def how_far(question: Question) -> Reply:
+    """Return how far from the truth the recommended method is under the guarantee of the question.
+
+    Parameters
+    ----------
+    question : Question
+        The facts.
+
+    Returns
+    -------
+    Reply
+        The recommendation and its error.
+
+    Raises
+    ------
+    ValueError
+        Where no method that was measured gives this kind of guarantee.
+    """
+    return _reply(question, None)
+
+
+def which_level(question: Question, wanted: float) -> Reply:
+    """Return the smallest epsilon or rho from which on the recommended method errs by at most ``wanted``.
+
+    Parameters
+    ----------
+    question : Question
+        The facts. Of its guarantee the kind and the delta count, and the level does not.
+    wanted : float
+        The error, above 0; of a matrix relative, so 0.1 for 10 %.
+
+    Returns
+    -------
+    Reply
+        At the largest level that was looked at where no level is enough.
+
+    Raises
+    ------
+    ValueError
+        For an error that is not positive.
+    """
+    wanted = checks.positive("wanted", wanted)
+    return _which_level(dataclasses.replace(question, guarantee=with_level(question.guarantee, 1.0)), wanted)
+
+
+@lru_cache(maxsize=256)
+def _which_level(question: Question, wanted: float) -> Reply:
+    """Return `which_level`; every level of the question has the same answer."""
+    _, strengths = levels_of(question)
+    wrong = largest(question, strengths) > wanted
+    if wrong[-1]:
+        return _reply(_at(question, strengths[-1]), wanted)
+    if not wrong.any():
+        return dataclasses.replace(_reply(_at(question, strengths[0]), wanted), least=True)
+    at = int(np.flatnonzero(wrong)[-1])
+    below, above = strengths[at], strengths[at + 1]
+    for _ in range(LOOKS):
+        closer = np.geomspace(below, above, STEPS)
+        errors = largest(question, closer)
+        at = int(np.flatnonzero(errors > wanted)[-1])
+        below, above = closer[at], closer[at + 1]
+    return _reply(_at(question, above), wanted)
+
+
+def rows_for(question: Question, wanted: float) -> int | None:
+    """Return about how many rows bring the error down to ``wanted`` under the guarantee of the question.
+
+    Parameters
+    ----------
+    question : Question
+        The facts; the answer has at least its rows.
+    wanted : float
+        The error, above 0.
+
+    Returns
+    -------
+    int or None
+        Two digits; None where no number of rows up to the largest that was measured is enough.
+    """
+    most = max(NS)
+    if question.n >= most:
+        return None
+    rows = np.geomspace(question.n, most, 3 * STEPS)
+    enough = largest(question, np.full(len(rows), strength_of(question.guarantee)), rows) <= wanted
+    if not enough[-1]:
+        return None
+    short = np.flatnonzero(~enough)
+    return question.n if not len(short) else _rounded_up(float(rows[short[-1] + 1]))
+
+
+def largest(question: Question, strengths: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+    """Return the error of the recommended method at each strength, in the structure where it is largest.
+
+    Parameters
+    ----------
+    question : Question
+        The facts.
+    strengths : numpy.ndarray
+        Strengths of the guarantee as of `privcov.advice.evidence.strength_of`, shape (questions,).
+    rows : numpy.ndarray, optional
+        Numbers of rows, shape (questions,); those of the question unless given.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (questions,).
+    """
+    n = np.full(len(strengths), float(question.n)) if rows is None else rows
+    keys, errors, verdicts = ruled(question, n, question.d, strengths)
+    methods = np.array([key not in TRIVIAL for key in keys])
+    if not methods.any():
+        raise ValueError("No method that was measured gives this guarantee. Ask for another kind.")
+    first = np.take_along_axis(verdicts.order, methods[verdicts.order].argmax(axis=0)[None], axis=0)[0]
+    return errors.max(axis=0)[first, np.arange(len(first))]
+
+
+def curves(question: Question, keys: tuple[str, ...]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return levels, and the errors of some answers there, in the structure where each is largest.
+
+    Parameters
+    ----------
+    question : Question
+        The facts; its level does not count.
+    keys : tuple of str
+        Methods or trivial answers of the table.
+
+    Returns
+    -------
+    levels : numpy.ndarray
+        Rising, shape (levels,).
+    errors : dict of str to numpy.ndarray
+        By key, shape (levels,).
+    """
+    levels, strengths = levels_of(question)
+    found, errors, _ = ruled(question, np.full(len(levels), float(question.n)), question.d, strengths)
+    return levels, {key: errors[:, found.index(key)].max(axis=0) for key in keys if key in found}
+
+
+def without_noise(question: Question) -> float:
+    """Return the error of the same rows without noise, in the structure where it is largest.
+
+    Parameters
+    ----------
+    question : Question
+        The facts.
+
+    Returns
+    -------
+    float
+        At least 0.
+    """
+    measured = surface(question.target, question.guarantee.kind)
+    strength = strength_of(question.guarantee)
+    pairs = zip(question.structures, noise_factors(question), strict=True)
+    return max(measured.at(s, question.n, question.d, strength / f)["non-private"].error for s, f in pairs)
+
+
+@lru_cache(maxsize=256)
+def risk(method: str, guarantee: Guarantee) -> Risk:
+    """Return what a release of a method leaves an attacker who knows every other row, and the method.
+
+    Parameters
+    ----------
+    method : str
+        Key of a method.
+    guarantee : PureDP, ApproxDP or ZCDP
+        What the release keeps.
+
+    Returns
+    -------
+    Risk
+        The best chance of a guess, and what a suspicion can become.
+
+    Notes
+    -----
+    Where all noise is Gaussian the events say with which mu, and beliefs follow from it; else from the guarantee, for
+    (epsilon, delta) by epsilon - ln(1 - delta / chance), which holds for every mechanism.
+    """
+    source = build(SOURCES.get("ar1-covariance").cls, "Source 'ar1-covariance'", _TINY)
+    release = run_method(build_method(method, {}), make_dataset(source, seed=0), guarantee, seed=0)
+    success = release.attacker_success
+    given = release.given
+    if accounting.gaussian_square(release.events) and not accounting.pure_sum(release.events):
+        mu = math.sqrt(float(accounting.gaussian_square(release.events)))
+        nats = disclosure.loss(GaussianDP(mu), UNLUCKY)
+    elif isinstance(given, ApproxDP):
+        nats = given.epsilon - math.log1p(-given.delta / UNLUCKY) if given.delta < UNLUCKY else math.inf
+    else:
+        assert given is not None  # a method that is ranked measures something
+        nats = disclosure.loss(given, UNLUCKY)
+    return Risk(success, float(disclosure.posterior(PRIOR, nats)), given is not None and given.kind == "pure")
+
+
+# --- the answer in words --------------------------------------------------------------------------------------
+
+
+def sentence(reply: Reply) -> str:
+    """Return the answer in one sentence.
+
+    Parameters
+    ----------
+    reply : Reply
+        The answer.
+
+    Returns
+    -------
+    str
+        Method, level and error.
+    """
+    name = level_name(reply)
+    if not reply.reached:
+        return (
+            f"No {name} up to {reply.level:g} gives {amount(reply, reply.wanted)}. {reply.line.label} comes nearest, "
+            f"with {amount(reply, reply.error)}."
+        )
+    less = " or less" if reply.least else ""
+    close = reply.wanted is not None and reply.error > CLOSE * reply.wanted  # the level was rounded up
+    gives = amount(reply, reply.wanted if close else reply.error)
+    return f"{reply.line.label}: {name} = {reply.level:g}{less} gives {gives}."
+
+
+def amount(reply: Reply, error: float | None) -> str:
+    """Return an error in words: of a matrix in percent, of a graph as its Matthews correlation.
+
+    Parameters
+    ----------
+    reply : Reply
+        Its target decides.
+    error : float
+        The error, or None for that of the reply.
+
+    Returns
+    -------
+    str
+        For example "21.6 % error".
+    """
+    error = reply.error if error is None else error
+    if reply.advice.question.target == "graph":
+        return f"a Matthews correlation of {1 - error:.2f}"
+    return f"{100 * error:.3g} % error"
+
+
+def level_name(reply: Reply) -> str:
+    """Return "rho" or "epsilon".
+
+    Parameters
+    ----------
+    reply : Reply
+        The answer.
+
+    Returns
+    -------
+    str
+        The name of its level.
+    """
+    return "rho" if reply.guarantee.kind == "zcdp" else "epsilon"
+
+
+def notes(reply: Reply) -> tuple[str, ...]:
+    """Return what the answer rests on and what would change it, in sentences.
+
+    Parameters
+    ----------
+    reply : Reply
+        The answer.
+
+    Returns
+    -------
+    tuple of str
+        The most important first.
+    """
+    question, advice = reply.advice.question, reply.advice
+    found = []
+    if advice.outside:
+        found.append(f"Outside the evidence: no cell of it is near. {REMEDY}")
+    if not advice.pick:
+        found.append(
+            f"No method is clearly better than {label_of(advice, advice.trivial)} there, which needs "
+            f"{'no' if advice.trivial == 'zero' else 'little'} privacy."
+        )
+    if question.structure == UNKNOWN:
+        found.append(
+            f"Safest choice if you know nothing: at most {reply.line.worst:.1f} times the best method's error. "
+            f"Shown is its largest error, if {structure_label(question.target, reply.where)}."
+        )
+    return (*found, *changed(reply))
+
+
+def changed(reply: Reply) -> tuple[str, ...]:
+    """Return what would change the answer: more rows, another level, or knowing the structure.
+
+    Parameters
+    ----------
+    reply : Reply
+        The answer.
+
+    Returns
+    -------
+    tuple of str
+        One or two sentences.
+    """
+    question, name = reply.advice.question, level_name(reply)
+    if reply.wanted is None:
+        half = which_level(question, reply.error / 2)
+        rows = rows_for(question, reply.error / 2)
+        ways = [f"{name} = {half.level:g}"] if half.reached else []
+        ways += [] if rows is None else [f"about {rows:,} rows"]
+        if not ways:
+            return (f"No {name} up to {half.level:g} and no number of rows that was measured halves this error.",)
+        return (f"Half of this error needs {' or '.join(ways)}.",)
+    if not reply.reached:
+        rows = rows_for(question, reply.wanted)
+        most = f"{max(question.n, *NS):,}"
+        if rows is None:
+            return (f"Nor do more rows, up to {most}. Ask for a larger error or fewer columns.",)
+        return (f"With about {rows:,} rows {name} = {reply.level:g} does.",)
+    twice = which_level(dataclasses.replace(question, n=2 * question.n), reply.wanted)
+    if not twice.reached or twice.level >= reply.level:
+        return ()
+    return (f"With {2 * question.n:,} rows {name} = {twice.level:g} is enough.",)
+
+
+def by_structure(reply: Reply) -> tuple[str, ...]:
+    """Return the answer for each structure, where none was named.
+
+    Parameters
+    ----------
+    reply : Reply
+        The answer.
+
+    Returns
+    -------
+    tuple of str
+        One sentence per structure; empty where the structure is known.
+    """
+    question = reply.advice.question
+    if question.structure != UNKNOWN:
+        return ()
+    sentences = []
+    for one in TARGETS[question.target].structures:
+        asked = dataclasses.replace(question, structure=one.key)
+        alone = how_far(asked) if reply.wanted is None else which_level(asked, reply.wanted)
+        words = sentence(alone)
+        sentences.append(f"If {one.label}: {words}")
+    return tuple(sentences)
+
+
+# --- levels -------------------------------------------------------------------------------------------------
+
+
+def levels_of(question: Question) -> tuple[np.ndarray, np.ndarray]:
+    """Return the levels between the cells for a question, rising, and their strengths.
+
+    Parameters
+    ----------
+    question : Question
+        The facts; its level does not count.
+
+    Returns
+    -------
+    levels, strengths : numpy.ndarray
+        Shape (STEPS,).
+    """
+    levels, strengths = _grid(question.guarantee.kind, getattr(question.guarantee, "delta", None))
+    measured = surface(question.target, question.guarantee.kind)
+    factors = noise_factors(question)
+    nearest_n = float(np.clip(question.n, measured.ns[0], measured.ns[-1]))
+    low = max(factors) * measured.strengths[0] * measured.ns[0] / question.n
+    high = min(factors) * measured.strengths[-1] * nearest_n / question.n
+    low, high = max(low, strengths[0]), min(high, strengths[-1])
+    inside = np.geomspace(min(low, high / 2), high, STEPS)
+    return np.exp(np.interp(np.log(inside), np.log(strengths), np.log(levels))), inside
+
+
+@lru_cache(maxsize=64)
+def _grid(kind: str, delta: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return all levels of a kind, and their strengths."""
+    levels = np.geomspace(*ENDS[kind], STEPS)
+    guarantee: Guarantee = ApproxDP(1.0, delta) if delta is not None else {"zcdp": ZCDP, "pure": PureDP}[kind](1.0)
+    return levels, np.array([strength_of(with_level(guarantee, float(level))) for level in levels])
+
+
+def _at(question: Question, strength: float) -> Question:
+    """Return the question at the epsilon or rho of a strength, rounded up to three digits."""
+    guarantee = question.guarantee
+    level = level_of(guarantee_from(guarantee.kind, float(strength), getattr(guarantee, "delta", None)))
+    digits = 2 - math.floor(math.log10(level))
+    rounded = math.ceil(round(level * 10.0**digits, 3)) / 10.0**digits
+    return dataclasses.replace(question, guarantee=with_level(question.guarantee, float(f"{rounded:.3g}")))
+
+
+def _rounded_up(rows: float) -> int:
+    unit = 10 ** max(0, math.floor(math.log10(rows)) - 1)
+    return math.ceil(rows / unit) * unit
+
+
+def _reply(question: Question, wanted: float | None) -> Reply:
+    """Return the reply at the guarantee of the question."""
+    advice = answer_of(question)
+    line = next((x for x in advice.ranking if not x.trivial), None)
+    if line is None:
+        raise ValueError("No method that was measured gives this guarantee. Ask for another kind.")
+    where = max(line.answers, key=lambda s: line.answers[s].error)
+    found = line.answers[where]
+    replicates = surface(question.target, question.guarantee.kind).replicates
+    return Reply(
+        advice,
+        line,
+        wanted,
+        level_of(question.guarantee),
+        wanted is None or found.error <= wanted * (1 + 1e-9),
+        found.error,
+        found.se * math.sqrt(replicates),
+        where,
+    )

@@ -1,0 +1,169 @@
+"""Draw the answer of Trade-offs: the errors of a few methods against epsilon or rho, and where one meets a target."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from privcov.figures.look import Picture, draw, hline, note, pens_of, ticks, vline
+from privcov.figures.palette import Palette
+from privcov.figures.words import plain
+
+ROOM = 132  # pixels for labels at the right
+GAP = 17  # pixels, a line of a label
+FEW = 17  # letters in it
+AXIS = 62  # pixels of the height that the horizontal axis takes
+
+
+def answer_chart(
+    levels: np.ndarray,
+    errors: dict[str, np.ndarray],
+    labels: dict[str, str],
+    palette: Palette,
+    *,
+    level: float,
+    level_name: str,
+    error: float,
+    wanted: float | None,
+    references: Sequence[tuple[str, float]],
+    measure: str,
+    height: int = 330,
+) -> Picture:
+    """Return the error of each method against the level, named at the end of its line.
+
+    Parameters
+    ----------
+    levels : numpy.ndarray
+        Epsilon or rho, rising, shape (levels,).
+    errors : dict of str to numpy.ndarray
+        By method, shape (levels,); the first is the recommended one and is drawn thicker.
+    labels : dict of str to str
+        Name of each method.
+    palette : Palette
+        Colours of the theme.
+    level, error : float
+        The answer, marked with a dot and a vertical line.
+    level_name : str
+        "epsilon" or "rho".
+    wanted : float or None
+        The error that was asked for, as a horizontal line.
+    references : sequence of (str, float)
+        Name and error of each further horizontal line; those not above 0 have no place.
+    measure : str
+        Title of the vertical axis.
+    height : int, optional
+        Height in pixels.
+
+    Returns
+    -------
+    Picture
+        The figure and its text alternative.
+    """
+    traces, story, ends = [], [], []
+    for i, (key, style) in enumerate(zip(errors, pens_of(list(errors), palette), strict=True)):
+        values = np.maximum(errors[key], 1e-4)
+        line = style.line(3.2 if i == 0 else 1.8)
+        hover = f"{labels[key]}: %{{y:.3g}} at {level_name} %{{x:.3g}}<extra></extra>"
+        traces.append(go.Scatter(x=levels, y=values, mode="lines", name=labels[key], line=line, hovertemplate=hover))
+        ends.append((labels[key], style.colour, float(np.log10(values[-1]))))
+        story.append(f"{labels[key]} from {plain(values[0])} to {plain(values[-1])}")
+    lines = [(name, at) for name, at in references if at > 0]
+    shapes = [hline(at, palette.quiet, "dot", 1.2) for _, at in lines]
+    if wanted is not None:
+        shapes.append(hline(wanted, palette.ink, "solid", 1.2))
+    shapes.append(vline(level, palette.ink, "solid", 1.2))
+    dot = {"color": palette.ink, "size": 10, "symbol": "circle"}
+    traces.append(go.Scatter(x=[level], y=[error], mode="markers", marker=dot, hoverinfo="skip"))
+    ys = np.log10([*(max(float(v), 1e-4) for part in errors.values() for v in (part.min(), part.max())), error])
+    ys = np.append(ys, np.log10([at for _, at in lines] + ([wanted] if wanted is not None else [])))
+    low, high = float(ys.min()) - 0.08, float(ys.max()) + 0.12
+    line_height = GAP * (high - low) / (height - AXIS)
+    folded = [_folded(name) for name, *_ in ends]
+    gaps = [line_height * (1 + text.count("<br>")) for text in folded]
+    places = spaced([at for *_, at in ends], gaps, low, high)
+    notes = [
+        note(
+            f'<span style="color:{colour}">●</span> {text}', palette.ink, 1.01, at, xref="paper", xanchor="left",
+            yanchor="middle", align="left",
+        )
+        for text, (_, colour, _), at in zip(folded, ends, places, strict=True)
+    ]  # fmt: skip
+    named = [(name, palette.quiet, float(np.log10(at))) for name, at in lines]
+    if wanted is not None:
+        named.append((f"target {plain(wanted)}", palette.ink, float(np.log10(wanted))))
+    # The methods' lines fall to the right: there is room at the upper right and at the lower left.
+    for right in (True, False):
+        part = [line for line in named if (line[2] > (low + high) / 2) == right]
+        above = spaced([at + line_height / 2 for *_, at in part], [line_height] * len(part), low, high)
+        where = {"xref": "paper", "xanchor": "right" if right else "left", "yanchor": "middle"}
+        for (name, colour, _), at in zip(part, above, strict=True):
+            notes.append(note(name, colour, 0.99 if right else 0.01, at, **where))
+    powers = 10.0 ** np.arange(np.floor(np.log10(levels[0])), np.ceil(np.log10(levels[-1])) + 1)
+    figure = draw(
+        traces,
+        palette,
+        height=height,
+        shapes=shapes,
+        annotations=notes,
+        showlegend=False,
+        margin={"l": 10, "r": ROOM, "t": 10, "b": 10},
+        x={
+            "title": f"{level_name} (stronger privacy left)",
+            "type": "log",
+            "range": [np.log10(levels[0]), np.log10(levels[-1])],
+            **ticks(powers),
+        },
+        y={
+            "title": measure,
+            "type": "log",
+            "range": [low, high],
+            "tickformat": "~g",
+            "dtick": "D2" if high - low < 2 else 1,
+        },
+    )
+    alt = f"Error against {level_name}: " + "; ".join(story)
+    alt += f". The answer is {level_name} = {plain(level)} with an error of {plain(error)}"
+    return Picture(figure, alt + ("." if wanted is None else f"; the target is {plain(wanted)}."))
+
+
+def spaced(places: Sequence[float], sizes: Sequence[float], low: float, high: float) -> list[float]:
+    """Return places of labels that do not overlap, in the same order, moved as little as that takes.
+
+    Parameters
+    ----------
+    places : sequence of float
+        Where the middles of the labels would stand.
+    sizes : sequence of float
+        Height of each label.
+    low, high : float
+        Ends of the room; where it is too small the labels leave it at the top.
+
+    Returns
+    -------
+    list of float
+        In the order of ``places``. The sum of the squared moves is the smallest possible within the room.
+    """
+    order = [int(i) for i in np.argsort(places, kind="stable")]
+    # What remains of the places when every label has the height zero is a rising sequence: the nearest one.
+    before = np.cumsum([0.0, *(sizes[i] for i in order)])
+    wanted = [places[i] - before[k] - sizes[i] / 2 for k, i in enumerate(order)]
+    groups: list[list[float]] = []  # each: sum and number
+    for place in wanted:
+        groups.append([place, 1])
+        while len(groups) > 1 and groups[-2][0] * groups[-1][1] >= groups[-1][0] * groups[-2][1]:
+            total, many = groups.pop()
+            groups[-1][0] += total
+            groups[-1][1] += many
+    rising = [total / many for total, many in groups for _ in range(int(many))]
+    found = [0.0] * len(order)
+    for k, i in enumerate(order):
+        found[i] = max(low, min(rising[k], high - before[-1])) + before[k] + sizes[i] / 2
+    return found
+
+
+def _folded(name: str) -> str:
+    """Return a label of few letters a line."""
+    return "<br>".join(textwrap.wrap(name, FEW, break_long_words=False))
