@@ -11,7 +11,7 @@ from pages.home import doors
 from pages.shell import cached, frame, show, sidebar
 from pages.shell.glossary import term
 from pages.shell.study import Study
-from privcov.figures.matrices import colour_limit, heatmap, saturated, still
+from privcov.figures.matrices import beyond, colour_limit, heatmap, still
 from privcov.figures.words import percent, powers
 from privcov.metrics.errors import error, reference_matrix
 
@@ -42,6 +42,7 @@ with show.problems():
         show.still(
             still(*arguments, what="the sample covariance"),
             "sample",
+            palette,
             partial(heatmap, *arguments, what="the sample covariance"),
         )
     # After the first picture: the browser draws it while the noise is calibrated, which loads scipy on first use.
@@ -52,6 +53,7 @@ with show.problems():
         show.still(
             still(*arguments, what="the released covariance"),
             "released",
+            palette,
             partial(heatmap, *arguments, what="the released covariance"),
         )
     with story:
@@ -69,12 +71,7 @@ with show.problems():
                 f"Best possible guess whether a given person's row is in the data, for an "
                 f"{term('attacker', 'attacker')} who knows everybody else's."
             )
-    show.colour_key(
-        limit,
-        palette,
-        "covariance",
-        f"{saturated(rel.matrix, limit)} of {data.d * (data.d - 1) // 2} pairs beyond the colours",
-    )
+    show.colour_note("covariance", beyond(rel.matrix, limit, "released"))
     show.tag(
         "Simulated",
         f"Gaussian mechanism, (epsilon, {powers(study.delta)})-DP; the noise draw stays the same while epsilon moves.",

@@ -10,7 +10,7 @@ import math
 from privcov import accounting, checks
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.dataset import Dataset
-from privcov.figures.words import plain
+from privcov.figures.words import plain, powers
 from privcov.parameters import build
 from privcov.privacy import ApproxDP
 

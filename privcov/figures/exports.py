@@ -23,7 +23,7 @@ import plotly
 import plotly.graph_objects as go
 
 from privcov.figures.look import Picture
-from privcov.figures.matrices import colours_of, png
+from privcov.figures.matrices import BAR_MARK, colours_of, png
 from privcov.figures.palette import BLACK, LIGHT, WHITE, on_paper
 from privcov.figures.words import plain
 
@@ -77,6 +77,7 @@ def for_paper(figure: go.Figure) -> dict:
     for trace in plot["data"]:
         if trace.get("type") == "heatmap" and "zmin" in trace:
             layout["height"] = WIDTH - 100  # square, beside its colour bar
+            layout["annotations"] = [a for a in layout.get("annotations", []) if a.get("name") != BAR_MARK]
             trace |= {"showscale": True, "colorbar": {"thickness": 14, "outlinewidth": 0, "tickfont": {"size": 12}}}
             for axis in ("xaxis", "yaxis"):  # cells of zero are as white as the paper, so they need a frame
                 frame = {"showline": True, "mirror": True, "linewidth": 1, "linecolor": LIGHT.quiet}

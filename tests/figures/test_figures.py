@@ -8,7 +8,16 @@ import pytest
 
 from privcov.figures import look
 from privcov.figures.errors import curves, waterfall
-from privcov.figures.matrices import MOST_CELLS, colour_limit, heatmap, saturated, thin_out
+from privcov.figures.matrices import (
+    MOST_CELLS,
+    beyond,
+    colour_limit,
+    heatmap,
+    marks,
+    own_limit,
+    saturated,
+    thin_out,
+)
 from privcov.figures.palette import DARK, LIGHT
 from privcov.figures.spectra import spectrum
 from privcov.figures.words import plain
@@ -57,6 +66,42 @@ def test_saturated_cells_are_counted_once_a_pair():
     matrix = np.array([[9.0, 2.0, 0.1], [2.0, 9.0, -3.0], [0.1, -3.0, 9.0]])
     assert saturated(matrix, 1.0) == 2
     assert saturated(matrix, 3.0) == 0
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+@pytest.mark.parametrize("limit", [1.0, 0.645, 0.1, 2e-7, 3.6e4])
+def test_a_colour_bar_names_round_values_at_their_places(limit, palette):
+    values = marks(limit)
+    assert 3 <= len(values) <= 7
+    assert values == [-v for v in values[::-1]]
+    steps = np.diff(values)
+    assert steps == pytest.approx(steps[0])
+    assert float(f"{steps[0]:.0e}") == pytest.approx(steps[0])  # one digit
+    assert max(values) <= limit * (1 + 1e-9) < max(values) + steps[0]
+    picture = heatmap(np.eye(3), tuple("abc"), limit, palette, what="it")
+    notes = picture.figure.layout.annotations
+    assert [note.text for note in notes] == [plain(v) for v in values]
+    assert [limit * (2 * note.y - 1) for note in notes] == pytest.approx(values)
+    assert picture.figure.data[0].colorbar.thickness < 15
+    assert not heatmap(np.eye(3), tuple("abc"), limit, palette, what="it", bar=False).figure.layout.annotations
+
+
+def test_a_scale_of_its_own_is_round_and_holds_the_quantile():
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        matrix = some_matrix(int(rng.integers(1, 8)), seed) * 10.0 ** rng.integers(-6, 6)
+        limit, wanted = own_limit(matrix), colour_limit(matrix)
+        assert wanted * (1 - 1e-9) <= limit <= 2.5 * wanted
+        assert f"{limit:.6e}"[0] in "125"
+        assert float(f"{limit:.0e}") == limit
+    assert own_limit(np.zeros((3, 3))) == 1.0
+
+
+def test_pairs_beyond_the_scale_are_said_in_a_sentence():
+    matrix = np.array([[9.0, 2.0, 0.1], [2.0, 9.0, -3.0], [0.1, -3.0, 9.0]])
+    assert beyond(matrix, 1.0) == "2 pairs exceed the scale."
+    assert beyond(matrix, 2.5, "private") == "1 private pair exceeds the scale."
+    assert beyond(matrix, 3.0) == ""
 
 
 def test_a_heatmap_s_words_name_the_largest_pair():
