@@ -72,10 +72,10 @@ def still(image: Still, key: str, palette: Palette, make: Callable[[], Picture])
     with st.container(key=key):
         source = f"data:image/png;base64,{base64.b64encode(image.png).decode()}"
         words = "".join(
-            f'<span style="bottom: {(value / image.limit + 1) / 2:.1%}">{plain(value)}</span>'
+            f'<span style="bottom: {50 * (value / image.limit + 1):.1f}%">{plain(value)}</span>'
             for value in marks(image.limit)
         )
-        stops = ", ".join(f"{colour} {at:.0%}" for at, colour in palette.diverging)
+        stops = ", ".join(f"{colour} {100 * at:g}%" for at, colour in palette.diverging)
         st.html(
             f'<div class="pc-stillrow"><img class="pc-still" src="{source}" alt="{escape(image.alt)}" '
             f'aria-label="{escape(image.alt)}"><div class="pc-bar" style="background: linear-gradient(0deg, {stops})">'

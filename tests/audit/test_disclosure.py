@@ -121,6 +121,7 @@ def test_a_suspicion_is_bounded_upwards(claim):
 def test_a_suspicion_about_nothing_and_about_everything():
     assert suspicion(None) == "A 10 % suspicion about one row stays what it is."
     assert suspicion(NoPrivacy()) == "A 10 % suspicion about one row can become certainty."
+    assert suspicion(ApproxDP(1.0, 0.51)) == suspicion(NoPrivacy())  # 2 delta is no chance of an unlucky release
 
 
 def test_zcdp_bounds_the_gaussian_that_has_it():
