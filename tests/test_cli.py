@@ -10,6 +10,9 @@ import pandas as pd
 import pytest
 
 import privcov
+from privcov.advice import ask
+from privcov.advice.answer import Question
+from privcov.estimators.base import METHODS
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[1]
@@ -112,20 +115,32 @@ def test_a_report_alone_has_a_figure_and_leaves_standard_output_empty(tmp_path):
     assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def advised(text: str) -> dict[str, list[str]]:
+    """The rows of the printed table, by method."""
+    keys = {card.key for card in METHODS.all()}
+    return {line.split()[0]: line.split() for line in text.splitlines() if line.split()[:1] and line.split()[0] in keys}
+
+
 def test_advice_without_a_structure_says_which_error_to_expect():
     """The numbers of one row must not come from another structure than those of the next."""
-    done = shell("advice", "--n", 5000, "--d", 40, "--epsilon", 1, "--delta", 1e-6)
-    assert "Its error is 0.046 (hardly anything moves together) to 0.97" in done.stdout
-    assert "Auto (shrinkage) is better than that there." in done.stdout
-    row = next(line for line in done.stdout.splitlines() if line.startswith("auto-cov"))
-    assert row.split()[-3:] == ["0.0549", "to", "0.429"]
+    done = shell("advice", "--n", 5000, "--d", 40, "--epsilon", 1, "--delta", 1e-6, "--mean-known", "--error", 0.5)
+    rows = advised(done.stdout)
+    first = METHODS.get(next(iter(rows))).label
+    assert done.stdout.startswith(f"{first}. Safest choice if you know nothing: at most ")
+    assert float(next(iter(rows.values()))[1]) == min(float(r[1]) for r in rows.values() if r[1] != "*")
+    assert rows["auto-cov"][-3:] == ["0.0549", "to", "0.429"]
+    question = Question(5000, 40, privcov.ApproxDP(1.0, 1e-6), mean_known=True)
+    assert ask.sentence(ask.which_level(question, 0.5)) in done.stdout
 
 
 def test_advice_names_a_method_its_numbers_and_what_would_change_it():
-    done = shell("advice", "--n", 5000, "--d", 40, "--epsilon", 1, "--delta", 1e-6, "--structure", "banded")
+    done = shell("advice", "--n", 5000, "--d", 40, "--epsilon", 1, "--delta", 1e-6, "--structure", "banded",
+                 "--mean-known")  # fmt: skip
     assert done.returncode == 0, done.stderr
+    rows = advised(done.stdout)
     assert done.stdout.startswith("DP thresholding: error 0.115")
-    assert "Measured on simulated rows at n = 5,000, d = 40" in done.stdout
+    assert rows["dp-thresholding"][1] == "0.115" == min((row[1] for row in rows.values()), key=float)
+    assert "the nearest: n = 5,000, d = 40" in done.stdout
     assert "What would change it:" in done.stdout
     refused = shell("advice", "--n", 5000, "--epsilon", 1)
     assert refused.returncode == 2

@@ -18,6 +18,7 @@ from privcov.advice import ask
 from privcov.advice.answer import UNKNOWN, Question, label_of, structure_label, table
 from privcov.advice.ask import Reply
 from privcov.advice.grid import NONPRIVATE, TARGETS
+from privcov.audit import risk
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.figures.answer import answer_chart
@@ -173,10 +174,10 @@ def _first(reply: Reply, study: Study) -> None:
         '<p role="status" style="font-size: 1.35rem; line-height: 1.35; margin: 0">'
         f"<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>"
     )
-    risk = ask.risk(reply.line.key, reply.guarantee)
-    show.attacker_line(risk.success, frame.palette(), "Attacker")
-    luck = "" if risk.always else f", in all but {show.percent(ask.UNLUCKY)} of releases"
-    words = f"A {show.percent(ask.PRIOR)} suspicion can rise to at most {show.percent(risk.after)}{luck}."
+    left = risk.risk(reply.line.key, reply.guarantee)
+    show.attacker_line(left.success, frame.palette(), "Attacker")
+    luck = "" if left.always else f", in all but {show.percent(risk.UNLUCKY)} of releases"
+    words = f"A {show.percent(risk.PRIOR)} suspicion can rise to at most {show.percent(left.after)}{luck}."
     bound = [] if study.bound == 1.0 else ["Both are for the default row bound of the source."]
     st.markdown(" ".join(show.as_text(text) for text in (words, *ask.notes(reply), *bound)))
 

@@ -294,7 +294,8 @@ def _value(question: Question, name: str, value: float) -> float:
     """Return a fact in the units of the question: its own epsilon or rho for the strength of the noise."""
     if name != "level":
         return int(value)
-    return level_of(guarantee_from(question.guarantee.kind, value, getattr(question.guarantee, "delta", None)))
+    found = guarantee_from(question.guarantee.kind, value, getattr(question.guarantee, "delta", None))
+    return float(f"{level_of(found):.9g}")
 
 
 def _point(question: Question, name: str, value: float) -> Point:

@@ -14,25 +14,19 @@ from functools import lru_cache
 
 import numpy as np
 
-from privcov import accounting, checks
+from privcov import checks
 from privcov.advice.advise import answer_of, noise_factors, ruled
 from privcov.advice.answer import REMEDY, UNKNOWN, Advice, Question, label_of, structure_label
 from privcov.advice.evidence import guarantee_from, level_of, strength_of, with_level
 from privcov.advice.grid import NS, TARGETS
 from privcov.advice.rank import TRIVIAL, Line
 from privcov.advice.surface import surface
-from privcov.audit import disclosure
-from privcov.data_sources.base import SOURCES, make_dataset
-from privcov.parameters import build
-from privcov.privacy import ApproxDP, GaussianDP, Guarantee, PureDP, ZCDP
-from privcov.releasing.run import build_method, run_method
+from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 
 ENDS = {"zcdp": (1e-5, 10.0), "approx": (0.01, 20.0), "pure": (0.01, 20.0)}  # levels that are looked at
 STEPS = 97  # levels in the first look; each further look divides one step again
 LOOKS = 3
-PRIOR, UNLUCKY = 0.1, 0.01  # the suspicion before a release, and the part of all releases that may raise it further
 CLOSE = 0.99  # an error above this part of the one that was asked for is that one, in words
-_TINY = {"n": 60, "d": 3}  # a run whose events say what the noise of a method leaves an attacker, at every n and d
 
 
 @dataclass(frozen=True)
@@ -79,25 +73,6 @@ class Reply:
     def runners_up(self) -> tuple[Line, ...]:
         """The next three methods of the table."""
         return tuple(x for x in self.advice.ranking if not x.trivial and x is not self.line)[:3]
-
-
-@dataclass(frozen=True)
-class Risk:
-    """What an attacker gets who knows every other row.
-
-    Attributes
-    ----------
-    success : float
-        Best chance to guess right whether one given person is in the table, 0.5 to 1, as of a release of this method.
-    after : float
-        What a suspicion of `PRIOR` about one row can become.
-    always : bool
-        Whether that holds for every release, and not only for all but a part `UNLUCKY` of them.
-    """
-
-    success: float
-    after: float
-    always: bool
 
 
 # --- the two questions --------------------------------------------------------------------------------------
@@ -258,42 +233,6 @@ def without_noise(question: Question) -> float:
     strength = strength_of(question.guarantee)
     pairs = zip(question.structures, noise_factors(question), strict=True)
     return max(measured.at(s, question.n, question.d, strength / f)["non-private"].error for s, f in pairs)
-
-
-@lru_cache(maxsize=256)
-def risk(method: str, guarantee: Guarantee) -> Risk:
-    """Return what a release of a method leaves an attacker who knows every other row, and the method.
-
-    Parameters
-    ----------
-    method : str
-        Key of a method.
-    guarantee : PureDP, ApproxDP or ZCDP
-        What the release keeps.
-
-    Returns
-    -------
-    Risk
-        The best chance of a guess, and what a suspicion can become.
-
-    Notes
-    -----
-    Where all noise is Gaussian the events say with which mu, and beliefs follow from it; else from the guarantee, for
-    (epsilon, delta) by epsilon - ln(1 - delta / chance), which holds for every mechanism.
-    """
-    source = build(SOURCES.get("ar1-covariance").cls, "Source 'ar1-covariance'", _TINY)
-    release = run_method(build_method(method, {}), make_dataset(source, seed=0), guarantee, seed=0)
-    success = release.attacker_success
-    given = release.given
-    if accounting.gaussian_square(release.events) and not accounting.pure_sum(release.events):
-        mu = math.sqrt(float(accounting.gaussian_square(release.events)))
-        nats = disclosure.loss(GaussianDP(mu), UNLUCKY)
-    elif isinstance(given, ApproxDP):
-        nats = given.epsilon - math.log1p(-given.delta / UNLUCKY) if given.delta < UNLUCKY else math.inf
-    else:
-        assert given is not None  # a method that is ranked measures something
-        nats = disclosure.loss(given, UNLUCKY)
-    return Risk(success, float(disclosure.posterior(PRIOR, nats)), given is not None and given.kind == "pure")
 
 
 # --- the answer in words --------------------------------------------------------------------------------------

@@ -20,20 +20,24 @@ def add_advice(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     advice.add_argument(
         "--structure",
         default="unknown",
-        help="what you suspect: independent, banded (sparse), dense, low-rank or skewed; data/advice/README.md has all",
+        help="what you suspect: independent, banded (sparse), fading, dense, low-rank or skewed; data/advice/README.md "
+        "has all",
     )
     advice.add_argument("--mean-known", action="store_true", help="the mean is publicly zero and need not be measured")
     advice.add_argument("--add-remove", action="store_true", help="the number of rows is not public")
     advice.add_argument("--private", action="store_true", help="only methods that private rows are offered")
     advice.add_argument("--length-ratio", type=float, help="row bound over the usual length of a row about the mean")
     advice.add_argument("--rows-per-person", type=int, default=1)
+    advice.add_argument("--error", type=float, help="also the least epsilon or rho that gives this error, as in 0.1")
     advice.add_argument("--recompute", action="store_true", help="measure the evidence again (minutes; can be resumed)")
     advice.set_defaults(act=_advice)
 
 
 def _advice(options: argparse.Namespace) -> None:
+    from privcov import checks
     from privcov.advice.advise import advise
     from privcov.advice.answer import if_known, table
+    from privcov.advice.ask import notes, sentence, which_level
 
     if options.recompute:
         _measure_again()
@@ -44,6 +48,9 @@ def _advice(options: argparse.Namespace) -> None:
     given = {name: getattr(options, name) for name in names}
     result = advise(options.n, options.d, guarantee_of(options), options.target, options.structure, **given)
     print(*result.verdict, sep="\n")
+    if options.error is not None:
+        reply = which_level(result.question, checks.in_range("--error", options.error, 1e-6, 1e6))
+        print("", sentence(reply), *notes(reply), sep="\n")
     print("", *table(result), sep="\n")
     if known := if_known(result):
         print("\nIf you knew the structure:", *known, sep="\n  ")

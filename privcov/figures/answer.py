@@ -166,4 +166,4 @@ def spaced(places: Sequence[float], sizes: Sequence[float], low: float, high: fl
 
 def _folded(name: str) -> str:
     """Return a label of few letters a line."""
-    return "<br>".join(textwrap.wrap(name, FEW, break_long_words=False))
+    return "<br>".join(textwrap.wrap(name, FEW, break_long_words=False, break_on_hyphens=False))

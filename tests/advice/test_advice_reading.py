@@ -165,7 +165,9 @@ def test_a_change_is_the_first_place_along_the_lever_where_it_holds(asked):
         elif first is None:
             assert (change.at, change.pick) == (None, "")
         else:
-            assert change.at == first[0][1]
+            at, place = change.at, first[0][1]
+            assert (at.n, at.d, at.kind) == (place.n, place.d, place.kind)
+            assert at.level == pytest.approx(place.level)
             assert (what == "lost") == (not change.pick)
 
 
@@ -177,18 +179,19 @@ def test_the_questions_above_see_every_kind_of_change():
 
 @pytest.mark.parametrize("guarantee", [ZCDP(0.1), ApproxDP(1.0, 1e-8), PureDP(3.0)], ids=str)
 def test_a_change_of_the_level_is_told_in_the_units_of_the_question(guarantee):
-    """Asked again at the level that is named, the question lands in the cell that the change was read at."""
+    """Asked again at the level that is named, the answer is the one that was promised there."""
     facts = {"structure": "dense", "mean_known": False, "rows_per_person": 2}
+    own = guarantee.rho if guarantee.kind == "zcdp" else guarantee.epsilon
     changes = [c for c in advise(1_000, 15, guarantee, **facts).changes if c.name == "level"]
     assert changes
     for change in changes:
-        level = {"zcdp": ZCDP, "pure": PureDP}.get(guarantee.kind, lambda e: ApproxDP(e, guarantee.delta))(change.value)
-        again = advise(1_000, 15, level, **facts).cells[0].point
+        make = {"zcdp": ZCDP, "pure": PureDP}.get(guarantee.kind, lambda e: ApproxDP(e, guarantee.delta))
+        assert (change.value < own) == (change.what == "lost")
         if change.at is not None:
-            assert again.level == change.at.level
-        assert (
-            change.value > (guarantee.rho if guarantee.kind == "zcdp" else guarantee.epsilon) or change.what == "lost"
-        )
+            assert change.value == change.at.level
+            again = advise(1_000, 15, make(change.value), **facts)
+            assert again.pick == change.pick
+            assert bool(again.pick) == (change.what != "lost")
 
 
 # --- a hand-made table --------------------------------------------------------------------------------------
@@ -247,9 +250,8 @@ def test_errors_over_structures_are_told_from_the_smallest_to_the_largest():
     errors = {s: a.error for s, a in line.answers.items()}
     low, high = min(errors, key=errors.get), max(errors, key=errors.get)
     assert errors[low] < errors[high]
-    assert f"Its error is {errors[low]:.2g} ({low.replace('-', ' ')}" in answer._errs(found, line).lower().replace(
-        "its", "Its"
-    )
+    label = answer.structure_label("covariance", low)
+    assert f"Its error is {errors[low]:.2g} (if {label}) to {errors[high]:.2g} (" in answer._errs(found, line)
     assert f"to {errors[high]:.2g} (" in found.verdict[0]
 
 
@@ -300,12 +302,12 @@ def test_unknown_structures_are_told_with_what_is_missing_and_what_knowing_would
         assert ("a trivial answer is as good" in text) == bool(missing)
         if missing:
             seen += 1
-            said = text.split("Where the structure is ")[1].split(", a trivial answer")[0]
-            assert said == answer._or([answer._short("covariance", s) for s in missing])
+            said = text.split(". If ")[1].split(", a trivial answer")[0]
+            assert said == answer._or([answer.structure_label("covariance", s) for s in missing])
             better = [x for x in found.ranking if x is not pick and not x.harms and {*missing} <= {*x.wins}]
-            assert ("is better than that there" in text) == bool(better)
+            assert ("is better than both" in text) == bool(better)
             if better:
-                assert f"{better[0].label} is better than that there" in text
+                assert f"{better[0].label} is better than both" in text
     assert seen
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from privcov.advice.advise import advise
+from privcov.estimators.base import METHODS
 from privcov.privacy import ApproxDP, ZCDP
 from tests.pages import test_own_data as own
 from tests.pages.test_pages import open_page, settle
@@ -28,8 +29,8 @@ def test_the_button_sets_the_method_that_advise_names(file):
     at = opened(file, "sidebar", **query)
     found = advise(5000, 40, ApproxDP(1.0, 1e-6), mean_known=True)
     said = at.success[0].value.replace("\\", "")
-    assert said.startswith("**DP thresholding.**")
-    assert found.pick == "dp-thresholding"
+    assert said.startswith(f"**{METHODS.get(found.pick).label}.** Safest choice if you know nothing")
+    assert found.pick == found.ranking[0].key
     press(at, "Use it")
     assert at.session_state["study"].method == found.pick
     assert at.selectbox(key="w.method").value == found.pick
@@ -54,13 +55,6 @@ def test_graph_recovery_is_advised_on_graphs_and_offers_only_what_draws_one():
     assert at.session_state["study"].method == "glasso-gaussian"
     press(at, "Use it")
     assert at.session_state["study"].method == found.pick
-
-
-def test_trade_offs_adds_the_method_to_those_that_are_drawn():
-    query = {"kind": "approx", "data.n": "5000", "data.d": "40", "methods": "gaussian-cov", "replicates": "1"}
-    at = opened("pages/2_Trade_offs.py", "trade-offs", **query)
-    press(at, "Use it")
-    assert at.multiselect(key="t.methods").value == ["gaussian-cov", "dp-thresholding"]
 
 
 def test_the_owners_plan_is_advised_from_the_declaration_and_a_guess(monkeypatch, tmp_path):

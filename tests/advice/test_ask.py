@@ -1,0 +1,264 @@
+"""One engine behind the page, the shell and the panel: what is named is the first of its table, and answers invert."""
+
+import contextlib
+import io
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from privcov.advice import ask, grid
+from privcov.advice.advise import advise, answer_of, noise_factors
+from privcov.advice.answer import Question
+from privcov.advice.evidence import read, strength_of, with_level
+from privcov.advice.grid import LEVELS, TARGETS
+from privcov.advice.surface import surface
+from privcov.cli.entry import main
+from privcov.estimators.base import METHODS
+from privcov.privacy import ApproxDP, PureDP, ZCDP
+
+KINDS = ("zcdp", "approx", "pure")
+
+
+def questions(many: int, seed: int = 11) -> list[Question]:
+    """Questions between the cells, of every target, kind and structure."""
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(many):
+        target = str(rng.choice(list(TARGETS)))
+        structure = str(rng.choice(["unknown", *(s.key for s in TARGETS[target].structures)]))
+        n, d = (round(float(np.exp(rng.uniform(*np.log(ends))))) for ends in ((300, 1e5), (5, max(TARGETS[target].ds))))
+        low, high = np.log((0.001, 1.0) if (kind := str(rng.choice(KINDS))) == "zcdp" else (0.1, 10.0))
+        level = float(f"{np.exp(rng.uniform(low, high)):.3g}")
+        guarantee = {"zcdp": ZCDP, "pure": PureDP}.get(kind, lambda e: ApproxDP(e, 1e-6))(level)
+        found.append(Question(n, d, guarantee, target, structure, mean_known=bool(rng.integers(2))))
+    return found
+
+
+def printed(question: Question) -> tuple[str, list[list[str]]]:
+    """The first line of the shell's answer, and the rows of its table."""
+    g = question.guarantee
+    level = ["--rho", g.rho] if g.kind == "zcdp" else ["--epsilon", g.epsilon]
+    words = ["advice", "--n", question.n, "--d", question.d, *level, "--target", question.target]
+    words += ["--structure", question.structure, *(["--delta", g.delta] if g.kind == "approx" else [])]
+    words += ["--mean-known"] if question.mean_known else []
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main([str(w) for w in words]) in (None, 0)
+    keys = {card.key for card in METHODS.all()}
+    lines = out.getvalue().splitlines()
+    return lines[0], [line.split() for line in lines[1:] if line.split()[:1] and line.split()[0] in keys]
+
+
+def test_page_shell_and_table_name_one_method():
+    """200 questions: the page's method, the shell's and the least of the table that both show."""
+    seen = {"method": 0, "none": 0}
+    for question in questions(200):
+        reply = ask.how_far(question)  # the page
+        first, rows = printed(question)  # the shell
+        advice = answer_of(question)
+        if advice.pick:
+            assert advice.pick == reply.line.key == rows[0][0]
+            assert first.startswith(METHODS.get(reply.line.key).label)
+        else:
+            assert first.startswith("None")
+        fair = [row for row in rows if row[1] != "*"]  # marked: worse than the zero matrix somewhere
+        numbers = [float(row[1]) for row in fair]
+        if advice.pick:
+            assert numbers[0] == min(numbers)
+        assert numbers == sorted(numbers)
+        methods = [line for line in advice.ranking if not line.trivial]
+        assert reply.line is methods[0]
+        assert [line.key for line in methods if line.key in {row[0] for row in rows}] == [
+            row[0] for row in rows if row[0] not in ("zero", "diagonal")
+        ]
+        seen["method" if advice.pick else "none"] += 1
+    assert min(seen.values()) > 20
+
+
+def test_a_known_structure_names_the_smallest_error():
+    for question in questions(60, seed=3):
+        if question.structure == "unknown":
+            continue
+        reply = ask.how_far(question)
+        errors = [line.error for line in reply.advice.ranking if not line.trivial]
+        assert reply.error == min(errors)
+        assert all(line.error >= reply.error for line in reply.runners_up)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_between_cells_an_error_is_between_theirs_and_falls_where_theirs_fall(target, kind):
+    shape = surface(target, kind)
+    rng = np.random.default_rng(5)
+    strengths = np.geomspace(shape.strengths[0], shape.strengths[-1], 41)
+    falling = 0
+    for _ in range(25):
+        n, d = (float(np.exp(rng.uniform(np.log(k[0]), np.log(k[-1])))) for k in (shape.ns, shape.ds))
+        rows = np.full((len(shape.structures), 41), n)
+        errors, _ = shape.errors(shape.structures, rows, d, np.broadcast_to(strengths, rows.shape))
+        i, j = (int(np.clip(np.searchsorted(k, v) - 1, 0, len(k) - 2)) for k, v in ((shape.ns, n), (shape.ds, d)))
+        around = shape.values[:, i : i + 2, j : j + 2]  # structure, n, d, strength, answer
+        around = np.exp(around) if shape.logarithmic else around
+        falls = (np.diff(around, axis=3) <= 1e-12).all(axis=(1, 2, 3))
+        falling += int(falls.sum())
+        assert (np.diff(errors, axis=2)[falls] <= 1e-9 * errors[..., 1:][falls]).all()
+        known = np.isfinite(around).all(axis=(1, 2, 3))
+        low, high = around.min(axis=(1, 2, 3)), around.max(axis=(1, 2, 3))
+        inside = (errors >= low[..., None] * (1 - 1e-9) - 2e-4) & (errors <= high[..., None] * (1 + 1e-9))
+        assert inside[known].all()
+    assert falling > 50
+
+
+def test_at_a_cell_the_answer_is_the_cell():
+    for target, kind in itertools.product(TARGETS, KINDS):
+        shape, evidence = surface(target, kind), read(target)
+        for point in [p for p in evidence.points if p.kind == kind][::7]:
+            for structure in shape.structures:
+                cell, here = evidence.at(structure, point), shape.at(structure, point.n, point.d, point.strength)
+                assert set(here) == set(cell)
+                for key, answer in cell.items():
+                    assert here[key].error == pytest.approx(answer.error, rel=1e-9, abs=1e-4)
+                    assert here[key].se == pytest.approx(answer.se, rel=1e-9, abs=1e-4)
+
+
+def test_beyond_the_cells_noise_over_signal_stays():
+    """Also what is near: fewer people under a weaker guarantee stand for more under a stronger one."""
+    shape = surface("covariance", "zcdp")
+    rng = np.random.default_rng(2)
+    n = np.exp(rng.uniform(np.log(30), np.log(1e7), 500))
+    strength = np.exp(rng.uniform(np.log(1e-4), np.log(10), 500))
+    here, _, level, far = shape.place(n, 40.0, strength)
+    assert ((here >= shape.ns[0]) & (here <= shape.ns[-1])).all()
+    assert ((level >= shape.strengths[0]) & (level <= shape.strengths[-1])).all()
+    signal, most = n * strength, np.clip(n, *shape.ns[[0, -1]])
+    reached = (signal > shape.ns[0] * shape.strengths[0]) & (signal < most * shape.strengths[-1])
+    assert here[reached] * level[reached] == pytest.approx(signal[reached])
+    assert far[reached & (n >= shape.ns[0])] == pytest.approx(1)
+    assert reached.sum() > 100
+    assert (far[~reached] > 1).all()
+    inside = (
+        (n >= shape.ns[0]) & (n <= shape.ns[-1]) & (strength >= shape.strengths[0]) & (strength <= shape.strengths[-1])
+    )
+    assert here[inside] == pytest.approx(n[inside])
+    assert inside.sum() > 50
+
+
+# --- which epsilon ------------------------------------------------------------------------------------------
+
+
+def test_which_level_inverts_how_far():
+    """The level found gives the error asked for, a little less privacy is not needed and a little more not enough."""
+    rng, reached = np.random.default_rng(9), 0
+    for question in questions(120, seed=21):
+        wanted = float(rng.uniform(0.05, 0.9))
+        reply = ask.which_level(question, wanted)
+        given = reply.guarantee
+        assert reply.level == (given.rho if given.kind == "zcdp" else given.epsilon)
+        back = ask.how_far(Question(**{**vars(question), "guarantee": given}))
+        assert back.error == reply.error
+        assert (back.line.key, back.where) == (reply.line.key, reply.where)
+        if not reply.reached:
+            _, strengths = ask.levels_of(question)
+            assert ask.largest(question, strengths)[-1] > wanted
+            continue
+        assert reply.error <= wanted * (1 + 1e-9)
+        if reply.least:
+            continue
+        reached += 1
+        less = strength_of(with_level(given, reply.level * 0.985))
+        assert ask.largest(question, np.array([less]))[0] > wanted
+        if question.structure != "unknown":  # one structure: the error is continuous in the level
+            assert reply.error == pytest.approx(wanted, rel=0.03)
+    assert reached > 40
+
+
+def test_the_level_of_the_question_does_not_matter_to_which_level():
+    for question in questions(20, seed=4):
+        other = Question(**{**vars(question), "guarantee": with_level(question.guarantee, 0.37)})
+        assert ask.which_level(question, 0.4) is ask.which_level(other, 0.4)
+
+
+def test_more_rows_need_no_more_privacy_and_rows_for_inverts_too():
+    seen = 0
+    for question in questions(60, seed=6):
+        if question.structure == "unknown" or question.n > 40_000:
+            continue
+        here = ask.how_far(question)
+        rows = ask.rows_for(question, here.error / 2)
+        if rows is None:
+            continue
+        there = ask.how_far(Question(**{**vars(question), "n": rows}))
+        assert there.error <= here.error / 2 * 1.02
+        assert rows > question.n
+        seen += 1
+    assert seen > 10
+
+
+def test_nonsense_is_refused():
+    question = Question(5000, 15, ZCDP(0.1))
+    for wrong in (0.0, -1.0, math.nan):
+        with pytest.raises(ValueError, match="wanted"):
+            ask.which_level(question, wrong)
+
+
+# --- the spread ---------------------------------------------------------------------------------------------
+
+
+def test_the_spread_is_the_deviation_of_the_replicates_of_a_cell():
+    """The stored standard error holds the number of replicates already: one cell, run again, replicate by replicate."""
+    target, at = TARGETS["covariance"], {"structures": ["fading"], "ns": (1000,), "ds": (15,)}
+    rows = grid._rows(target, None, None, levels={"zcdp": (0.1,)}, **at)
+    values = {}
+    for *_, method, value in rows:
+        values.setdefault(method, []).append(value)
+    reply = ask.how_far(Question(1000, 15, ZCDP(0.1), structure="fading", mean_known=True))
+    mine = np.array(values[reply.line.key])
+    assert len(mine) == read("covariance").replicates
+    assert reply.error == pytest.approx(mine.mean(), rel=0.01)
+    assert reply.spread == pytest.approx(mine.std(ddof=1), rel=0.02)
+
+
+# --- sentences ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("structure", ["unknown", "fading", "skewed"])
+@pytest.mark.parametrize("guarantee", [ZCDP(0.1), ApproxDP(1.0, 1e-6), PureDP(1.0)], ids=str)
+def test_the_sentence_has_method_level_and_error(structure, guarantee):
+    question = Question(5000, 40, guarantee, structure=structure, mean_known=True)
+    far = ask.how_far(question)
+    name = "rho" if guarantee.kind == "zcdp" else "epsilon"
+    assert ask.sentence(far) == f"{far.line.label}: {name} = {far.level:g} gives {100 * far.error:.3g} % error."
+    near = ask.which_level(question, 0.5)
+    assert ("gives 50 % error" in ask.sentence(near)) or near.error < 0.495
+    never = ask.which_level(question, 1e-3)
+    assert ask.sentence(never).startswith(f"No {name} up to {never.level:g} gives 0.1 % error.")
+    told = " ".join(ask.notes(far))
+    assert ("Safest choice if you know nothing: at most" in told) == (structure == "unknown")
+    assert len(ask.by_structure(far)) == (len(TARGETS["covariance"].structures) if structure == "unknown" else 0)
+
+
+def test_a_graph_is_told_by_its_matthews_correlation():
+    reply = ask.how_far(Question(100_000, 5, ZCDP(1.0), "graph", mean_known=True))
+    assert f"a Matthews correlation of {1 - reply.error:.2f}" in ask.sentence(reply)
+
+
+def test_the_curves_of_the_chart_pass_through_the_answer():
+    for kind in KINDS:
+        question = Question(5000, 40, {"zcdp": ZCDP(0.1), "pure": PureDP(1.0)}.get(kind, ApproxDP(1.0, 1e-6)),
+                            structure="fading", mean_known=True)  # fmt: skip
+        reply = ask.how_far(question)
+        levels, errors = ask.curves(question, (reply.line.key,))
+        at = np.exp(np.interp(math.log(reply.level), np.log(levels), np.log(errors[reply.line.key])))
+        assert at == pytest.approx(reply.error, rel=0.01)
+        assert max(LEVELS[kind]) == pytest.approx(levels[-1], rel=0.01)
+        assert noise_factors(question) == (1.0,)
+        assert (
+            ask.without_noise(question)
+            == read("covariance").at("fading", reply.advice.cells[0].point)["non-private"].error
+            or question.n != reply.advice.cells[0].point.n
+        )
+
+
+def test_advise_is_the_answer_to_its_question():
+    assert advise(5000, 40, ZCDP(0.1)) is answer_of(Question(5000, 40, ZCDP(0.1)))

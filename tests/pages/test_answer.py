@@ -1,0 +1,138 @@
+"""Trade-offs answers first: the sentence is the study, and what stands below it is what privcov.advice says."""
+
+import re
+from html import unescape
+
+import pytest
+
+from pages.shell.study import Study
+from pages.trade_offs import sentence
+from privcov.advice import ask
+from privcov.advice.answer import Question, table
+from privcov.audit.risk import risk
+from privcov.privacy import ApproxDP, PureDP, ZCDP
+from tests.pages.test_pages import alts, open_page, settle
+
+PAGE = "pages/2_Trade_offs.py"
+TINY = {"data.n": "500", "data.d": "5", "replicates": "2", "values": "rho:0.1,1", "methods": "gaussian-cov"}
+KINDS = [({"rho": "0.05"}, ZCDP(0.05)), ({"kind": "approx", "epsilon": "2"}, ApproxDP(2.0, 1e-6)),
+         ({"kind": "pure", "epsilon": "2"}, PureDP(2.0))]  # fmt: skip
+
+
+def said(at) -> str:
+    """The answer, in large type."""
+    (found,) = [h.proto.body for h in at.main.get("html") if 'role="status"' in h.proto.body]
+    return unescape(re.search("<b>(.*)</b>", found)[1])
+
+
+def words(at) -> str:
+    return " ".join(m.value for m in at.main.markdown).replace("\\", "").replace("\u2060", "")
+
+
+@pytest.mark.parametrize(("query", "guarantee"), KINDS, ids=lambda v: str(v) if not isinstance(v, dict) else "")
+@pytest.mark.parametrize("structure", ["unknown", "fading", "banded"])
+def test_the_page_says_what_the_engine_says(query, guarantee, structure):
+    at = open_page(PAGE, **{**TINY, "values": "", **query, "ask.structure": structure})
+    question = Question(500, 5, guarantee, structure=structure, mean_known=True)
+    reply = ask.which_level(question, 0.1)
+    assert said(at) == ask.sentence(reply)
+    left = risk(reply.line.key, reply.guarantee)
+    assert any(f'aria-valuenow="{left.success:.4f}"' in h.proto.body for h in at.main.get("html"))
+    for line in reply.runners_up:
+        assert line.label.split(" (")[0] in words(at)
+    assert "\n".join(table(reply.advice)) in [c.value for c in at.main.code]
+    assert any(alt.startswith("Error against ") for alt in alts(at).values())
+    at.selectbox(key="ask.what").set_value("error").run()
+    settle(at)
+    assert said(at) == ask.sentence(ask.how_far(question))
+    assert at.query_params["ask"] == "error"
+
+
+def test_rows_columns_and_level_of_the_sentence_are_those_of_the_study():
+    at = open_page(PAGE, **TINY, ask="error")
+    at.number_input(key="ask.n").set_value(700).run()
+    at.number_input(key="ask.d").set_value(4).run()
+    at.number_input(key="ask.rho").set_value(0.02).run()
+    settle(at)
+    study = at.session_state["study"]
+    assert (dict(study.data), study.rho) == ({"n": 700, "d": 4}, 0.02)
+    assert {"data.n": "700", "data.d": "4", "rho": "0.02"}.items() <= dict(at.query_params).items()
+    assert said(at) == ask.sentence(ask.how_far(Question(700, 4, ZCDP(0.02), structure="fading", mean_known=True)))
+    at.number_input(key="ask.n").set_value(50_000).run()  # the default is not written down
+    assert "data.n" not in at.query_params
+
+
+def test_an_error_in_the_sentence_is_in_the_address_and_read_back():
+    at = open_page(PAGE, **TINY)
+    at.number_input(key="ask.percent").set_value(25.0).run()
+    at.selectbox(key="ask.structure").select("dense").run()
+    assert {"ask.error": "25", "ask.structure": "dense"}.items() <= dict(at.query_params).items()
+    again = open_page(PAGE, **dict(at.query_params))
+    assert said(again) == said(at)
+    assert not again.warning
+
+
+def test_the_curves_start_with_the_methods_of_the_answer():
+    at = open_page(PAGE, **{"data.n": "500", "data.d": "5", "ask.structure": "banded"})
+    reply = ask.which_level(Question(500, 5, ZCDP(0.1), structure="banded", mean_known=True), 0.1)
+    assert at.multiselect(key="t.methods").value == sentence.methods_of(reply)
+    assert "methods" not in at.query_params
+    at.number_input(key="t.replicates").set_value(2).run()
+    at.run()
+    # Written down with the first setting of the curves: a change of the question does not redraw them.
+    assert at.query_params["methods"] == ",".join(sentence.methods_of(reply))
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "meant"),
+    [({"replicates": "2"}, "t.methods", ["auto-cov", "gaussian-cov", "wishart-difference"]),
+     ({"tab": "which-epsilon", "which.target": "50"}, "which.method", "auto-cov")],
+)  # fmt: skip
+def test_an_address_from_before_the_answer_means_the_methods_that_it_meant(query, key, meant):
+    at = open_page(PAGE, **{"data.n": "60", "data.d": "3", **query})
+    box = at.multiselect(key=key) if key == "t.methods" else next(b for b in at.selectbox if b.label == "Method")
+    assert box.value == meant
+
+
+def test_which_epsilon_and_the_map_take_the_methods_of_the_answer():
+    query = {"data.n": "500", "data.d": "5", "ask.structure": "banded"}
+    reply = ask.which_level(Question(500, 5, ZCDP(0.1), structure="banded", mean_known=True), 0.1)
+    at = open_page(PAGE, **query, tab="which-epsilon")
+    assert next(b for b in at.selectbox if b.label == "Method").value == reply.line.key
+    assert not [alt for alt in alts(at).values() if alt.startswith("Error against ")]  # the tab comes first there
+    at = open_page(PAGE, **query, tab="who-wins-where")
+    assert at.multiselect(key="map-methods").value[:3] == sentence.methods_of(reply)
+
+
+def test_a_table_of_its_own_size_asks_about_that_size():
+    at = open_page(PAGE, source="wine", replicates="2", values="rho:0.1,1", methods="gaussian-cov")
+    rows, columns = (next(w for w in at.number_input if w.label == label) for label in ("Rows", "Columns"))
+    assert (rows.value, columns.value) == (178, 13)
+    assert rows.disabled
+    assert columns.disabled
+    assert said(at) == ask.sentence(ask.which_level(Question(178, 13, ZCDP(0.1)), 0.1))
+
+
+def test_a_published_figure_has_no_sentence_above_it():
+    at = open_page(PAGE, **{"preset": "4-table-5", "preset.replicates": "2"})
+    assert not [h for h in at.main.get("html") if 'role="status"' in h.proto.body]
+    assert at.header[0].value
+
+
+@pytest.mark.parametrize(
+    ("study", "structure"),
+    [(Study(), "fading"), (Study(data=(("rho", 0.9),)), "dense"), (Study(data=(("rho", 0.0),)), "unknown"),
+     (Study(source="banded-covariance"), "banded"), (Study(source="sparse-covariance"), "independent"),
+     (Study(source="zipf-norms", data=(("bins", 1),)), "low-rank"), (Study(source="zipf-norms"), "skewed"),
+     (Study(source="wine"), "unknown")],
+)  # fmt: skip
+def test_the_structure_of_a_source(study, structure):
+    assert sentence.structure_of(study) == structure
+
+
+def test_the_floor_of_clipping_is_named_where_curves_reach_it():
+    query = {"data.n": "20000", "data.d": "5", "replicates": "2", "values": "rho:1,10", "methods": "gaussian-cov"}
+    at = open_page(PAGE, **query, bound="0.5")
+    assert "floor from clipping: raise the row bound" in " ".join(alts(at).values())
+    at = open_page(PAGE, **query, bound="4")
+    assert "floor from clipping" not in " ".join(alts(at).values())
