@@ -4,10 +4,15 @@ The attacker knows that the table is one of two neighbours, sees the release, an
 permits. Two pictures of the same thing: how often accusations are right (`power`, from the trade-off curve), and what a
 belief becomes (`posterior`, from the privacy loss Z = ln P(release)/Q(release), P the truth).
 
-Pure DP and (epsilon, delta): the worst mechanism has the losses epsilon, -epsilon and, with probability delta,
-infinity (Kairouz, Oh and Viswanath 2015). mu-GDP: Z ~ N(mu^2/2, mu^2) and the curve of two shifted normals, both exact
-(Dong, Roth and Su 2022). zCDP has no single worst mechanism: the best of the (epsilon, delta) pairs it implies, and for
-the loss the Chernoff bound P(Z >= rho + 2 sqrt(rho ln(1/chance))) <= chance (Bun and Steinke 2016, Lemma 3.5).
+The power is that of the worst mechanism: for pure DP and (epsilon, delta) that of Kairouz, Oh and Viswanath (2015), for
+mu-GDP two shifted normals (Dong, Roth and Su 2022). zCDP has no single worst mechanism: the best of the (epsilon,
+delta) pairs it implies.
+
+The loss holds for every mechanism, and so for whatever is made of a release. Let A be the set of releases whose loss is
+at least L, with P(A) = c: then Q(A) <= c exp(-L). A guarantee bounds Q(A) from below, by (c - delta) exp(-epsilon) or
+by Phi(Phi^-1(c) - mu), which bounds L; the mechanism that says only whether A happened attains both. It is not enough
+to look at one mechanism: merging releases can raise the probability of a large loss. For zCDP it is the Chernoff bound
+P(Z >= rho + 2 sqrt(rho ln(1/chance))) <= chance (Bun and Steinke 2016, Lemma 3.5).
 """
 
 from __future__ import annotations
@@ -17,10 +22,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri
+from scipy.special import log_ndtr, ndtr, ndtri
 
 from privcov import accounting, checks
-from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
+from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP, shown
 
 Claim = PureDP | ApproxDP | ZCDP | GaussianDP
 
@@ -63,11 +68,11 @@ def loss(claim: Claim, chance: float) -> float:
     """
     chance = checks.strictly_between("chance", chance, 0.0, 1.0)
     if isinstance(claim, GaussianDP):
-        return claim.mu**2 / 2 - claim.mu * float(ndtri(chance))
+        return math.log(chance) - float(log_ndtr(ndtri(chance) - claim.mu))
     if isinstance(claim, ZCDP):
         return claim.rho + 2 * math.sqrt(-claim.rho * math.log(chance))
-    if isinstance(claim, ApproxDP) and chance < claim.delta:
-        return math.inf
+    if isinstance(claim, ApproxDP):
+        return claim.epsilon - math.log1p(-claim.delta / chance) if chance > claim.delta else math.inf
     return claim.epsilon
 
 
@@ -96,8 +101,7 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
         f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
         "then the belief is certainty."
         if isinstance(claim, ApproxDP) and not math.isfinite(worst)
-        else f"Who believes {_share(prior)} in a true thing about your row believes at most {_share(after)} in it "
-        f"afterwards, {luck}.",
+        else f"A {_share(prior)} suspicion about your row can rise to at most {_share(after)}, {luck}.",
         f"If one innocent in a hundred may be accused, at most {_share(float(power(claim, 0.01)))} of the guilty are "
         "found.",
     ]
@@ -109,6 +113,7 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
 
 
 def _share(value: float) -> str:
+    """Write a probability in percent, rounded up: all of them are bounds from above."""
     if value >= 0.9995 and value < 1:
-        return f"{math.floor(value * 1e5) / 1e3:g} %" if value < 0.99999 else "more than 99.999 %"
-    return f"{value * 100:.3g} %"
+        return f"{math.ceil(value * 1e5) / 1e3:g}\u00a0%" if value < 0.99999 else "more than 99.999\u00a0%"
+    return f"{shown(100 * value, 3)}\u00a0%"
