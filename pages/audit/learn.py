@@ -26,12 +26,11 @@ KEEPS = tuple(f"learn.{name}" for name in ("kind", "epsilon", "rho", "mu", "delt
 _LOW, _HIGH = 1e-5, 50.0
 _CHANCES = (0.5, 0.05, 0.001)
 _EXACT = {
-    "pure": "Both pictures are exact for the worst mechanism that keeps the guarantee; most are kinder.",
-    "approx": "Both pictures are exact for the worst mechanism that keeps the guarantee. With probability delta it may "
-    "print the row; Gaussian noise of the same pair never does: choose Gaussian noise to see the difference.",
-    "zcdp": "Upper bounds: zCDP has no single worst mechanism. For Gaussian noise alone, choose mu = sqrt(2 rho).",
-    "gdp": "Accusations: exact for Gaussian noise. Beliefs: for whatever is computed from such a release; the whole "
-    "release tells a little less.",
+    "pure": "Exact: every point is reached by some mechanism with this guarantee. Most reveal less.",
+    "approx": "Exact: every point is reached by some mechanism with this guarantee. With probability delta it may "
+    "print the row; Gaussian noise never does.",
+    "zcdp": "Upper bounds. For Gaussian noise alone, choose mu = sqrt(2 rho).",
+    "gdp": "Exact: every point is reached by Gaussian noise of this mu, or by an answer computed from it.",
 }
 
 

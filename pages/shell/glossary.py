@@ -1,4 +1,4 @@
-"""The glossary: links to it from every page, and the tab that shows it. Its text is data/glossary.json."""
+"""The glossary: links to it from every page, and what the page Words shows. Its text is data/glossary.json."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from privcov import places
 from privcov.estimators.base import METHODS
 
 FILE = places.shipped() / "glossary.json"
-ADDRESS = "Methods?word="  # relative, so it holds behind any prefix a server adds
-ALL = "all"
+ADDRESS = "Words?word="  # relative, so it holds behind any prefix a server adds
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def when_not(keys: Iterable[str], fold: str = "") -> None:
 
 
 def section(asked: str) -> None:
-    """Show the tab: the entry that was asked for on top, then all of them by group.
+    """Show the entry that was asked for, then all of them by group.
 
     ``asked`` comes from the address, unchecked.
     """

@@ -247,8 +247,8 @@ def test_every_link_to_a_term_has_an_entry_and_every_page_links_one():
     for name, keys in used.items():
         assert keys & known, (name, keys)
         assert {k for k in keys if k not in ("rho",)} <= known, (name, keys - known)
-    # Lessons explain their terms on the screen, and the menu's link to Words stands on every page.
-    assert {Path(p).name for p in PAGES} - set(used) <= {"6_Lessons.py"}
+    # Lessons explain their terms on the screen, and Words is the glossary.
+    assert {Path(p).name for p in PAGES} - set(used) <= {"6_Lessons.py", "10_Words.py"}
     with pytest.raises(KeyError):
         glossary.term("budget")
 
@@ -256,16 +256,15 @@ def test_every_link_to_a_term_has_an_entry_and_every_page_links_one():
 @pytest.mark.parametrize(("file", "query"), PLACES[:2])
 def test_words_is_in_the_menu_of_every_page(file, query):
     found = [link for link in place(file, query).sidebar.get("page_link") if link.proto.label == "Words"]
-    assert ["word=all" in link.proto.query_string for link in found] == [True]
+    assert ["word=" in link.proto.query_string for link in found] == [False]
 
 
-def test_a_link_to_a_word_opens_the_tab_at_its_entry():
-    at = open_page("pages/7_Methods.py", word="ledger")
+def test_a_link_to_a_word_opens_the_page_at_its_entry():
+    at = open_page("pages/10_Words.py", word="ledger")
     shown = [m.value for m in at.main.markdown]
     entry = next(k for k, text in enumerate(shown) if text.startswith("## Ledger"))
-    assert entry <= 1, "the asked word comes first, after the page's own sentence"
+    assert entry == 0, "the asked word comes first"
     assert sum(text.startswith("### ") for text in shown) == len(glossary.words())
-    assert not at.latex  # the cards of the other tab are not drawn
     at.text_input(key="words-find").set_value("gAussIan nOise").run()
     found = [m.value for m in at.main.markdown if m.value.startswith("### ")]
     assert 0 < len(found) < 5
@@ -274,7 +273,7 @@ def test_a_link_to_a_word_opens_the_tab_at_its_entry():
 
 
 def test_a_strange_word_opens_the_list():
-    at = open_page("pages/7_Methods.py", word="<script>")
+    at = open_page("pages/10_Words.py", word="<script>")
     assert not at.error
     assert not any(m.value.startswith("## ") for m in at.main.markdown)
     assert any(m.value.startswith("### ") for m in at.main.markdown)
