@@ -40,7 +40,7 @@ WORDS = Words(
     pace="",
     width=4,
 )
-KEEPS = ("roc.methods", "roc.rho", "roc.epsilon", "roc.replicates")
+KEEPS = ("roc.methods", "roc.rho", "roc.epsilon", "roc.replicates", "rules")
 _RANGES = {"rho": (1e-5, 10.0), "epsilon": (0.01, 20.0)}
 _REPLICATES: dict[str, Any] = {
     "name": "roc.replicates",
@@ -121,7 +121,8 @@ def graph_study(study: Study, data: Dataset, reference: settings.Reference) -> G
         source=study.source_key(settings.SOURCE),
         source_params=dict(study.data),
         methods=tuple(entries),
-        guarantees=tuple(study.at(level).guarantee for level in sorted(levels, reverse=True)),
+        # The study's own level first, and the others as they were added: a level that is added moves no other's pen.
+        guarantees=tuple(study.at(level).guarantee for level in levels),
         replicates=int(state["graph.replicates"]),
         seed=study.seed,
         rows_seed=study.rows,
@@ -215,12 +216,28 @@ def paint(experiment: GraphStudy, data: Dataset, here: tuple[float, float, float
         if not job.progress.alive:
             _nothing(job)
         return
-    palette = frame.palette()
+    palette, rules = frame.palette(), _rules(curves)
     kept = _drawn()[job]
-    if kept.palette is not palette:
-        kept.palette, kept.pictures = palette, (roc(curves, palette), precision_recall(curves, palette))
+    if kept.look != (palette, rules):
+        kept.look = palette, rules
+        kept.pictures = roc(curves, palette, rules=rules), precision_recall(curves, palette, rules=rules)
     show.picture(point_at(kept.pictures[0], None if here is None else here[:2]), "roc")
     show.picture(point_at(kept.pictures[1], None if here is None else here[1:]), "precision-recall")
+
+
+def _rules(curves: tuple[Curve, ...]) -> bool:
+    """Show the toggle of the rules' marks where there are any, and return whether to draw them."""
+    if not any(c.marks for c in curves):
+        return False
+    return address.bound(
+        st.toggle,
+        "Lambdas chosen by rules",
+        name="rules",
+        default=False,
+        quiet=True,
+        key="graph.rules",
+        help="Marks where each automatic rule lands on each curve, on average.",
+    )
 
 
 def numbers(experiment: GraphStudy, data: Dataset, job: Job | None) -> None:
@@ -241,7 +258,7 @@ class _Drawn:
 
     count: int
     curves: tuple[Curve, ...]
-    palette: Palette | None = None
+    look: tuple[Palette, bool] | None = None
     pictures: tuple[Picture, ...] = ()
 
 
@@ -276,8 +293,8 @@ def table(curves: tuple[Curve, ...], common: float) -> pd.DataFrame:
             {
                 "Curve": c.name,
                 f"Partial AUC to FPR {common:.2f}": f"{c.area(common):.3f} of at most {common:.2f}",
-                "To its own end": f"{c.area(c.reach):.3f} of {c.reach:.2f}",
-                "Infeasible": f"{c.infeasible:,} of {c.lambdas:,}",
+                "AUC over the full curve": f"{c.area(c.reach):.3f} of {c.reach:.2f}",
+                "Failed fits": f"{c.infeasible:,} of {c.lambdas:,}",
             }
             for c in curves
         ]
@@ -292,8 +309,6 @@ def explain(curves: tuple[Curve, ...], data: Dataset) -> str:
         f"{glossary.term('replicate-range')}, 10 % to 90 % of them. A ring ends a curve that stays open: beyond it "
         "there is no graph to count. Target: the network above."
     )
-    if any(c.marks for c in curves):
-        words += " Filled marks: where the automatic lambdas land on average."
     common = min(c.reach for c in curves)
     return words + (
         f" Partial AUC is the area from 0 to a false positive rate, here {plain(common)}, where the first curve ends; "
