@@ -130,7 +130,8 @@ def graph_study(study: Study, data: Dataset, reference: settings.Reference) -> G
         source=study.source_key(settings.SOURCE),
         source_params=dict(study.data),
         methods=tuple(entries),
-        guarantees=tuple(study.at(level).guarantee for level in sorted(levels, reverse=True)),
+        # The study's own level first, and the others as they were added: a level that is added moves no other's pen.
+        guarantees=tuple(study.at(level).guarantee for level in levels),
         replicates=int(state["graph.replicates"]),
         seed=study.seed,
         rows_seed=study.rows,
@@ -226,8 +227,10 @@ def paint(experiment: GraphStudy, data: Dataset, here: tuple[float, float, float
         return
     palette = frame.palette()
     kept = _drawn()[job]
-    if kept.palette is not palette:
-        kept.palette, kept.pictures = palette, (roc(curves, palette), precision_recall(curves, palette))
+    if kept.palette != palette:
+        kept.palette = palette
+        # Marked is what was computed: the rule in use, or every rule.
+        kept.pictures = roc(curves, palette, rules=True), precision_recall(curves, palette, rules=True)
     show.picture(point_at(kept.pictures[0], None if here is None else here[:2]), "roc")
     show.picture(point_at(kept.pictures[1], None if here is None else here[1:]), "precision-recall")
 
@@ -285,8 +288,8 @@ def table(curves: tuple[Curve, ...], common: float) -> pd.DataFrame:
             {
                 "Curve": c.name,
                 f"Partial AUC to FPR {common:.2f}": f"{c.area(common):.3f} of at most {common:.2f}",
-                "To its own end": f"{c.area(c.reach):.3f} of {c.reach:.2f}",
-                "Infeasible": f"{c.infeasible:,} of {c.lambdas:,}",
+                "AUC over the full curve": f"{c.area(c.reach):.3f} of {c.reach:.2f}",
+                "Failed fits": f"{c.infeasible:,} of {c.lambdas:,}",
             }
             for c in curves
         ]
@@ -301,8 +304,6 @@ def explain(curves: tuple[Curve, ...], data: Dataset) -> str:
         f"{glossary.term('replicate-range')}, 10 % to 90 % of them. A ring ends a curve that stays open: beyond it "
         "there is no graph to count. Target: the network above."
     )
-    if any(c.marks for c in curves):
-        words += " Filled marks: where the automatic lambdas land on average."
     common = min(c.reach for c in curves)
     return words + (
         f" Partial AUC is the area from 0 to a false positive rate, here {plain(common)}, where the first curve ends; "

@@ -240,7 +240,7 @@ def move(name: str, label: str) -> None:
     """Go on to the page that has a setting now which this one had in earlier versions, so that old links lead there."""
     asked = {name: _mine().pop(name)}
     st.session_state["page_own"][label] = asked  # the address does not change, so nothing would be read from it
-    st.switch_page(file_of(label), query_params=to_query(st.session_state["study"]) | _tour_step() | asked)
+    st.switch_page(file_of(label), query_params=_tour_step() | query_for(file_of(label), None, asked))
 
 
 def leave_out(name: str, why: str) -> None:

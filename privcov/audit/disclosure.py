@@ -80,8 +80,8 @@ def loss(claim: Claim, chance: float) -> float:
 def suspicion(claim: Claim | NoPrivacy | None, prior: float = 0.1) -> str:
     """Return in one sentence what a suspicion about one row, held with probability ``prior``, can rise to.
 
-    For a claim other than pure DP the sentence holds except in one of a thousand releases, or in 2 delta of them where that is
-    more. ``claim`` None: nothing was measured.
+    For a claim other than pure DP the sentence holds except in one of a thousand releases, or in 2 delta of them where
+    that is more. ``claim`` None: nothing was measured.
     """
     start = f"A {_share(prior)} suspicion about one row"
     if claim is None:

@@ -37,7 +37,8 @@ def test_lines_over_a_control_carry_every_value_and_its_place():
     drawn = {t.name: list(t.y) for t in found.figure.data if "band" not in t.name}
     assert drawn == {"the release": [0.5, 0.05], "the sample": [0.4, 0.1]}
     assert [t.line.color for t in found.figure.data if t.name == "the release"] == [pen_of("gaussian-cov", DARK).colour]
-    (mark,) = found.figure.layout.shapes
+    mark = found.figure.layout.shapes[0]
+    assert sorted(note.text for note in found.figure.layout.annotations) == ["the release", "the sample"]
     assert mark.x0 == mark.x1 == 10.0
     assert found.alt.startswith("Error curves against Rows n: the release from 0.5 to 0.05")
 
