@@ -8,7 +8,6 @@ import numpy as np
 
 from pages.lessons.lesson import AUDIT, Choice, Control, Lesson, Screen, computed
 from pages.lessons.simulated import SEED, made
-from pages.shell import show
 from pages.shell.study import Study
 from privcov import checks
 from privcov.dataset import Dataset
@@ -65,7 +64,7 @@ def draw(way: float, screen: Screen) -> str:
     """Show the two tables and their matrices."""
     pair, palette = computed(neighbours, way), screen.palette
     one, other = pair.moments
-    show.tag("Simulated", f"row {PERSON + 1} is the one person's; the matrices are exact and would not be released")
+    screen.tag("Simulated", f"row {PERSON + 1} is the one person's; the matrices are exact and would not be released")
     tables = [("first table", pair.tables[0]), ("second table", pair.tables[1])]
     screen.put(panels(tables, pair.row_bound, palette, marked=PERSON), "tables-tables")
     matrices = [("second moment, first", one), ("second", other), ("difference", other - one)]

@@ -13,7 +13,7 @@ from pages.lessons.lesson import Control, Lesson, Screen
 from pages.shell import frame, show, tour
 from pages.shell.study import Study
 
-PARTS = {"lessons": "Lessons", "demos": "Demonstrations"}
+PARTS = {"lessons": "Lessons", "demos": "Demonstrations", "teach": "Teach"}
 _STYLE = """
 <style>
 [data-testid="stMainBlockContainer"] {padding: 1.2rem 2.4rem 1rem;}
@@ -105,7 +105,7 @@ def part() -> str:
     """Return the part of the page that the address names."""
     part_name = frame.own("part", "lessons")
     if part_name not in PARTS:
-        frame.leave_out("part", f"The parts are {' and '.join(PARTS)}.")
+        frame.leave_out("part", f"The parts are {', '.join(PARTS)}.")
         return "lessons"
     return part_name
 
@@ -148,7 +148,7 @@ def address() -> str:
 
 def _part_changed() -> None:
     """Write the chosen part into the address."""
-    frame.put(part="" if st.session_state["lesson-part"] == "lessons" else "demos")
+    frame.put(part="" if st.session_state["lesson-part"] == "lessons" else st.session_state["lesson-part"])
 
 
 def _resize(full: str) -> None:

@@ -32,6 +32,7 @@ PNG_SCALE = 3  # 288 pixels an inch
 SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"  # plotly's script, from the installed package
 FONT = "Arial, Helvetica, sans-serif"
 _SVG_FONT = "Helvetica, Arial, sans-serif"
+_LINE = 22  # pixels of a row of a table
 _LETTER = 0.58  # approximate width of a letter in units of the font's size
 
 # Dashes and marks by the names that plotly gives them.
@@ -135,14 +136,17 @@ class _Axis:
 def svg(picture: Picture, *, width: int = 640, height: int | None = None) -> str:
     """Return the figure as one <svg> element with its text alternative.
 
-    Width and height are in CSS pixels; the height is the figure's own unless given, and a heatmap is square. Raises
-    TypeError for a kind of trace that it cannot draw.
+    Width and height are in CSS pixels; the height is the figure's own unless given, and a heatmap is square. Several
+    heatmaps are drawn in a row, each with its title. Raises TypeError for a kind of trace that it cannot draw.
     """
     figure = picture.figure
     for trace in figure.data:
         if not isinstance(trace, (go.Scatter, go.Heatmap)):
             raise TypeError(f"a static figure holds lines, marks and heatmaps, not {type(trace).__name__}.")
-    if any(isinstance(trace, go.Heatmap) for trace in figure.data):
+    heatmaps = [trace for trace in figure.data if isinstance(trace, go.Heatmap)]
+    if len(heatmaps) > 1:
+        return _in_a_row(figure, heatmaps, picture.alt, width)
+    if heatmaps:
         return _wrap(_heatmap(figure.data[0], width), picture.alt, width, width)
     height = height or figure.layout.height or 400
     legend, used = _legend(figure, width)
@@ -364,7 +368,9 @@ def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
         wide = 34 + len(words) * 11.5 * _LETTER + 14
         if x + wide > width and x > 62:
             x, y = 62.0, y + 17
-        if "lines" in (trace.mode or "lines"):
+        if trace.fill:
+            entries.append(f'<rect x="{x:.1f}" y="{y - 9:.1f}" width="26" height="10" fill="{trace.fillcolor}"/>')
+        elif "lines" in (trace.mode or "lines"):
             entries.append(_line(x, y - 4, x + 26, y - 4, trace.line.color, trace.line.width or 2, trace.line.dash))
         if "markers" in (trace.mode or ""):
             symbol, line = trace.marker.symbol, trace.marker.line
@@ -386,10 +392,39 @@ def _text(x: float, y: float, words: Any, anchor: str, size: float, colour: str 
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:.3g}" fill="{colour}">{shown}</text>'
 
 
-def _heatmap(trace: go.Heatmap, side: float) -> str:
-    """Return the cells as a PNG of one pixel each, which the browser enlarges without smoothing."""
+def _in_a_row(figure: go.Figure, heatmaps: list[go.Heatmap], alt: str, width: float) -> str:
+    """Return heatmaps side by side where their axes have them, with titles, numbers in the cells and framed rows."""
+    titles = {note.xref.removesuffix(" domain"): note.text for note in figure.layout.annotations}
+    parts, height = [], 0.0
+    for trace in heatmaps:
+        axis, (rows, columns) = trace.xaxis or "x", np.shape(trace.z)
+        left, right = (width * end for end in figure.layout[axis.replace("x", "xaxis")].domain)
+        wide = right - left
+        high = wide if rows == columns else rows * _LINE
+        across, up = wide / columns, high / rows
+        drawn = [_heatmap(trace, wide, high)]
+        if trace.texttemplate:
+            for (i, j), value in np.ndenumerate(np.asarray(trace.z, dtype=np.float64)):
+                colour = WHITE if abs(value) > 0.6 * trace.zmax else LIGHT.ink  # dark cells are those far from zero
+                drawn.append(
+                    _text((j + 0.5) * across, (i + 0.5) * up + 4, f"{round(value, 2) + 0.0:.2f}", "middle", 11, colour)
+                )
+        for shape in figure.layout.shapes:
+            if shape.xref == axis:
+                drawn.append(
+                    f'<rect x="0" y="{(shape.y0 + 0.5) * up:.1f}" width="{wide:.1f}" '
+                    f'height="{(shape.y1 - shape.y0) * up:.1f}" fill="none" stroke="{LIGHT.ink}" stroke-width="2.5"/>'
+                )
+        parts.append(_text((left + right) / 2, 14, titles.get(axis, ""), "middle", 12.5))
+        parts.append(f'<g transform="translate({left:.1f} 22)">{"".join(drawn)}</g>')
+        height = max(height, 22 + high)
+    return _wrap("".join(parts), alt, width, round(height + 2))
+
+
+def _heatmap(trace: go.Heatmap, side: float, height: float | None = None) -> str:
+    """Return the cells as a PNG of one pixel each, which the browser enlarges without smoothing; square unless told."""
     pixels = colours_of(np.asarray(trace.z, dtype=np.float64), trace.zmin, trace.zmax, trace.colorscale)
     return (
-        f'<image width="{side:g}" height="{side:g}" preserveAspectRatio="none" style="image-rendering: pixelated" '
-        f'href="data:image/png;base64,{base64.b64encode(png(pixels)).decode()}"/>'
+        f'<image width="{side:g}" height="{height or side:g}" preserveAspectRatio="none" '
+        f'style="image-rendering: pixelated" href="data:image/png;base64,{base64.b64encode(png(pixels)).decode()}"/>'
     )
