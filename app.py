@@ -65,7 +65,7 @@ with show.problems():
             help="Relative Frobenius error against the sample. 100 % is as bad as answering zero.",
         )
         with st.container(border=True):
-            st.markdown(f"**Attacker's best chance: {percent(rel.attacker_success)}**")
+            st.markdown(f"**Attacker's best chance: {show.chance(rel.attacker_success)}**")
             show.attacker_meter(rel.attacker_success, palette)
             st.caption(
                 f"Best possible guess whether a given person's row is in the data, for an "

@@ -80,7 +80,7 @@ with show.problems():
     )
     cards.metric(
         "Attacker's best chance",
-        percent(rel.attacker_success),
+        show.chance(rel.attacker_success),
         border=True,
         height="stretch",
         help="Best possible guess whether a given person's row is in the data, from the exact trade-off "
@@ -124,7 +124,7 @@ with show.problems():
         [
             ("Frobenius error", percent(wrong)),
             ("Noise per entry", plain(noise)),
-            ("Attacker's best chance", percent(rel.attacker_success)),
+            ("Attacker's best chance", show.chance(rel.attacker_success)),
         ],
     )
     pins.section()
@@ -147,8 +147,9 @@ with show.problems():
         st.header("What an attacker learns")
         show.attacker_meter(rel.attacker_success, palette)
         st.markdown(
-            f"Somebody who knows every other row, and the method, guesses right **{percent(rel.attacker_success)}** of "
-            f"the time whether one given row is in the data; a coin toss, 50 %. {show.suspicion(rel)}"
+            "Somebody who knows every other row, and the method, guesses right "
+            f"**{show.chance(rel.attacker_success)}** of the time whether one given row is in the data; a coin toss, "
+            f"50 %. {show.suspicion(rel)}"
         )
         if rel.notes:
             st.caption("\n\n".join(rel.notes))

@@ -10,6 +10,7 @@ import numpy as np
 from pages.lessons.lesson import GRAPHS, Choice, Control, Lesson, Screen, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
 from privcov.figures.graphs import against_reference, network, positions
+from privcov.figures.words import percent
 from privcov.metrics.graphs import edges, without_noise_at
 from privcov.privacy import ZCDP
 from privcov.releasing.run import release
@@ -76,7 +77,7 @@ def draw(position: int, screen: Screen) -> str:
         if noisy or exact
         else f"None of the {result.pairs} pairs is linked, which is the truth."
     )
-    return f"Lambda is {show.percent(result.share)} of the one that empties the graph. {seen}"
+    return f"Lambda is {percent(result.share)} of the one that empties the graph. {seen}"
 
 
 LESSON = Lesson(

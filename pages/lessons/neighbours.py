@@ -12,7 +12,7 @@ from pages.shell.study import Study
 from privcov import checks
 from privcov.dataset import Dataset
 from privcov.figures.lessons import panels
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain
 from privcov.measurements.moment import clipped_moment, sensitivity
 from privcov.metrics.errors import matrix_norm
 from privcov.randomness import stream
@@ -85,7 +85,7 @@ LESSON = Lesson(
         0.5,
         "the same person",
         "a row of full length, at right angles",
-        show.percent,
+        percent,
         "Share of the way from the old row to a row as long as the row bound permits.",
     ),
     draw=draw,

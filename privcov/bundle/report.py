@@ -142,8 +142,8 @@ def _matrices(rel: Release, data: Dataset, against: str) -> str:
 def _attacker(rel: Release) -> str:
     return (
         "<p>Somebody who knows every other row, and the method, guesses right "
-        f"<b>{percent(rel.attacker_success)}</b> of the time at best whether one given row is in the data; a coin "
-        f"toss, 50 %. {disclosure.suspicion(rel.trade_off)}</p>"
+        f"<b>{percent(rel.attacker_success, 'at most')}</b> of the time at best whether one given row is in the data; "
+        f"a coin toss, 50 %. {disclosure.suspicion(rel.trade_off)}</p>"
     )
 
 

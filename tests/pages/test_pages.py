@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.shell import frame
+from pages.shell import frame, show
 from pages.shell.frame import MENU
 from pages.shell.study import DEFAULT_METHOD, Study
 from privcov.figures.words import percent
@@ -116,7 +116,7 @@ def test_estimate_shows_what_privcov_computes(kind):
     assert metric(at, "Frobenius error") == percent(wrong)
     spectral = error(rel, ds, "spectral", relative=True, against="truth")
     assert metric(at, "Spectral error") == percent(spectral)
-    assert metric(at, "Attacker") == percent(rel.attacker_success)
+    assert metric(at, "Attacker") == show.chance(rel.attacker_success)
     # The waterfall ends at the card's error, in the numbers sent and in the words.
     spec, alt = chart(at, "Waterfall")
     steps = spec["data"][0]

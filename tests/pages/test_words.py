@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from pages.graph_recovery import settings
-from pages.shell import cached, frame, glossary
+from pages.shell import cached, frame, glossary, show
 from pages.shell.address import word
 from privcov import accounting
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
-from privcov.figures.words import percent
 from privcov.privacy import KINDS, RELATIONS, ZCDP
 from tests.pages.test_pages import PAGES, SMALL, open_page
 
@@ -338,11 +337,11 @@ def test_one_attacker_number_for_one_release(method):
         at = open_page(file, **asked)
         rel = cached.release(at.session_state["study"])
         (line,) = meters(at.sidebar)
-        assert f">{percent(rel.attacker_success)}</span>" in line
+        assert f">{show.chance(rel.attacker_success)}</span>" in line
         if rel.given is not None:
-            assert f"at most {percent(accounting.attacker_success(rel.guarantee))}." in line
+            assert f"at most {show.chance(accounting.attacker_success(rel.guarantee))}." in line
         said |= {re.search('aria-valuenow="([^"]*)"', text)[1] for text in meters(at)}
-        assert all(m.value == percent(rel.attacker_success) for m in at.metric if "Attacker" in m.label)
+        assert all(m.value == show.chance(rel.attacker_success) for m in at.metric if "Attacker" in m.label)
     assert said == {f"{rel.attacker_success:.4f}"}
 
 
@@ -356,7 +355,7 @@ def test_a_graph_s_attacker_is_that_of_its_release():
 def test_a_page_for_many_methods_shows_what_the_guarantee_leaves_any():
     at = open_page("pages/2_Trade_offs.py", **QUICK, rho="0.02")
     chance = accounting.attacker_success(ZCDP(0.02))
-    assert f">at most {percent(chance)}</span>" in meters(at.sidebar)[0]
+    assert f">at most {show.chance(chance)}</span>" in meters(at.sidebar)[0]
 
 
 @pytest.mark.parametrize("tab", ["Claims", "What an attacker learns"])
