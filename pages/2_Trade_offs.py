@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import address, cached, frame, show, sidebar
+from pages.shell.glossary import term
 from pages.trade_offs import curves, form, saved, sentence, which_epsilon, who_wins
 
 study = frame.page(
@@ -12,7 +13,10 @@ study = frame.page(
     keeps=("tab", *sentence.KEEPS, *form.KEEPS, *saved.KEEPS, *which_epsilon.KEEPS, *who_wins.KEEPS),
 )
 sidebar.draw(study, method=False)
-st.title("Trade-offs")
+st.title(
+    "Trade-offs",
+    help=f"How the error moves with the guarantee, and whether it beats a {term('zero-matrix', 'trivial answer')}.",
+)
 
 # A published figure or a saved study is a question of its own.
 preset, plans = form.chosen_preset(), saved.plans()
