@@ -12,6 +12,8 @@ study = frame.page(
     "Trade-offs",
     keeps=("tab", *sentence.KEEPS, *form.KEEPS, *saved.KEEPS, *which_epsilon.KEEPS, *who_wins.KEEPS),
 )
+for part, keeps in (("curves", form.KEEPS), ("which", which_epsilon.KEEPS), ("map", who_wins.KEEPS)):
+    form.arrive(part, keeps)
 sidebar.draw(study, method=False)
 st.title(
     "Trade-offs",
@@ -43,10 +45,10 @@ if first.open:
             sweep, metric = form.own_form(study, data, methods)
             curves.section(sweep, metric, data, study)
 
-for tab, part in ((epsilon, which_epsilon), (winner, who_wins)):
+for tab, asked in ((epsilon, which_epsilon), (winner, who_wins)):
     if tab.open:
         with tab, show.problems():
-            part.section(study, cached.dataset(study), methods)
+            asked.section(study, cached.dataset(study), methods)
 
 if last.open:
     with last:
