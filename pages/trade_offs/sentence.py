@@ -15,7 +15,7 @@ from pages.shell import address, advice_panel, fields, frame, show
 from pages.shell.glossary import term
 from pages.shell.study import Study
 from privcov.advice import ask
-from privcov.advice.answer import UNKNOWN, Question, label_of, structure_label, table
+from privcov.advice.answer import UNKNOWN, Question, label_of, structure_label
 from privcov.advice.ask import Reply
 from privcov.advice.grid import NONPRIVATE, TARGETS
 from privcov.audit import risk
@@ -155,7 +155,7 @@ def _level(study: Study) -> None:
     low, high = (1e-5, 10.0) if name == "rho" else (0.01, 20.0)
 
     def put(s: Study, chosen: float) -> Study:
-        return dataclasses.replace(s, **{name: float(chosen)})
+        return s.at(float(chosen))
 
     shown = float(getattr(study, name))
     fields.of_study(
@@ -227,7 +227,7 @@ def _rest(reply: Reply, study: Study) -> None:
     there = study.at(reply.level).with_method(reply.line.key)
     frame.link("pages/1_Estimate.py", f"See such a release at {ask.level_name(reply)} = {reply.level:g}", there)
     with st.expander("All methods, and how to read this"):
-        st.code("\n".join(table(reply.advice)), language=None)
+        st.markdown(advice_panel.table(reply.advice, most=len(reply.advice.ranking)))
         if known := ask.by_structure(reply):
             st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
         private = NONPRIVATE["covariance"]

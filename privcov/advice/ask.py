@@ -420,7 +420,9 @@ def levels_of(question: Question) -> tuple[np.ndarray, np.ndarray]:
 def _grid(kind: str, delta: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Return all levels of a kind, and their strengths."""
     levels = np.geomspace(*ENDS[kind], STEPS)
-    guarantee: Guarantee = ApproxDP(1.0, delta) if delta is not None else {"zcdp": ZCDP, "pure": PureDP}[kind](1.0)
+    guarantee: Guarantee = ZCDP(1.0) if kind == "zcdp" else PureDP(1.0)
+    if delta is not None:
+        guarantee = ApproxDP(1.0, delta)
     return levels, np.array([strength_of(with_level(guarantee, float(level))) for level in levels])
 
 
