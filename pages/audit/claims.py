@@ -53,7 +53,7 @@ def section(study: Study) -> None:
             [1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.02, 0.05],
             name="claims.delta",
             default=1e-5,
-            format_func=lambda v: f"{v:g}",
+            format_func=powers,
             key="claims-delta",
         )
         ends("stronger claim", "weaker claim", two)
@@ -100,7 +100,8 @@ def section(study: Study) -> None:
         column_config={
             "Verdict": text(width=140),
             "Claim": text(
-                help="As printed, at the parameters above. In Dong et al. 2022 rho is the largest that implies them."
+                width=130,
+                help="As printed, at the parameters above. In Dong et al. 2022 rho is the largest that implies them.",
             ),
             "True delta at epsilon": text(
                 help="The delta that the printed noise has at this epsilon. 0: too small to compute."

@@ -80,7 +80,7 @@ def _controls(key: str) -> Asked:
     """Show the settings of the audit and return what they ask for."""
     mechanism = find(key)
     st.caption(show.as_text(_about(mechanism)))
-    one, two, three, four, five, six = st.columns([3, 5, 2, 2, 4, 2], vertical_alignment="bottom")
+    one, two, three, four = st.columns([3, 5, 2, 3], vertical_alignment="bottom")
     d = address.bound(
         one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
         clears=("live.pair",),
@@ -122,6 +122,8 @@ def _controls(key: str) -> Asked:
         four.metric("Delta", "0", help="A pure claim.")
     else:
         four.metric("Delta", "any", help="A zCDP claim says something at every delta.")
+    more = st.expander("Advanced")
+    five, six = more.columns([4, 2], vertical_alignment="bottom")
     draws = address.bound(
         five.select_slider,
         "Draws of either table",
@@ -138,7 +140,7 @@ def _controls(key: str) -> Asked:
         "pairs for the search, and the next audit counts other draws.",
     )  # fmt: skip
     bits = not mechanism.exact and address.bound(
-        st.toggle,
+        more.toggle,
         "Look at the last bits of the numbers too",
         name="live.bits",
         default=False,

@@ -27,7 +27,7 @@ def every_page(study: Study) -> None:
     st.header("Every page")
     groups = [(name, entries) for name, entries in frame.MENU if name]
     for place, (name, entries) in zip(st.columns(len(groups), gap="large"), groups, strict=True):
-        with place, st.container(gap="xxsmall"):
+        with place, st.container(gap="small"):
             st.html(f'<div class="pc-group">{name}</div>')
             for entry in entries:
                 with st.container(gap=None, key=f"page-{entry.label.lower().replace(' ', '-')}"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import frame, show
-from pages.shell.papers import place_in
+from pages.shell.papers import AUTHORS
 from privcov.figures.words import percent
 from privcov.papers import verdicts as papers_verdicts
 from privcov.papers.base import PUBLISHED, REPRODUCED, Table
@@ -16,7 +16,7 @@ CHIPS = {REPRODUCED_WELL: "green", SHAPE: "orange", NOT: "red", NOTHING: "gray"}
 TABLE_KEEPS = ("table", "tab", "norm", "cell", "point", "variant", "runs")
 KEEPS = (*TABLE_KEEPS, "figure", "panel", "shown")
 FIRST = "2-table-2"
-WIDTHS = [2.2, 2.7, 2.9, 0.9, 4.3]
+WIDTHS = [1.2, 3.0, 3.1, 0.9, 4.6]
 
 
 def shown() -> dict[str, Table]:
@@ -71,13 +71,17 @@ def section(opens: str) -> Table:
     if more := papers_verdicts.beyond_the_word(list(by_key.values())):
         st.markdown(show.as_text(more[:1].upper() + more[1:]))
     head = st.columns(WIDTHS)
-    for column, name in zip(head, ("Paper, table", "What", "Verdict", "Agree", "Reason found"), strict=True):
+    for column, name in zip(head, ("Table", "What", "Verdict", "Agree", "Reason found"), strict=True):
         column.caption(name)
     chosen = frame.own("table", FIRST)
     if chosen not in shown():
         frame.leave_out("table", "There is no printed table of that name.")
         chosen = FIRST
+    paper = None
     for key, table in shown().items():
+        if table.paper != paper:
+            paper = table.paper
+            st.markdown(f"**{AUTHORS[paper]}**")
         _row(table, by_key[key], opens, chosen=key == chosen)
     with st.expander("How to read"):
         st.markdown(
@@ -96,7 +100,7 @@ def _row(table: Table, verdict: Verdict, opens: str, *, chosen: bool) -> None:
     """Show one table with its verdict."""
     name, what, word, within, reason = st.columns(WIDTHS, vertical_alignment="center")
     name.button(
-        place_in(table.paper, table.where),
+        table.where,
         key=f"published-{table.key}",
         type="primary" if chosen else "secondary",
         width="stretch",

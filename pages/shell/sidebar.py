@@ -203,7 +203,7 @@ def _guarantee(study: Study, default_source: str) -> None:
             "delta",
             log_grid(1e-12, 0.1, study.delta),
             study,
-            format_func=lambda v: f"{v:.3g}",
+            format_func=powers,
             help=f"Probability mass to which the bound need not apply ({term('delta')}). Keep it far below 1/n.",
         )
         ends("stronger privacy", "more accuracy")
@@ -212,7 +212,7 @@ def _guarantee(study: Study, default_source: str) -> None:
             if study.delta > 1 / n:
                 st.warning(
                     f"Delta {powers(study.delta)} is above 1/n = {powers(1 / n)}: publishing one random row in the "
-                    f"clear would satisfy it. Choose it below {1 / (10 * n):.1g}."
+                    f"clear would satisfy it. Choose it below {powers(1 / (10 * n), 1)}."
                 )
 
 
