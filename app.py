@@ -20,9 +20,8 @@ palette = frame.palette()
 
 st.title("What does privacy cost a covariance matrix?")
 st.markdown(
-    f"{term('differential-privacy', '**Differential privacy**')} adds noise, so that nobody can tell whether *your* "
-    "row is in the table. Below are 2,000 simulated people with 20 measurements each. Drag "
-    f"{term('epsilon')} and watch the noise melt off the {term('covariance')} matrix."
+    f"{term('differential-privacy', '**Differential privacy**')} limits what anyone can learn about your row. "
+    f"Drag {term('epsilon')}: 2,000 simulated people, 20 measurements each."
 )
 
 # The demonstration keeps its own data and method; only epsilon is the study's.

@@ -36,10 +36,7 @@ _EXACT = {
 
 def section(study: Study) -> None:
     """Show the tab."""
-    st.markdown(
-        "Suppose somebody knows **every row but yours**, and knows the method. The guarantee is all that stands "
-        "between them and your row. This is the most that a release can tell them."
-    )
+    st.markdown("The most that a release can tell somebody who knows **every row but yours** and the method.")
     with st.container(border=True):
         first, second, third, fourth = st.columns([6, 2, 3, 3], vertical_alignment="bottom")
         kind = address.bound(
@@ -70,7 +67,7 @@ def section(study: Study) -> None:
             key="learn-prior", format="%.1f",
         )  # fmt: skip
         prior = belief / 100
-        ends("hardly suspected", "nearly certain", fourth)
+        ends("small suspicion", "nearly certain", fourth)
     claims: dict[str, Callable[[float], disclosure.Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
     claim = ApproxDP(value, delta) if kind == "approx" else claims[kind](value)
     palette = frame.palette()
@@ -83,10 +80,10 @@ def section(study: Study) -> None:
         show.attacker_meter(accounting.attacker_success(claim), palette)
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("**From belief to belief**")
+        st.markdown("**Belief before and after**")
         chances = _CHANCES if kind in ("zcdp", "gdp") else (chance,)
         show.picture(pictures.beliefs(claim, chances, prior, palette), "learn-beliefs")
     with right:
-        st.markdown("**How good accusations can be**")
+        st.markdown("**ROC curve of the best attacker**")
         show.picture(pictures.accusations(claim, palette), "learn-roc")
     st.caption(_EXACT[kind])

@@ -82,12 +82,12 @@ def section(asked: str) -> None:
     if not shown:
         st.info("No entry holds this. Try another word, or empty the box to see them all.")
     for group in dict.fromkeys(w.group for w in shown):
-        st.header(group)
         inside = [w for w in shown if w.group == group]
-        for left in range(0, len(inside), 2):
-            for place, word in zip(st.columns(2, gap="large"), inside[left : left + 2], strict=False):
-                with place:
-                    _entry(word, "###")
+        with st.expander(f"**{group}** ({len(inside)})", expanded=bool(search.strip())):
+            for left in range(0, len(inside), 2):
+                for place, word in zip(st.columns(2, gap="large"), inside[left : left + 2], strict=False):
+                    with place:
+                        _entry(word, "###")
 
 
 def _entry(word: Word, heading: str) -> None:

@@ -48,6 +48,7 @@ STYLE = Template("""
 .st-key-path-bar [data-testid="stMarkdownContainer"]:not(label *), .st-key-path-bar > * > * p {margin-bottom: 0;}
 .st-key-path-bar [data-testid="stPageLink"] a, [class*="st-key-door-"] [data-testid="stPageLink"] a {
   border: 1px solid $edge; background: transparent; padding: .15rem .7rem; border-radius: .3rem;}
+[class*="st-key-page-"] [data-testid="stPageLink"] a {padding-left: 0;}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
 /* Numbers side by side are equally wide and stand on one line, whether or not their labels wrap. */
 .st-key-estimate-cards > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 9.2rem;}

@@ -12,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 import privcov
 from pages.shell import frame, show
 from pages.shell.frame import MENU
+from pages.shell.sidebar import GROUPS, HEADING
 from pages.shell.study import DEFAULT_METHOD, Study
+from privcov.data_sources.base import SOURCES
 from privcov.figures.words import percent
 from privcov.metrics.errors import error, waterfall
 from tests.patience import patient, until
@@ -204,6 +206,23 @@ def test_a_control_writes_the_address_and_the_study_follows_to_other_pages():
     assert not at.exception
     assert at.select_slider(key="w.epsilon").value == 0.5
     assert at.session_state["study"] == Study(kind="approx", epsilon=0.5, data=(("d", 6), ("n", 2000)))
+
+
+def test_the_data_sets_stand_under_headings_that_change_nothing():
+    at = open_page("pages/1_Estimate.py", **SMALL)
+    box = at.selectbox(key="w.source")
+    assert box.options[0] == "Your own CSV ..."
+    heads = [option for option in box.options if option.startswith("—")]
+    assert heads == ["— Simulated —", "— Bundled —", "— Need a file —"]
+    assert len(box.options) == 1 + len(heads) + len(SOURCES.all())
+    for card in SOURCES.all():
+        before = [h for h in box.options[: box.options.index(card.label)] if h in heads]
+        assert before[-1] == f"— {GROUPS[card.group]} —"
+    study = at.session_state["study"]
+    box.set_value(HEADING + "Simulated").run()
+    assert at.session_state["study"] == study
+    assert at.selectbox(key="w.source").value == (study.source or "example")
+    assert not at.error
 
 
 def test_choosing_another_source_forgets_the_old_parameters():
