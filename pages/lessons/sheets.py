@@ -7,8 +7,6 @@ import zipfile
 from collections.abc import Iterable
 from html import escape
 
-import numpy as np
-
 from pages.lessons.book import LESSONS
 from pages.lessons.paper import Content, content
 from pages.lessons.plan import SHEETS, link, title
@@ -19,6 +17,7 @@ from privcov.figures.look import Picture
 from privcov.figures.palette import BLACK, PAPER_RULE, WHITE
 
 _WIDTH, _HEIGHT = 640, 300  # pixels of a chart; matrices take the height that their cells need
+_GRAPH = 340  # pixels of either side of a graph, two of which share a row
 _LINE = f'<div style="border-bottom: 1px solid {PAPER_RULE}; height: 1.5rem"></div>'
 _BOX = "\u2610 "
 
@@ -81,7 +80,7 @@ def figures() -> bytes:
 
 def drawn(picture: Picture) -> str:
     """Return a picture of a lesson as one <svg> element; two matrices are no larger than each of three."""
-    pair = len(picture.figure.data) == 2 and all(np.shape(getattr(t, "z", None)) for t in picture.figure.data)
+    pair = [trace.type for trace in picture.figure.data] == ["heatmap", "heatmap"]
     return svg(picture, width=2 * _WIDTH // 3 if pair else _WIDTH, height=_HEIGHT)
 
 
@@ -98,16 +97,18 @@ def _pages(sections: Iterable[str]) -> list[str]:
     ]
 
 
-def _shown(found: Content) -> str:
-    """Return the pictures and numbers of a lesson."""
+def in_rows(found: Content) -> str:
+    """Return the pictures of a lesson, two graphs side by side and others one below the other."""
     rows: list[str] = []
     for name, heading, picture in found.pictures:
-        figure = f"<figure>{f'<b>{escape(heading)}</b>' if heading else ''}{drawn(picture)}</figure>"
-        if name.startswith("graph-") and rows and rows[-1].startswith('<div class="row">'):
+        is_graph = name.startswith("graph-")
+        image = svg(picture, width=_GRAPH, height=_GRAPH) if is_graph else drawn(picture)
+        figure = f"<figure>{f'<b>{escape(heading)}</b>' if heading else ''}{image}</figure>"
+        if is_graph and rows and rows[-1].startswith('<div class="row">'):
             rows[-1] = rows[-1].removesuffix("</div>") + figure + "</div>"
         else:
             rows.append(f'<div class="row">{figure}</div>')
-    return "".join(rows) + (f"<p>{_numbers(found)}</p>" if found.numbers else "")
+    return "".join(rows)
 
 
 def in_words(found: Content) -> str:
@@ -129,8 +130,8 @@ def _exercises(number: int, base: str) -> str:
     choices = "".join(f"<li style='list-style: none'>{_BOX}{words(choice.text)}</li>" for choice in lesson.choices)
     return (
         f'<section><div style="float: right">{qr(to)}</div><h2>{escape(title(number))}</h2><p>{words(lesson.aim)}</p>'
-        f'<p><a href="{escape(to)}">{escape(to)}</a></p><div style="clear: both">{_shown(found)}</div>'
-        f"<p>{label}: {escape(control.shown(control.start))}. {escape('; '.join(found.tags))}.</p>"
+        f'<p><a href="{escape(to)}">{escape(to)}</a></p><div style="clear: both">{in_rows(found)}</div>'
+        f"<p>{label}: {escape(control.shown(control.start))}.{_numbers(found)} {escape('; '.join(found.tags))}.</p>"
         f"<ol><li>Open the lesson. Set \u201c{label}\u201d to {first} ({escape(control.left)}), then to {last} "
         f"({escape(control.right)}). Write down what the screen says at both ends, and why it changes."
         f"{_LINE * 3}</li><li>{words(lesson.question)}<ul>{choices}</ul></li>"

@@ -109,7 +109,8 @@ KEYS = (
     Key("own-found", "your_data/plan", "the level that was found for a wanted accuracy"),
     # Learn
     Key("lesson-number", "lessons", "widget: the lesson"),
-    Key("lesson-part", "lessons", "widget: lessons or demonstrations"),
+    Key("lesson-part", "lessons", "widget: lessons, demonstrations or sheets for a class"),
+    Key("teach-base", "lessons", "widget: the address at which a class finds the workbench"),
     Key("demo-choice", "lessons", "widget: the demonstration"),
     Key("lesson_answers", "lessons", "by lesson, the answer that was checked"),
     Key("lesson_unanswered", "lessons", "a press on Check before an answer was picked"),
