@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from privcov.figures.labels import LEAST, End, at_ends
+from privcov.figures.labels import instead_of_legend
 from privcov.figures.look import Picture, band, draw, note, pen
 from privcov.figures.palette import Palette, legible, wash
 from privcov.figures.words import plain
@@ -57,7 +57,7 @@ def spectrum(
         return np.arcsinh(np.asarray(values) / bend) if scale == "asinh" else np.asarray(values)
 
     traces, shapes, notes, story, ends, inside = [], [], [], [], [], 0
-    low, high = _range([bent(values) for _, values in series] + [bent([-edge, edge])])
+    reach = _range([bent(values) for _, values in series] + [bent([-edge, edge])])
     if edge > 0:
         ground = band(wash(palette.quiet, 0.22), y=(float(bent(-edge)), float(bent(edge))))
         shapes.append(ground | {"line": {"color": palette.quiet, "width": 1}})
@@ -85,16 +85,9 @@ def spectrum(
                 hovertemplate=f"{name}, rank %{{x}}: %{{customdata:.3g}}<extra></extra>",
             )
         )
-        ends.append(End(name, (float(bent(ordered[-1])) - low) / (high - low), style))
+        ends.append((name, float(bent(ordered[-1])), style))
         story.append(f"{name} from {plain(ordered[0])} down to {plain(ordered[-1])}")
-    named = at_ends(ends[::-1], palette, LEAST if height is None else height - 90)
-    margin, direct = {"l": 10, "r": 10, "t": 30, "b": 10}, {}
-    if named is not None:
-        notes += named[0]
-        shapes += named[1]
-        margin |= {"r": named[2], "t": 12}
-        direct = {"showlegend": False}
-    vertical: dict = {"title": f"Eigenvalue, {unit}", "range": [low, high]}
+    vertical: dict = {"title": f"Eigenvalue, {unit}", "range": reach}
     if scale == "asinh":
         top = max(float(np.abs(v).max()) for _, v in series)
         marks = [m * s for m in _decades(bend, top) for s in (1, -1)] + [0.0]
@@ -105,10 +98,7 @@ def spectrum(
         height=height,
         x={"title": "Rank of the eigenvalue", "range": [0.4, max(len(values) for _, values in series) + 0.6]},
         y=vertical,
-        shapes=shapes,
-        annotations=notes,
-        margin=margin,
-        **direct,
+        **instead_of_legend(ends, reach, palette, height, shapes=shapes, notes=notes),
     )
     tail = (
         f" The noise alone would fill plus or minus {plain(edge)}; {inside} noisy eigenvalues lie inside it."
@@ -160,12 +150,12 @@ def _move(before: float, after: float) -> str:
     return f"{'rises' if after > before else 'falls'} from {plain(before)} to {plain(after)}"
 
 
-def _range(values: list[np.ndarray]) -> tuple[float, float]:
+def _range(values: list[np.ndarray]) -> list[float]:
     """Return the ends of the vertical axis, with room for the words below the band."""
     every = np.concatenate(values)
     low, high = min(float(every.min()), 0.0), max(float(every.max()), 0.0)
     size = (high - low) or 1.0
-    return low - 0.08 * size, high + 0.04 * size
+    return [low - 0.08 * size, high + 0.04 * size]
 
 
 def _decades(low: float, high: float) -> list[float]:
