@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from privcov.figures.labels import LEAST, End, at_ends
+from privcov.figures.labels import instead_of_legend, span
 from privcov.figures.look import Pen, Picture, draw, hline, note, pens_of, ribbon, ticks, vline
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain
@@ -124,7 +124,7 @@ def curves(
     ValueError
         Where no row has a place on the axes, so that nothing can be drawn.
     """
-    traces, shapes, ends, story = [], [], [], []
+    traces, shapes, ends, trivial, story = [], [], [], [], []
     positive = (table["mean"] > 0) | (not log_error)
     table = table[positive & np.isfinite(table["mean"]) & ((table[x] > 0) | (not log))]
     if table.empty:
@@ -152,11 +152,10 @@ def curves(
         )
         ends.append((label, float(part["mean"].iloc[-1]), style))
         story.append(f"{label} from {plain(part['mean'].iloc[0])} to {plain(part['mean'].iloc[-1])}")
-    ends.reverse()  # where lines end together, their names stand in the order of drawing, the first on top
     for index, (name, level) in enumerate(references):
         dash = ("dot", "dash", "dashdot")[index % 3]
         shapes.append(hline(level, palette.quiet, dash, 1.3))
-        ends.append((name, level, Pen(palette.quiet, dash, "circle")))
+        trivial.append((name, level, Pen(palette.quiet, dash, "circle")))
         story.append(f"{name} at {plain(level)}")
     if marked is not None:
         shapes.append(vline(marked, palette.quiet, "dot", 1))
@@ -168,39 +167,17 @@ def curves(
     if not log_error:
         up = {"type": "linear"}
     reached = np.array([*table["low"], *table["mean"], *table["high"], *(level for _, level in references)])
-    up["range"] = low, high = _range(reached, log=log_error)
-    named = at_ends(
-        [End(name, (float(np.log10(v) if log_error else v) - low) / (high - low), style) for name, v, style in ends],
-        palette,
-        LEAST if height is None else height - 90,
-    )
-    margin, direct = {"l": 10, "r": 10, "t": 30, "b": 10}, {}
-    if named is not None:
-        direct = {"annotations": named[0], "showlegend": False}
-        shapes += named[1]
-        margin |= {"r": named[2], "t": 12}
+    up["range"] = span(reached, log=log_error)
     figure = draw(
         traces,
         palette,
         height=height,
         hovermode="x unified",
-        shapes=shapes,
-        margin=margin,
         x=across,
         y={"title": y_label, **up},
-        **direct,
+        **instead_of_legend([*trivial, *ends], up["range"], palette, height, log=log_error, shapes=shapes),
     )
     return Picture(figure, f"Error curves against {x_label}: " + "; ".join(story) + ".")
-
-
-def _range(values: np.ndarray, *, log: bool) -> list[float]:
-    """Return the ends of the vertical axis, as plotly takes them: powers of ten on a logarithmic one."""
-    values = values[np.isfinite(values) & ((values > 0) | (not log))]
-    if not log:
-        return [min(0.0, 1.05 * float(values.min())), 1.05 * float(values.max()) or 1.0]
-    low, high = np.log10(values.min()), np.log10(values.max())
-    space = 0.05 * (high - low) or 0.1
-    return [float(low - space), float(high + space)]
 
 
 def _named(name: str, colour: str, y: float, anchor: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ _LINE = 1.3  # height of a line of text in units of its size
 _LETTER = 0.52  # approximate width of a letter in units of the size
 _WRAP = 17  # letters of a line
 _LEADER = 16  # pixels between the plot and the names at its right
+_AROUND = 90  # pixels of a figure that are not its plot
 LEAST = 150  # height of a plot whose height the page decides, pixels
 
 
@@ -118,6 +119,77 @@ def at_ends(ends: Sequence[End], palette: Palette, height: float) -> tuple[list[
         )
     widest = max((len(line) for words in lines for line in words), default=0)
     return notes, shapes, round(_LEADER + 10 + SIZE * _LETTER * widest)
+
+
+def span(values: np.ndarray, *, log: bool) -> list[float]:
+    """Return the ends of an axis around the values, as plotly takes them: powers of ten on a logarithmic one.
+
+    Parameters
+    ----------
+    values : ndarray
+        What is drawn; values without a place on the axis are left out. From 0 to 1 where none is left.
+    log : bool
+        Whether the axis is logarithmic; a linear one contains zero.
+
+    Returns
+    -------
+    list of float
+        Lower and upper end.
+    """
+    values = values[np.isfinite(values) & ((values > 0) | (not log))]
+    if not len(values):
+        return [0.0, 1.0]
+    if not log:
+        return [min(0.0, 1.05 * float(values.min())), 1.05 * float(values.max()) or 1.0]
+    low, high = np.log10(values.min()), np.log10(values.max())
+    space = 0.05 * (high - low) or 0.1
+    return [float(low - space), float(high + space)]
+
+
+def instead_of_legend(
+    ends: Sequence[tuple[str, float, Pen]],
+    axis: Sequence[float],
+    palette: Palette,
+    height: int | None,
+    *,
+    log: bool = False,
+    shapes: Sequence[dict] = (),
+    notes: Sequence[dict] = (),
+) -> dict[str, Any]:
+    """Return the settings of a layout that names lines at their right ends; the legend stays where there is no room.
+
+    Parameters
+    ----------
+    ends : sequence of (str, float, Pen)
+        Name, last value and look of each line, those first that stand on top where lines end together.
+    axis : sequence of float
+        Ends of the vertical axis, as `span` returns them; a line that leaves it is named at its border.
+    palette : Palette
+        Colours of the theme.
+    height : int or None
+        Height of the whole figure in pixels; None where the page decides.
+    log : bool, optional
+        Whether the vertical axis is logarithmic.
+    shapes, notes : sequence of dict, optional
+        Other shapes and annotations of the figure.
+
+    Returns
+    -------
+    dict
+        Arguments of `privcov.figures.look.draw`.
+    """
+    low, high = axis
+    at = [float(np.clip(((np.log10(v) if log else v) - low) / (high - low), 0.0, 1.0)) for _, v, _ in ends]
+    lines = [End(name, where, style) for (name, _, style), where in zip(ends, at, strict=True)]
+    named = at_ends(lines[::-1], palette, LEAST if height is None else height - _AROUND)
+    if named is None:
+        return {"shapes": [*shapes], "annotations": [*notes]}
+    return {
+        "shapes": [*shapes, *named[1]],
+        "annotations": [*notes, *named[0]],
+        "margin": {"l": 10, "r": named[2], "t": 12, "b": 10},
+        "showlegend": False,
+    }
 
 
 def along(

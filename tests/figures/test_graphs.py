@@ -277,8 +277,8 @@ def test_the_objective_is_the_graphical_lasso_s_along_the_certificate(free):
 
 def test_the_lambda_line_counts_both_kinds():
     picture = lambda_line([1.0, 0.5, 0.1], [True, True, False], 0.3, 0.31, DARK)
-    assert [t.name for t in picture.figure.data] == ["Usable lambdas of the path: 2", "Infeasible: 1"]
-    assert "2 usable, 1 infeasible; certified to have none up to 0.3, a solution above 0.31" in picture.alt
+    assert [t.name for t in picture.figure.data] == ["Solvable penalties of the path: 2", "No solution: 1"]
+    assert "2 usable, 1 without a solution; certified to have none up to 0.3, a solution above 0.31" in picture.alt
     none = lambda_line([1.0, 0.5], [False, False], math.inf, math.inf, LIGHT)
     assert "no lambda has a solution" in none.alt
     assert len(none.figure.layout.shapes) == 2
