@@ -120,7 +120,7 @@ def over_lever(curve: Curve, demonstration: Demonstration, value: float, palette
         for name, y, colour, dash, symbol in lines
     ]
     axis = [48, 103]
-    ends = [(name, 100 * float(y[-1]), Pen(colour, dash, symbol or "circle")) for name, y, colour, dash, symbol in lines]
+    ends = [(name, 100 * float(y[-1]), Pen(colour, dash, mark or "circle")) for name, y, colour, dash, mark in lines]
     figure = draw(
         traces,
         palette,
