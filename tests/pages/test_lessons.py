@@ -278,7 +278,9 @@ def test_the_switch_goes_to_the_nearest_place_and_back_and_is_in_the_address():
 def test_a_link_by_epsilon_opens_what_it_says_and_hands_on_the_same_noise():
     at = open_page(PAGE, lesson="10", unit="epsilon", lever="2.0")
     assert not at.warning
-    assert percent(guess.limit(simulated.rho_at(2.0)), "at most") in next(m.value for m in at.markdown if "**Limit**" in m.value)
+    assert percent(guess.limit(simulated.rho_at(2.0)), "at most") in next(
+        m.value for m in at.markdown if "**Limit**" in m.value
+    )
     study = LESSONS[7].onward[2](simulated.rho_at(2.0))
     found = cached.release(study).raw.event
     assert found.sensitivity / found.scale == pytest.approx(accounting.mu_of(ApproxDP(2.0, simulated.DELTA)))
