@@ -306,8 +306,8 @@ def printed(rho: float, screen: Screen) -> str:
     screen.put(running_scores([("optimal attacker", game.optimal)], limit(rho), None, palette), "curve-scores")
     hits = sum(right for _, right in game.optimal)
     return (
-        f"The optimal attacker is right in **{hits} of {HUNDRED}** rounds; the limit is **{show.percent(limit(rho), 'at most')}**. Round 1 "
-        f"was table {NAMES[now.truth]}."
+        f"The optimal attacker is right in **{hits} of {HUNDRED}** rounds; the limit is "
+        f"**{show.chance(limit(rho))}**. Round 1 was table {NAMES[now.truth]}."
     )
 
 

@@ -16,6 +16,7 @@ from pages.lessons.lesson import Control, Lesson
 from pages.lessons.paper import Content, content
 from pages.lessons.plan import title
 from pages.lessons.simulated import AT_DELTA, DELTA, SEED, made
+from pages.shell import show
 from privcov.figures.lessons import panels
 from privcov.figures.matrices import colour_limit
 from privcov.figures.palette import LIGHT, PAPER_CAPTION, PAPER_RULE
@@ -77,8 +78,8 @@ def at_home(epsilon: float) -> Content:
         tags=[f"Simulated: {data.n:,} rows, {data.d} columns; Gaussian mechanism, {AT_DELTA}"],
         pictures=[("two-home", "", panels(pair, colour_limit(sample), LIGHT))],
         numbers=[
-            ("Error of the release", f"{error(rel, data, relative=True):.1%}"),
-            ("Attacker's best chance", f"{rel.attacker_success:.3f}"),
+            ("Error of the release", show.percent(error(rel, data, relative=True))),
+            (show.ATTACKER, show.chance(rel.attacker_success)),
         ],
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 from privcov.figures.palette import LIGHT, PAPER_CAPTION, PAPER_FIELD, PAPER_RULE, WHITE
 from privcov.figures.words import plain
 
-_STYLE = Template("""
+STYLE = Template("""
 @page {size: A4; margin: 13mm}
 body {font: 10.5pt/1.35 Georgia, serif; color: $ink; max-width: 185mm; margin: 1rem auto; padding: 0 1rem}
 h1 {font-size: 17pt; margin: 0 0 .2rem} h2 {font-size: 11.5pt; margin: .7rem 0 .2rem}
@@ -43,7 +43,7 @@ def page(title: str, *parts: str) -> str:
     """Return a whole HTML page; the parts are HTML already, the title is escaped."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
-        f"<style>{_STYLE}</style></head><body><h1>{text(title)}</h1>{''.join(parts)}</body></html>\n"
+        f"<style>{STYLE}</style></head><body><h1>{text(title)}</h1>{''.join(parts)}</body></html>\n"
     )
 
 

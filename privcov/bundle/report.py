@@ -1,4 +1,6 @@
-"""Write reports of simulated and public work as one HTML file, with figures drawn in it; nothing is fetched or run.
+"""Write reports as one HTML file, with figures drawn in it; nothing is fetched or run.
+
+First comes what a reader needs who has a minute (see `privcov.bundle.front`), on one printed side, and then the tables.
 
 For example::
 
@@ -9,15 +11,20 @@ For example::
 
 from __future__ import annotations
 
+import datetime
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from privcov.audit import disclosure
-from privcov.bundle.paper import grid, listed, page, section, text
+from privcov.bundle import front as fronts
+from privcov.bundle.front import Front
+from privcov.bundle.paper import STYLE, grid, listed, section, text
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
@@ -25,17 +32,22 @@ from privcov.figures.errors import curves
 from privcov.figures.exports import svg
 from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
-from privcov.figures.palette import LIGHT
+from privcov.figures.palette import LIGHT, PAPER_CAPTION
 from privcov.figures.words import percent, plain
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
+from privcov.privacy import Guarantee, NoPrivacy
 from privcov.releasing.release import Release
 from privcov.sweeps import studies
 from privcov.sweeps.answer import metric_name
 from privcov.sweeps.plan import CLASSIFICATION, Plan
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 _MEASURED = ("mean", "low", "high", "replicates", "failed")  # columns of a summary
 MOST_LISTED = 12  # columns; a larger matrix is a picture only
 MOST_LINES = 200  # of a table; the CSV has the rest
+MOST_PRINTED = 24  # of them, on paper
 DECLARED = (
     "The rows are a table that was declared public. This report holds matrices computed from it and no row of it; "
     "the guarantee describes the noise, and does not make the declaration true."
@@ -48,41 +60,83 @@ def figure(picture: Picture, caption: str, width: int = 640) -> str:
     return f"<figure>{svg(picture, width=width)}<figcaption>{text(caption)}</figcaption></figure>"
 
 
-def build(title: str, provenance: str, subject: str, *parts: str, script: str = "", address: str = "") -> str:
-    """Return a report around ``parts``.
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    """Return the templates; whatever they show is escaped, and parts of a report are marked as HTML already."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
 
-    ``provenance`` is Simulated or Public; ``script`` the Python script that computes the same; ``address`` the path and
-    query of the page that shows the same, or "".
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["text"] = lambda words: Markup(text(words))
+    return environment
+
+
+def build(
+    title: str,
+    provenance: str,
+    subject: str,
+    *parts: str,
+    script: str = "",
+    address: str = "",
+    front: Front | None = None,
+    date: datetime.date | None = None,
+) -> str:
+    """Return a report: its ``front`` on the first side, and behind it ``parts``, which are HTML already.
+
+    ``provenance`` is Simulated, Public or Released; ``script`` the Python script that computes the same; ``address``
+    the path and query of the page that shows the same, or ""; ``date`` today unless given.
     """
-    again = ""
-    if address:
-        again += f"<p>The page with these settings: <code>{escape(address)}</code></p>"
-    if script:
-        again += f"<pre>{escape(script)}</pre>"
-    versions = f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pd.__version__}"
-    return page(
-        title,
-        f'<p><span class="tag">{escape(provenance)}</span>{text(subject)}</p>',
-        *parts,
-        section("The same again", again) if again else "",
-        f"<p>Made with PrivCov on {escape(versions)}.</p>",
+    from markupsafe import Markup
+
+    drawn = "" if front is None or front.picture is None else figure(front.picture, front.caption)
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            title=title,
+            provenance=provenance,
+            subject=subject,
+            front=front,
+            figure=Markup(drawn),
+            date=(date or datetime.date.today()).isoformat(),
+            parts=[Markup(part) for part in parts if part],
+            script=script,
+            address=address,
+            versions=f"Python {platform.python_version()}, numpy {np.__version__}, pandas {pd.__version__}",
+            style=Markup(STYLE),
+            caption=PAPER_CAPTION,
+            printed=MOST_PRINTED,
+        )
+        + "\n"
     )
 
 
 def of_release(
-    rel: Release, data: Dataset, *, script: str = "", address: str = "", more: Sequence[str] = (), title: str = ""
+    rel: Release,
+    data: Dataset,
+    *,
+    script: str = "",
+    address: str = "",
+    more: Sequence[str] = (),
+    title: str = "",
+    front: Front | None = None,
 ) -> str:
-    """Return the report of one release: matrices, errors, trivial answers to compare with, the attacker, the statement.
+    """Return the report of one release: matrices, errors, trivial answers to compare with, the statement.
 
     ``data`` holds the rows it was made from, simulated or public; ``more`` further sections, see `section` and
-    `figure`.
+    `figure`; ``front`` the first side, that of the release unless given.
     """
     card, against = METHODS.get(rel.method), "sample" if data.truth is None else "truth"
     parts = [
         section("Errors", _errors(rel, data, against)),
         section("Matrices", _matrices(rel, data, against)),
         *more,
-        section("What an attacker learns", _attacker(rel)),
         section("Statement", grid(("", ""), rel.statement.lines)),
         section("Settings", grid(("", ""), _settings(rel, data))),
         section("How to read this", listed(_notes(rel, data))),
@@ -94,6 +148,7 @@ def of_release(
         *parts,
         script=script,
         address=address,
+        front=front or fronts.of_release(rel, data),
     )
 
 
@@ -139,14 +194,6 @@ def _matrices(rel: Release, data: Dataset, against: str) -> str:
     return f'<div class="row">{pictures}</div>{words}{table}'
 
 
-def _attacker(rel: Release) -> str:
-    return (
-        "<p>Somebody who knows every other row, and the method, guesses right "
-        f"<b>{percent(rel.attacker_success, 'at most')}</b> of the time at best whether one given row is in the data; "
-        f"a coin toss, 50 %. {disclosure.suspicion(rel.trade_off)}</p>"
-    )
-
-
 def _settings(rel: Release, data: Dataset) -> list[tuple[str, str]]:
     settings = [
         ("Method", METHODS.get(rel.method).label),
@@ -181,11 +228,12 @@ def of_curves(
     declared: bool = False,
     script: str = "",
     address: str = "",
+    front: Front | None = None,
 ) -> str:
     """Return a report of curves with their table.
 
     ``pictures`` holds (picture, what its lines and bands are) and ``words`` what the curves show. ``declared`` says
-    that the rows come from a table that was declared public.
+    that the rows come from a table that was declared public; ``front`` is the first side.
     """
     notes = [NOISE, *([DECLARED] if declared else [])]
     return build(
@@ -198,11 +246,12 @@ def of_curves(
         section("How to read this", listed(notes)),
         script=script,
         address=address,
+        front=front,
     )
 
 
 def frame(table: pd.DataFrame) -> str:
-    """Return a table as HTML, numbers with four digits; the first `MOST_LINES` lines."""
+    """Return a table as HTML, numbers with four digits: the first `MOST_LINES` lines, and `MOST_PRINTED` on paper."""
 
     def shown(value: object) -> str:
         if isinstance(value, (float, np.floating)):
@@ -210,8 +259,11 @@ def frame(table: pd.DataFrame) -> str:
         return str(value)
 
     lines = [[shown(v) for v in row] for row in table.head(MOST_LINES).itertuples(index=False)]
-    rest = len(table) - len(lines)
-    return grid([str(c) for c in table.columns], lines) + (f"<p>and {rest:,} more lines.</p>" if rest else "")
+    rest, kind, cut = len(table) - len(lines), "", ""
+    if len(lines) > MOST_PRINTED:
+        kind, cut = "long", f'<p class="paper">The first {MOST_PRINTED} of {len(table):,} lines.</p>'
+    more = f"<p>and {rest:,} more lines.</p>" if rest else ""
+    return grid([str(c) for c in table.columns], lines, kind) + cut + more
 
 
 def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
@@ -231,16 +283,60 @@ def of_study(plans: Sequence[Plan], table: pd.DataFrame) -> str:
     words.append(
         f"Each replicate has {fresh}; the quantiles say how far single replicates lie, not how sure the mean is."
     )
-    pictures = _study_curves(summary)
     what = "mean over replicates, with their 10 % to 90 % range."
+    pictures = [(f"{name}: {what}", drawn) for name, drawn in _study_curves(summary)]
+    first = _study_front(plans, summary, pictures, groups)
     return build(
         f"Study on {', '.join(SOURCES.get(key).label for key in sources)}",
         "Simulated" if groups == {"Simulated"} else "Public",
         f"{len(plans)} plan{'s' if len(plans) > 1 else ''}, {sum(p.steps for p in plans):,} runs of a method",
-        section("Results", listed(words) + "".join(figure(drawn, f"{name}: {what}") for name, drawn in pictures)),
+        section("Results", listed(words) + "".join(figure(drawn, caption) for caption, drawn in pictures[1:])),
         section("Table", frame(_labelled(summary))),
         section("The study", f"<pre>{escape(studies.write(plans))}</pre>"),
+        front=first,
     )
+
+
+def _study_front(
+    plans: Sequence[Plan], summary: pd.DataFrame, pictures: Sequence[tuple[str, Picture]], groups: set[str]
+) -> Front:
+    """Return the first side of the report of a study."""
+    guarantees = guarantees_of(plans)
+    answer, advice = smallest_of(summary)
+    caption, picture = pictures[0] if pictures else ("", None)
+    rows = "simulated" if groups == {"Simulated"} else "public"
+    assumptions = [
+        ("Data", ", ".join(f"{plan.source} {plan.source_params or ''}".strip() for plan in plans[: fronts.FEW])),
+        ("Rows", fronts.WHERE[rows]),
+        ("Row bound", ", ".join(dict.fromkeys(f"R = {p.row_bound:g}" if p.row_bound else "as usual" for p in plans))),
+        ("Guarantees", ", ".join(map(str, guarantees[: 2 * fronts.FEW])) + (" ..." if len(guarantees) > 8 else "")),
+        ("Seed", ", ".join(dict.fromkeys(str(plan.seed) for plan in plans))),
+    ]
+    return Front(answer, advice, fronts.odds(guarantees), assumptions, picture, caption)
+
+
+def guarantees_of(plans: Iterable[Plan]) -> list[Guarantee | NoPrivacy]:
+    """Return the guarantees of plans, each once."""
+    return list(dict.fromkeys(guarantee for plan in plans for guarantee in plan.guarantees))
+
+
+def smallest_of(summary: pd.DataFrame) -> tuple[str, str]:
+    """Return (answer, recommendation): the private point with the smallest mean, of a study's first error.
+
+    ``summary`` is that of `privcov.sweeps.studies`.
+    """
+    part = summary[(summary["guarantee"] != "none") & (summary["metric"] != "majority-error")]
+    part = part[part["metric"] == part["metric"].iloc[0]] if len(part) else part
+    if not part["mean"].notna().any():
+        return "No private run of this study gave a number.", "Read in the table why, and change the study."
+    best = part.loc[part["mean"].idxmin()]
+    told = {k: v for k, v in best.drop(["method", "metric", *_MEASURED]).items() if not pd.isna(v) and k != "guarantee"}
+    where = ", ".join(f"{name} = {v:g}" if isinstance(v, (int, float)) else f"{name} = {v}" for name, v in told.items())
+    relative = str(best["metric"]).startswith("relative-")
+    amount = percent(float(best["mean"])) if relative else plain(float(best["mean"]))
+    answer = f"The smallest mean error is {amount}: {_label(best['method'])}" + (f" at {where}." if where else ".")
+    useless = relative and best["mean"] >= 1
+    return answer, fronts.HOPELESS if useless else f"Use {_label(best['method'])} where {amount} is small enough."
 
 
 def _study_curves(summary: pd.DataFrame) -> list[tuple[str, Picture]]:

@@ -1,0 +1,243 @@
+"""What stands first in a report: the answer in a sentence, a recommendation, a figure, the risk and the assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov import accounting
+from privcov.audit import disclosure
+from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
+from privcov.figures.look import Picture
+from privcov.figures.matrices import colour_limit, heatmap
+from privcov.figures.palette import LIGHT
+from privcov.figures.spectra import spectrum
+from privcov.figures.words import percent, plain, raised
+from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
+from privcov.metrics.spectra import noise_edge, spectra
+from privcov.privacy import GaussianDP, Guarantee, NoPrivacy
+from privcov.releasing.release import Release
+
+FEW = 4  # columns whose bounds are listed
+FALSE = "Do not release it: the guarantee as published does not hold. The statement says what holds instead."
+HOPELESS = (
+    "Do not use it: it is no better than answering zero. More rows, fewer columns, a smaller row bound or a weaker "
+    "guarantee lower the error."
+)
+WHERE = {
+    "simulated": "simulated, so no person is behind them",
+    "public": "a table that was declared public",
+}
+
+
+@dataclass(frozen=True)
+class Front:
+    """The first side of a report.
+
+    Attributes
+    ----------
+    answer : str
+        The result in one sentence.
+    recommendation : str
+        What to do.
+    risk : str
+        What the guarantee leaves an attacker, in odds.
+    assumptions : sequence of (str, str)
+        Name and value of each.
+    picture : Picture or None
+        The one figure.
+    caption : str
+        What the figure shows.
+    """
+
+    answer: str
+    recommendation: str
+    risk: str
+    assumptions: Sequence[tuple[str, str]] = ()
+    picture: Picture | None = None
+    caption: str = ""
+
+
+def odds(claims: Iterable[Guarantee | GaussianDP | NoPrivacy]) -> str:
+    """Return what the guarantees of a report leave an attacker, for the strongest and the weakest of them.
+
+    Parameters
+    ----------
+    claims : iterable of PureDP, ApproxDP, ZCDP, GaussianDP or NoPrivacy
+        The guarantees; runs without noise are left out where others have some.
+
+    Returns
+    -------
+    str
+        One sentence, or two.
+    """
+    private = {claim for claim in claims if not isinstance(claim, NoPrivacy)}
+    if not private:
+        return disclosure.suspicion(NoPrivacy())
+    ordered = sorted(private, key=lambda claim: (accounting.attacker_success(claim), str(claim)))
+    ends = ordered[:1] if len(ordered) == 1 else [ordered[0], ordered[-1]]
+    return " ".join(f"Under {raised(str(claim))}: {disclosure.suspicion(claim)}" for claim in ends)
+
+
+def risk_of(rel: Release) -> str:
+    """Return what a release leaves an attacker who knows every other row, and the method.
+
+    Parameters
+    ----------
+    rel : Release
+        The release.
+
+    Returns
+    -------
+    str
+        Two sentences.
+    """
+    return (
+        f"{disclosure.suspicion(rel.trade_off)} Whether one given row is in the table, somebody who knows all the rest "
+        f"guesses right {percent(rel.attacker_success)} of the time at best; a coin toss, 50 %."
+    )
+
+
+def assumptions_of(data: Dataset, guarantee: object, seed: str = "") -> list[tuple[str, str]]:
+    """Return what the numbers of a report rest on.
+
+    Parameters
+    ----------
+    data : Dataset
+        The rows: simulated, or declared public.
+    guarantee : object
+        The guarantee, or words for several.
+    seed : str, optional
+        The seeds in words.
+
+    Returns
+    -------
+    list of (str, str)
+        Name and value of each assumption.
+    """
+    found = [
+        ("Rows and columns", f"n = {data.n:,}, d = {data.d}"),
+        ("Bounds", bounds_of(data.columns, data.bounds)),
+        ("Row bound", f"R = {plain(data.row_bound)}; a longer row is shortened to it"),
+        ("Guarantee", raised(str(guarantee))),
+        ("Rows", f"{data.name}: {WHERE.get(data.provenance, data.provenance)}"),
+    ]
+    return [*found, ("Seed", seed)] if seed else found
+
+
+def bounds_of(columns: Sequence[str], bounds: np.ndarray | None) -> str:
+    """Return the public bounds of the columns in words.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Their names.
+    bounds : ndarray of shape (d, 2) or None
+        Lowest and highest value of each.
+
+    Returns
+    -------
+    str
+        The bounds of the first columns, and how many more there are.
+    """
+    if bounds is None:
+        return "none of single columns; the row bound alone limits a row"
+    named = [f"{name} {low:g} to {high:g}" for name, (low, high) in zip(columns, bounds.tolist(), strict=True)]
+    more = f" and {len(named) - FEW} more" if len(named) > FEW else ""
+    return "; ".join(named[:FEW]) + more
+
+
+def of_release(rel: Release, data: Dataset, seed: str = "") -> Front:
+    """Return the first side of the report of one release.
+
+    Parameters
+    ----------
+    rel : Release
+        The release.
+    data : Dataset
+        The rows it was made from, simulated or public.
+    seed : str, optional
+        The seeds in words.
+
+    Returns
+    -------
+    Front
+        With the released matrix as its figure.
+    """
+    against = "sample" if data.truth is None else "truth"
+    wrong = error(rel, data, relative=True, against=against)
+    limit = colour_limit(reference_matrix(data, rel.target, against))
+    released = working(rel.matrix, rel.scale, rel.target)
+    return Front(
+        f"The released {rel.target} is {percent(wrong)} off the {against}.",
+        _advised(rel, data, wrong),
+        risk_of(rel),
+        [("Method", METHODS.get(rel.method).label), *assumptions_of(data, rel.given or "nothing measured", seed)],
+        heatmap(released, data.columns, limit, LIGHT, what=f"released {rel.target}"),
+        f"Released {rel.target}: brown is {plain(-limit)} or less, green {plain(limit)} or more; first column on top "
+        "and left. The error is the Frobenius norm of the difference, relative to that of the "
+        f"{against}.",
+    )
+
+
+def _advised(rel: Release, data: Dataset, wrong: float) -> str:
+    """Return what to do with a release of this relative error."""
+    if rel.claim_is_false:
+        return FALSE
+    if wrong >= 1:
+        return HOPELESS
+    fit = f"Use it where an error of {percent(wrong)} is small enough."
+    if rel.target == "precision":
+        return fit
+    beat = dict(answers_to_beat(data, rel.target))
+    variances = beat["diagonal of the sample (not private)"]
+    if wrong >= variances:
+        return (
+            f"Do not read correlations from it: the variances alone, without noise, are {percent(variances)} off. More "
+            "rows, fewer columns or a weaker guarantee lower the error."
+        )
+    private = beat.get("sample (not private)")
+    return fit if private is None else f"{fit} Without privacy the sample is {percent(private)} off."
+
+
+def of_spectrum(rel: Release, data: Dataset, seed: str = "") -> Front:
+    """Return the first side of the report of the eigenvalues of a release.
+
+    Parameters
+    ----------
+    rel : Release
+        The release.
+    data : Dataset
+        The rows it was made from, simulated or public.
+    seed : str, optional
+        The seeds in words.
+
+    Returns
+    -------
+    Front
+        With the eigenvalues as its figure.
+    """
+    series, edge = spectra(rel, data), noise_edge(rel)
+    base, values = of_release(rel, data, seed), dict(series)
+    answer, advised = base.answer, base.recommendation
+    if "Noisy" in values:
+        inside = int((np.abs(values["Noisy"]) <= edge).sum())
+        answer = f"{inside} of {data.d} eigenvalues of the noisy matrix cannot be told from noise."
+        advised = (
+            f"Rely on the {data.d - inside} eigenvalues outside ± {plain(edge)} only."
+            if inside < data.d
+            else "Rely on no eigenvalue of it. More rows, fewer columns or a weaker guarantee make the band narrower."
+        )
+        advised = FALSE if rel.claim_is_false else advised
+    unit = "units of public half-ranges squared" if data.bounds is not None else "squared units of the data"
+    return Front(
+        answer,
+        advised,
+        base.risk,
+        base.assumptions,
+        spectrum(series, edge, LIGHT, scale="linear", unit=f"in {unit}"),
+        f"Eigenvalues, largest first, in {unit}. Noise alone stays within ± {plain(edge)}, the band.",
+    )
