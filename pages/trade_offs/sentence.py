@@ -184,8 +184,10 @@ def _first(reply: Reply, study: Study) -> None:
 
 def _others(reply: Reply) -> None:
     """Show the next methods of the table."""
+    unknown = reply.advice.question.structure == UNKNOWN
     lines = [
-        f"- {show.as_text(line.label)}: {show.percent(max(a.error for a in line.answers.values()))}"
+        f"- {show.as_text(line.label)}: "
+        + (f"up to {line.worst:.2g} times the best" if unknown else show.percent(line.error))
         for line in reply.runners_up
     ]
     if lines:
@@ -193,16 +195,20 @@ def _others(reply: Reply) -> None:
 
 
 def chart(reply: Reply, palette: Palette) -> Picture:
-    """Return the errors of the recommended method and of the runners-up against the level."""
+    """Return the errors of the recommended method and of the runners-up against the level.
+
+    Where nothing is known of the columns, the ratios by which they are ranked.
+    """
     question = reply.advice.question
     keys = (reply.line.key, *(line.key for line in reply.runners_up))
     levels, errors = ask.curves(question, keys)
     labels = {line.key: line.label for line in reply.advice.ranking}
     trivial = next(line for line in reply.advice.ranking if line.key == reply.advice.trivial)
-    references = [
-        (_brief(label_of(reply.advice, trivial.key)), max(a.error for a in trivial.answers.values())),
-        ("clipped, no noise", ask.without_noise(question)),
-    ]
+    name, unknown = _brief(label_of(reply.advice, trivial.key)), question.structure == UNKNOWN
+    if unknown:
+        references = [(name, trivial.worst)]
+    else:
+        references = [(name, trivial.error), ("clipped, no noise", ask.without_noise(question))]
     return answer_chart(
         levels,
         errors,
@@ -210,10 +216,10 @@ def chart(reply: Reply, palette: Palette) -> Picture:
         palette,
         level=reply.level,
         level_name=ask.level_name(reply),
-        error=reply.error,
-        wanted=reply.wanted,
+        error=reply.line.worst if unknown else reply.error,
+        wanted=None if unknown else reply.wanted,
         references=references,
-        measure="Relative Frobenius error",
+        measure="At worst, times the best method's error" if unknown else "Relative Frobenius error",
     )
 
 

@@ -124,8 +124,8 @@ def answer_chart(
             "dtick": "D2" if high - low < 2 else 1,
         },
     )
-    alt = f"Error against {level_name}: " + "; ".join(story)
-    alt += f". The answer is {level_name} = {plain(level)} with an error of {plain(error)}"
+    alt = f"{measure} against {level_name}: " + "; ".join(story)
+    alt += f". The answer is {level_name} = {plain(level)}, with {plain(error)}"
     return Picture(figure, alt + ("." if wanted is None else f"; the target is {plain(wanted)}."))
 
 
