@@ -218,7 +218,7 @@ def running_scores(
     last = max([len(guesses) for _, guesses in series] + [FIRST])
     grid = np.unique(np.round(np.geomspace(1, last, 160)).astype(int))
     low, high = funnel(limit, grid)
-    traces = [ribbon(grid, low, high, palette.quiet, 0.22, name=f"{1 - WRONG:.0%} of guessers at the limit")]
+    traces = [ribbon(grid, low, high, palette.quiet, 0.22, name=f"{1 - WRONG:.0%} at the limit")]
     traces[0].showlegend = True
     words = []
     for i, (name, guesses) in enumerate(series):
