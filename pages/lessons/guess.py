@@ -218,11 +218,7 @@ def running_scores(
     last = max([len(guesses) for _, guesses in series] + [FIRST])
     grid = np.unique(np.round(np.geomspace(1, last, 160)).astype(int))
     low, high = funnel(limit, grid)
-    traces = [
-        ribbon(
-            grid, 100 * low, 100 * high, palette.quiet, 0.22, name=f"{show.percent(1 - WRONG)} of guessers at the limit"
-        )
-    ]
+    traces = [ribbon(grid, 100 * low, 100 * high, palette.quiet, 0.22, name=f"{show.percent(1 - WRONG)} at the limit")]
     traces[0].showlegend = True
     words = []
     for i, (name, guesses) in enumerate(series):

@@ -83,11 +83,11 @@ _SHARES = """
 .stElementContainer:is([class*="-two-"], [class*="-three-"], [class*="-tables-"])[class*="st-key-lesson-"]
   {max-height: calc((100vh - 17rem) * .47);}
 .stElementContainer[class*="st-key-lesson-curve-"] {height: calc((100vh - 17rem) * .53) !important;}
-.stElementContainer:is([class*="st-key-lesson-tables-"], [class*="st-key-lesson-three-matrices"])
+.stElementContainer:is([class*="-tables-"], [class*="-three-matrices"])[class*="st-key-lesson-"]
   {max-height: calc((100vh - 17rem) / 2);}
-.stElementContainer[class*="st-key-lesson-three-guess"] {max-height: calc((100vh - 24rem) * .55);}
-.stElementContainer[class*="st-key-lesson-curve-scores"] {height: calc((100vh - 24rem) * .45) !important;}
-.stElementContainer[class*="st-key-lesson-three-cut"] {max-height: calc(100vh - 23rem);}
+.stElementContainer[class*="-three-guess"][class*="st-key-lesson-"] {max-height: calc((100vh - 24rem) * .45);}
+.stElementContainer[class*="st-key-lesson-curve-scores"] {height: calc((100vh - 24rem) * .55) !important;}
+.stElementContainer[class*="-three-cut"][class*="st-key-lesson-"] {max-height: calc(100vh - 23rem);}
 .stElementContainer[class*="st-key-lesson-graph-"] {height: min(100vh - 19rem, 32vw) !important;}
 .stElementContainer[class*="st-key-lesson-large-"] {height: calc(100vh - 16.5rem) !important;}
 </style>

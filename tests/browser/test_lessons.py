@@ -1,5 +1,6 @@
 """The lessons in a real browser: one screen, by keyboard alone, and in the lecture hall."""
 
+import re
 import zipfile
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -51,6 +52,8 @@ def test_a_teacher_takes_the_sheets_home(visit, settle):
     sheet.set_content(Path(waiting.value.path()).read_text(encoding="utf-8"))
     assert sheet.locator("section").count() == 10
     assert sheet.locator("section svg[role=img]").count() >= 20
+    pages = re.findall(rb"/Type\s*/Page[^s]", sheet.pdf(prefer_css_page_size=True))
+    assert len(pages) == 10, "one printed page a lesson"
     assert urlsplit(sheet.locator("a").nth(1).get_attribute("href")).netloc == urlsplit(page.url).netloc
     sheet.close()
     with page.expect_download() as waiting:
