@@ -11,7 +11,7 @@ from pages.home import doors
 from pages.shell import cached, frame, show, sidebar
 from pages.shell.glossary import term
 from pages.shell.study import Study
-from privcov.figures.matrices import colour_limit, heatmap, saturated, still
+from privcov.figures.matrices import beyond, colour_limit, heatmap, still
 from privcov.metrics.errors import error, reference_matrix
 
 study = frame.page(frame.HOME)
@@ -41,6 +41,7 @@ with show.problems():
         show.still(
             still(*arguments, what="the sample covariance"),
             "sample",
+            palette,
             partial(heatmap, *arguments, what="the sample covariance"),
         )
     # After the first picture: the browser draws it while the noise is calibrated, which loads scipy on first use.
@@ -51,6 +52,7 @@ with show.problems():
         show.still(
             still(*arguments, what="the released covariance"),
             "released",
+            palette,
             partial(heatmap, *arguments, what="the released covariance"),
         )
     with story:
@@ -68,12 +70,7 @@ with show.problems():
                 f"Best possible guess whether a given person's row is in the data, for an "
                 f"{term('attacker', 'attacker')} who knows everybody else's."
             )
-    show.colour_key(
-        limit,
-        palette,
-        "covariance",
-        f"{saturated(rel.matrix, limit)} of {data.d * (data.d - 1) // 2} pairs beyond the colours",
-    )
+    show.colour_note("covariance", beyond(rel.matrix, limit, "released"))
     show.tag(
         "Simulated",
         f"Gaussian mechanism, (epsilon, {study.delta:g})-DP; the noise draw stays the same while epsilon moves.",

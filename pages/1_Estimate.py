@@ -13,7 +13,7 @@ from pages.shell.study import CSV
 from pages.upload import public_file
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import waterfall as waterfall_figure
-from privcov.figures.matrices import colour_limit, heatmap, saturated
+from privcov.figures.matrices import beyond, colour_limit, heatmap, own_limit
 from privcov.figures.words import plain
 from privcov.measurements.clipping import share_clipped
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, waterfall, working
@@ -95,20 +95,24 @@ with show.problems():
                 "bound or a weaker guarantee before the matrix says anything."
             )
 
-    panels = [("Truth", reference)] if known else []
-    panels += [("Sample", sample), ("Released", released), (f"Released minus {against}", released - reference)]
-    for place, (title, matrix) in zip(st.columns(len(panels), border=True), panels, strict=True):
+    difference = released - reference
+    panels = [("Truth", reference, limit, "scale")] if known else []
+    panels += [
+        ("Sample", sample, limit, "scale"),
+        ("Released", released, limit, "scale"),
+        (f"Released minus {against}", difference, own_limit(difference), "own scale"),
+    ]
+    for place, (title, matrix, end, scale) in zip(st.columns(len(panels)), panels, strict=True):
         what = f"{title.lower()} {rel.target}"
-        drawn = functools.partial(heatmap, matrix, data.columns, limit, palette, what=what)
+        drawn = functools.partial(heatmap, matrix, data.columns, end, palette, what=what)
         with place:
-            st.markdown(f"**{title}**")
+            st.markdown(f"**{title}**  \n:small[{scale} ±{plain(end)}]")
             show.picture(
                 cached.picture(study, what, palette, drawn) if title in ("Truth", "Sample") else drawn(),
                 f"square-{title.lower().replace(' ', '-')}",
             )
     unit = f"{rel.target}, columns in units of their public half-range" if data.bounds is not None else rel.target
-    pairs = data.d * (data.d - 1) // 2
-    show.colour_key(limit, palette, unit, f"{saturated(released, limit)} of {pairs} released pairs beyond the colours")
+    show.colour_note(unit, beyond(released, limit, "released"))
 
     pins.button(
         study,

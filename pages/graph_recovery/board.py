@@ -58,14 +58,18 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
                 st.caption(show.as_text(f"{title}: {text}"))
     with right:
         curves, matrices, answers = address.tabs(
-            [settings.CURVES, settings.MATRICES, settings.ANSWERS], name="tab", key="graph-tab", quiet=True
+            [settings.CURVES, settings.MATRICES, settings.ANSWERS],
+            name="tab",
+            key="graph-tab",
+            quiet=True,
+            before=settings.BEFORE,
         )
         if curves.open:
             with curves:
                 if experiment is None:
                     st.info(why)
                 else:
-                    roc.form(study, data.d)
+                    roc.form(study)
                     show.tag(data.provenance.capitalize(), f"compared with {reference.words}")
                     roc.paint(experiment, data, here, job)
                     with below:
@@ -287,9 +291,7 @@ def _report(data: Dataset, rel: Release, reference, at: int, drawn_curves: tuple
         caption = take_home.unlinked(roc.explain(drawn_curves, data))
         curves = report.figure(roc_picture(drawn_curves, LIGHT), caption)
         curves += report.figure(precision_recall(drawn_curves, LIGHT), "Precision against recall, in the same pens.")
-        parts.append(
-            part("Edges found against edges drawn falsely", curves + report.frame(roc.table(drawn_curves, common)))
-        )
+        parts.append(part("ROC curve", curves + report.frame(roc.table(drawn_curves, common))))
     title = f"Network from {data.name}"
     return report.of_release(rel, data, script=script, address=where, more=parts, title=title)
 

@@ -10,7 +10,7 @@ from pages.graph_recovery import settings
 from pages.shell import address, cached, frame, show
 from pages.shell.study import Study
 from privcov.dataset import Dataset
-from privcov.figures.matrices import colour_limit, heatmap, saturated
+from privcov.figures.matrices import beyond, colour_limit, heatmap
 from privcov.metrics.errors import reference_matrix, working
 from privcov.metrics.graphs import losses, partial_correlations, without_noise_at
 from privcov.releasing.release import Release
@@ -48,10 +48,8 @@ def section(study: Study, data: Dataset, rel: Release, at: int) -> None:
             st.markdown(f"**{name}**")
             key = f"square-graph-{name.split(',')[0].lower()}"
             show.picture(heatmap(matrix, data.columns, limit, palette, what=f"{name.lower()} {what}"), key)
-    pairs = data.d * (data.d - 1) // 2
     unit = what if partial or data.bounds is None else "precision, columns in units of their public half-range"
-    beyond = f"{saturated(shown[-1][1], limit)} of {pairs} private pairs beyond the colours"
-    show.colour_key(limit, palette, unit, beyond)
+    show.colour_note(unit, beyond(shown[-1][1], limit, "private"))
     st.dataframe(_losses(private, quiet, truth), hide_index=True, width="stretch")
     st.caption(
         "Norm of the difference over the norm of the reference, the losses of Tables 1 and 2 of Su et al. 2019. The "

@@ -14,7 +14,7 @@ import numpy as np
 import streamlit as st
 
 from privcov.figures.look import Picture
-from privcov.figures.matrices import Still
+from privcov.figures.matrices import Still, marks
 from privcov.figures.palette import Palette, wash
 from privcov.figures.words import plain
 
@@ -62,15 +62,24 @@ class Later:
         return self.make().figure
 
 
-def still(image: Still, key: str, make: Callable[[], Picture]) -> None:
-    """Show a matrix as a plain image, which is there at once.
+def still(image: Still, key: str, palette: Palette, make: Callable[[], Picture]) -> None:
+    """Show a matrix as a plain image with its colour bar, which is there at once.
 
     ``make`` draws the same as a chart, for pages/shell/export.py.
     """
     st.session_state.setdefault("pictures", {})[key] = Later(image.alt, make)
     with st.container(key=key):
         source = f"data:image/png;base64,{base64.b64encode(image.png).decode()}"
-        st.html(f'<img class="pc-still" src="{source}" alt="{escape(image.alt)}" aria-label="{escape(image.alt)}">')
+        words = "".join(
+            f'<span style="bottom: {(value / image.limit + 1) / 2:.1%}">{plain(value)}</span>'
+            for value in marks(image.limit)
+        )
+        stops = ", ".join(f"{colour} {at:.0%}" for at, colour in palette.diverging)
+        st.html(
+            f'<div class="pc-stillrow"><img class="pc-still" src="{source}" alt="{escape(image.alt)}" '
+            f'aria-label="{escape(image.alt)}"><div class="pc-bar" style="background: linear-gradient(0deg, {stops})">'
+            f'</div><div class="pc-barmarks" aria-hidden="true">{words}</div></div>'
+        )
 
 
 def tag(provenance: str, text: str = "") -> None:
@@ -100,14 +109,9 @@ def lines(titled: Iterable[tuple[str, str]]) -> None:
     st.html(f'<dl class="pc-lines">{rows}</dl>')
 
 
-def colour_key(limit: float, palette: Palette, unit: str, saturated: str) -> None:
-    """Show the shared colour bar of a row of heatmaps, in one line of markup."""
-    stops = ", ".join(f"{colour} {at:.0%}" for at, colour in palette.diverging)
-    st.html(
-        f'<div class="pc-key" style="background: linear-gradient(90deg, {stops})"></div>'
-        f'<div class="pc-keytext"><span>{plain(-limit)}</span><span>{escape(unit)}; {escape(saturated)}</span>'
-        f"<span>{plain(limit)}</span></div>"
-    )
+def colour_note(unit: str, saturated: str) -> None:
+    """Show what the colours of the heatmaps above mean: their unit, and what has the colour of an end."""
+    st.caption(as_text(f"Colours: {unit}. {saturated}".strip()))
 
 
 def attacker_meter(success: float, palette: Palette) -> None:

@@ -2,11 +2,13 @@
 
 from string import Template
 
+from privcov.figures.matrices import RIGHT, TOP
 from privcov.figures.palette import BORDER, CHOSEN, CHOSEN_UNDER_POINTER, DARK, KEY, LIGHT
 
 STYLE = Template("""
 <style>
-[data-testid="stMainBlockContainer"] {padding-top: 2.2rem; padding-bottom: 3rem; max-width: 1680px;}
+[data-testid="stMainBlockContainer"] {padding-top: 2.2rem; padding-bottom: 3rem; max-width: 2200px;}
+@media (min-width: 1600px) {[data-testid="stMainBlockContainer"] {padding-left: 3rem; padding-right: 3rem;}}
 /* The page begins beside the header's own buttons: the rest of the header is empty, and takes no click. */
 [data-testid="stHeader"], [data-testid="stHeader"] * {pointer-events: none;}
 [data-testid="stHeader"] :is(button, a), [data-testid="stHeader"] :is(button, a) * {pointer-events: auto;}
@@ -15,10 +17,12 @@ STYLE = Template("""
 [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] {gap: .55rem;}
 [data-testid="stSidebarUserContent"] [data-testid="stPageLink"] a {padding-top: .1rem; padding-bottom: .1rem;}
 [data-testid="stSidebarUserContent"] hr {margin: .6rem 0;}
-/* A matrix is as high as it is wide, at every window width. */
-.stElementContainer[class*="st-key-square-"] {aspect-ratio: 1; height: auto !important; flex: none; min-height: 0;}
-[class*="st-key-square-"] :is([data-testid="stFullScreenFrame"], [data-testid="stPlotlyChart"]) {
-  height: 100% !important; min-height: 0 !important;}
+/* A matrix is as high as it is wide, at every window width; the colour bar beside it takes $bar px. */
+.stElementContainer[class*="st-key-square-"] {
+  aspect-ratio: 1; height: auto !important; flex: none; min-height: 0; margin-bottom: -${bar}px;}
+[class*="st-key-square-"] [data-testid="stFullScreenFrame"] {
+  height: calc(100% - ${bar}px) !important; min-height: 0 !important;}
+[class*="st-key-square-"] [data-testid="stPlotlyChart"] {height: 100% !important; min-height: 0 !important;}
 .pc-ends {display: flex; justify-content: space-between; font-size: .8rem; opacity: .75; margin-top: -.9rem;}
 .pc-group {font-size: .72rem; letter-spacing: .09em; text-transform: uppercase; opacity: .7; margin: .5rem 0 0;}
 .pc-tag {display: inline-block; font-size: .72rem; letter-spacing: .04em; padding: .05rem .45rem; border-radius: .6rem;
@@ -26,8 +30,11 @@ STYLE = Template("""
 .pc-lines {display: grid; grid-template-columns: minmax(7rem, 1fr) 6fr; gap: .8rem 1rem; padding: 0;
   margin: 0 0 .6rem !important;}
 .pc-lines > * {margin: 0 !important; padding: 0 !important; overflow-wrap: anywhere;}
-.pc-still {display: block; width: 100%; aspect-ratio: 1; image-rendering: pixelated;}
-.pc-key {height: .7rem; border-radius: .2rem; border: 1px solid $key;}
+.pc-stillrow {display: flex; gap: .35rem;}
+.pc-still {display: block; flex: 1; min-width: 0; aspect-ratio: 1; image-rendering: pixelated;}
+.pc-bar {flex: none; width: .6rem; border: 1px solid $key;}
+.pc-barmarks {flex: none; position: relative; width: 1.7rem; font-size: .72rem; line-height: 1; opacity: .8;}
+.pc-barmarks > span {position: absolute; transform: translateY(50%);}
 .pc-keytext {display: flex; justify-content: space-between; font-size: .78rem; opacity: .8;}
 .pc-meter {position: relative; height: .9rem; border-radius: .45rem; margin: .25rem 0 .1rem;}
 .pc-meter > i {position: absolute; top: -.2rem; width: .28rem; height: 1.3rem; border-radius: .14rem;
@@ -77,6 +84,7 @@ STYLE = Template("""
 </style>
 """).substitute(
     key=KEY,
+    bar=RIGHT - TOP,
     edge=BORDER,
     chosen=", ".join(CHOSEN),
     pointed=", ".join(CHOSEN_UNDER_POINTER),

@@ -183,7 +183,7 @@ def _matrices(opened: Opened, palette: Palette) -> None:
     with left:
         show.picture(heatmap(working, opened.columns, limit, palette, what=f"released {which}"), f"square-own-{which}")
         unit = which if which in ("correlation", "partial") else f"{which}, columns in units of their half-range"
-        show.colour_key(limit, palette, unit, "stronger values, as on the diagonal, have the last colour")
+        show.colour_note(unit, "Values beyond the scale, as on the diagonal, have the colour of its end.")
     with right:
         st.markdown(_EXPLAINED[which])
         if which in ("covariance", "thresholded", "shrunken"):

@@ -90,7 +90,7 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
             st.plotly_chart(
                 chart.figure, key=f"square-own-{title[:7]}", theme=None, width="stretch", config=_CHART, alt=chart.alt
             )
-    show.colour_key(limit, palette, "correlation", MARK)
+    show.colour_note("correlation", f"{MARK.capitalize()}.")
     first, second, third = st.columns(3)
     first.metric(
         "Clipping bias",

@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from privcov.audit.demonstrations import Curve, Demonstration
 from privcov.audit.demonstrations_attack import Side
-from privcov.figures.look import Picture, draw, note, pen, vline
+from privcov.figures.labels import instead_of_legend
+from privcov.figures.look import Pen, Picture, draw, note, pen, vline
 from privcov.figures.palette import Palette, wash
 
 NAMES = ("first table", "second table")
@@ -115,12 +116,15 @@ def over_lever(curve: Curve, demonstration: Demonstration, value: float, palette
         )
         for name, y, colour, dash, symbol in lines
     ]
+    axis = [0.48, 1.03]
+    ends = [(name, float(y[-1]), Pen(colour, dash, symbol or "circle")) for name, y, colour, dash, symbol in lines]
     figure = draw(
         traces,
         palette,
         height=None,
+        **instead_of_legend(ends, axis, palette, None),
         x={"title": control.label, "type": "category", "nticks": 8},
-        y={"title": "attacker is right (%)", "tickformat": ".0%", "range": [0.48, 1.03]},
+        y={"title": "attacker is right (%)", "tickformat": ".0%", "range": axis},
     )
     return Picture(
         figure,

@@ -23,7 +23,7 @@ import plotly
 import plotly.graph_objects as go
 
 from privcov.figures.look import Picture
-from privcov.figures.matrices import colours_of, png
+from privcov.figures.matrices import BAR_MARK, colours_of, png
 from privcov.figures.palette import BLACK, LIGHT, WHITE, on_paper
 from privcov.figures.words import plain
 
@@ -73,10 +73,12 @@ def for_paper(figure: go.Figure) -> dict:
     layout |= {"paper_bgcolor": WHITE, "plot_bgcolor": WHITE, "width": WIDTH}
     layout["font"] = {**layout.get("font", {}), "family": FONT}
     layout["height"] = layout.get("height") or HEIGHT
-    layout["margin"] = {"l": 20, "r": 20, "t": 40, "b": 20}
+    room = (layout.get("margin") or {}).get("r", 0)  # for the names of lines at their ends
+    layout["margin"] = {"l": 20, "r": max(20, room), "t": 40, "b": 20}
     for trace in plot["data"]:
         if trace.get("type") == "heatmap" and "zmin" in trace:
             layout["height"] = WIDTH - 100  # square, beside its colour bar
+            layout["annotations"] = [a for a in layout.get("annotations", []) if a.get("name") != BAR_MARK]
             trace |= {"showscale": True, "colorbar": {"thickness": 14, "outlinewidth": 0, "tickfont": {"size": 12}}}
             for axis in ("xaxis", "yaxis"):  # cells of zero are as white as the paper, so they need a frame
                 frame = {"showline": True, "mirror": True, "linewidth": 1, "linecolor": LIGHT.quiet}
@@ -124,7 +126,10 @@ class _Axis:
     def at(self, value: float) -> float:
         if self.log:
             value = math.log10(value) if value > 0 else math.nan
-        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+        return self.between((value - self.low) / (self.high - self.low))
+
+    def between(self, fraction: float) -> float:
+        return self.start + float(fraction) * (self.end - self.start)
 
 
 def svg(picture: Picture, *, width: int = 640, height: int | None = None) -> str:
@@ -169,11 +174,12 @@ def _wrap(body: str, alt: str, width: float, height: float) -> str:
 def _axes(figure: go.Figure, width: float, height: float, top: float) -> tuple[_Axis, _Axis]:
     x, y = figure.layout.xaxis, figure.layout.yaxis
     visible = x.visible is not False
-    level = [s for s in figure.layout.shapes if s.xref == "paper" and s.type == "line"]
+    level = [s for s in figure.layout.shapes if s.xref == "paper" and s.yref != "paper" and s.type == "line"]
     low_y, high_y = _limits(y, [t.y for t in figure.data] + [[s.y0] for s in level])
     low_x, high_x = _limits(x, [t.x for t in figure.data], pad=0.02)
     left, bottom = (62.0, 48.0) if visible else (0.0, 0.0)
-    box = [left, width - 12.0, height - bottom, top]
+    right = max(12.0, float(figure.layout.margin.r or 0)) if visible else 12.0
+    box = [left, width - right, height - bottom, top]
     if y.scaleanchor:  # one unit has the same length in both directions
         unit = min((box[1] - box[0]) / (high_x - low_x), (box[2] - box[3]) / (high_y - low_y))
         middle, half_x, half_y = (box[0] + box[1]) / 2, unit * (high_x - low_x) / 2, unit * (high_y - low_y) / 2
@@ -318,8 +324,10 @@ def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str |
 
 
 def _shape(shape: go.layout.Shape, across: _Axis, up: _Axis) -> str:
-    x0, x1 = (across.start, across.end) if shape.xref == "paper" else (across.at(shape.x0), across.at(shape.x1))
-    y0, y1 = (up.start, up.end) if shape.yref == "paper" else (up.at(shape.y0), up.at(shape.y1))
+    x0, x1 = (across.between(v) if shape.xref == "paper" else across.at(v) for v in (shape.x0, shape.x1))
+    if shape.xsizemode == "pixel":
+        x0, x1 = (across.between(shape.xanchor) + v for v in (shape.x0, shape.x1))
+    y0, y1 = (up.between(v) if shape.yref == "paper" else up.at(v) for v in (shape.y0, shape.y1))
     if shape.type == "rect":
         y0, y1 = (min(max(y, up.end), up.start) for y in (y0, y1))
         return (
@@ -332,13 +340,17 @@ def _shape(shape: go.layout.Shape, across: _Axis, up: _Axis) -> str:
 
 
 def _note(note: go.layout.Annotation, across: _Axis, up: _Axis) -> str:
-    x = across.start + float(note.x) * (across.end - across.start) if note.xref == "paper" else across.at(note.x)
-    y = up.at(10.0 ** float(note.y) if up.log else float(note.y))
+    x = across.between(note.x) if note.xref == "paper" else across.at(10.0 ** float(note.x) if across.log else note.x)
+    x += note.xshift or 0
+    y = up.between(note.y) if note.yref == "paper" else up.at(10.0 ** float(note.y) if up.log else float(note.y))
     if not up.end - 1 <= y <= up.start + 1:
         return ""
     anchor = {"left": "start", "right": "end"}.get(note.xanchor or "", "middle")
     y += {"bottom": -4, "top": 13}.get(note.yanchor or "", 4)
-    return _text(x, y, note.text, anchor, 11, note.font.color or LIGHT.quiet)
+    lines = str(note.text).split("<br>")
+    y -= 6.5 * (len(lines) - 1) * {"top": 0, "bottom": 2}.get(note.yanchor or "", 1)
+    colour = note.font.color or LIGHT.quiet
+    return "".join(_text(x, y + 13 * k, line, anchor, 11, colour) for k, line in enumerate(lines))
 
 
 def _legend(figure: go.Figure, width: float) -> tuple[str, float]:

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 
 from privcov.figures.errors import curves
 from privcov.figures.look import Picture, draw
-from privcov.figures.matrices import heatmap
-from privcov.figures.palette import Palette
+from privcov.figures.matrices import colours_of, heatmap
+from privcov.figures.palette import Palette, readable, written
 from privcov.figures.words import safe
 
 _GAP = 0.04  # between two panels, as a fraction of the picture
@@ -42,10 +42,9 @@ def panels(
         if table:
             trace, alt = _table(matrix, names, limit, palette), f"Table of {title}, {rows} rows and {d} columns."
         else:
-            square = heatmap(matrix, names, limit, palette, what=title)
+            square = heatmap(matrix, names, limit, palette, what=title, bar=False)
             trace, alt = square.figure.data[0], square.alt
-        if d <= _FEW:
-            trace.texttemplate = "%{z:.2f}"
+        numbers = _numbers(trace, palette) if d <= _FEW else None
         mine = {"anchor": f"y{mark}", "domain": [i * (wide + _GAP), i * (wide + _GAP) + wide]}
         trace.xaxis, trace.yaxis = f"x{mark}", f"y{mark}"
         axes[f"xaxis{mark}"] = {"visible": False, "constrain": "domain", **mine}
@@ -83,6 +82,9 @@ def panels(
                 }
             )
         traces.append(trace)
+        if numbers is not None:
+            numbers.xaxis, numbers.yaxis = trace.xaxis, trace.yaxis
+            traces.append(numbers)
         words.append(alt)
     shared: dict[str, Any] = {"margin": {"l": 0, "r": 0, "t": 28, "b": 4}, "annotations": notes, "shapes": shapes}
     figure = draw(traces, palette, height=None, **shared)
@@ -99,6 +101,22 @@ def _table(rows: np.ndarray, names: tuple[str, ...], limit: float, palette: Pale
         colorscale=palette.diverging,
         showscale=False,
         hovertemplate="row %{y}, %{x}: %{z:.3g}<extra></extra>",
+    )
+
+
+def _numbers(cells: go.Heatmap, palette: Palette) -> go.Scatter:
+    """Return the value of every cell as text, black or white, whichever can be read on the colour of its cell."""
+    values = np.asarray(cells.z, dtype=np.float64)
+    colours = colours_of(values, cells.zmin, cells.zmax, palette.diverging)
+    rows, d = values.shape
+    return go.Scatter(
+        x=np.tile(np.asarray(cells.x), rows),
+        y=np.repeat(np.arange(rows) if cells.y is None else np.asarray(cells.y), d),
+        mode="text",
+        text=[f"{value:.2f}" for value in values.ravel()],
+        textfont={"size": 14, "color": [readable(written(tuple(cell))) for cell in colours.reshape(-1, 3).tolist()]},
+        hoverinfo="skip",
+        showlegend=False,
     )
 
 
@@ -143,17 +161,18 @@ def line(x: Any, y: Any, name: str, look: dict, **more: Any) -> go.Scatter:
 
 
 def enlarged(picture: Picture, factor: float) -> Picture:
-    """Return the same picture for a lecture hall: its type, and the margin above it, times ``factor``."""
+    """Return the same picture for a lecture hall: its type, and the margins that hold type, times ``factor``."""
     figure = go.Figure(picture.figure)
     layout = figure.layout
     fonts = [layout.font, layout.legend.font, layout.hoverlabel.font]
     fonts += [note.font for note in layout.annotations]
+    fonts += [trace.textfont for trace in figure.data if trace.type == "scatter"]
     for name in layout:
         if name.startswith(("xaxis", "yaxis")):
             fonts += [layout[name].tickfont, layout[name].title.font]
     for font in fonts:
         if font.size:
             font.size = font.size * factor
-    if layout.margin.t:
-        layout.margin.t = round(layout.margin.t * factor)
+    for side in ("t", "r"):  # where a legend and the names of lines stand
+        layout.margin[side] = round((layout.margin[side] or 0) * factor)
     return Picture(figure, picture.alt)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -23,9 +22,7 @@ class Picture(NamedTuple):
 
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-# Shift of (dash, symbol) in each round of colours, chosen so that no two methods share both.
-_TURNS = ((0, 0), (1, 2), (2, 6), (3, 1), (4, 5), (5, 3))
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon", "triangle-down")
 FONT = '"Source Sans", "Source Sans Pro", sans-serif'  # comes with Streamlit
 
 
@@ -46,35 +43,36 @@ class Pen:
         return {"color": self.colour, "symbol": self.symbol, "size": size}
 
 
-# Method key -> (colour, round). Methods of one colour differ in dash and symbol; those usually drawn together (the
-# additive ones, the spectral ones, the thresholds, the graphs) differ in colour too.
+# Method key -> places of its colour, dash and symbol. Methods of one colour differ in dash and symbol; those usually
+# drawn together (the additive ones, the spectral ones, the thresholds, the graphs) differ in colour too. Methods of one
+# target that share a symbol have colours far apart (tests/figures/test_contrast.py).
 _METHODS = {
-    "auto-cov": (0, 0),
-    "gaussian-cov": (1, 0),
-    "wishart-difference": (2, 0),
-    "separate-cov": (3, 0),
-    "adaptive-cov": (4, 0),
-    "projection": (5, 0),
-    "em-cov": (6, 0),
-    "coinpress": (7, 0),
-    "diagonal": (0, 1),
-    "laplace-cov": (5, 1),
-    "wishart-approx": (6, 1),
-    "wishart-pure": (3, 1),
-    "sulq": (4, 1),
-    "zero": (7, 1),
-    "dp-thresholding": (2, 1),
-    "modified-dp-thresholding": (3, 2),
-    "ldp-thresholding": (6, 2),
-    "modified-ldp-thresholding": (4, 2),
-    "auto-precision": (0, 2),
-    "glasso-gaussian": (1, 1),
-    "ridge-precision": (2, 2),
-    "glasso-laplace": (5, 2),
-    "glasso-wishart-approx": (6, 3),
-    "glasso-wishart-pure": (3, 3),
-    "glasso-sulq": (4, 3),
-    "output-perturbation": (7, 2),
+    "auto-cov": (0, 0, 0),
+    "gaussian-cov": (1, 1, 1),
+    "wishart-difference": (2, 2, 2),
+    "separate-cov": (3, 3, 3),
+    "adaptive-cov": (4, 4, 4),
+    "projection": (5, 5, 5),
+    "em-cov": (6, 0, 6),
+    "coinpress": (7, 1, 7),
+    "diagonal": (0, 1, 2),
+    "laplace-cov": (5, 0, 8),
+    "wishart-approx": (6, 1, 8),
+    "wishart-pure": (3, 4, 5),
+    "sulq": (4, 5, 6),
+    "zero": (7, 2, 1),
+    "dp-thresholding": (2, 3, 4),
+    "modified-dp-thresholding": (3, 5, 1),
+    "ldp-thresholding": (6, 2, 4),
+    "modified-ldp-thresholding": (4, 0, 2),
+    "auto-precision": (0, 2, 6),
+    "glasso-gaussian": (1, 2, 3),
+    "ridge-precision": (2, 4, 0),
+    "glasso-laplace": (5, 1, 3),
+    "glasso-wishart-approx": (6, 3, 7),
+    "glasso-wishart-pure": (3, 0, 4),
+    "glasso-sulq": (4, 1, 0),
+    "output-perturbation": (7, 3, 5),
 }
 
 
@@ -92,20 +90,30 @@ def pen_of(method: str, palette: Palette, line: int = 0) -> Pen:
     """
     key = method.split(" ", maxsplit=1)[0]
     hashed = crc32(key.encode())
-    colour, turn = _METHODS.get(key) or (hashed % len(palette.lines), 4 + hashed // 64 % 2)
-    dash, symbol = colour + _TURNS[turn][0] + line, colour + _TURNS[turn][1] + 3 * line
+    colour, dash, symbol = _METHODS.get(key) or (hashed % len(palette.lines), hashed // 8, hashed // 64)
     own = shades(colour, palette)
-    return Pen(own[line % len(own)], DASHES[dash % len(DASHES)], SYMBOLS[symbol % len(SYMBOLS)])
+    symbol += 2 * line + line // len(SYMBOLS)  # every shade meets every symbol before one comes back
+    return Pen(own[line % len(own)], DASHES[(dash + line) % len(DASHES)], SYMBOLS[symbol % len(SYMBOLS)])
 
 
 def pens_of(methods: Iterable[str], palette: Palette) -> list[Pen]:
-    """Return `pen_of` for the lines of one chart in order: the second line of a method is its line 1, and so on."""
-    seen: Counter[str] = Counter()
+    """Return `pen_of` for the lines of one chart in order: the second line of a method is its line 1, and so on.
+
+    No two lines of a chart have both colour and symbol in common.
+    """
+    keys = [method.split(" ", maxsplit=1)[0] for method in methods]
+    styles = {key: pen_of(key, palette) for key in keys}
+    taken = {(style.colour, style.symbol) for style in styles.values()}
+    line = dict.fromkeys(keys, 0)
     pens = []
-    for method in methods:
-        key = method.split(" ", maxsplit=1)[0]
-        pens.append(pen_of(key, palette, seen[key]))
-        seen[key] += 1
+    for place, key in enumerate(keys):
+        if key in keys[:place]:  # passes over what another line has taken, as long as anything is free
+            most = line[key] + len(keys) * len(SYMBOLS)
+            while line[key] < most and (styles[key].colour, styles[key].symbol) in taken:
+                line[key] += 1
+                styles[key] = pen_of(key, palette, line[key])
+            taken.add((styles[key].colour, styles[key].symbol))
+        pens.append(styles[key])
     return pens
 
 

@@ -10,11 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from privcov.figures.look import Picture, draw
+from privcov.figures.look import Picture, draw, note
 from privcov.figures.palette import Palette, channels
 from privcov.figures.words import cut, plain, safe
 
 MOST_NAMES = 30  # columns; beyond this the axes count columns instead of naming them
+BAR = 9  # width of a colour bar, pixels
+RIGHT, TOP = 46, 7  # room for the bar and its numbers, and for half of the uppermost number, pixels
+BAR_MARK = "bar"  # name of the notes beside it
 LETTERS = 12  # of a name on an axis; the pointer shows all of it
 MOST_CELLS = 200  # per side; beyond this the screen has fewer pixels than the matrix has cells
 
@@ -28,10 +31,13 @@ class Still(NamedTuple):
         The PNG file.
     alt : str
         Text alternative, which holds the plotted finding.
+    limit : float
+        End of the colour range.
     """
 
     png: bytes
     alt: str
+    limit: float
 
 
 def colour_limit(reference: np.ndarray) -> float:
@@ -61,6 +67,60 @@ def colour_limit(reference: np.ndarray) -> float:
     off = np.abs(reference[~np.eye(d, dtype=bool)])
     limit = float(np.quantile(off, 0.995)) if d > 1 else 0.0
     return limit or float(np.abs(reference).max()) or 1.0
+
+
+def own_limit(difference: np.ndarray) -> float:
+    """Return the end of the colour range for a matrix that is shown on a scale of its own.
+
+    It is rounded up to 1, 2 or 5 times a power of ten, so that the scale stays put while the matrix changes a little.
+
+    Parameters
+    ----------
+    difference : ndarray of shape (d, d)
+        The matrix.
+
+    Returns
+    -------
+    float
+        At least `colour_limit` of the matrix, and less than 2.5 times it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> own_limit(np.array([[0.0, 0.03], [0.03, 0.0]]))
+    0.05
+    """
+    wanted = colour_limit(difference)
+    unit = 10.0 ** np.floor(np.log10(wanted))
+    return float(f"{next(m * unit for m in (1, 2, 5, 10) if m * unit >= wanted * (1 - 1e-9)):.3g}")
+
+
+def beyond(matrix: np.ndarray, limit: float, what: str = "") -> str:
+    """Return how many pairs exceed the scale, as a sentence; empty where none does.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric matrix.
+    limit : float
+        End of the colour range, as `colour_limit` returns it.
+    what : str, optional
+        Which pairs these are, as an adjective.
+
+    Returns
+    -------
+    str
+        For example "4 pairs exceed the scale."
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> beyond(np.array([[9.0, 0.5], [0.5, 4.0]]), 0.3, "released")
+    '1 released pair exceeds the scale.'
+    """
+    count = saturated(matrix, limit)
+    pairs = f"{count:,} {what} pair".replace("  ", " ") + ("" if count == 1 else "s")
+    return f"{pairs} exceed{'s' if count == 1 else ''} the scale." if count else ""
 
 
 def saturated(matrix: np.ndarray, limit: float) -> int:
@@ -113,10 +173,12 @@ def thin_out(matrix: np.ndarray) -> tuple[np.ndarray, int]:
     return sums / np.outer(counts, counts), size
 
 
-def heatmap(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str) -> Picture:
+def heatmap(
+    matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: Palette, *, what: str, bar: bool = True
+) -> Picture:
     """Return a square heatmap, first row on top, with colours from ``-limit`` to ``limit``.
 
-    It has no height of its own: the page makes it as high as it is wide.
+    It has no height of its own: the page makes it about as high as it is wide.
 
     Parameters
     ----------
@@ -130,6 +192,8 @@ def heatmap(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette:
         Colours of the theme.
     what : str
         What the matrix is, for the text alternative.
+    bar : bool, optional
+        Whether a slim colour bar stands on the right.
 
     Returns
     -------
@@ -146,14 +210,27 @@ def heatmap(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette:
         "zmin": -limit,
         "zmax": limit,
         "colorscale": palette.diverging,
-        "showscale": False,
+        "showscale": bar,
         "hovertemplate": "%{y} x %{x}: %{z:.3g}<extra></extra>",
     }
+    if bar:
+        trace["colorbar"] = {
+            "thickness": BAR,
+            "outlinewidth": 0,
+            "xpad": 5,
+            "ypad": 0,
+            "len": 1,
+            "showticklabels": False,
+        }
+    # The same room below as on the left: a page that knows the other two margins makes the cells square.
+    letters = max((min(len(unescape(name)), LETTERS) for name in names), default=0) if _named(names, block) else 3
+    room = 6 + 6 * letters
     figure = draw(
         [trace],
         palette,
         height=None,
-        margin={"l": 0, "r": 0, "t": 0, "b": 0},
+        margin={"l": room, "b": room, **({"r": RIGHT, "t": TOP} if bar else {"r": 0, "t": 0})},
+        annotations=_bar_marks(limit, palette) if bar else [],
         x=_names(names, block, palette, upright=False),
         y=_names(names, block, palette, upright=True) | {"scaleanchor": "x", "autorange": "reversed"},
     )
@@ -185,7 +262,31 @@ def still(matrix: np.ndarray, columns: tuple[str, ...], limit: float, palette: P
     """
     shown, block = thin_out(np.asarray(matrix, dtype=np.float64))
     pixels = colours_of(shown, -limit, limit, palette.diverging)
-    return Still(png(pixels), _describe(matrix, columns, limit, what, block))
+    return Still(png(pixels), _describe(matrix, columns, limit, what, block), limit)
+
+
+def marks(limit: float) -> list[float]:
+    """Return the round values that a colour bar from ``-limit`` to ``limit`` names.
+
+    Parameters
+    ----------
+    limit : float
+        End of the colour range, above 0.
+
+    Returns
+    -------
+    list of float
+        Three to seven values in rising order, zero in the middle.
+
+    Examples
+    --------
+    >>> marks(0.645)
+    [-0.6, -0.4, -0.2, 0.0, 0.2, 0.4, 0.6]
+    """
+    unit = 10.0 ** np.floor(np.log10(limit))
+    step = next(m * unit for m in (0.2, 0.5, 1, 2, 5) if limit <= 3.5 * m * unit)
+    most = int(limit / step + 1e-9)
+    return [float(f"{k * step:.6g}") for k in range(-most, most + 1)]
 
 
 def colours_of(z: np.ndarray, low: float, high: float, scale: Sequence[tuple[float, str]]) -> np.ndarray:
@@ -238,9 +339,10 @@ def png(pixels: np.ndarray) -> bytes:
 def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> dict:
     """Return one axis of a matrix: the columns' names, or their numbers where there are too many names."""
     d = len(names)
-    few = d <= MOST_NAMES and block == 1
+    few = _named(names, block)
     axis: dict[str, Any] = {
         "type": "category",
+        "automargin": False,  # it leaves twice the room that names take
         "constrain": "domain",
         "constraintoward": "top" if upright else "right",  # no gap between the cells and the labels
         "showgrid": False,
@@ -258,6 +360,20 @@ def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> 
         axis["labelalias"] = short
     flat = upright or d * max(len(short.get(name, name)) for name in names) <= 36
     return axis | {"tickangle": 0 if flat else -90}
+
+
+def _named(names: list[str], block: int) -> bool:
+    """Return whether the axes name the columns; otherwise they count them."""
+    return len(names) <= MOST_NAMES and block == 1
+
+
+def _bar_marks(limit: float, palette: Palette) -> list[dict]:
+    """Return the numbers beside the colour bar. Those of plotly's own bar leave out the ends."""
+    beside: dict[str, Any] = {"xref": "paper", "xanchor": "left", "xshift": BAR + 8, "yref": "paper", "name": BAR_MARK}
+    return [
+        note(plain(value), palette.quiet, 1, (value / limit + 1) / 2, size=11, yanchor="middle", **beside)
+        for value in marks(limit)
+    ]
 
 
 def _describe(matrix: np.ndarray, columns: tuple[str, ...], limit: float, what: str, block: int) -> str:

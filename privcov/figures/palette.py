@@ -78,6 +78,9 @@ DARK = Palette(
     bad="#F0965A",
 )
 
+# Shades of one line's colour, see `shades`.
+_STRONG, _TO_INK, _TO_GROUND = 8.0, (0.45, 0.75), (0.22, 0.42)
+
 CLEAR = "rgba(0,0,0,0)"
 WHITE, BLACK = "#FFFFFF", "#000000"
 # Half-transparent grey, seen on the light and on the dark ground: lines in tables, frames of keys, edges of links.
@@ -155,14 +158,15 @@ def channels(colour: str) -> tuple[int, ...]:
     return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
 
 
-def _written(parts: tuple[int, ...]) -> str:
+def written(parts: tuple[int, ...]) -> str:
+    """Return #RRGGBB of red, green and blue, 0 to 255."""
     return "#" + "".join(f"{part:02X}" for part in parts)
 
 
 def mixed(colour: str, other: str, fraction: float) -> str:
     """Return #RRGGBB: (1 - fraction) of ``colour`` and ``fraction`` of ``other``."""
     pairs = zip(channels(colour), channels(other), strict=True)
-    return _written(tuple(round(a + fraction * (b - a)) for a, b in pairs))
+    return written(tuple(round(a + fraction * (b - a)) for a, b in pairs))
 
 
 def wash(colour: str, opacity: float | str) -> str:
@@ -170,9 +174,40 @@ def wash(colour: str, opacity: float | str) -> str:
     return f"rgba({','.join(map(str, channels(colour)))},{opacity})"
 
 
+def luminance(colour: str) -> float:
+    """Return the relative luminance of #RRGGBB by WCAG 2.2: 0 is black, 1 is white."""
+    parts = (part / 255 for part in channels(colour))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(colour: str, other: str) -> float:
+    """Return the contrast of two colours #RRGGBB by WCAG 2.2, from 1 to 21."""
+    low, high = sorted((luminance(colour), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def readable(ground: str) -> str:
+    """Return black or white, whichever is easier to read on a ground #RRGGBB; the contrast is at least 4.58."""
+    return max(BLACK, WHITE, key=lambda ink: contrast(ink, ground))
+
+
+def legible(colour: str, palette: Palette) -> str:
+    """Return the colour of a line as the colour of its name: nearer to the ink, until it can be read on the ground."""
+    mixtures = (mixed(colour, palette.ink, step / 10) for step in range(1, 11))
+    return next(mixture for mixture in mixtures if contrast(mixture, palette.ground) >= 4.5)
+
+
 def shades(colour: int, palette: Palette) -> list[str]:
-    """Return one of the colours of lines as it is, and two nearer to the ink, with more contrast to the ground."""
-    return [mixed(palette.lines[colour], palette.ink, fraction) for fraction in (0.0, 0.45, 0.75)]
+    """Return one of the colours of lines as it is, and two that can be told from it and seen on the ground.
+
+    They lie towards the ink, or towards the ground for a colour that is near the ink.
+    """
+    own = palette.lines[colour]
+    other, fractions = (
+        (palette.ground, _TO_GROUND) if contrast(own, palette.ground) > _STRONG else (palette.ink, _TO_INK)
+    )
+    return [own, *(mixed(own, other, fraction) for fraction in fractions)]
 
 
 def on_paper(text: str) -> str:
@@ -182,7 +217,7 @@ def on_paper(text: str) -> str:
     """
     match = _RGBA.fullmatch(text)
     if match:
-        plain = _ON_PAPER.get(_written(tuple(map(int, match.groups()[:3]))))
+        plain = _ON_PAPER.get(written(tuple(map(int, match.groups()[:3]))))
         return text if plain is None else wash(plain, match[4])
     return _ON_PAPER.get(text.upper(), text) if text.startswith("#") else text
 
@@ -193,7 +228,8 @@ _RGBA = re.compile(r"rgba\((\d+), ?(\d+), ?(\d+), ?([\d.]+)\)")
 def _colours(palette: Palette, ink: str, ground: str, zero: str) -> list[str]:
     scale = [zero if at == 0.5 else colour for at, colour in palette.diverging]
     lines = [shade for i in range(len(palette.lines)) for shade in shades(i, palette)]
-    return [palette.good, palette.bad, *lines, palette.quiet, palette.grid, *scale, ink, ground]
+    drawn = [palette.good, palette.bad, *lines, palette.quiet]
+    return [*drawn, *(legible(colour, palette) for colour in drawn), palette.grid, *scale, ink, ground]
 
 
 def _table() -> dict[str, str]:

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from privcov.figures.exports import PNG_SCALE, WIDTH
+from privcov.figures.matrices import RIGHT, TOP
 from privcov.figures.palette import DARK
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -84,8 +85,8 @@ def test_matrices_are_square_and_named_and_nothing_runs_out_of_the_window(visit,
         )
         assert len(boxes) == 4
         for whole, high, across, down in boxes:
-            assert whole == pytest.approx(high, abs=2)
+            assert whole == pytest.approx(high + RIGHT - TOP, abs=2)
             assert across == pytest.approx(down, abs=2)
-            assert across >= 0.7 * whole  # the names leave room for the matrix
+            assert across >= 0.7 * whole - RIGHT  # the names leave room for the matrix
         assert page.locator(".st-key-square-released .xtick text").first.text_content() == "x1"
         assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") <= 1

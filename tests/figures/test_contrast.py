@@ -15,7 +15,8 @@ from pages.shell.style import STYLE
 from privcov.figures import roc
 from privcov.figures.errors import curves
 from privcov.figures.look import DASHES, SYMBOLS, pen_of, pens_of
-from privcov.figures.palette import DARK, LIGHT, Palette
+from privcov.figures.palette import DARK, LIGHT, Palette, readable, shades
+from privcov.figures.palette import contrast as our_contrast
 from privcov.figures.winners import winner_map
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -130,6 +131,47 @@ def test_line_colours_stay_apart_without_colour_vision(palette, vision):
     assert distance(palette.good, palette.bad, vision) >= 2 * APART  # found against false, right against wrong
     ends = [colour for _, colour in palette.diverging]
     assert distance(ends[0], ends[-1], vision) >= 30  # negative against positive
+
+
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_shades_of_one_colour_stay_apart_without_colour_vision(palette, vision):
+    """The lines of one method; half of the distance between methods, because dash, symbol and name differ as well."""
+    for colour in range(len(palette.lines)):
+        own = shades(colour, palette)
+        assert own[0] == palette.lines[colour]
+        for a, b in itertools.combinations(own, 2):
+            assert distance(a, b, vision) >= APART / 2, (colour, a, b)
+
+
+def test_black_or_white_can_be_read_on_every_grey_and_colour():
+    for red, green, blue in itertools.product(range(0, 256, 17), repeat=3):
+        ground = f"#{red:02X}{green:02X}{blue:02X}"
+        assert our_contrast(readable(ground), ground) == pytest.approx(contrast(readable(ground), ground), rel=1e-3)
+        assert contrast(readable(ground), ground) >= TEXT
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_methods_that_share_a_symbol_have_colours_far_apart(palette):
+    """Twice the distance of any two lines, seen with normal vision: no two greens with one marker."""
+    for a, b in itertools.combinations(privcov.methods(), 2):
+        one, other = pen_of(a.key, palette), pen_of(b.key, palette)
+        if a.target == b.target and one.symbol == other.symbol:
+            assert distance(one.colour, other.colour, "normal") >= 2 * APART, (a.key, b.key)
+            assert one.dash != other.dash, (a.key, b.key)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_two_lines_of_a_chart_share_colour_and_symbol(seed):
+    """Any methods, each with any number of lines up to the 27 that shades and symbols allow."""
+    rng = np.random.default_rng(seed)
+    keys = rng.choice([c.key for c in privcov.methods()], size=rng.integers(1, 6), replace=False)
+    lines = rng.permutation([key for key in keys for _ in range(rng.integers(1, 6))]).tolist()
+    pens = pens_of(lines, LIGHT)
+    assert len({(p.colour, p.symbol) for p in pens}) == len(lines)
+    for key in keys:
+        assert pens[lines.index(key)] == pen_of(key, LIGHT)
+    assert len({(p.colour, p.symbol) for p in pens_of(["auto-cov"] * 27, LIGHT)}) == 27
 
 
 def test_every_method_has_a_pen_of_its_own():

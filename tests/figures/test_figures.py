@@ -8,9 +8,18 @@ import pytest
 
 from privcov.figures import look
 from privcov.figures.errors import curves, waterfall
-from privcov.figures.matrices import MOST_CELLS, colour_limit, heatmap, saturated, thin_out
+from privcov.figures.matrices import (
+    MOST_CELLS,
+    beyond,
+    colour_limit,
+    heatmap,
+    marks,
+    own_limit,
+    saturated,
+    thin_out,
+)
 from privcov.figures.palette import DARK, LIGHT
-from privcov.figures.spectra import spectrum
+from privcov.figures.spectra import in_words, spectrum
 from privcov.figures.words import plain
 
 
@@ -57,6 +66,42 @@ def test_saturated_cells_are_counted_once_a_pair():
     matrix = np.array([[9.0, 2.0, 0.1], [2.0, 9.0, -3.0], [0.1, -3.0, 9.0]])
     assert saturated(matrix, 1.0) == 2
     assert saturated(matrix, 3.0) == 0
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+@pytest.mark.parametrize("limit", [1.0, 0.645, 0.1, 2e-7, 3.6e4])
+def test_a_colour_bar_names_round_values_at_their_places(limit, palette):
+    values = marks(limit)
+    assert 3 <= len(values) <= 7
+    assert values == [-v for v in values[::-1]]
+    steps = np.diff(values)
+    assert steps == pytest.approx(steps[0])
+    assert float(f"{steps[0]:.0e}") == pytest.approx(steps[0])  # one digit
+    assert max(values) <= limit * (1 + 1e-9) < max(values) + steps[0]
+    picture = heatmap(np.eye(3), tuple("abc"), limit, palette, what="it")
+    notes = picture.figure.layout.annotations
+    assert [note.text for note in notes] == [plain(v) for v in values]
+    assert [limit * (2 * note.y - 1) for note in notes] == pytest.approx(values)
+    assert picture.figure.data[0].colorbar.thickness < 15
+    assert not heatmap(np.eye(3), tuple("abc"), limit, palette, what="it", bar=False).figure.layout.annotations
+
+
+def test_a_scale_of_its_own_is_round_and_holds_the_quantile():
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        matrix = some_matrix(int(rng.integers(1, 8)), seed) * 10.0 ** rng.integers(-6, 6)
+        limit, wanted = own_limit(matrix), colour_limit(matrix)
+        assert wanted * (1 - 1e-9) <= limit <= 2.5 * wanted
+        assert f"{limit:.6e}"[0] in "125"
+        assert float(f"{limit:.0e}") == limit
+    assert own_limit(np.zeros((3, 3))) == 1.0
+
+
+def test_pairs_beyond_the_scale_are_said_in_a_sentence():
+    matrix = np.array([[9.0, 2.0, 0.1], [2.0, 9.0, -3.0], [0.1, -3.0, 9.0]])
+    assert beyond(matrix, 1.0) == "2 pairs exceed the scale."
+    assert beyond(matrix, 2.5, "private") == "1 private pair exceeds the scale."
+    assert beyond(matrix, 3.0) == ""
 
 
 def test_a_heatmap_s_words_name_the_largest_pair():
@@ -168,3 +213,40 @@ def test_pens_differ_in_more_than_colour():
 ])  # fmt: skip
 def test_plain_numbers(value, text):
     assert plain(value) == text
+
+
+@pytest.mark.parametrize("edge", [1e-4, 0.0135, 0.4, 5.0])
+@pytest.mark.parametrize("scale", ["linear", "asinh"])
+def test_the_noise_band_is_seen_at_every_setting(edge, scale):
+    """By its ground or, where that is thinner than a line, by its outline; its words say the numbers."""
+    sample = np.linspace(0.25, 3.7, 20)
+    noisy = sample + np.random.default_rng(0).uniform(-edge, edge, 20)
+    picture = spectrum([("Sample", sample), ("Noisy", noisy)], edge, LIGHT, scale=scale, unit="u")
+    layout = picture.figure.layout
+    low, high = layout.yaxis.range
+    ground = layout.shapes[0]
+    assert low <= ground.y0 < ground.y1 <= high
+    assert ground.line.width >= 1
+    assert contrast(ground.line.color, LIGHT.ground) >= 3
+    if scale == "asinh":
+        assert ground.y1 - ground.y0 > 0.1 * (high - low)
+        assert ground.y1 == pytest.approx(np.arcsinh(1.0))
+    words = next(note for note in layout.annotations if "noise alone" in note.text)
+    assert plain(edge) in words.text
+    assert words.y == ground.y0
+    for trace in picture.figure.data:
+        assert low <= min(trace.y) <= max(trace.y) <= high
+
+
+def test_the_sentence_on_a_spectrum_has_the_numbers_of_the_chart():
+    sample = np.array([0.24, 1.0, 3.72])
+    for noisy, largest, smallest, hidden in (
+        ([0.2, 1.0, 3.54], "falls from 3.72 to 3.54", "falls from 0.24 to 0.2", "None of 3 lies"),
+        ([0.01, 1.0, 4.0], "rises from 3.72 to 4", "falls from 0.24 to 0.01", "1 of 3 lies"),
+        ([-0.05, 0.05, 3.7204], "stays at 3.72", "falls from 0.24 to -0.05", "2 of 3 lie"),
+    ):
+        words = in_words([("Sample", sample), ("Noisy", np.array(noisy))], 0.1)
+        assert f"largest eigenvalue {largest}" in words
+        assert f"smallest {smallest}" in words
+        assert f"{hidden} within" in words
+    assert in_words([("Sample", sample), ("Post-processed", sample)], 0.0) == ""

@@ -3,10 +3,12 @@
 import json
 
 import numpy as np
+import pytest
 
 from privcov.figures.lessons import enlarged, over_control, panels
 from privcov.figures.look import pen_of
-from privcov.figures.palette import DARK, LIGHT
+from privcov.figures.matrices import colours_of
+from privcov.figures.palette import DARK, LIGHT, contrast, written
 
 SQUARE = np.array([[1.0, -0.5], [-0.5, 2.0]])
 
@@ -14,7 +16,7 @@ SQUARE = np.array([[1.0, -0.5], [-0.5, 2.0]])
 def test_panels_share_one_symmetric_range_and_show_the_values():
     table = np.arange(6.0).reshape(3, 2)
     found = panels([("a <b> table", table), ("a matrix", SQUARE)], 2.0, LIGHT, marked=1)
-    first, second = found.figure.data
+    first, second = (t for t in found.figure.data if t.type == "heatmap")
     assert {(t.zmin, t.zmax) for t in (first, second)} == {(-2.0, 2.0)}
     np.testing.assert_array_equal(first.z, table)
     np.testing.assert_array_equal(second.z, SQUARE)
@@ -35,7 +37,8 @@ def test_lines_over_a_control_carry_every_value_and_its_place():
     drawn = {t.name: list(t.y) for t in found.figure.data if "band" not in t.name}
     assert drawn == {"the release": [0.5, 0.05], "the sample": [0.4, 0.1]}
     assert [t.line.color for t in found.figure.data if t.name == "the release"] == [pen_of("gaussian-cov", DARK).colour]
-    (mark,) = found.figure.layout.shapes
+    mark = found.figure.layout.shapes[0]
+    assert sorted(note.text for note in found.figure.layout.annotations) == ["the release", "the sample"]
     assert mark.x0 == mark.x1 == 10.0
     assert found.alt.startswith("Error curves against Rows n: the release from 0.5 to 0.05")
 
@@ -46,5 +49,21 @@ def test_enlarged_scales_the_type_and_leaves_the_numbers():
     assert large.figure.layout.font.size == 1.5 * small.figure.layout.font.size
     assert large.figure.layout.annotations[0].font.size == 1.5 * small.figure.layout.annotations[0].font.size
     assert small.figure.layout.font.size == 14, "the original stays as it was"
-    assert json.loads(large.figure.to_json())["data"] == json.loads(small.figure.to_json())["data"]
+    (cells, numbers), (were, words) = (json.loads(p.figure.to_json())["data"] for p in (large, small))
+    assert cells == were
+    assert numbers["textfont"].pop("size") == 1.5 * words["textfont"].pop("size")
+    assert numbers == words
     assert large.alt == small.alt
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_a_number_can_be_read_on_every_colour_of_its_cell(palette):
+    values = np.linspace(-1.2, 1.2, 500)
+    for some in values.reshape(-1, 4):
+        picture = panels([("m", np.outer(some, [1.0, 1.0, 1.0]))], 1.0, palette)
+        cells, numbers = picture.figure.data
+        grounds = colours_of(np.asarray(cells.z, dtype=float), -1.0, 1.0, palette.diverging).reshape(-1, 3)
+        assert len(grounds) == len(numbers.text) == len(numbers.textfont.color) == 12
+        for ground, ink in zip(grounds.tolist(), numbers.textfont.color, strict=True):
+            assert contrast(ink, written(tuple(ground))) >= 4.5
+        assert [float(t) for t in numbers.text] == [float(f"{v:.2f}") for v in np.asarray(cells.z).ravel()]
