@@ -48,15 +48,15 @@ _REPLICATES: dict[str, Any] = {
     "code": address.number(2, 500, whole=True),
     "default": 20,
 }
-# Every rule, and not the method's own alone: that takes more than the curves themselves.
-_RULES: dict[str, Any] = {"name": "roc.rules", "key": "graph.rules", "code": address.switch(), "default": False}
+# Off: only the method's own rule is followed. The others take more than the curves themselves.
+_RULES: dict[str, Any] = {"name": "rules", "key": "graph.rules", "code": address.switch(), "default": False}
 
 
 # --- which curves --------------------------------------------------------------------------------------------
 
 
-def form(study: Study, columns: int) -> None:
-    """Show the form that chooses the curves beside the study's own; ``columns`` is the number of those of the data."""
+def form(study: Study) -> None:
+    """Show the form that chooses the curves beside the study's own."""
     kind, own = study.kind, getattr(study, study.level_name)
     able, _ = settings.offered(kind)
     left, middle, right = st.columns([5, 4, 3])
@@ -83,13 +83,6 @@ def form(study: Study, columns: int) -> None:
     address.bound(
         right.number_input, "Replicates", 2, 500, **_REPLICATES, help="Fresh noise each, and fresh simulated rows."
     )
-    if columns <= RULED:
-        address.bound(
-            st.toggle,
-            "Mark every rule for lambda",
-            **_RULES,
-            help="Each rule chooses lambda from the released matrix alone. Off: the rule in use.",
-        )
     fields.attacker_at(study, settings.levels(study))
     glossary.when_not(beside, "When not to use them")
 
