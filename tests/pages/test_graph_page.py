@@ -167,10 +167,10 @@ def test_a_preset_is_a_link_that_comes_back(preset):
 
 
 def test_an_indefinite_example_shows_the_certificate_instead_of_a_number():
-    at = press(open_page(), "No answer at small lambda")
+    at = press(open_page(), "No solution at small lambda")
     assert not at.error
     slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
-    told = re.search(r"(\d+) of 20 lambdas are not offered", words(at))
+    told = re.search(r"(\d+) of 20 lambdas are left out", words(at))
     assert len(slider.options) + int(told.group(1)) == 20
     _, line = chart(at, "Lambdas of the path")
     assert f"{int(told.group(1))} infeasible" in line
@@ -187,7 +187,7 @@ def test_a_positive_definite_matrix_is_said_to_have_every_answer():
     at = open_page(**SMALL, rho="10")
     at.session_state["graph-tab"] = settings.ANSWERS
     at.run()
-    assert "every lambda has exactly one answer" in words(at)
+    assert "every lambda has exactly one solution" in words(at)
 
 
 def test_the_owner_s_view_has_three_states():
