@@ -50,7 +50,7 @@ STYLE = Template("""
   border: 1px solid $edge; background: transparent; padding: .15rem .7rem; border-radius: .3rem;}
 /* The chosen page has a ground; the focus of the keyboard has a ring and no ground, so that the two differ. */
 [data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]:focus-visible {
-  outline: .16rem solid currentColor; outline-offset: -.16rem; background: transparent;}
+  outline: .16rem solid light-dark($ink); outline-offset: -.16rem; background: transparent;}
 .st-key-menu-words a {background: transparent;}
 .st-key-menu-words a span {font-weight: inherit !important;}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
@@ -94,6 +94,7 @@ STYLE = Template("""
     key=KEY,
     bar=RIGHT - TOP,
     edge=BORDER,
+    ink=f"{LIGHT.ink}, {DARK.ink}",
     chosen=", ".join(CHOSEN),
     pointed=", ".join(CHOSEN_UNDER_POINTER),
     quiet=f"{LIGHT.quiet}, {DARK.quiet}",

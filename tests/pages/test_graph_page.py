@@ -11,6 +11,7 @@ import privcov
 from pages.graph_recovery import settings
 from pages.shell.study import from_query, to_query
 from privcov.figures.graphs import LINKED
+from privcov.figures.roc import RULES
 from privcov.metrics.graphs import decided_edges, losses, without_noise_at
 from tests.pages.test_pages import chart
 from tests.patience import patient, until
@@ -48,6 +49,38 @@ def counts(at: AppTest) -> dict[str, int]:
 
 def words(at: AppTest) -> str:
     return " ".join([m.value for m in at.markdown] + [c.value for c in at.caption])
+
+
+@pytest.mark.parametrize(("old", "tab"), settings.BEFORE.items())
+def test_an_address_with_an_earlier_name_of_a_tab_opens_that_tab(old, tab):
+    at = open_page(**SMALL, tab=old)
+    assert not at.warning
+    assert at.session_state["graph-tab"] == tab
+
+
+def test_the_marks_of_the_rules_are_drawn_when_asked_for_and_by_the_address():
+    at = open_page(**SMALL, **{"roc.replicates": "2"})
+    plain, alt = chart(at, "ROC curves")
+    at.toggle(key="graph.rules").set_value(True).run()
+    assert at.query_params["rules"] == ["yes"]
+    marked, same = chart(at, "ROC curves")
+    added = {t["name"] for t in marked["data"] if t.get("name")} - {t["name"] for t in plain["data"] if t.get("name")}
+    assert added
+    assert added <= set(RULES)
+    assert same == alt
+    again, _ = chart(open_page(**SMALL, **{"roc.replicates": "2", "rules": "yes"}), "ROC curves")
+    assert len(again["data"]) == len(marked["data"])
+
+
+def test_another_level_moves_the_pen_of_no_other_line():
+    def lines(levels: str) -> dict[str, tuple]:
+        spec, _ = chart(open_page(**SMALL, **{"roc.replicates": "2", "roc.rho": levels}), "ROC curves")
+        drawn = [t for t in spec["data"] if t.get("mode") == "lines" and " = " in t.get("name", "")]
+        return {t["name"]: (t["line"]["color"], t["line"]["dash"]) for t in drawn}
+
+    few, many = lines("0.01"), lines("0.01,1")
+    assert list(few) == ["rho = 0.1", "rho = 0.01"]
+    assert few.items() < many.items()
 
 
 def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
