@@ -109,18 +109,15 @@ def _slider(study: Study, rel: Release) -> int:
         quiet=True,
         key=f"lambda-{hash((study, len(solved), chosen)) & 0xFFFFFFFF:x}",
         format_func=lambda i: plain(path[i].lam) + (f" ({word})" if i == chosen else ""),
-        help="Moving it only reads the path again: no new noise, no privacy, and no new computation.",
+        help="Reads the path again: no new noise and no privacy cost.",
     )
     ends("fewer edges", "more edges")
     infeasible = sum(fit.status == "infeasible" for fit in path)
     lost = len(path) - len(solved) - infeasible
     if infeasible:
-        st.caption(
-            f"{infeasible} of {len(path)} lambdas are not offered: the problem has no solution there. The tab "
-            f"*{settings.ANSWERS}* shows why."
-        )
+        st.caption(f"{infeasible} of {len(path)} lambdas are left out: no solution there. See *{settings.ANSWERS}*.")
     if lost:
-        st.caption(f"{lost} of {len(path)} lambdas are not offered: the solver found no answer.")
+        st.caption(f"{lost} of {len(path)} lambdas are left out: the solver did not converge.")
     if path[at].status == "not converged":
         st.caption(f"At this lambda the solver stopped at a gap of {path[at].gap:.1g} nats per variable.")
     return at
@@ -223,8 +220,7 @@ def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | Non
     text = (
         f"The known noise is drawn {_COPIES} times more, added to the released matrix, and solved at the same lambda. "
         "Pairs are marked by the share of these redraws that link them: at least 95 %, at most 5 %, or undecided. "
-        f"{LACKED} The redraws cover the privacy noise, not the sampling of the rows. Free: only the release is "
-        "read."
+        f"{LACKED} Privacy noise only, not the sampling of the rows. Free."
     )
     if cached.in_session(study, settings.SOURCE):  # what came from a file is not kept
         return decided_edges(rel, position, _COPIES), text

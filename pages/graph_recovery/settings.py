@@ -104,8 +104,7 @@ def choose_reference(data: Dataset) -> None:
         default=names[0],
         key="graph.reference",
         format_func=lambda name: name if str(edges[name]) in name else f"{name} ({edges[name]} edges)",
-        help="Published for these variables by people who knew the field. It is not the truth about these rows: an "
-        "edge that is called false here may be real.",
+        help="Published for these variables. It is not the truth about these rows: an edge called false may be real.",
     )
 
 
@@ -159,9 +158,9 @@ PRESETS = (
     ),
     Preset(
         "No answer at small lambda",
-        "No answer at small lambda",
-        "The noisy matrix is left as it is, and it is indefinite: below a certain lambda the problem has no solution. "
-        "The tab Solvable penalties shows why, with a proof, and what to do.",
+        "No solution at small lambda",
+        "The noisy matrix is not repaired and is indefinite: below some lambda the problem has no solution. The tab "
+        "Solvable penalties has the proof and the repairs.",
         Study(
             source="precision-ar2",
             data=(("n", 300),),
@@ -218,7 +217,7 @@ BEFORE = {"found-against-false": "ROC curve", "which-lambdas-have-an-answer": "S
 CURVES, MATRICES, ANSWERS = "ROC curve", "Matrices", "Solvable penalties"
 
 
-_HINT = "Each button sets the whole page; everything in the sidebar can be changed afterwards."
+_HINT = "Each button sets the whole page."
 
 
 def description(study: Study) -> str:

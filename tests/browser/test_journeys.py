@@ -109,7 +109,7 @@ def test_paper_2_s_roc_in_one_click_and_lambda_under_the_hand(visit, settle):
     before = chart_words(page, "network")
     slide(page, "Penalty lambda", "ArrowRight", 3, settle)
     assert chart_words(page, "network") != before
-    page.get_by_role("button", name="No answer at small lambda").click()
+    page.get_by_role("button", name="No solution at small lambda").click()
     settle(page)
     assert "infeasible" in chart_words(page, "lambda-line")
     assert "falls without end" in chart_words(page, "falling")

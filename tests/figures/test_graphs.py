@@ -53,6 +53,17 @@ def test_the_same_graph_stands_the_same_and_linked_nodes_stand_nearer():
     assert gaps[reference].mean() < 0.7 * gaps[~reference & off].mean()
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_nodes_follow_the_order_of_the_columns_as_the_matrix_beside_them(seed):
+    d = 12
+    place = positions(some_graph(d, seed, 0.3), d)
+    order = np.arange(d) - (d - 1) / 2
+    assert order @ (place[:, 0] - place[:, 0].mean()) >= -1e-9  # from left to right
+    assert order @ (place[:, 1] - place[:, 1].mean()) <= 1e-9  # from top to bottom
+    chain = positions(graph(d, *((k, k + 1) for k in range(d - 1))), d)
+    assert np.corrcoef(chain[:, 0], np.arange(d))[0, 1] > 0.5
+
+
 @pytest.mark.parametrize("reference", [None, np.zeros((6, 6), bool)])
 def test_without_a_reference_nodes_stand_on_a_circle_clockwise_from_the_top(reference):
     place = positions(reference, 6)
