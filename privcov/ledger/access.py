@@ -9,7 +9,7 @@ from pathlib import Path
 
 from privcov.ledger.errors import LedgerError
 
-# Endings: the database, SQLite's own files beside it, the key and the counter.
+# Endings: the database, SQLite's own files, the key and the counter.
 NAMES = ("", "-wal", "-shm", "-journal", ".key", ".head")
 
 
@@ -42,7 +42,7 @@ def check_access(path: Path) -> None:
         if stat.S_ISREG(status.st_mode) and stat.S_IMODE(status.st_mode) & 0o077:
             raise LedgerError(
                 f"{file} is open to other users of this computer (mode {stat.S_IMODE(status.st_mode):03o}), so nothing "
-                f"is released. Look whether it is as you left it, then run: chmod 600 {shlex.quote(str(file))}"
+                f"is released. Check that it is as you left it, then run: chmod 600 {shlex.quote(str(file))}"
             )
     for folder in sorted(folders):
         _check_folder(folder)

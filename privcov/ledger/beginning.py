@@ -46,7 +46,7 @@ def beside(path: Path, end: str) -> Path:
 
 
 def lost(path: Path) -> LedgerError:
-    """Return the error for files beside a ledger whose database is not there.
+    """Return the error for a key or a counter whose database is missing or empty.
 
     Parameters
     ----------

@@ -143,9 +143,9 @@ class LedgerFile:
             )
         if not reached.allows(head):
             raise LedgerError(
-                f"The ledger {self.path} is an older or another copy: it has {head.steps} steps where the counter "
-                "beside it is elsewhere, so nothing is released. Put the newest copy of all its files back; if there "
-                f"is none, begin without the record: {ANEW}"
+                f"The ledger {self.path} is an older or another copy: the counter next to it does not name the last "
+                f"of its {head.steps} steps, so nothing is released. Put the newest copy of all its files back; if "
+                f"there is none, begin without the record: {ANEW}"
             )
         if reached.coming:
             self.counter.write(Reached(head))

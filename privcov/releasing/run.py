@@ -302,7 +302,7 @@ def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuni
     if calibration == "sound" and "sound" not in card.calibrations:
         raise ValueError(
             f"{card.label} has no sound form: it is kept to show what was published. "
-            f"Ask for calibration={card.default_calibration!r}, and read in the statement what it really gives."
+            f"Ask for calibration={card.default_calibration!r}, and read in the statement what it actually gives."
         )
     checks.one_of("calibration", calibration, tuple(card.calibrations))
     checks.one_of("tuning", tuning, TUNINGS)
