@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ PNG_SCALE = 3  # 288 pixels an inch
 SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"  # plotly's script, from the installed package
 FONT = "Arial, Helvetica, sans-serif"
 _SVG_FONT = "Helvetica, Arial, sans-serif"
+_MARKED = re.compile(r'<span style="color:(#[0-9A-Fa-f]{6})">●</span> (.*)')  # a name at the end of a line
 _LETTER = 0.58  # approximate width of a letter in units of the font's size
 
 # Dashes and marks by the names that plotly gives them.
@@ -174,7 +176,8 @@ def _axes(figure: go.Figure, width: float, height: float, top: float) -> tuple[_
     low_y, high_y = _limits(y, [t.y for t in figure.data] + [[s.y0] for s in level])
     low_x, high_x = _limits(x, [t.x for t in figure.data], pad=0.02)
     left, bottom = (62.0, 48.0) if visible else (0.0, 0.0)
-    box = [left, width - 12.0, height - bottom, top]
+    beside = [a for a in figure.layout.annotations if a.xref == "paper" and a.x > 1]  # words at the right of the lines
+    box = [left, width - (float(figure.layout.margin.r or 0) if beside else 12.0), height - bottom, top]
     if y.scaleanchor:  # one unit has the same length in both directions
         unit = min((box[1] - box[0]) / (high_x - low_x), (box[2] - box[3]) / (high_y - low_y))
         middle, half_x, half_y = (box[0] + box[1]) / 2, unit * (high_x - low_x) / 2, unit * (high_y - low_y) / 2
@@ -338,7 +341,14 @@ def _note(note: go.layout.Annotation, across: _Axis, up: _Axis) -> str:
         return ""
     anchor = {"left": "start", "right": "end"}.get(note.xanchor or "", "middle")
     y += {"bottom": -4, "top": 13}.get(note.yanchor or "", 4)
-    return _text(x, y, note.text, anchor, 11, note.font.color or LIGHT.quiet)
+    marked = _MARKED.match(note.text)
+    if marked is None:
+        return _text(x, y, note.text, anchor, 11, note.font.color or LIGHT.quiet)
+    # A name in the colour of its line, in as many lines as it has.
+    lines = marked[2].split("<br>")
+    first = y - 6.5 * (len(lines) - 1)
+    dot = f'<circle cx="{x + 5:.1f}" cy="{first - 4:.1f}" r="4" fill="{marked[1]}"/>'
+    return dot + "".join(_text(x + 13, first + 13 * i, words, "start", 11) for i, words in enumerate(lines))
 
 
 def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
