@@ -140,7 +140,7 @@ def svg(picture: Picture, *, width: int = 640, height: int | None = None) -> str
     for trace in figure.data:
         if not isinstance(trace, (go.Scatter, go.Heatmap)):
             raise TypeError(f"a static figure holds lines, marks and heatmaps, not {type(trace).__name__}.")
-    if any(isinstance(trace, go.Heatmap) for trace in figure.data):
+    if any(isinstance(trace, go.Heatmap) and trace.zmin is not None for trace in figure.data):
         return _wrap(_heatmap(figure.data[0], width), picture.alt, width, width)
     height = height or figure.layout.height or 400
     legend, used = _legend(figure, width)
@@ -249,7 +249,20 @@ def _grid(across: _Axis, up: _Axis) -> str:
 # --- what is drawn --------------------------------------------------------------------------------------------------
 
 
-def _trace(trace: go.Scatter, across: _Axis, up: _Axis) -> str:
+def _cells(trace: go.Heatmap, across: _Axis, up: _Axis) -> str:
+    """Return the words in the cells of a map; the colours of its cells are shapes."""
+    markup = ""
+    for j, line in enumerate(trace.text):
+        for i, words in enumerate(line):
+            rows = str(words).split("<br>")
+            first = up.at(j) + 4 - 6 * (len(rows) - 1)
+            markup += "".join(_text(across.at(i), first + 12 * k, row, "middle", 10) for k, row in enumerate(rows))
+    return markup
+
+
+def _trace(trace: go.Scatter | go.Heatmap, across: _Axis, up: _Axis) -> str:
+    if isinstance(trace, go.Heatmap):
+        return _cells(trace, across, up)
     if trace.visible is False or trace.x is None or trace.y is None:
         return ""
     points = [
@@ -306,8 +319,11 @@ def _marks(trace: go.Scatter, points: list) -> list[str]:
 def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str | None, width: float | None) -> str:
     """Return one mark as SVG.
 
-    A symbol ending in -open is drawn as its outline. Raises KeyError for an unknown symbol.
+    A symbol ending in -open is drawn as its outline, one in -dot with a point in it. Raises KeyError for an unknown symbol.
     """
+    if symbol.endswith("-dot"):
+        outline = _mark(symbol.removesuffix("-dot"), x, y, size, colour, edge, width)
+        return outline + _mark("circle", x, y, max(size / 4, 2.0), colour, None, None)
     hollow = symbol.endswith("-open")
     corners = _CORNERS[symbol.removesuffix("-open")]
     half = size / 2
@@ -321,13 +337,21 @@ def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str |
 
 
 def _shape(shape: go.layout.Shape, across: _Axis, up: _Axis) -> str:
+    if shape.type == "path":
+        ends = [float(word) for word in re.findall(r"-?[\d.]+(?:e-?\d+)?", shape.path)]
+        strokes = zip(*[iter(ends)] * 4, strict=True)
+        return "".join(
+            _line(across.at(a), up.at(b), across.at(c), up.at(d), shape.line.color, shape.line.width)
+            for a, b, c, d in strokes
+        )
     x0, x1 = (across.start, across.end) if shape.xref == "paper" else (across.at(shape.x0), across.at(shape.x1))
     y0, y1 = (up.start, up.end) if shape.yref == "paper" else (up.at(shape.y0), up.at(shape.y1))
     if shape.type == "rect":
         y0, y1 = (min(max(y, up.end), up.start) for y in (y0, y1))
+        edge = f' stroke="{shape.line.color}" stroke-width="{shape.line.width:g}"' if shape.line.width else ""
         return (
             f'<rect x="{min(x0, x1):.1f}" y="{min(y0, y1):.1f}" width="{abs(x1 - x0):.1f}" '
-            f'height="{abs(y1 - y0):.1f}" fill="{shape.fillcolor}" opacity="{shape.opacity or 1:g}"/>'
+            f'height="{abs(y1 - y0):.1f}" fill="{shape.fillcolor}" opacity="{shape.opacity or 1:g}"{edge}/>'
         )
     if not up.end - 1 <= min(y0, y1) <= max(y0, y1) <= up.start + 1:
         return ""

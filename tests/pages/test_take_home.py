@@ -4,14 +4,13 @@ import json
 import re
 
 import pytest
-from tests.pages.test_sharing import GRAPH, SPECTRA, TRADE_OFFS, open_page
-
 from pages.shell import show
-from privcov.figures.words import percent
+from tests.pages.test_sharing import GRAPH, SPECTRA, TRADE_OFFS, open_page
 
 ESTIMATE, AUDIT, PUBLISHED = "pages/1_Estimate.py", "pages/9_Privacy_audit.py", "pages/8_Published_results.py"
 SMALL = {"data.n": "200", "data.d": "3", "rho": "0.5"}
-ORDER = ("<h1>", 'id="answer"', 'id="recommendation"', "<svg", 'id="risk"', 'id="assumptions"', 'id="date"', 'id="tables"')
+NAMED = ("risk", "assumptions", "date", "tables")
+ORDER = ("<h1>", 'id="answer"', 'id="recommendation"', "<svg", *(f'id="{name}"' for name in NAMED))
 
 
 @pytest.fixture
@@ -37,7 +36,8 @@ PAGES = {
     "graph": (GRAPH, {"data.n": "200", "data.d": "4"}, ""),
     "answer": (TRADE_OFFS, SMALL, "answer-"),
     "curves": (TRADE_OFFS, SMALL | {"values": "rho:0.1,1", "replicates": "3", "methods": "auto-cov,gaussian-cov"}, ""),
-    "which": (TRADE_OFFS, SMALL | {"tab": "which-epsilon", "which.asked": "yes", "which.replicates": "3"}, "which-"),
+    "which": (TRADE_OFFS, SMALL | {"tab": "which-epsilon", "which.asked": "yes", "which.replicates": "3",
+              "which.target": "40"}, "which-"),
     "map": (TRADE_OFFS, SMALL | {"tab": "who-wins-where", "who.asked": "yes", "who.n": "500,1000", "who.d": "5,6",
             "who.steps": "2", "who.replicates": "2", "who.methods": "gaussian-cov,wishart-cov"}, "map-"),
 }  # fmt: skip
