@@ -13,7 +13,7 @@ from privcov.audit import catalogue, disclosure
 from privcov.audit.live import Audit
 from privcov.figures.look import Picture
 from privcov.figures.palette import LIGHT, Palette
-from privcov.figures.words import percent, plain, raised
+from privcov.figures.words import percent, raised
 from privcov.privacy import ApproxDP, ZCDP
 
 if TYPE_CHECKING:
@@ -158,12 +158,11 @@ def of_belief(
 
     script = "\n".join(
         [
-            "import privcov",
             "from privcov import accounting",
             "from privcov.audit import disclosure",
-            "from privcov.privacy import GaussianDP",
+            f"from privcov.privacy import {type(claim).__name__}",
             "",
-            f"claim = {'' if claim.kind == 'gdp' else 'privcov.'}{claim!r}",
+            f"claim = {claim!r}",
             f"for line in disclosure.sentences(claim, {prior!r}, {chance!r}):",
             "    print(line)",
         ]

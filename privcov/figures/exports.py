@@ -9,6 +9,7 @@ from a printed figure.
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import math
 import re
@@ -270,7 +271,13 @@ def _trace(trace: go.Scatter | go.Heatmap, across: _Axis, up: _Axis) -> str:
         for x, y in zip(trace.x, trace.y, strict=True)
     ]
     mode, markup = trace.mode or "lines", ""
-    if trace.fill == "toself":
+    points = _stepped(points) if trace.line.shape == "hvh" else points
+    if trace.fill == "tozeroy":
+        ground = up.at(0.0)
+        closed = [(points[0][0], ground), *points, (points[-1][0], ground)]
+        ends = " ".join(f"{x:.1f},{y:.1f}" for x, y in closed if math.isfinite(x) and math.isfinite(y))
+        markup += f'<polygon points="{ends}" fill="{trace.fillcolor}"/>'
+    elif trace.fill == "toself":
         ends = " ".join(f"{x:.1f},{y:.1f}" for x, y in points if math.isfinite(x) and math.isfinite(y))
         markup += f'<polygon points="{ends}" fill="{trace.fillcolor}"/>'
     elif trace.fill:
@@ -285,6 +292,14 @@ def _trace(trace: go.Scatter | go.Heatmap, across: _Axis, up: _Axis) -> str:
         for (x, y), words in zip(points, trace.text, strict=True):
             markup += _text(x, y - 9 if above else y + 4, words, "middle", size * 0.95, colour)
     return markup
+
+
+def _stepped(points: list) -> list:
+    """Return the corners of steps with their risers half way between the points."""
+    corners = points[:1]
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
+        corners += [((x0 + x1) / 2, y0), ((x0 + x1) / 2, y1)]
+    return corners + points[-1:]
 
 
 def _path(points: list, colour: str, dash: str | None, width: float) -> str:
@@ -319,7 +334,8 @@ def _marks(trace: go.Scatter, points: list) -> list[str]:
 def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str | None, width: float | None) -> str:
     """Return one mark as SVG.
 
-    A symbol ending in -open is drawn as its outline, one in -dot with a point in it. Raises KeyError for an unknown symbol.
+    A symbol ending in -open is drawn as its outline, one in -dot with a point in it. Raises KeyError for an unknown
+    symbol.
     """
     if symbol.endswith("-dot"):
         outline = _mark(symbol.removesuffix("-dot"), x, y, size, colour, edge, width)
