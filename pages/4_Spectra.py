@@ -85,4 +85,4 @@ with show.problems():
     with st.expander("The same in Python"):
         st.code(script.spectrum(study, data), language="python")
     with st.expander("Take home"):
-        take_home.section(study, data, rel)
+        take_home.spectra(study, data, rel)

@@ -7,6 +7,7 @@ import math
 import pandas as pd
 import streamlit as st
 
+from pages.audit import reports
 from pages.shell import address, fields, frame, show
 from pages.shell.fields import ends
 from pages.shell.papers import by_author
@@ -124,11 +125,13 @@ def section(study: Study) -> None:
                 f":{colour}-badge[{row['Verdict']}] **{show.as_text(row['Paper'])}**, {show.as_text(row['Where'])}: "
                 f"{show.as_text(row['Mechanism'])}. {show.as_text(row['Why'])}"
             )
+    again = (
+        "from privcov.audit.claims import table\n\n"
+        f"found = table({epsilon!r}, {delta!r}, n={n!r}, d={d!r})\nprint(found)"
+    )
     with st.expander("The same in Python"):
-        st.code(
-            "from privcov.audit.claims import table\n\n"
-            f"found = table({epsilon!r}, {delta!r}, n={n!r}, d={d!r})\nprint(found)"
-        )
+        st.code(again)
+    reports.of_claims(whole, rows, ApproxDP(float(epsilon), float(delta)), int(n), int(d), again)
 
 
 def number(value: float) -> str:

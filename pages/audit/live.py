@@ -6,7 +6,7 @@ import math
 
 import streamlit as st
 
-from pages.audit import sampler
+from pages.audit import reports, sampler
 from pages.shell import address, fields, frame, show
 from pages.shell.fields import ends
 from pages.shell.jobs import Job, Jobs, Words, status
@@ -232,6 +232,7 @@ def _show(audit: Audit, asked: Asked) -> None:
         )
         _exact(audit)
         _reached(asked, audit.draws)
+    reports.of_audit(audit, pictures.support if proof else pictures.outputs, script(asked))
 
 
 def _exact(audit: Audit) -> None:

@@ -16,6 +16,7 @@ from pages.shell import script as python_script
 from pages.shell.fields import ends
 from pages.shell.study import Study
 from privcov.dataset import Dataset
+from privcov.estimators.base import METHODS
 from privcov.figures.graphs import against_reference, by_state, network, positions
 from privcov.figures.words import plain
 from privcov.metrics.graphs import compare, decided_edges, edges, partial_correlations
@@ -254,16 +255,30 @@ def _take_home(
         curves = () if job is None else roc.drawn(experiment, job)
 
         def make(_: str, where: str) -> str:
-            return _report(data, rel, reference, at, curves, script, where)
+            return _report(study, data, rel, reference, at, curves, script, where)
 
-        take_home.section(study, data, rel, settings.SOURCE, make)
+        take_home.section(study, data, rel, settings.SOURCE, make, script=script, shown=_shown(rel, reference, at))
 
 
-def _report(data: Dataset, rel: Release, reference, at: int, drawn_curves: tuple, script: str, where: str) -> str:
+def _shown(rel: Release, reference: settings.Reference, at: int) -> list:
+    """Return what the notebook compares: the edges of the network, and those of the reference among them."""
+    from privcov.bundle.notebook import Shown
+
+    drawn = edges(settings.graph_at(rel, at))
+    shown = [Shown("edges drawn", "int(edges(fit.precision).sum()) // 2", int(drawn.sum()) // 2)]
+    if reference.graph is not None:
+        counts = compare(drawn, reference.graph)
+        numbers = (int(counts.tp), int(counts.fp), int(counts.fn))
+        shown.append(Shown("found, false, missed", "(int(counts.tp), int(counts.fp), int(counts.fn))", numbers))
+    return shown
+
+
+def _report(
+    study: Study, data: Dataset, rel: Release, reference, at: int, drawn_curves: tuple, script: str, where: str
+) -> str:
     """Return the release's report with its network, and with the curves where they are drawn."""
-    from privcov.bundle import report
+    from privcov.bundle import front, report
     from privcov.bundle.paper import section as part
-    from privcov.bundle.paper import text
     from privcov.figures import graphs
     from privcov.figures.graphs import positions
     from privcov.figures.palette import LIGHT
@@ -272,16 +287,34 @@ def _report(data: Dataset, rel: Release, reference, at: int, drawn_curves: tuple
 
     drawn = edges(settings.graph_at(rel, at))
     lam = settings.path_of(rel)[at].lam
-    kinds, words = [("Drawn", drawn)], f"{int(drawn.sum()) // 2} edges are drawn; there is no graph to compare with."
+    count = int(drawn.sum()) // 2
+    kinds, words = [("Drawn", drawn)], f"{count} edges are drawn; there is no graph to compare with."
+    advised = "Take the drawn edges as suggestions: without a graph to compare with, none is confirmed."
     if reference.graph is not None:
         kinds, counts = graphs.against_reference(drawn, reference.graph), compare(drawn, reference.graph)
         words = (
             f"Against {reference.words}: {counts.tp} edges found, {counts.fn} missed, {counts.fp} drawn that are not "
             "in it." + (" It is a published reference, not the truth." if reference.name else "")
         )
+        advised = (
+            f"Of ten drawn edges rely on about {10 * counts.precision:.0f}; a larger lambda draws fewer."
+            if count
+            else "Read nothing from an empty network; a smaller lambda draws more edges."
+        )
     place = positions(reference.graph, data.d)
     picture = graphs.network(kinds, place, data.columns, LIGHT, height=460)
-    parts = [part("Network", f"<p>{text(words)}</p>" + report.figure(picture, f"At lambda = {plain(lam)}."))]
+    first = front.Front(
+        words,
+        front.FALSE if rel.claim_is_false else advised,
+        front.risk_of(rel),
+        [
+            ("Method", f"{METHODS.get(rel.method).label}, lambda = {plain(lam)}"),
+            *front.assumptions_of(data, rel.given or "nothing measured", take_home.seeds(study, data)),
+        ],
+        picture,
+        f"At lambda = {plain(lam)}.",
+    )
+    parts = []
     if drawn_curves:
         common = min(c.reach for c in drawn_curves)
         caption = take_home.unlinked(roc.explain(drawn_curves, data))
@@ -289,7 +322,7 @@ def _report(data: Dataset, rel: Release, reference, at: int, drawn_curves: tuple
         curves += report.figure(precision_recall(drawn_curves, LIGHT), "Precision against recall, in the same pens.")
         parts.append(part("ROC curve", curves + report.frame(roc.table(drawn_curves, common))))
     title = f"Network from {data.name}"
-    return report.of_release(rel, data, script=script, address=where, more=parts, title=title)
+    return report.of_release(rel, data, script=script, address=where, more=parts, title=title, front=first)
 
 
 def _network_script(study: Study, dataset: Dataset, at: int, reference: settings.Reference, default_source: str) -> str:

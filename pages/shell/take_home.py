@@ -1,10 +1,11 @@
-"""Downloads of a page: a report as HTML, and the study as a file that opens here and in the shell."""
+"""Downloads of a page: a report as HTML, a notebook, and the study as a file that opens here and in the shell."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -18,7 +19,13 @@ from privcov.estimators.base import METHODS
 from privcov.releasing.release import Release
 from privcov.sweeps.plan import Plan
 
-HTML, JSON = "text/html", "application/json"
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from privcov.bundle.front import Front
+    from privcov.bundle.notebook import Shown
+
+HTML, JSON, NOTEBOOK = "text/html", "application/json", "application/x-ipynb+json"
 
 
 def address() -> str:
@@ -54,30 +61,111 @@ def one_release(study: Study, data: Dataset, default_source: str = DEFAULT_SOURC
     )
 
 
+def seeds(study: Study, data: Dataset) -> str:
+    """Return the seeds of a release in words."""
+    return f"noise {study.seed}" + (f", rows {study.rows}" if data.provenance == "simulated" else "")
+
+
+def downloads(
+    report_text: Callable[[], str], notebook_text: Callable[[], str] | None, name: str = "", boxes: Any = None
+) -> None:
+    """Show the two files of a page: the report, and the notebook where there is one.
+
+    ``name`` tells several pairs of one page apart; ``boxes`` are two containers to put them in.
+    """
+    left, right = boxes or st.columns([1, 3])
+    stem = f"{name}-" if name else ""
+    with left:
+        show.download("Report as HTML", report_text, "report.html", f"download-{stem}report", HTML)
+    if notebook_text is not None:
+        with right:
+            show.download("Notebook", notebook_text, "notebook.ipynb", f"download-{stem}notebook", NOTEBOOK)
+
+
+def result(
+    name: str,
+    title: str,
+    question: str,
+    front: Callable[[], Front],
+    *,
+    provenance: str,
+    subject: str,
+    behind: Callable[[], pd.DataFrame],
+    script: str = "",
+    shown: Sequence[Shown] = (),
+    words: Sequence[str] = (),
+    notes: Sequence[str] | None = None,
+    declared: bool = False,
+    where: str | None = None,
+) -> None:
+    """Show what a page takes home that shows something else than one release.
+
+    ``front`` is the report's first side and ``behind`` its table, both made on click; ``question`` is that of the
+    notebook, and ``shown`` the numbers that it compares. Without a ``script`` there is no notebook. ``where`` is the
+    page's address, the present one unless given.
+    """
+    link = address() if where is None else where
+
+    def report_text() -> str:
+        from privcov.bundle import report
+
+        return report.of_curves(
+            title, provenance, subject, [], words, behind(), declared=declared, script=script, address=link,
+            front=front(), notes=notes,
+        )  # fmt: skip
+
+    def notebook_text() -> str:
+        from privcov.bundle import notebook
+
+        return notebook.of_script(title, question, script, shown)
+
+    with st.expander("Take home"):
+        downloads(report_text, notebook_text if script else None, name)
+
+
 def section(
     study: Study,
     data: Dataset,
     rel: Release,
     default_source: str = DEFAULT_SOURCE,
     make: Callable[[str, str], str] | None = None,
+    *,
+    script: str = "",
+    shown: Sequence[Shown] = (),
 ) -> None:
     """Show the downloads of a page that shows one release.
 
-    ``make`` returns the report from script and address; without it the report is that of the release alone.
+    ``make`` returns the report from script and address; without it the report is that of the release alone. ``script``
+    is the page's own, and ``shown`` its numbers, where they are not those of Estimate.
     """
-    left, right, rest = st.columns([1, 1, 2], vertical_alignment="center")
-    with left:
-        script, where = python_script.script(study, data, default_source), address()
-        if cached.in_session(study, default_source):
-            where = ""  # a link cannot bring a file along
+    report_place, notebook_place, study_place, rest = st.columns([1, 0.8, 1, 2.2], vertical_alignment="center")
+    again, where = script or python_script.script(study, data, default_source), address()
+    if cached.in_session(study, default_source):
+        where = ""  # a link cannot bring a file along
+    against = "sample" if data.truth is None else "truth"
 
-        def report_text() -> str:
-            from privcov.bundle import report
+    def report_text() -> str:
+        from privcov.bundle import front, report
 
-            return report.of_release(rel, data, script=script, address=where) if make is None else make(script, where)
+        if make is not None:
+            return make(again, where)
+        first = front.of_release(rel, data, seeds(study, data))
+        return report.of_release(rel, data, script=again, address=where, front=first)
 
-        show.download("Report as HTML", report_text, "report.html", "download-report", HTML)
-    with right:
+    def notebook_text() -> str:
+        from privcov.bundle import notebook
+        from privcov.metrics.errors import error
+
+        numbers = shown
+        if not script:
+            name = f"relative Frobenius error to the {against}"
+            numbers = [notebook.Shown(name, "wrong", float(error(rel, data, relative=True, against=against)))]
+        title = f"{METHODS.get(rel.method).label} on {data.name}"
+        question = f"How far from the {against} is the release of this method, and what does its guarantee say?"
+        return notebook.of_script(title, question, again, numbers)
+
+    downloads(report_text, notebook_text, boxes=(report_place, notebook_place))
+    with study_place:
         try:
             text = one_release(study, data, default_source).to_json()
             show.download("Saved study", lambda: text, "plan.json", "download-study", JSON)
@@ -87,4 +175,24 @@ def section(
             )
         except ValueError as problem:
             words = show.as_text(str(problem))
-    rest.caption("The report is one file that needs no network. " + words)
+    rest.caption("The report prints on two sides; the notebook computes its numbers again. " + words)
+
+
+def spectra(study: Study, data: Dataset, rel: Release) -> None:
+    """Show the downloads of Spectra."""
+    from privcov.bundle.notebook import Shown
+    from privcov.metrics.spectra import spectra as spectra_of
+
+    values = dict(spectra_of(rel, data))
+    last = next(name for name in ("Post-processed", "Released", *values) if name in values)
+    shown = [Shown(f"largest eigenvalue, {last.lower()}", f"float(max(spectra[{last!r}]))", float(max(values[last])))]
+
+    def make(script: str, where: str) -> str:
+        from privcov.bundle import front, report
+
+        first = front.of_spectrum(rel, data, seeds(study, data))
+        return report.of_release(
+            rel, data, script=script, address=where, front=first, title=f"Eigenvalues of {data.name}"
+        )
+
+    section(study, data, rel, make=make, script=python_script.spectrum(study, data), shown=shown)

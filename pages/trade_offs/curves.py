@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -14,12 +15,13 @@ from pages.shell.glossary import term
 from pages.shell.jobs import Job, Jobs, Words, status
 from pages.shell.pins import Pins
 from pages.shell.study import Study
+from pages.trade_offs import reports
 from pages.trade_offs import store as tradeoffs_store
 from pages.trade_offs.sweep import Sweep, script, tidy
 from privcov.dataset import Dataset
 from privcov.figures.errors import curves
 from privcov.figures.look import Picture
-from privcov.figures.palette import LIGHT, Palette
+from privcov.figures.palette import Palette
 from privcov.figures.words import plain
 from privcov.metrics.errors import matrix_norm, reference_matrix
 from privcov.privacy import NoPrivacy
@@ -190,7 +192,7 @@ def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: 
         st.dataframe(summary.drop(columns="key").rename(columns={"x": sweep.x_label.split(" (")[0]}), hide_index=True)
     if job.progress.alive:
         return
-    parts = st.columns([1, 1, 1.2, 1, 1])
+    parts = st.columns([1, 1, 1, 2])
     frozen = tuple(rows)
     with parts[0]:
         show.download("CSV", lambda: pd.DataFrame(frozen).to_csv(index=False), "trade-offs.csv", "download-table")
@@ -198,24 +200,7 @@ def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: 
         with parts[1]:
             text = studies.write(sweep.plans)
             show.download("Saved study", lambda: text, "plan.json", "download-plan", "application/json")
-    with parts[2]:
-        again = script(sweep, study)
-        link = "" if sweep.on_rows else take_home.address()
-
-        def report() -> str:
-            from privcov.bundle import report
-
-            caption = take_home.unlinked(_band(simulated, sweep.classifies))
-            drawing = (_curves(sweep, summary, metric, lines, LIGHT), caption)
-            title, about = f"Trade-offs: {sweep.title}", f"{where}; {sweep.replicates} replicates"
-            numbers = summary.drop(columns="key").rename(columns={"x": sweep.x_label.split(" (")[0]})
-            public = provenance == "Public" and bool(sweep.on_rows)
-            return report.of_curves(
-                title, provenance, about, [drawing], sentences, numbers, declared=public, script=again, address=link
-            )
-
-        show.download("Report as HTML", report, "report.html", "download-report", take_home.HTML)
-    parts[3].button(
+    parts[2].button(
         "Pin",
         key="pin",
         help="Freeze these curves in the tab Pinned, beside others.",
@@ -226,8 +211,22 @@ def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: 
         ),
     )  # fmt: skip
     _confirm_pin()
+    again = script(sweep, study)
     with st.expander("The same in Python"):
         st.code(again, language="python")
+    reports.of_curves(
+        sweep,
+        metric,
+        summary,
+        data,
+        provenance=provenance,
+        where=where,
+        words=sentences,
+        picture=functools.partial(_curves, sweep, summary, metric, lines),
+        caption=take_home.unlinked(_band(simulated, sweep.classifies)),
+        script=again,
+        finished=job.progress.state == "finished",
+    )
 
 
 def _curves(sweep: Sweep, summary: pd.DataFrame, metric: str, lines: list, palette: Palette) -> Picture:

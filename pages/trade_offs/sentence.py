@@ -6,6 +6,7 @@ Which method, which epsilon and which error come from `privcov.advice.ask`, as i
 from __future__ import annotations
 
 import dataclasses
+import functools
 from html import escape
 from typing import Any
 
@@ -14,6 +15,7 @@ import streamlit as st
 from pages.shell import address, advice_panel, fields, frame, show
 from pages.shell.glossary import term
 from pages.shell.study import Study
+from pages.trade_offs import reports
 from privcov.advice import ask
 from privcov.advice.answer import UNKNOWN, Question, label_of, structure_label
 from privcov.advice.ask import Reply
@@ -176,8 +178,7 @@ def _first(reply: Reply, study: Study) -> None:
     )
     left = risk.risk(reply.line.key, reply.guarantee)
     show.attacker_line(left.success, frame.palette(), "Attacker")
-    luck = "" if left.always else f", in all but {show.percent(risk.UNLUCKY)} of releases"
-    words = f"A {show.percent(risk.PRIOR)} suspicion can rise to at most {show.percent(left.after)}{luck}."
+    words = reports.attacker_words(reply)
     bound = [] if study.bound == 1.0 else ["Both are for the default row bound of the source."]
     st.markdown(" ".join(show.as_text(text) for text in (words, *ask.notes(reply), *bound)))
 
@@ -246,3 +247,4 @@ def _rest(reply: Reply, study: Study) -> None:
         for text in reply.advice.verdict[1:]:
             st.caption(show.as_text(text))
         advice_panel.evidence_download("covariance", "answer")
+    reports.of_answer(reply, functools.partial(chart, reply))

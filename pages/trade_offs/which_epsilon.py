@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,13 +13,14 @@ import streamlit as st
 from pages.shell import address, cached, fields, frame, glossary, show, take_home
 from pages.shell import script as python_script
 from pages.shell.study import REPLACE_ONE, SOUND, Study
+from pages.trade_offs import reports
 from pages.trade_offs.form import start as form_start
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.errors import solution
 from privcov.figures.look import Picture, pen_of
-from privcov.figures.palette import LIGHT, Palette
+from privcov.figures.palette import Palette
 from privcov.figures.words import raised
 from privcov.sweeps import estimates
 from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES, Answer
@@ -227,12 +229,15 @@ def _answer(answer: Answer, study: Study, data: Dataset, question: Question) -> 
     show.picture(_picture(answer, question, parts, frame.palette()), "which-epsilon")
     about = _band(answer)
     st.caption(about)
-    _downloads(answer, study, data, question, parts)
+    again = script(study, data, question)
     left, right = st.columns(2)
     with left, st.expander("Table"):
         st.dataframe(answer.curve, hide_index=True)
+        show.download("CSV", lambda: answer.curve.to_csv(index=False), "which-epsilon.csv", "download-which")
     with right, st.expander("The same in Python"):
-        st.code(script(study, data, question), language="python")
+        st.code(again, language="python")
+    drawn = functools.partial(_picture, answer, question, parts)
+    reports.of_which(answer, study, data, drawn, take_home.unlinked(about), again)
 
 
 def _picture(answer: Answer, question: Question, parts: Sequence[tuple[str, float]], palette: Palette) -> Picture:
@@ -259,31 +264,6 @@ def _band(answer: Answer) -> str:
         "levels at which the band holds the target (dotted): over repeated searches it covers the level at which "
         "the expected error equals the target about 95 % of the time."
     )
-
-
-def _downloads(
-    answer: Answer, study: Study, data: Dataset, question: Question, parts: Sequence[tuple[str, float]]
-) -> None:
-    """Show the downloads of the answer: its curve as CSV, and a report."""
-    left, right, _ = st.columns([1, 1.4, 4])
-    with left:
-        show.download("CSV", lambda: answer.curve.to_csv(index=False), "which-epsilon.csv", "download-which")
-    with right:
-        again, own = script(study, data, question), cached.in_session(study)
-        link = "" if own else take_home.address()
-
-        def report() -> str:
-            from privcov.bundle import report
-
-            drawing = (_picture(answer, question, parts, LIGHT), take_home.unlinked(_band(answer)))
-            where = f"{data.n:,} rows, {data.d} columns; {answer.replicates} replicates"
-            provenance = data.provenance.capitalize()
-            return report.of_curves(
-                f"Which {answer.lever}: {data.name}", provenance, where, [drawing], [str(answer), *answer.notes],
-                answer.curve, declared=provenance == "Public" and own, script=again, address=link,
-            )  # fmt: skip
-
-        show.download("Report as HTML", report, "report.html", "download-which-report", take_home.HTML)
 
 
 def script(study: Study, data: Dataset, question: Question) -> str:

@@ -14,6 +14,7 @@ from pages.shell import address, frame, glossary, show, take_home
 from pages.shell.fields import ends, log_grid
 from pages.shell.jobs import Job, Jobs, Words, status
 from pages.shell.study import Study
+from pages.trade_offs import reports
 from pages.trade_offs import store as tradeoffs_store
 from pages.trade_offs.form import start as form_start
 from pages.trade_offs.which_epsilon import redraws
@@ -21,7 +22,7 @@ from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.look import Picture
-from privcov.figures.palette import LIGHT, Palette
+from privcov.figures.palette import Palette
 from privcov.figures.winners import winner_map
 from privcov.figures.words import raised
 from privcov.privacy import KINDS, Guarantee
@@ -289,24 +290,13 @@ def _show(table: pd.DataFrame, study: Study, asked: Map) -> None:
     if absent:
         st.warning(f"In some cells these gave no matrix and did not take part: {', '.join(labels[m] for m in absent)}.")
     listed = cells.assign(**{name: cells[name].map(", ".join) for name in ("rivals", "absent")})
-    again, link = script(study, asked), take_home.address()
-
-    def report() -> str:
-        from privcov.bundle import report
-
-        words = [story, *([f"No matrix in some cells: {', '.join(absent)}."] if absent else [])]
-        drawing = (picture(LIGHT), take_home.unlinked(about))
-        return report.of_curves(
-            "Who wins where", "Simulated", where, [drawing], words, listed, script=again, address=link
-        )
-
-    left, right, _ = st.columns([1, 1.4, 4])
-    with left:
-        show.download("CSV", lambda: table.to_csv(index=False), "who-wins.csv", "download-map")
-    with right:
-        show.download("Report as HTML", report, "report.html", "download-map-report", take_home.HTML)
     with st.expander("Table"):
         st.dataframe(listed, hide_index=True)
+        show.download("CSV", lambda: table.to_csv(index=False), "who-wins.csv", "download-map")
+    words = [story, *([f"No matrix in some cells: {', '.join(absent)}."] if absent else [])]
+    plans = _plans(study, asked)
+    again = script(study, asked) if len(table) == sum(plan.steps for plan in plans) else ""  # the script draws it all
+    reports.of_map(cells, labels, plans, words, where, listed, picture, take_home.unlinked(about), again)
 
 
 def _legend(asked: Map) -> str:

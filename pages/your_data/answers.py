@@ -82,7 +82,7 @@ def section() -> None:
     )
     with show.problems():
         if view == "home":
-            take_home.section(opened, entry, _declaration(entry))
+            take_home.section(opened, entry, _declaration(entry), ledger.answer(entry.token) or "")
         else:
             _DRAWN[view](opened, frame.palette())
 

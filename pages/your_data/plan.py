@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shell import advice, frame, show
 from pages.shell.fields import ends
 from pages.shell.glossary import term
+from pages.your_data import take_home
 from pages.your_data.noise import IMPLIED_DELTA, attacker, best_shape, facts_of, in_words, line, text_table
 from pages.your_data.state import keep, next_step, own
 from privcov import accounting
@@ -17,8 +20,19 @@ from privcov.bundle.paper import officer_record
 from privcov.bundle.safe import cell
 from privcov.data_sources.private_file import Declaration
 from privcov.figures import own as own_figures
+from privcov.figures.look import Picture
+from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain, raised
-from privcov.owner.preview import STRUCTURES, Preview, Twin, planned_noise, preview, smallest_level, with_level
+from privcov.owner.preview import (
+    STRUCTURES,
+    Preview,
+    Twin,
+    planned_noise,
+    planned_trade_off,
+    preview,
+    smallest_level,
+    with_level,
+)
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
 
@@ -54,6 +68,7 @@ def section() -> None:
         _which_level(simulated, facts, guarantees[picked])
         _explain(mine.declared, facts, plans[picked])
         _record(mine.declared, facts, plans, chances, picked)
+        _take_home(facts, plans, chances, picked)
         next_step("Go on to Release", "release")
 
 
@@ -197,9 +212,13 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
 def _curves(plans: list[Preview]) -> None:
     """Show which correlations survive."""
     st.header("Which correlations survive")
+    show.picture(_chances(plans, frame.palette()), "own-chances")
+
+
+def _chances(plans: list[Preview], palette: Palette) -> Picture:
+    """Return the picture of the chance to see a correlation under each plan."""
     series = [(raised(str(p.guarantee)), np.array([p.survives(r) for r in _STRENGTHS])) for p in plans]
-    chart = own_figures.chances(_STRENGTHS, series, frame.palette(), x_title="Correlation of a pair")
-    show.picture(chart, "own-chances")
+    return own_figures.chances(_STRENGTHS, series, palette, x_title="Correlation of a pair")
 
 
 # --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
@@ -356,4 +375,21 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
         "planned-release.html",
         "own-record",
         "text/html",
+    )
+
+
+def _take_home(facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int) -> None:
+    """Show what the plan takes home."""
+    plan = plans[picked]
+    shape = best_shape(facts, plan.guarantee, plan.twin.n)
+    claim = planned_trade_off(facts, plan.guarantee, shape)
+    assert claim is not None  # a planned release measures something
+    take_home.of_plan(
+        plan,
+        facts,
+        planned_noise(facts, plan.guarantee, shape, plan.twin.n),
+        claim,
+        in_words(plan, chances[picked]),
+        [line(p, c) for p, c in zip(plans, chances, strict=True)],
+        functools.partial(_chances, plans),
     )

@@ -1,23 +1,38 @@
-"""The bundle: everything of a release in one zip, with a script that checks it without the data."""
+"""What the owner takes home: of a plan a report without a name of the file; of a release its bundle and its report."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from pages.shell import show
+from pages.shell import take_home as shell_take_home
 from privcov import places
 from privcov.bundle.opened import Opened, bundle_of, correlations, strongest
+from privcov.bundle.paper import NOT_COVERED
 from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.own import intervals
-from privcov.figures.palette import LIGHT
-from privcov.figures.words import brief
+from privcov.figures.palette import LIGHT, Palette
+from privcov.figures.words import brief, percent, plain, raised
 from privcov.ledger import Entry
+from privcov.owner.preview import STRUCTURES, Preview
+from privcov.privacy import GaussianDP, Guarantee
+from privcov.public_facts import PublicFacts
+
+if TYPE_CHECKING:
+    from privcov.bundle.front import Front
+    from privcov.measurements.noise import NoiseDistribution
+
+_PAIRS = 20  # of the strongest correlations, in the report
 
 
-def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
-    """Show the download of the bundle, and what is in it."""
+def section(opened: Opened, entry: Entry, declaration: dict | None, answer: str) -> None:
+    """Show the downloads of a release, and what is in the bundle; ``answer`` is the release as the ledger has it."""
     st.markdown(
         "One zip: every matrix as CSV and npz, the statement and the method card, the ledger entry, the declaration, "
         "figures that open in a browser, a one-page report, and `verify.py`. Who gets it checks it without the data: "
@@ -45,6 +60,8 @@ def section(opened: Opened, entry: Entry, declaration: dict | None) -> None:
         disabled=bool(opened.release.exposed),
         help="A release whose guarantee is not established is not handed on." if opened.release.exposed else None,
     )
+    if not opened.release.exposed:
+        _report(opened, entry, answer)
     st.header("Statement")
     for title, text in opened.release.statement.lines:
         name, words = st.columns([1, 6])
@@ -86,3 +103,167 @@ def _pictures(opened: Opened) -> dict[str, tuple[str, Picture]]:
             ),
         )
     return pictures
+
+
+def _report(opened: Opened, entry: Entry, answer: str) -> None:
+    """Show the report and the notebook of a release; everything in them was released."""
+    from privcov.bundle.notebook import Shown
+
+    answers, columns, facts = opened.answers, opened.columns, opened.total.facts
+    rows = f"n = {facts.n:,}" if facts.n is not None else f"n about {opened.measured.rows:,.0f}, a noisy count"
+    pairs = strongest(answers.correlation, _PAIRS)
+
+    def front() -> Front:
+        from privcov.bundle import front as fronts
+
+        words, advised = "The variance of the one column was released.", "Read it with the noise of its table."
+        if pairs:
+            i, j = pairs[0]
+            low, high = (float(end[i, j]) for end in correlations(opened, np.random.default_rng(0)))
+            words = (
+                f"The strongest released correlation is {plain(float(answers.correlation[i, j]))}, of {columns[i]} and "
+                f"{columns[j]}."
+            )
+            advised = (
+                f"Report it with its privacy-noise interval, {plain(low)} to {plain(high)}."
+                if low > 0 or high < 0
+                else f"Read nothing from it: the privacy-noise interval, {plain(low)} to {plain(high)}, contains 0."
+            )
+        return fronts.Front(
+            words,
+            advised,
+            fronts.risk_of(opened.release),
+            [
+                ("Rows and columns", f"{rows}, d = {facts.d}; {facts.neighbours.sentence}"),
+                ("Bounds", fronts.bounds_of(columns, facts.bounds)),
+                ("Row bound", f"R = {plain(facts.row_bound)}"),
+                ("Guarantee", raised(str(opened.release.given))),
+                ("Rows", f"{entry.name}: confidential; what is shown was released under the guarantee"),
+                ("Seed", "none: the noise of a private release cannot be drawn again"),
+            ],
+            heatmap(
+                answers.correlation, columns, colour_limit(answers.correlation), LIGHT, what="released correlation"
+            ),
+            "Released correlations; brown is negative, green positive; first column on top and left.",
+        )
+
+    def behind() -> pd.DataFrame:
+        return pd.DataFrame(
+            [(columns[i], columns[j], float(answers.correlation[i, j])) for i, j in pairs],
+            columns=["column", "other column", "correlation"],
+        )
+
+    script = "\n".join(
+        [
+            "from privcov.bundle.opened import open_answer",
+            "",
+            f"answer = {answer!r}",
+            "",
+            "opened = open_answer(answer)",
+            "print(opened.release.statement)",
+            "print(opened.answers.correlation)",
+        ]
+    )
+    shown = [
+        Shown(
+            f"correlation {i + 1} and {j + 1}",
+            f"float(opened.answers.correlation[{i}, {j}])",
+            float(answers.correlation[i, j]),
+        )
+        for i, j in pairs[:1]
+    ] or [Shown("variance", "float(opened.answers.covariance[0, 0])", float(answers.covariance[0, 0]))]
+    shell_take_home.result(
+        "own",
+        f"Release: {entry.name}",
+        "What was released, and what does its guarantee say?",
+        front,
+        provenance="Released",
+        subject=f"{rows}, {facts.d} columns; {raised(str(opened.release.given))}",
+        behind=behind,
+        script=script,
+        shown=shown,
+        words=[f"{title}: {text}" for title, text in opened.release.statement.lines],
+        notes=NOT_COVERED,
+        where="",
+    )
+
+
+def of_plan(
+    plan: Preview,
+    facts: PublicFacts,
+    distribution: NoiseDistribution,
+    claim: Guarantee | GaussianDP,
+    words: str,
+    lines: list[dict],
+    chart: Callable[[Palette], Picture],
+) -> None:
+    """Show what Plan takes home; the name of no column is in it.
+
+    ``claim`` is what is known of the planned release, ``words`` what the chosen guarantee means and ``lines`` the
+    candidates.
+    """
+    from privcov.bundle.notebook import Shown
+
+    twin = plan.twin
+    size = f"n = {twin.n:,}" + ("" if facts.n is not None else ", a guess that is not public") + f", d = {facts.d}"
+
+    def front() -> Front:
+        from privcov.bundle import front as fronts
+
+        seen = f"correlations of {plain(plan.visible)} or more can mostly be seen"
+        seen = seen if plan.visible < 1 else "no correlation can be seen"
+        hidden = plan.error > plan.trivial and twin.structure != "independent"
+        return fronts.Front(
+            f"Under {raised(str(plan.guarantee))} the covariance is expected to be {percent(plan.error)} off, and "
+            f"{seen}.",
+            "Do not release yet: the variances alone would be a better answer. More rows, fewer columns, tighter "
+            "bounds or a weaker guarantee help."
+            if hidden
+            else "Release under this guarantee if that is accurate enough; the record is there to be signed.",
+            fronts.odds([claim]),
+            [
+                ("Rows and columns", size),
+                ("Bounds", f"declared for each of the {facts.d} columns; see the record"),
+                ("Row bound", f"R = {plain(facts.row_bound)}"),
+                ("Guarantee", f"{raised(str(plan.guarantee))}; {facts.neighbours.sentence}"),
+                (
+                    "Rows",
+                    f"invented: {STRUCTURES[twin.structure]}, correlation {twin.strength:g}, deviation {twin.spread:g} of the "
+                    "half-range; no row of the file is read",
+                ),
+                ("Seed", f"0, for {plan.replicates} invented tables"),
+            ],
+            chart(LIGHT),
+            "Chance that the thresholded answer keeps a pair, by its correlation, under each candidate.",
+        )
+
+    kind = type(plan.guarantee).__name__
+    script = "\n".join(
+        [
+            "from privcov.measurements.noise import NoiseDistribution",
+            "from privcov.owner.preview import Twin, preview",
+            f"from privcov.privacy import {kind}",
+            "",
+            f"twin = {twin!r}",
+            f"noise = {distribution!r}",
+            f"plan = preview(twin, {plan.guarantee!r}, noise)",
+            'print(f"expected error {100 * plan.error:.1f} %, smallest visible correlation {plan.visible:.3g}")',
+        ]
+    )
+    shell_take_home.result(
+        "plan",
+        "Planned release",
+        "What does this guarantee mean and cost?",
+        front,
+        provenance="Simulated",
+        subject=size,
+        behind=lambda: pd.DataFrame(lines),
+        script=script,
+        words=[words],
+        shown=[
+            Shown("expected error", "float(plan.error)", float(plan.error)),
+            Shown("smallest visible correlation", "float(plan.visible)", float(plan.visible)),
+        ],
+        notes=["Prepared without reading a row."],
+        where="",
+    )

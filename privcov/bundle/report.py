@@ -229,13 +229,16 @@ def of_curves(
     script: str = "",
     address: str = "",
     front: Front | None = None,
+    notes: Sequence[str] | None = None,
 ) -> str:
     """Return a report of curves with their table.
 
     ``pictures`` holds (picture, what its lines and bands are) and ``words`` what the curves show. ``declared`` says
-    that the rows come from a table that was declared public; ``front`` is the first side.
+    that the rows come from a table that was declared public; ``front`` is the first side; ``notes`` say how to read the
+    numbers, unless they come from seeded noise.
     """
-    notes = [NOISE, *([DECLARED] if declared else [])]
+    notes = [NOISE] if notes is None else list(notes)
+    notes += [DECLARED] if declared else []
     return build(
         title,
         provenance,
@@ -243,7 +246,7 @@ def of_curves(
         "".join(figure(picture, caption) for picture, caption in pictures),
         section("What the curves say", listed(words)) if words else "",
         section("Table", frame(table)),
-        section("How to read this", listed(notes)),
+        section("How to read this", listed(notes)) if notes else "",
         script=script,
         address=address,
         front=front,

@@ -9,8 +9,10 @@ from a printed figure.
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import math
+import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,6 +35,7 @@ SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"  # plot
 FONT = "Arial, Helvetica, sans-serif"
 _SVG_FONT = "Helvetica, Arial, sans-serif"
 _LINE = 22  # pixels of a row of a table
+_MARKED = re.compile(r'<span style="color:(#[0-9A-Fa-f]{6})">●</span> (.*)')  # a name at the end of a line
 _LETTER = 0.58  # approximate width of a letter in units of the font's size
 
 # Dashes and marks by the names that plotly gives them.
@@ -143,7 +146,7 @@ def svg(picture: Picture, *, width: int = 640, height: int | None = None) -> str
     for trace in figure.data:
         if not isinstance(trace, (go.Scatter, go.Heatmap)):
             raise TypeError(f"a static figure holds lines, marks and heatmaps, not {type(trace).__name__}.")
-    heatmaps = [trace for trace in figure.data if isinstance(trace, go.Heatmap)]
+    heatmaps = [trace for trace in figure.data if isinstance(trace, go.Heatmap) and trace.zmin is not None]
     if len(heatmaps) > 1:
         return _in_a_row(figure, heatmaps, picture.alt, width)
     if heatmaps:
@@ -255,7 +258,20 @@ def _grid(across: _Axis, up: _Axis) -> str:
 # --- what is drawn --------------------------------------------------------------------------------------------------
 
 
-def _trace(trace: go.Scatter, across: _Axis, up: _Axis) -> str:
+def _cells(trace: go.Heatmap, across: _Axis, up: _Axis) -> str:
+    """Return the words in the cells of a map; the colours of its cells are shapes."""
+    markup = ""
+    for j, line in enumerate(trace.text):
+        for i, words in enumerate(line):
+            rows = str(words).split("<br>")
+            first = up.at(j) + 4 - 6 * (len(rows) - 1)
+            markup += "".join(_text(across.at(i), first + 12 * k, row, "middle", 10) for k, row in enumerate(rows))
+    return markup
+
+
+def _trace(trace: go.Scatter | go.Heatmap, across: _Axis, up: _Axis) -> str:
+    if isinstance(trace, go.Heatmap):
+        return _cells(trace, across, up)
     if trace.visible is False or trace.x is None or trace.y is None:
         return ""
     points = [
@@ -263,7 +279,13 @@ def _trace(trace: go.Scatter, across: _Axis, up: _Axis) -> str:
         for x, y in zip(trace.x, trace.y, strict=True)
     ]
     mode, markup = trace.mode or "lines", ""
-    if trace.fill == "toself":
+    points = _stepped(points) if trace.line.shape == "hvh" else points
+    if trace.fill == "tozeroy":
+        ground = up.at(0.0)
+        closed = [(points[0][0], ground), *points, (points[-1][0], ground)]
+        ends = " ".join(f"{x:.1f},{y:.1f}" for x, y in closed if math.isfinite(x) and math.isfinite(y))
+        markup += f'<polygon points="{ends}" fill="{trace.fillcolor}"/>'
+    elif trace.fill == "toself":
         ends = " ".join(f"{x:.1f},{y:.1f}" for x, y in points if math.isfinite(x) and math.isfinite(y))
         markup += f'<polygon points="{ends}" fill="{trace.fillcolor}"/>'
     elif trace.fill:
@@ -278,6 +300,14 @@ def _trace(trace: go.Scatter, across: _Axis, up: _Axis) -> str:
         for (x, y), words in zip(points, trace.text, strict=True):
             markup += _text(x, y - 9 if above else y + 4, words, "middle", size * 0.95, colour)
     return markup
+
+
+def _stepped(points: list) -> list:
+    """Return the corners of steps with their risers half way between the points."""
+    corners = points[:1]
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
+        corners += [((x0 + x1) / 2, y0), ((x0 + x1) / 2, y1)]
+    return corners + points[-1:]
 
 
 def _path(points: list, colour: str, dash: str | None, width: float) -> str:
@@ -312,8 +342,12 @@ def _marks(trace: go.Scatter, points: list) -> list[str]:
 def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str | None, width: float | None) -> str:
     """Return one mark as SVG.
 
-    A symbol ending in -open is drawn as its outline. Raises KeyError for an unknown symbol.
+    A symbol ending in -open is drawn as its outline, one in -dot with a point in it. Raises KeyError for an unknown
+    symbol.
     """
+    if symbol.endswith("-dot"):
+        outline = _mark(symbol.removesuffix("-dot"), x, y, size, colour, edge, width)
+        return outline + _mark("circle", x, y, max(size / 4, 2.0), colour, None, None)
     hollow = symbol.endswith("-open")
     corners = _CORNERS[symbol.removesuffix("-open")]
     half = size / 2
@@ -327,15 +361,23 @@ def _mark(symbol: str, x: float, y: float, size: float, colour: str, edge: str |
 
 
 def _shape(shape: go.layout.Shape, across: _Axis, up: _Axis) -> str:
+    if shape.type == "path":
+        ends = [float(word) for word in re.findall(r"-?[\d.]+(?:e-?\d+)?", shape.path)]
+        strokes = zip(*[iter(ends)] * 4, strict=True)
+        return "".join(
+            _line(across.at(a), up.at(b), across.at(c), up.at(d), shape.line.color, shape.line.width)
+            for a, b, c, d in strokes
+        )
     x0, x1 = (across.between(v) if shape.xref == "paper" else across.at(v) for v in (shape.x0, shape.x1))
     if shape.xsizemode == "pixel":
         x0, x1 = (across.between(shape.xanchor) + v for v in (shape.x0, shape.x1))
     y0, y1 = (up.between(v) if shape.yref == "paper" else up.at(v) for v in (shape.y0, shape.y1))
     if shape.type == "rect":
         y0, y1 = (min(max(y, up.end), up.start) for y in (y0, y1))
+        edge = f' stroke="{shape.line.color}" stroke-width="{shape.line.width:g}"' if shape.line.width else ""
         return (
             f'<rect x="{min(x0, x1):.1f}" y="{min(y0, y1):.1f}" width="{abs(x1 - x0):.1f}" '
-            f'height="{abs(y1 - y0):.1f}" fill="{shape.fillcolor}" opacity="{shape.opacity or 1:g}"/>'
+            f'height="{abs(y1 - y0):.1f}" fill="{shape.fillcolor}" opacity="{shape.opacity or 1:g}"{edge}/>'
         )
     if not up.end - 1 <= min(y0, y1) <= max(y0, y1) <= up.start + 1:
         return ""
@@ -350,10 +392,15 @@ def _note(note: go.layout.Annotation, across: _Axis, up: _Axis) -> str:
         return ""
     anchor = {"left": "start", "right": "end"}.get(note.xanchor or "", "middle")
     y += {"bottom": -4, "top": 13}.get(note.yanchor or "", 4)
-    lines = str(note.text).split("<br>")
+    marked = _MARKED.match(str(note.text))
+    lines = (marked[2] if marked else str(note.text)).split("<br>")
     y -= 6.5 * (len(lines) - 1) * {"top": 0, "bottom": 2}.get(note.yanchor or "", 1)
-    colour = note.font.color or LIGHT.quiet
-    return "".join(_text(x, y + 13 * k, line, anchor, 11, colour) for k, line in enumerate(lines))
+    if marked is None:
+        colour = note.font.color or LIGHT.quiet
+        return "".join(_text(x, y + 13 * k, line, anchor, 11, colour) for k, line in enumerate(lines))
+    # A name at the end of a line, behind a dot in the line's colour.
+    dot = f'<circle cx="{x + 5:.1f}" cy="{y - 4:.1f}" r="4" fill="{marked[1]}"/>'
+    return dot + "".join(_text(x + 13, y + 13 * k, words, "start", 11) for k, words in enumerate(lines))
 
 
 def _legend(figure: go.Figure, width: float) -> tuple[str, float]:

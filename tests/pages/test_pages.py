@@ -13,7 +13,7 @@ import privcov
 from pages.shell import frame, show
 from pages.shell.frame import MENU
 from pages.shell.sidebar import GROUPS, HEADING
-from pages.shell.study import DEFAULT_METHOD, Study
+from pages.shell.study import DEFAULT_METHOD, DEFAULT_SOURCE, Study
 from privcov.data_sources.base import SOURCES
 from privcov.figures.words import percent
 from privcov.metrics.errors import error, waterfall
@@ -221,7 +221,7 @@ def test_the_data_sets_stand_under_headings_that_change_nothing():
     study = at.session_state["study"]
     box.set_value(HEADING + "Simulated").run()
     assert at.session_state["study"] == study
-    assert at.selectbox(key="w.source").value == (study.source or "example")
+    assert at.selectbox(key="w.source").value == (study.source or DEFAULT_SOURCE)
     assert not at.error
 
 

@@ -1,0 +1,278 @@
+"""What the tabs of Trade-offs take home: the first side of each report, and the numbers of each notebook."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from pages.shell import cached, show, take_home
+from pages.shell.study import Study
+from pages.trade_offs.sweep import Sweep
+from privcov.advice import ask
+from privcov.advice.answer import UNKNOWN, Question, structure_label
+from privcov.audit import risk
+from privcov.dataset import Dataset
+from privcov.figures.look import Picture
+from privcov.figures.palette import LIGHT, Palette
+from privcov.figures.words import percent, plain, raised
+from privcov.privacy import Guarantee, NoPrivacy
+from privcov.sweeps.answer import NORM_NAMES, REFERENCE_NAMES, Answer
+from privcov.sweeps.plan import Plan
+from privcov.sweeps.winners import count
+
+if TYPE_CHECKING:
+    from privcov.bundle.front import Front
+
+Drawn = Callable[[Palette], Picture]
+_STORED = "simulated for the stored evidence; no row of yours is read"
+
+
+# --- the answer ---------------------------------------------------------------------------------------------
+
+
+def of_answer(reply: ask.Reply, chart: Drawn) -> None:
+    """Show what the answer above the tabs takes home; ``chart`` draws its figure."""
+    from privcov.bundle.notebook import Shown
+
+    question = reply.advice.question
+
+    def front() -> Front:
+        from privcov.bundle.front import Front
+
+        return Front(
+            ask.sentence(reply), _advised(reply), attacker_words(reply), _facts(reply), chart(LIGHT),
+            f"Mean error of the recommended method and of the next ones against {ask.level_name(reply)}, where it is "
+            "largest; the dot is the answer.",
+        )  # fmt: skip
+
+    def behind() -> pd.DataFrame:
+        return pd.DataFrame(
+            {
+                "answer": line.label,
+                "largest relative error": max(a.error for a in line.answers.values()),
+                "at most so many times the best": line.worst,
+            }
+            for line in reply.advice.ranking
+        )
+
+    take_home.result(
+        "answer", f"Which {ask.level_name(reply)}, and how far off", "Which method and level, and how far off is it?",
+        front, provenance="Simulated", subject=f"{question.n:,} rows, {question.d} columns", behind=behind,
+        script=script(reply), words=ask.notes(reply), notes=[*reply.advice.verdict[1:], "Errors are interpolated "
+        "between stored runs on simulated rows."],
+        shown=[
+            Shown(ask.level_name(reply), "reply.level", float(reply.level)),
+            Shown("relative error", "float(reply.error)", float(reply.error)),
+        ],
+    )  # fmt: skip
+
+
+def attacker_words(reply: ask.Reply) -> str:
+    """Return what a release of the answer can make of a suspicion, in the words of the page."""
+    left = risk.risk(reply.line.key, reply.guarantee)
+    luck = "" if left.always else f", in all but {show.percent(risk.UNLUCKY)} of releases"
+    return f"A {show.percent(risk.PRIOR)} suspicion can rise to at most {show.percent(left.after)}{luck}."
+
+
+def _advised(reply: ask.Reply) -> str:
+    """Return what to do."""
+    name = ask.level_name(reply)
+    if not reply.reached:
+        return "Ask for a larger error, or get more rows: no guarantee that was measured is enough."
+    if not reply.advice.pick:
+        return f"Nothing is clearly better than a trivial answer here: do not spend {name} = {reply.level:g} on it."
+    return f"Use {reply.line.label} at {name} = {reply.level:g}; try it on simulated rows before a release."
+
+
+def _facts(reply: ask.Reply) -> list[tuple[str, str]]:
+    """Return what the answer rests on."""
+    question = reply.advice.question
+    known = "nothing" if question.structure == UNKNOWN else structure_label(question.target, question.structure)
+    return [
+        ("Rows and columns", f"n = {question.n:,}, d = {question.d}"),
+        ("Bounds", "the usual row bound of the evidence"),
+        ("Guarantee", raised(str(reply.guarantee))),
+        ("Known of the structure", known),
+        ("Rows", _STORED),
+        ("Seed", "that of the stored evidence"),
+    ]
+
+
+def script(reply: ask.Reply) -> str:
+    """Return source text whose variable ``reply`` is the answer."""
+    question = reply.advice.question
+    given = ", ".join(
+        f"{f.name}=privcov.{value!r}" if f.name == "guarantee" else f"{f.name}={value!r}"
+        for f in dataclasses.fields(Question)
+        for value in [getattr(question, f.name)]
+        if value != f.default
+    )
+    call = "how_far(question)" if reply.wanted is None else f"which_level(question, {reply.wanted!r})"
+    return "\n".join(
+        [
+            "import privcov",
+            "from privcov.advice import ask",
+            "from privcov.advice.answer import Question",
+            "",
+            f"question = Question({given})",
+            f"reply = ask.{call}",
+            "print(ask.sentence(reply))",
+        ]
+    )
+
+
+# --- which epsilon ------------------------------------------------------------------------------------------
+
+
+def of_which(answer: Answer, study: Study, data: Dataset, picture: Drawn, caption: str, script: str) -> None:
+    """Show what Which epsilon takes home."""
+    from privcov.bundle.notebook import Shown
+
+    own = cached.in_session(study)
+    guarantee = study.guarantee if answer.lever == "n" or answer.level is None else study.at(answer.level).guarantee
+
+    def front() -> Front:
+        from privcov.bundle import front as fronts
+
+        advised = {
+            "found": f"Ask for {answer.lever} = {plain(answer.level or 0.0)} or more.",
+            "trivial": "Do not spend privacy on it: ask for a smaller error.",
+            "not achievable": "Ask for a larger error, get more rows, or take another method.",
+        }[answer.status]
+        left = fronts.odds([guarantee])
+        return fronts.Front(
+            str(answer), advised,
+            left if answer.level is not None else f"No level is recommended. {left}",
+            [
+                *fronts.assumptions_of(data, guarantee, take_home.seeds(study, data)),
+                ("Error", f"{NORM_NAMES[answer.norm]}, {REFERENCE_NAMES[answer.against]}; {answer.replicates} "
+                          "replicates at every level"),
+            ],
+            picture(LIGHT), caption,
+        )  # fmt: skip
+
+    take_home.result(
+        "which", f"Which {answer.lever}: {data.name}", f"Which {answer.lever} gives this error?", front,
+        provenance=data.provenance.capitalize(), behind=lambda: answer.curve,
+        subject=f"{data.n:,} rows, {data.d} columns; {answer.replicates} replicates",
+        script=script, words=[str(answer), *answer.notes],
+        shown=[Shown(answer.lever, "answer.level", None if answer.level is None else float(answer.level))],
+        declared=data.provenance == "public" and own, where="" if own else None,
+    )  # fmt: skip
+
+
+# --- who wins where -----------------------------------------------------------------------------------------
+
+
+def of_map(
+    cells: pd.DataFrame, labels: dict[str, str], plans: Sequence[Plan], words: Sequence[str], where: str,
+    behind: pd.DataFrame, picture: Drawn, caption: str, script: str,
+) -> None:  # fmt: skip
+    """Show what Who wins where takes home; ``words`` begin with the map in a sentence."""
+    from privcov.bundle.notebook import Shown
+
+    def front() -> Front:
+        from privcov.bundle import front as fronts
+        from privcov.bundle.report import guarantees_of
+
+        guarantees = guarantees_of(plans)
+        clear = count(cells)
+        best = next(iter(clear), "")
+        advised = (
+            f"Begin with {labels[best]}: it wins {clear[best]} of {len(cells)} cells clearly."
+            if best
+            else "Choose by other reasons than the error: no method wins a cell clearly."
+        )
+        return fronts.Front(
+            words[0], advised, fronts.odds(guarantees),
+            [
+                ("Rows and columns", f"n from {cells['n'].min():,} to {cells['n'].max():,}; {where}"),
+                ("Bounds", "the usual row bound of the source"),
+                ("Guarantee", _listed(guarantees)),
+                ("Rows", fronts.WHERE["simulated"]),
+                ("Seed", ", ".join(dict.fromkeys(str(plan.seed) for plan in plans))),
+            ],
+            picture(LIGHT), caption,
+        )  # fmt: skip
+
+    take_home.result(
+        "map", "Who wins where", "Which method has the smallest error, at which size and guarantee?", front,
+        provenance="Simulated", subject=where, behind=lambda: behind, script=script, words=words,
+        shown=[
+            Shown("clear cells", 'int(found["clear"].sum())', int(cells["clear"].sum())),
+            Shown("winners", 'tuple(map(str, found["winner"]))', tuple(map(str, cells["winner"]))),
+        ],
+    )  # fmt: skip
+
+
+def _listed(guarantees: Sequence[Guarantee | NoPrivacy]) -> str:
+    """Return guarantees in words; of many, the first and the last."""
+    names = [raised(str(g)) for g in guarantees if not isinstance(g, NoPrivacy)]
+    return ", ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]}, {len(names)} in all"
+
+
+# --- curves -------------------------------------------------------------------------------------------------
+
+
+def of_curves(
+    sweep: Sweep, metric: str, summary: pd.DataFrame, data: Dataset | None, *, provenance: str, where: str,
+    words: Sequence[str], picture: Drawn, caption: str, script: str, finished: bool,
+) -> None:  # fmt: skip
+    """Show what the curves take home; without the notebook where they were stopped before the end."""
+    from privcov.bundle.notebook import Shown
+
+    private = summary[~summary["series"].str.endswith("no noise")]
+    least = float(private["mean"].min())
+    own = bool(sweep.on_rows)
+    axis = sweep.x_label.split(" (")[0]
+
+    def front() -> Front:
+        from privcov.bundle import front as fronts
+        from privcov.bundle.report import guarantees_of
+
+        guarantees = list(sweep.on_rows["guarantees"]) if sweep.on_rows else guarantees_of(sweep.plans)
+        answer, advised = _smallest(private, metric, axis)
+        seed = str(sweep.on_rows["seed"]) if sweep.on_rows else str(sweep.plans[0].seed)
+        facts = (
+            fronts.assumptions_of(data, _listed(guarantees), seed)
+            if data is not None
+            else [
+                ("Set-up", f"{sweep.title}; {where}"),
+                ("Guarantee", _listed(guarantees)),
+                ("Rows", fronts.WHERE[provenance.lower()]),
+                ("Seed", seed),
+            ]
+        )
+        varies = f"{axis} from {plain(float(private['x'].min()))} to {plain(float(private['x'].max()))}"
+        return fronts.Front(
+            answer, advised, fronts.odds(guarantees),
+            [*facts, ("Varies", f"{varies}; {sweep.replicates} replicates")], picture(LIGHT), caption,
+        )  # fmt: skip
+
+    found = f'summary.loc[(summary["metric"] == {metric!r}) & (summary["guarantee"] != "none"), "mean"]'
+    take_home.result(
+        "", f"Trade-offs: {sweep.title}", f"How does the error move with {axis}?", front, provenance=provenance,
+        subject=f"{where}; {sweep.replicates} replicates",
+        behind=lambda: summary.drop(columns="key").rename(columns={"x": axis}), script=script if finished else "",
+        words=words, shown=[Shown("smallest mean error", f"float({found}.min())", least)],
+        declared=provenance == "Public" and own, where="" if own else None,
+    )  # fmt: skip
+
+
+def _smallest(private: pd.DataFrame, metric: str, axis: str) -> tuple[str, str]:
+    """Return the point with the smallest mean error in a sentence, and what to do."""
+    from privcov.bundle.front import HOPELESS
+
+    if not private["mean"].notna().any():
+        return "No private run gave a number.", "Read in the table why, and change the set-up."
+    best = private.loc[private["mean"].idxmin()]
+    relative = metric.startswith("relative-")
+    amount = percent(best["mean"]) if relative else plain(best["mean"])
+    answer = f"The smallest mean error is {amount}: {best['series']} at {axis} = {plain(best['x'])}."
+    if relative and best["mean"] >= 1:
+        return answer, HOPELESS
+    first = private.loc[private.groupby("x")["mean"].idxmin().dropna(), "series"].value_counts()
+    return answer, f"Use {first.index[0]}: its mean error is the smallest at {first.iloc[0]} of {first.sum()} values."
