@@ -46,6 +46,7 @@ def test_the_wheel_holds_the_package_its_pages_and_its_data(here):
         for name in tracked(folder):
             assert place + name.removeprefix(folder) in there, name
     assert {"privcov/_app/app.py", "privcov/_app/.streamlit/config.toml", "privcov/py.typed"} <= there
+    assert "privcov/bundle/templates/report.html" in there
     assert not [name for name in there if name.startswith(("tests/", "docs/"))]
     assert not [name for name in there if name.endswith((".pyc", ".png")) and not name.endswith("icon.png")]
     assert here.wheel.stat().st_size < 3e6

@@ -228,8 +228,8 @@ def of_plan(
                 ("Guarantee", f"{raised(str(plan.guarantee))}; {facts.neighbours.sentence}"),
                 (
                     "Rows",
-                    f"invented: {STRUCTURES[twin.structure]}, correlation {twin.strength:g}, deviation {twin.spread:g} of the "
-                    "half-range; no row of the file is read",
+                    f"invented: {STRUCTURES[twin.structure]}, correlation {twin.strength:g}, deviation "
+                    f"{twin.spread:g} of the half-range; no row of the file is read",
                 ),
                 ("Seed", f"0, for {plan.replicates} invented tables"),
             ],

@@ -2,10 +2,17 @@
 
 import json
 import re
+from html import escape
 
+import numpy as np
 import pytest
 
+import privcov
 from pages.shell import show
+from privcov.audit import disclosure
+from privcov.bundle import notebook, report
+from privcov.figures.words import percent
+from tests.pages import test_own_data
 from tests.pages.test_sharing import GRAPH, SPECTRA, TRADE_OFFS, open_page
 
 ESTIMATE, AUDIT, PUBLISHED = "pages/1_Estimate.py", "pages/9_Privacy_audit.py", "pages/8_Published_results.py"
@@ -121,13 +128,13 @@ def test_a_plan_takes_home_no_name_of_the_file(ledger, files):
     plan = run(text)["plan"]
     assert percent(plan.error) in html
     for column in test_own_data.declaration().columns:
-        assert not re.search(rf"\b{re.escape(column.name)}\b", html[html.index("<h1>") :] + text)
+        assert not re.search(rf"\b{re.escape(escape(column.name))}\b", html[html.index("<h1>") :] + text)
+        assert column.reason not in html + text
 
 
 def test_a_release_takes_home_what_was_released(ledger, files):
     at = test_own_data.released()
-    widget = next(c for c in at.button_group if "home" in c.options or "Take home" in c.options)
-    widget.set_value(["home"]).run() if hasattr(widget, "set_value") else None
+    test_own_data.widget(at, "segmented_control", "answer").set_value("home").run()
     html, text = (files[f"download-own-{kind}"]() for kind in ("report", "notebook"))
     in_order(html)
     assert ">Released<" in html
