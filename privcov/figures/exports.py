@@ -450,12 +450,10 @@ def _in_a_row(figure: go.Figure, heatmaps: list[go.Heatmap], alt: str, width: fl
         high = wide if rows == columns else rows * _LINE
         across, up = wide / columns, high / rows
         drawn = [_heatmap(trace, wide, high)]
-        if trace.texttemplate:
-            for (i, j), value in np.ndenumerate(np.asarray(trace.z, dtype=np.float64)):
-                colour = WHITE if abs(value) > 0.6 * trace.zmax else LIGHT.ink  # dark cells are those far from zero
-                drawn.append(
-                    _text((j + 0.5) * across, (i + 0.5) * up + 4, f"{round(value, 2) + 0.0:.2f}", "middle", 11, colour)
-                )
+        for numbers in (t for t in figure.data if t.type == "scatter" and (t.xaxis or "x") == axis):
+            for k, (words, colour) in enumerate(zip(numbers.text, numbers.textfont.color, strict=True)):
+                i, j = divmod(k, columns)
+                drawn.append(_text((j + 0.5) * across, (i + 0.5) * up + 4, words, "middle", 11, colour))
         for shape in figure.layout.shapes:
             if shape.xref == axis:
                 drawn.append(

@@ -95,7 +95,7 @@ def network(
     """
     d = len(place)
     styles = {
-        "Missed": (palette.quiet, "dash", 1.5),
+        "Missed": (palette.faint, "dash", 1.5),
         "False": (palette.bad, "dot", 2.0),
         "Found": (palette.good, "solid", 2.8),
         LINKED: (palette.good, "solid", 2.8),

@@ -113,7 +113,7 @@ def _numbers(cells: go.Heatmap, palette: Palette) -> go.Scatter:
         x=np.tile(np.asarray(cells.x), rows),
         y=np.repeat(np.arange(rows) if cells.y is None else np.asarray(cells.y), d),
         mode="text",
-        text=[f"{value:.2f}" for value in values.ravel()],
+        text=[f"{round(value, 2) + 0.0:.2f}" for value in values.ravel()],
         textfont={"size": 14, "color": [readable(written(tuple(cell))) for cell in colours.reshape(-1, 3).tolist()]},
         hoverinfo="skip",
         showlegend=False,

@@ -38,6 +38,11 @@ class Palette:
         """The opposite of ``bad``: the accent, which is also the colour of the first line."""
         return self.lines[0]
 
+    @property
+    def faint(self) -> str:
+        """A grey nearer to the ground, which is told from ``good`` and ``bad`` without colour vision."""
+        return mixed(self.quiet, self.ground, 0.28)
+
 
 LIGHT = Palette(
     dark=False,
@@ -229,7 +234,7 @@ def _colours(palette: Palette, ink: str, ground: str, zero: str) -> list[str]:
     scale = [zero if at == 0.5 else colour for at, colour in palette.diverging]
     lines = [shade for i in range(len(palette.lines)) for shade in shades(i, palette)]
     drawn = [palette.good, palette.bad, *lines, palette.quiet]
-    return [*drawn, *(legible(colour, palette) for colour in drawn), palette.grid, *scale, ink, ground]
+    return [*drawn, palette.faint, *(legible(colour, palette) for colour in drawn), palette.grid, *scale, ink, ground]
 
 
 def _table() -> dict[str, str]:
