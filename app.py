@@ -20,9 +20,8 @@ palette = frame.palette()
 
 st.title("What does privacy cost a covariance matrix?")
 st.markdown(
-    f"{term('differential-privacy', '**Differential privacy**')} adds noise, so that nobody can tell whether *your* "
-    "row is in the table. Below are 2,000 simulated people with 20 measurements each. Drag "
-    f"{term('epsilon')} and watch the noise melt off the {term('covariance')} matrix."
+    f"{term('differential-privacy', '**Differential privacy**')} limits what anyone can learn about your row. "
+    f"Drag {term('epsilon')}: 2,000 simulated people, 20 measurements each."
 )
 
 # The demonstration keeps its own data and method; only epsilon is the study's.
@@ -65,7 +64,7 @@ with show.problems():
             help="Relative Frobenius error against the sample. 100 % is as bad as answering zero.",
         )
         with st.container(border=True):
-            st.markdown(f"**Attacker's best chance: {percent(rel.attacker_success)}**")
+            st.markdown(f"**Attacker's best chance: {show.chance(rel.attacker_success)}**")
             show.attacker_meter(rel.attacker_success, palette)
             st.caption(
                 f"Best possible guess whether a given person's row is in the data, for an "

@@ -23,8 +23,8 @@ palette = frame.palette()
 show_attacker = sidebar.draw(study)
 st.title("Estimate")
 st.caption(
-    f"What one {term('release')} of a {term('covariance')} or {term('precision')} costs: its error, where that comes "
-    f"from, and what it leaves an {term('attacker', 'attacker')}."
+    f"The error of one {term('release')} of a {term('covariance')} or {term('precision')}, where it comes from, and "
+    f"what an {term('attacker', 'attacker')} learns."
 )
 
 if study.source_key() == CSV:
@@ -80,7 +80,7 @@ with show.problems():
     )
     cards.metric(
         "Attacker's best chance",
-        percent(rel.attacker_success),
+        show.chance(rel.attacker_success),
         border=True,
         height="stretch",
         help="Best possible guess whether a given person's row is in the data, from the exact trade-off "
@@ -89,11 +89,11 @@ with show.problems():
 
     if rel.target != "precision":
         beat = ", ".join(f"{name} {percent(level)}" for name, level in answers_to_beat(data, rel.target))
-        st.caption(f"Frobenius errors to compare with: {beat}.")
+        st.caption(f"For comparison, Frobenius errors: {beat}.")
         if wrong > 1:
             st.warning(
-                "This release is worse than answering zero. It takes more rows, fewer columns, a smaller row "
-                "bound or a weaker guarantee before the matrix says anything."
+                "This release is worse than the zero matrix. Use more rows, fewer columns, a smaller row bound or a "
+                "weaker guarantee."
             )
 
     difference = released - reference
@@ -124,7 +124,7 @@ with show.problems():
         [
             ("Frobenius error", percent(wrong)),
             ("Noise per entry", plain(noise)),
-            ("Attacker's best chance", percent(rel.attacker_success)),
+            ("Attacker's best chance", show.chance(rel.attacker_success)),
         ],
     )
     pins.section()
@@ -133,10 +133,7 @@ with show.problems():
     with left:
         st.header("Where the error comes from")
         if rel.target == "precision":
-            st.caption(
-                "A precision matrix is computed from the noisy matrix; choose a covariance method to see the "
-                "stages one by one."
-            )
+            st.caption("Choose a covariance method to see the stages.")
         else:
             with show.problems():
                 show.picture(
@@ -147,8 +144,9 @@ with show.problems():
         st.header("What an attacker learns")
         show.attacker_meter(rel.attacker_success, palette)
         st.markdown(
-            f"Somebody who knows every other row, and the method, guesses right **{percent(rel.attacker_success)}** of "
-            f"the time whether one given row is in the data; a coin toss, 50 %. {show.suspicion(rel)}"
+            "An attacker who knows the method and every other row guesses right "
+            f"**{show.chance(rel.attacker_success)}** of the time whether one given row is in the data; without a "
+            f"release, 50 %. {show.suspicion(rel)}"
         )
         if rel.notes:
             st.caption("\n\n".join(rel.notes))
@@ -159,13 +157,12 @@ with show.problems():
     # Only the open tab is filled: a hidden one would be sent to the browser at every change as well.
     with statement:
         if statement.open:
-            st.markdown("Every number below is computed from what the measurement did to the rows.")
             show.lines(rel.statement.lines)
             st.caption(
                 "Not covered: the seeded, floating-point noise of this preview"
                 + (" and" if rel.n is None else ",")
-                + " the choice of settings by looking at results"
-                + ("." if rel.n is None else ", and the number of rows, which is taken as public.")
+                + " settings chosen by their results"
+                + ("." if rel.n is None else ", and the number of rows, taken as public.")
             )
     with matrix:
         if matrix.open:

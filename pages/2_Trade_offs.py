@@ -5,14 +5,20 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import address, cached, frame, show, sidebar
+from pages.shell.glossary import term
 from pages.trade_offs import curves, form, saved, sentence, which_epsilon, who_wins
 
 study = frame.page(
     "Trade-offs",
     keeps=("tab", *sentence.KEEPS, *form.KEEPS, *saved.KEEPS, *which_epsilon.KEEPS, *who_wins.KEEPS),
 )
+for part, keeps in (("curves", form.KEEPS), ("which", which_epsilon.KEEPS), ("map", who_wins.KEEPS)):
+    form.arrive(part, keeps)
 sidebar.draw(study, method=False)
-st.title("Trade-offs")
+st.title(
+    "Trade-offs",
+    help=f"How the error moves with the guarantee, and whether it beats a {term('zero-matrix', 'trivial answer')}.",
+)
 
 # A published figure or a saved study is a question of its own.
 preset, plans = form.chosen_preset(), saved.plans()
@@ -39,10 +45,10 @@ if first.open:
             sweep, metric = form.own_form(study, data, methods)
             curves.section(sweep, metric, data, study)
 
-for tab, part in ((epsilon, which_epsilon), (winner, who_wins)):
+for tab, asked in ((epsilon, which_epsilon), (winner, who_wins)):
     if tab.open:
         with tab, show.problems():
-            part.section(study, cached.dataset(study), methods)
+            asked.section(study, cached.dataset(study), methods)
 
 if last.open:
     with last:

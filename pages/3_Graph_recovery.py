@@ -12,10 +12,9 @@ from privcov.estimators.base import METHODS
 study = frame.page("Graph recovery", keeps=(*board.KEEPS, *roc.KEEPS))
 st.title("Graph recovery")
 st.markdown(
-    f"Two variables are linked when their entry in the {term('precision')} is not zero. The "
-    f"{term('lambda', 'graphical lasso')} draws a network from the noisy matrix; its penalty lambda decides how many "
-    f"{term('edge', 'edges')}. **Move lambda, then the privacy slider, "
-    "and watch which edges stay.**"
+    f"Two variables are linked where the {term('precision')} is not zero. The penalty of the "
+    f"{term('lambda', 'graphical lasso')} decides how many {term('edge', 'edges')} are drawn. **Move it, then the "
+    "privacy slider.**"
 )
 with show.problems():
     study = settings.effective(study)

@@ -7,18 +7,18 @@ import streamlit as st
 
 from pages.shell import address, cached, frame, script, show, sidebar, take_home
 from pages.shell.glossary import term
-from privcov.figures.spectra import spectrum
+from privcov.figures.spectra import in_words, spectrum
 from privcov.figures.words import plain
+from privcov.measurements.clipping import share_clipped
 from privcov.metrics.spectra import noise_edge, spectra
 
 study = frame.page("Spectra", keeps=("axis",))
 palette = frame.palette()
 show_attacker = sidebar.draw(study)
 st.title("Spectra")
-st.markdown(
-    f"Noise pushes {term('eigenvalue', 'eigenvalues')} apart: the large ones up, the small ones below zero. Inside the "
-    f"grey {term('noise-band')} an eigenvalue "
-    "of the noisy matrix cannot be told from one that the noise made."
+st.caption(
+    f"What a release does to the {term('eigenvalue', 'eigenvalues')}. Inside the grey {term('noise-band')} a noisy "
+    "eigenvalue cannot be told from noise."
 )
 
 with show.problems():
@@ -34,11 +34,17 @@ with show.problems():
         name="axis",
         default="linear",
         key="spectra-axis",
-        help="asinh is linear near zero and logarithmic far from it, with both signs.",
+        help="asinh is linear within the noise band and logarithmic far from it, with both signs.",
     )
     show.tag(data.provenance.capitalize(), f"{data.n:,} rows, {data.d} columns; {show.given(rel)}")
     unit = "in units of public half-ranges squared" if data.bounds is not None else "in squared units of the data"
     show.picture(spectrum(series, edge, palette, scale=scale, unit=unit), "spectrum")
+    if words := in_words(series, edge):
+        clipped = share_clipped(data.with_row_bound(rel.row_bound))
+        st.markdown(
+            f"{words} Noise pushes eigenvalues apart"
+            + (f"; clipping, here of {show.percent(clipped)} of the rows, lowers them." if clipped else ".")
+        )
 
     noisy_values = dict(series).get("Noisy")
     if noisy_values is not None:

@@ -1,4 +1,4 @@
-"""Show the lessons, with one control and one question each, and the demonstrations; every screen has its own link."""
+"""Show the lessons, with one control and one question each, the demonstrations, and the sheets for a class."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import streamlit as st
 from pages.lessons import view
 from pages.shell import frame
 
-study = frame.page("Lessons", keeps=("part", "lesson", "lever", "unit", "demo", "demo_lever", "full"))
+study = frame.page("Lessons", keeps=("part", "lesson", "lever", "unit", "demo", "demo_lever", "minutes", "full"))
 full = frame.own("full") == "1"
 view.look(full=full)
 if view.part() == "demos":
@@ -17,5 +17,12 @@ if view.part() == "demos":
         view.size_and_link(full=full)
     view.heading("Demonstrations")
     demos.draw(full=full)
+elif view.part() == "teach":
+    from pages.lessons import teach
+
+    with st.container(horizontal=True, key="lesson-chooser"):
+        teach.choose()
+    view.heading("Teach")
+    teach.draw()
 else:
     view.draw(study, full=full)

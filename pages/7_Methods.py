@@ -1,4 +1,4 @@
-"""Show Methods: every registered method on a card, how guarantees convert and compose, and the glossary."""
+"""Show Methods: every registered method on a card that opens, and how guarantees convert and compose."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from privcov.estimators.base import MethodCard
 from privcov.figures.words import plain
 from privcov.parameters import Spec
 
-CARDS, CONVERT, WORDS = "Methods", "Convert and compose", "Words"
+CARDS, CONVERT = "Methods", "Convert and compose"
 ANY = "All"
 STANDINGS = {
     "proved": "sensitivity and noise are proved here",
@@ -63,36 +63,35 @@ def badge(standing: str) -> str:
     return f":{sidebar.STANDING[standing]}-badge[{standing}]"
 
 
+def title(card: MethodCard) -> str:
+    """Return the line of a card that is seen before it is opened."""
+    guarantees = " ".join(f":blue-badge[{g.name}]" for g in card.guarantees)
+    return f"**{card.label}** {badge(card.standing)} {guarantees}"
+
+
 def method(card: MethodCard, study: Study) -> None:
-    """Show one method on a card."""
-    with st.container(border=True):
-        name, button = st.columns([4, 1])
-        name.markdown(f"### {card.label}")
-        name.markdown(
-            f"{badge(card.standing)} :gray-badge[{card.trust}] :gray-badge[target: {card.target}] "
-            + " ".join(f":blue-badge[{g.name}]" for g in card.guarantees)
+    """Show one method: its formula, when not to use it, where it comes from and its settings."""
+    what, button = st.columns([4, 1])
+    what.markdown(f"{card.summary}\n\n**When not to use it.** {card.avoid}")
+    with button:
+        frame.link(
+            "pages/1_Estimate.py",
+            "Open in Estimate",
+            study_for(card, study),
+            width="stretch",
+            help=f"{card.label}, with the data and the rest of your study as they are",
         )
-        with button:
-            frame.link(
-                "pages/1_Estimate.py",
-                "Open in Estimate",
-                study_for(card, study),
-                width="stretch",
-                help=f"{card.label}, with the data and the rest of your study as they are",
-            )
-        st.latex(card.formula)
-        what, source = st.columns(2, gap="large")
-        what.markdown(f"{card.summary}\n\n**When not to use it.** {card.avoid}")
-        source.caption(f"**Reference.** {card.reference}")
-        if card.differs:
-            source.caption(f"**Differs from the paper.** {card.differs}")
-        if len(card.calibrations) > 1:
-            scales = "; ".join(f"**{key}**: {meaning}" for key, meaning in card.calibrations.items())
-            source.caption(f"**Noise scales on offer.** {scales}.")
-        if card.parameters:
-            st.table(settings(card.parameters), hide_index=True, border="horizontal")
-        else:
-            st.caption("No settings: the guarantee is all it asks for.")
+    st.latex(card.formula)
+    st.caption(f"{card.trust.capitalize()} model; target: {card.target}. **Reference.** {card.reference}")
+    if card.differs:
+        st.caption(f"**Differs from the paper.** {card.differs}")
+    if len(card.calibrations) > 1:
+        scales = "; ".join(f"**{key}**: {meaning}" for key, meaning in card.calibrations.items())
+        st.caption(f"**Noise scales on offer.** {scales}.")
+    if card.parameters:
+        st.table(settings(card.parameters), hide_index=True, border="horizontal")
+    else:
+        st.caption("No settings: the guarantee is all it asks for.")
 
 
 def gallery(study: Study) -> None:
@@ -128,7 +127,8 @@ def gallery(study: Study) -> None:
         if group:
             st.header(name)
         for card in group:
-            method(card, study)
+            with st.expander(title(card), key=f"card-{card.key}", expanded=len(shown) == 1):
+                method(card, study)
     if historical:
         folded(historical, study, alone=len(shown) == len(historical))
 
@@ -137,38 +137,36 @@ def folded(cards: list[MethodCard], study: Study, *, alone: bool) -> None:
     """Show the historical methods in an expander, which is open when no other method is shown."""
     with st.expander(f"Historical methods ({len(cards)})", expanded=alone):
         for card in cards:
-            method(card, study)
+            with st.container(border=True):
+                st.markdown(f"### {card.label}\n\n{badge(card.standing)}")
+                method(card, study)
 
 
 def opened() -> str:
     """Return the tab that the address asks for."""
-    if frame.own("word"):
-        return WORDS
     return CONVERT if frame.own("tab") == "convert" else CARDS
 
 
 def tab_changed() -> None:
     """Write the tab that was chosen by hand into the address."""
     tab = st.session_state["methods.tab"]
-    frame.put(word=glossary.ALL if tab == WORDS else "", tab="convert" if tab == CONVERT else "")
+    frame.put(tab="convert" if tab == CONVERT else "")
 
 
 study = frame.page("Methods", keeps=("word", "tab", "show.family", "show.kind", *converter.KEEPS))
+if frame.own("word"):  # the glossary was a tab of this page
+    frame.move("word", "Words")
 st.title("Methods")
 st.markdown(
-    f"Every method touches the rows once, through a noisy {glossary.term('measurement')}; everything after that is "
-    f"free {glossary.term('post-processing')}. Choose by what you need, not by name: each card also says when to stay "
-    "away."
+    f"Rows are read through a noisy {glossary.term('measurement')}; everything after it is free "
+    f"{glossary.term('post-processing')}. Each card says when not to use the method."
 )
 if st.session_state.get("methods.tab") != opened():
     st.session_state["methods.tab"] = opened()
-cards_tab, convert_tab, words_tab = st.tabs([CARDS, CONVERT, WORDS], key="methods.tab", on_change=tab_changed)
+cards_tab, convert_tab = st.tabs([CARDS, CONVERT], key="methods.tab", on_change=tab_changed)
 if cards_tab.open:
     with cards_tab, show.problems():
         gallery(study)
 if convert_tab.open:
     with convert_tab:
         converter.section(study, frame.palette())
-if words_tab.open:
-    with words_tab:
-        glossary.section(frame.own("word"))

@@ -6,19 +6,38 @@ import streamlit as st
 
 from pages.published import figures, summary
 from pages.published import table as published_table
-from pages.shell import frame, show
+from pages.shell import address, frame, show
 from pages.shell.glossary import term
 
-frame.page("Published results", keeps=summary.KEEPS)
+ALL, ONE, FIGURES = "All tables", "One table", "Figures"
+_PARTS = {address.word(label): label for label in (ALL, ONE, FIGURES)}
+
+
+def opened() -> str:
+    """Return the tab that the address asks for; that of its table or figure where it names no tab."""
+    if frame.own("part") in _PARTS:
+        return _PARTS[frame.own("part")]
+    return FIGURES if frame.own("figure") else ONE if frame.own("table") else ALL
+
+
+def part_changed() -> None:
+    """Write the tab that was chosen by hand into the address."""
+    frame.put(part=address.word(st.session_state["published.part"] or ALL))
+
+
+frame.page("Published results", keeps=("part", *summary.KEEPS))
 st.title("Published results")
 st.markdown(
-    "What the papers print, beside what comes out when it is computed again **as published** and with a "
-    f"**{term('sound', 'sound')}** calibration. Choose a table to see its cells, why they agree or not, and what is "
-    "left of it under a guarantee."
+    "What the papers print, beside the same computed again **as published** and with a "
+    f"**{term('sound', 'sound')}** calibration."
 )
+if st.session_state.get("published.part") != opened():
+    st.session_state["published.part"] = opened()
+every, one, drawn = st.tabs([ALL, ONE, FIGURES], key="published.part", on_change=part_changed)
 with show.problems():
-    table = summary.section(frame.palette())
-    st.divider()
-    published_table.section(table, frame.palette())
-    st.divider()
-    figures.section(frame.palette())
+    with every:
+        table = summary.section(address.word(ONE))
+    with one:
+        published_table.section(table, frame.palette())
+    with drawn:
+        figures.section(frame.palette())

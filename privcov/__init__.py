@@ -3,17 +3,19 @@
 The packages, in the order in which data move:
 
     table_files    files to blocks of cells                engine        many cores, or a cluster
-    data_sources   rows, synthetic or declared public      measurements  the only package that reads rows
-    postprocess    matrix to matrix, free                  estimators    one file per method
+    data_sources   rows: simulated, public, declared       measurements  the only package that spends a guarantee
+    postprocess    matrix to matrix, spends nothing        estimators    one file per method
     ledger         what was spent on private tables        releasing     from a method to a release
-    metrics        release + reference -> number           sweeps        Plan -> tidy table, searches
+    metrics        release and reference to a number       sweeps        plans, stored cells, searches
     papers         published results, computed again       advice        which method, from measured evidence
     owner          previews and checks for the data owner  audit         claims, live audits, disclosure
-    figures        table -> plotly figure                  cli           the command line
+    figures        table or matrix to figure               cli           the command line
     bundle         a private release in one zip, with the script that verifies it
 
-``privacy`` and ``accounting`` hold guarantees and their arithmetic; ``dataset``, ``private_dataset``, ``parameters``,
-``registry``, ``places``, ``checks`` and ``randomness`` are small shared modules. Start with::
+``privacy`` and ``accounting`` hold guarantees and their arithmetic. ``dataset`` and ``private_dataset`` hold the two
+kinds of tables, ``public_facts`` and ``units`` what is publicly declared about them. The other modules are small and
+shared.
+Start with::
 
     ds = privcov.source("ar1-covariance", n=50_000, d=20, seed=0)
     rel = privcov.release("auto-cov", ds, privcov.ZCDP(rho=0.1), seed=1)
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
     from privcov.sklearn_api import PrivateCovariance
     from privcov.sweeps.plan import Plan, run
 
-# Public name -> its module, imported at first use: a page that shows a menu should not wait for scikit-learn and
-# pandas, nor the command line for numpy.
+# Public name -> its module, imported at first use, so that a menu does not wait for scikit-learn and pandas, nor the
+# command line for numpy.
 _MODULES = {
     "ApproxDP": "privcov.privacy",
     "NoPrivacy": "privcov.privacy",
@@ -63,7 +65,7 @@ __all__ = ["methods", "source", "sources", *_MODULES]
 
 
 def sources() -> list:
-    """Return the card of every source: key, label, group, parameters, reference.
+    """Return the card of every data source, with its key, label, group, parameters and reference.
 
     Returns
     -------
@@ -91,14 +93,14 @@ def source(key: str, *, seed: int = 0, row_bound: float | None = None, **paramet
     seed : int
         At least 0.
     row_bound : float or None
-        R > 0; the default follows from public parameters.
+        R > 0, the norm beyond which a row is scaled down; the default follows from public parameters.
     **parameters : object
         The source's own parameters.
 
     Returns
     -------
     Dataset
-        Synthetic or public rows.
+        Simulated or public rows.
 
     Raises
     ------
@@ -122,7 +124,8 @@ def source(key: str, *, seed: int = 0, row_bound: float | None = None, **paramet
 def methods() -> list:
     """Return the card of every method, with its target, guarantees, parameters and reference.
 
-    A card also has the method's trust, standing and calibrations.
+    A card also says whom the people trust (``trust``), whether the guarantee is proved (``standing``), and which
+    calibrations the method has.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Calibrate, convert, compose, split and group guarantees.
 
-Every answer is rounded to the safe side: a noise scale is never too small and a reported guarantee never too strong,
-also after floating-point error. Exact sums are done with ``fractions.Fraction``; special functions get a margin that is
-wider than their error (see ``_MARGIN``).
+Every result is rounded to the safe side: despite floating-point error, a noise scale is never too small and a reported
+guarantee never too strong. Sums are exact (``fractions.Fraction``), and special functions get a margin that is wider
+than their error (see ``_MARGIN``).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from privcov import checks
 from privcov.privacy import ApproxDP, BudgetShare, Event, GaussianDP, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.wishart_curve import wishart_delta
 
-# The Gaussian curve is a difference of two terms. Against 60 digits its error stayed below 1e-15 times
-# e^a (1 + |a| + epsilon), see `_curve`; the margin is five times that.
+# The Gaussian curve is a difference of two terms. Compared with 60 digits, its error stayed below 1e-15 times
+# e^a (1 + |a| + epsilon), see `_curve`; the margin is five times as wide.
 _MARGIN = 5e-15
 # Below e^_LOG_TINY the curve is only bounded (by _TINY); a delta down there is not accepted.
 _LOG_TINY, _TINY, _SMALLEST_DELTA = -690.0, 1e-299, 1e-290
@@ -156,9 +156,8 @@ def mu_of(guarantee: Guarantee | GaussianDP) -> float:
 def mu_of_curve(epsilon: float, delta: float) -> float:
     """Return the largest mu with delta(epsilon; mu) <= delta, rounded down.
 
-    Valid for every epsilon >= 0 and 0 < delta < 1. The margin of the curve is added twice, once more than in
-    `delta_of_gaussian`: in its last digits the curve is not monotone, and a mu one unit in the last place smaller must
-    not give a larger delta than was asked for.
+    The margin of the curve is added twice, once more than in `delta_of_gaussian`, because the computed curve is not
+    monotone in its last digits. So no mu one unit in the last place smaller gives a larger delta than was asked for.
 
     Parameters
     ----------
@@ -209,7 +208,7 @@ def _root(f: Callable[[float], float], low: float, high: float, xtol: float = 1e
 
 
 def _first_safe(start: float, safe: Callable[[float], bool], *, up: bool) -> float:
-    """Return the value nearest to ``start`` in the given direction that is safe, by growing steps from 1 ulp."""
+    """Return a safe value close to ``start``, by steps in the given direction that begin at 1 ulp and double."""
     value, step = start, math.ulp(start)
     for _ in range(200):
         if safe(value):
@@ -273,7 +272,8 @@ def zcdp_to_approx(rho: float, delta: float, *, tight: bool = True) -> float:
 def epsilon_at_order(t: float, rho: float, delta: float) -> float:
     """Return the epsilon that the order a = 1 + e^t of rho-zCDP gives at delta.
 
-    For a fixed order the condition is linear in epsilon. Written so that nothing cancels for a near 1.
+    For a fixed order the condition is linear in epsilon. The formula is written so that nothing cancels where a is
+    near 1.
 
     Parameters
     ----------
@@ -422,8 +422,8 @@ def pure_sum(events: tuple[Event, ...]) -> Fraction:
 def zcdp_sum(events: tuple[Event, ...]) -> Fraction:
     """Return the exact sum of rho over the events.
 
-    A Gaussian event, also a discrete one, has mu^2/2; the exponential mechanism epsilon^2/8, because its range is
-    bounded; every other pure event epsilon^2/2.
+    A Gaussian event, continuous or discrete, has mu^2/2. The exponential mechanism has epsilon^2/8, because its range
+    is bounded, and every other pure event epsilon^2/2.
 
     Parameters
     ----------
@@ -465,9 +465,9 @@ def _up(x: Fraction) -> float:
 def compose(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
     """Return the guarantee that the events give, in the kind that was asked for.
 
-    Gaussian steps compose exactly (mu^2 adds) and pure steps add epsilon. A mixture under (epsilon, delta) is read in
-    both valid ways, the pure part first and then the Gaussian curve, and all of it as zCDP; the better one counts.
-    Discrete Gaussian steps are read as zCDP, with all the others. One Wishart step is read off its own curve.
+    Gaussian steps compose exactly (mu^2 adds) and pure steps add epsilon. A mixture under (epsilon, delta) is computed
+    in both valid ways, the pure part with the Gaussian curve, and all of it as zCDP; the better result counts. With a
+    discrete Gaussian step, all steps are composed as zCDP. A Wishart step has a curve of its own, and must be alone.
 
     Parameters
     ----------
@@ -541,7 +541,8 @@ def _smaller(one: PureDP | ApproxDP, other: ApproxDP) -> PureDP | ApproxDP:
 def actual_guarantee(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | None:
     """Return the guarantee that the events give when the claim may be false, as for a published calibration.
 
-    Like `compose`, but an additive Wishart step under a pure claim is answered with the (epsilon, delta) that it has.
+    Like `compose`, but where the steps give no pure DP and that was claimed, the result is the (epsilon, delta) that
+    they have.
 
     Parameters
     ----------
@@ -574,7 +575,7 @@ def _single_mu(event: Event) -> float:
 
 
 def covers(asked: Guarantee, given: Guarantee | None) -> bool:
-    """Return True when ``given`` (from `compose`) is at least as strong as ``asked``.
+    """Return True when ``given``, from `compose`, is at least as strong as ``asked``.
 
     Parameters
     ----------
@@ -600,9 +601,9 @@ def covers(asked: Guarantee, given: Guarantee | None) -> bool:
 
 
 def group(guarantee: Given, k: int) -> Given:
-    """Return the guarantee for k rows of one person (replace k rows), rounded up.
+    """Return the guarantee for k rows of one person, all of which may change, rounded up.
 
-    PureDP: k epsilon. ZCDP: k^2 rho. GaussianDP: k mu. ApproxDP, where only the pair is known:
+    PureDP: k epsilon. ZCDP: k^2 rho. GaussianDP: k mu. ApproxDP, of which only the pair is known:
     (k epsilon, delta (e^{k epsilon}-1)/(e^epsilon-1)).
 
     Parameters
@@ -620,8 +621,8 @@ def group(guarantee: Given, k: int) -> Given:
     Raises
     ------
     ValueError
-        When the delta of an ApproxDP reaches 1: the pair then gives nothing for the group, and the events have to be
-        converted instead. Also for a k that is not a whole number from 1.
+        When the delta of an ApproxDP reaches 1, which guarantees nothing: convert the events instead. Also for a k that
+        is not a whole number from 1.
     TypeError
         For NoPrivacy, where k is more than 1.
     """
@@ -701,7 +702,7 @@ def delta_of_wishart_event(event: Event, epsilon: float) -> float:
     event : Event
         Of mechanism "wishart": C = scale / 2 and freedom = m - d + 1.
     epsilon : float
-        At least 0; beyond 500 the answer is that for 500, which is a bound.
+        At least 0; beyond 500 the result is the one for 500, an upper bound.
 
     Returns
     -------
@@ -713,7 +714,7 @@ def delta_of_wishart_event(event: Event, epsilon: float) -> float:
     ValueError
         For an epsilon below 0 or a freedom below 2.
     """
-    # Beyond 500 e^epsilon overflows; delta falls with epsilon, so the one there is a bound.
+    # Beyond 500 e^epsilon would overflow. Delta falls with epsilon, so its value at 500 is a bound.
     return wishart_delta(min(epsilon, 500.0), event.freedom, _up(Fraction(event.sensitivity) / Fraction(event.scale)))
 
 
@@ -721,7 +722,7 @@ def delta_of_wishart_event(event: Event, epsilon: float) -> float:
 
 
 def split(guarantee: BudgetShare, **weights: float) -> dict[str, BudgetShare]:
-    """Return named shares whose composition never exceeds the whole, also in exact arithmetic.
+    """Return named shares whose exact composition never exceeds the whole.
 
     PureDP shares add in epsilon and ZCDP shares in rho. An ApproxDP whole is converted once into mu-GDP, and its shares
     (GaussianDP) add in mu^2. NoPrivacy splits into NoPrivacy.
@@ -940,7 +941,7 @@ def _smallest_scale(share: BudgetShare, sensitivity: Fraction, limit: Fraction) 
 def classical_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -> float:
     """Return the textbook scale sensitivity * sqrt(2 ln(1.25/delta)) / epsilon, proved for epsilon < 1 only.
 
-    For comparison and for as-published calibrations; `delta_of_gaussian` has what it actually gives.
+    For comparison and for as-published calibrations; `delta_of_gaussian` says what it actually gives.
 
     Parameters
     ----------
@@ -969,8 +970,8 @@ def classical_gaussian_scale(epsilon: float, delta: float, sensitivity: float) -
 def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
     """Return the best possible probability of guessing which of two equally likely neighbours is the actual one.
 
-    0.5 is no information. The success is (1 + TV)/2, TV the total variation between the two distributions of the
-    answer.
+    It is (1 + TV)/2, where TV is the total variation distance between the two distributions of the answer; 0.5 is no
+    information.
 
     Parameters
     ----------
@@ -988,12 +989,12 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
 
     Notes
     -----
-    Exact for Gaussian noise (mu-GDP): Phi(mu/2). For PureDP e^eps/(1+e^eps); for ApproxDP the tight
-    (e^eps + delta)/(1+e^eps).
+    GaussianDP: Phi(mu/2), exact for Gaussian noise. PureDP: e^eps/(1+e^eps). ApproxDP: (e^eps + delta)/(1+e^eps), which
+    is tight.
 
-    For ZCDP an upper bound, the smaller of two. The Renyi divergence of order a > 1 is at most a rho, so its limit at a
-    = 1, the Kullback-Leibler divergence, is at most rho, and TV <= sqrt(rho/2) (Pinsker): 1/2 + sqrt(rho/8). The other
-    is the smallest of the bounds that follow from its (epsilon, delta) curve, the better one from about rho = 1.4 on.
+    ZCDP: an upper bound, the smaller of two. The first is 1/2 + sqrt(rho/8). The Renyi divergence of order a > 1 is at
+    most a rho, so its limit at a = 1, the Kullback-Leibler divergence, is at most rho, and TV <= sqrt(rho/2) (Pinsker).
+    The second is the smallest bound that follows from the (epsilon, delta) curve, better from about rho = 1.3 on.
 
     Examples
     --------
@@ -1021,7 +1022,7 @@ def attacker_success(guarantee: Guarantee | GaussianDP | None) -> float:
 
 
 def trade_off_of(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | GaussianDP | None:
-    """Return the tightest known claim about the events, from which an attacker's chances follow.
+    """Return the tightest known guarantee of the events, from which an attacker's success follows.
 
     Parameters
     ----------
@@ -1051,7 +1052,7 @@ def trade_off_of(events: tuple[Event, ...], asked: Guarantee) -> Guarantee | Gau
 
 
 def attacker_on_events(events: tuple[Event, ...], asked: Guarantee) -> float:
-    """Return `attacker_success` of `trade_off_of` the events: exact when every step is Gaussian.
+    """Return `attacker_success` for the events: exact when every step is continuous Gaussian noise.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""A data set whose rows may be read: synthetic, or declared public, perhaps with a known truth.
+"""A data set whose rows need no protection: simulated, with a known truth, or declared public.
 
-Nothing here accepts rows as private. Bounds are public facts that come from outside the rows.
+Private rows have a type of their own, `privcov.private_dataset.PrivateDataset`.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ class Truth:
 
 
 class RowsInFiles(TypeError):
-    """A step wanted rows in memory, and the table is in files."""
+    """Raised where rows are needed in memory and the table is in files."""
 
 
 class Kept:
-    """Values computed from the rows of a data set, each once; never part of what the data set is.
+    """A store of values that were computed from the rows of a data set, so that each is computed once.
 
-    Data sets that differ only in their row bound share it, so a value that depends on the bound has it in its key. Each
-    key belongs to the one function that computes it.
+    Data sets that differ only in their row bound share the store, so the key of a value that depends on the bound
+    contains it. Each key is used by one function only.
     """
 
     def __init__(self) -> None:
@@ -80,14 +80,14 @@ class Kept:
 
 
 class FileRows:
-    """Placeholder for the rows of a table in files: it has their shape and refuses everything else.
+    """Placeholder for the rows of a table in files: it has their shape, and raises RowsInFiles for everything else.
 
     Parameters
     ----------
     table : privcov.table_files.TableFiles
         The table.
     shape : tuple of (int, int)
-        Rows that count, and columns.
+        Number of rows, without those left out, and of columns.
     progress : callable or None
         Called with (rows read, rows in all, seconds so far), from the thread that reads.
     missing : str
@@ -96,7 +96,7 @@ class FileRows:
     Attributes
     ----------
     private_pass : tuple or None
-        (facts, secrets, sums) of the one pass over private rows; it belongs to `privcov.measurements`.
+        (facts, secrets, sums) of the one pass over private rows, for `privcov.measurements` alone.
     """
 
     def __init__(
@@ -145,9 +145,9 @@ class Dataset(InUnits):
     mean_is_zero : bool
         True where the mean is publicly known to be zero.
     graphs : Mapping of str to ndarray
-        Published reference networks by name, each d x d bool, symmetric, False on the diagonal; not a truth.
+        Published reference networks by name, each d x d bool, symmetric, False on the diagonal. They are not the truth.
     classes : tuple of str
-        Public list of the names that labels may have, or () to take the distinct labels of these public rows.
+        Public list of the names that labels may have; () stands for the distinct labels of the rows.
     kept : Kept
         Values that were computed from the rows.
 
@@ -213,17 +213,17 @@ class Dataset(InUnits):
         graphs : Mapping of str to ndarray or None
             Published reference networks by name (see the class), for example of a textbook.
         classes : iterable of names or None
-            The public list of class names, for ``release(..., centre="classes")``; None takes the distinct labels,
-            which private rows would not allow.
+            The public list of class names, for ``release(..., centre="classes")``. None takes the distinct labels,
+            which is not possible for private rows.
         name : str
             Name of the data set.
         provenance : {"simulated", "public"}
-            Repeated on every chart.
+            Whether the rows were drawn or are published.
 
         Returns
         -------
         Dataset
-            The rows are read-only.
+            Its rows are a read-only copy.
 
         Raises
         ------
@@ -279,8 +279,8 @@ class Dataset(InUnits):
         """Make a data set that stays in its files: CSV (plain or gz), Parquet or Arrow.
 
         Only headers and the number of rows are read here. The numbers are read in one pass, block by block, when a
-        method first asks for the moment, and again for another row bound. The moment is that of `from_rows` within
-        2^-20 per entry in unit-ball units (usually far closer); its bits do not depend on how the rows lie in files.
+        method first needs the moment, and again for another row bound. In unit-ball units every entry of the moment is
+        within 2^-20 of that of `from_rows`, and its bits do not depend on how the rows are divided into files.
 
         Parameters
         ----------
@@ -291,22 +291,22 @@ class Dataset(InUnits):
         bounds : array-like of shape (d, 2) or None
             See `from_rows`.
         label : str
-            Column of class names, with ``classes``, their public list.
+            Column of class names; needs ``classes``.
         columns : sequence of str or None
-            Names to use; None takes all columns of the first file but the label.
+            Names to use; None takes all columns of the first file except the label.
         classes : iterable of names or None
             The public list of class names; required with ``label``.
         typical : array-like of shape (d,) or None
             See `from_rows`.
         missing : {"", "drop-row"}
-            "" refuses missing and infinite cells; "drop-row" leaves such rows out, and reads the numbers once more, for
-            their number.
+            "" refuses missing and infinite cells. "drop-row" leaves out the rows that have one, which takes one more
+            pass, to count the others.
         mean_is_zero : bool
             See `from_rows`.
         name : str
             Name of the data set.
         provenance : {"simulated", "public"}
-            Repeated on every chart.
+            See `from_rows`.
         progress : callable or None
             Called with (rows read, rows in all, seconds so far), from the thread that reads.
 
@@ -318,9 +318,9 @@ class Dataset(InUnits):
         Raises
         ------
         TableFileError
-            A ValueError, for files that cannot be read as they should.
+            A ValueError, for files that cannot be read.
         ValueError
-            For a declaration that does not fit.
+            For bounds, names or labels that do not fit.
         """
         from privcov import table_files
 
@@ -355,7 +355,7 @@ class Dataset(InUnits):
         return self.rows.shape[1]
 
     def with_row_bound(self, row_bound: float) -> Dataset:
-        """Return the same rows under another R; values computed from the rows are shared, not computed again."""
+        """Return the same rows under another R, with the same store of computed values."""
         bound = checks.positive("row_bound", row_bound, "Choose it from domain knowledge, not from the data.")
         return dataclasses.replace(self, units=self.units.with_row_bound(bound))
 
@@ -379,7 +379,7 @@ def _units(
         origin = limits.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
         if origin.shape != (d,):
             raise ValueError(f"typical must hold one value per column ({d}), got shape {origin.shape}.")
-        inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])  # false for NaN
+        inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])  # False for NaN
         if not inside.all():
             where = ", ".join(np.array(names)[~inside][:5])
             raise ValueError(f"typical must hold one value inside the bounds per column; check {where}.")

@@ -1,7 +1,7 @@
-"""The vocabulary of a guarantee: its types, the neighbouring relation, and what was spent (events).
+"""The types of a guarantee, the neighbouring relations, and what was spent (events).
 
-PureDP, ApproxDP and ZCDP are separate frozen types, so a rho can never be passed for an epsilon. An ``Event`` describes
-what one measurement did to the rows; the accountant reads events and nothing else.
+PureDP, ApproxDP and ZCDP are separate frozen types, so that a rho is never taken for an epsilon. An ``Event`` describes
+what one measurement did to the rows; `privcov.accounting` composes events without seeing rows or measurements.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _BIGGER = "Epsilon 0 would mean an answer independent of the data; that is the m
 
 
 def shown(value: float, digits: int) -> str:
-    """Return the value as text with so many significant digits, rounded up.
+    """Return the value as text with that many significant digits, rounded up.
 
-    A statement must not look stronger than it is.
+    A guarantee is printed this way, so that it never looks stronger than it is.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def shown(value: float, digits: int) -> str:
     Returns
     -------
     str
-        In the shortest form, as of format code "g".
+        In the form of the format code "g".
 
     Examples
     --------
@@ -98,7 +98,7 @@ class ApproxDP:
     epsilon : float
         Above 0, no unit.
     delta : float
-        Strictly between 0 and 1; above 1/n it permits publishing a person's row outright.
+        Strictly between 0 and 1. A delta of 1/n or more permits publishing the row of a person chosen at random.
 
     Attributes
     ----------
@@ -195,9 +195,9 @@ class ZCDP:
 @final
 @dataclass(frozen=True)
 class GaussianDP:
-    """A share of a guarantee in mu-GDP.
+    """Gaussian DP with parameter mu, for shares of a guarantee.
 
-    An (epsilon, delta) guarantee is split into such shares, because they compose exactly: mu^2 adds.
+    An (epsilon, delta) guarantee is split into such shares, because mu^2 adds exactly when they are composed.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class GaussianDP:
 
     Guarantee
     ---------
-    Neighbours are no easier to tell apart than N(0,1) and N(mu,1).
+    The answers on neighbours are no easier to tell apart than one draw of N(0, 1) and one of N(mu, 1).
 
     Reference
     ---------
@@ -269,7 +269,7 @@ class NoPrivacy:
 
 
 Guarantee = PureDP | ApproxDP | ZCDP | NoPrivacy
-BudgetShare = Guarantee | GaussianDP  # what a guarantee is split into; an approximate one is opened into GaussianDP
+BudgetShare = Guarantee | GaussianDP  # what a guarantee is split into; an ApproxDP becomes GaussianDP shares
 Kind = type[PureDP] | type[ApproxDP] | type[ZCDP] | type[NoPrivacy]
 _KINDS: tuple[Kind, ...] = (PureDP, ApproxDP, ZCDP, NoPrivacy)
 KINDS: dict[str, Kind] = {kind.kind: kind for kind in _KINDS}
@@ -286,7 +286,7 @@ def to_dict(guarantee: Guarantee) -> dict:
     Returns
     -------
     dict
-        As JSON can hold it.
+        Its values are text and numbers, as in JSON.
     """
     return {"kind": guarantee.kind, **vars(guarantee)}
 
@@ -359,7 +359,7 @@ MECHANISMS = ("gaussian", "discrete-gaussian", *PURE_MECHANISMS, "wishart")
 
 @dataclass(frozen=True)
 class Event:
-    """What one measurement did to the rows: enough for an accountant that has no access to the measurement.
+    """What one measurement did to the rows: all that composition needs to know about it.
 
     Attributes
     ----------
@@ -393,13 +393,15 @@ class Event:
     -----
     "gaussian": noise of standard deviation ``scale`` along every direction in which the norm measures ``sensitivity``.
 
-    "discrete-gaussian": the same in whole numbers; it is (sensitivity / scale)^2 / 2 zCDP and has no other curve.
+    "discrete-gaussian": the same in whole numbers. It is accounted as (sensitivity / scale)^2 / 2 zCDP only, because
+    the curve of continuous Gaussian noise is not its own.
 
-    Pure mechanisms, epsilon = sensitivity / scale: "laplace" (l1), "wishart-difference" (nuclear norm),
-    "coupled-wishart" (larger trace of the positive and the negative part), "sparse-vector" and "exponential" (scores).
+    Pure mechanisms have epsilon = sensitivity / scale, in these norms: "laplace" the l1 norm, "wishart-difference" the
+    nuclear norm, "coupled-wishart" the larger trace of the positive and the negative part, "sparse-vector" and
+    "exponential" the change of a score.
 
-    "wishart": a sum with W_d(m, C I), C = scale / 2, with ``freedom`` = m - d + 1 and sensitivity the largest |x|^2 /
-    n.
+    "wishart": W_d(m, C I) is added, C = scale / 2. ``freedom`` is m - d + 1, and the sensitivity is the largest
+    |x|^2 / n.
     """
 
     share: str
@@ -420,7 +422,7 @@ class Event:
 
     @property
     def multiplier(self) -> float:
-        """Noise scale over sensitivity: no unit; 1/mu for Gaussian noise, 1/epsilon for pure mechanisms."""
+        """Noise scale over sensitivity, without unit: 1/mu for Gaussian noise, 1/epsilon for pure mechanisms."""
         return self.scale / self.sensitivity
 
     @property

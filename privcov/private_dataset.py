@@ -1,6 +1,6 @@
-"""Rows that must be protected: only the exact measurement reads them.
+"""A table whose rows must be protected, with its public declaration.
 
-Nothing here holds a truth, and nothing here gives an error, a tuning or a number of rows that is not public.
+It has no truth, and its public fields do not give the number of rows unless that is declared public.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ RELEASE_PRIVATE = "privcov.release_private"  # named by every function for publi
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateDataset:
-    """A table whose rows are read by the exact measurement only.
+    """A table of private rows, with the public facts that were declared about it.
 
     Make one with `from_rows` or `from_files`. Its repr shows public facts only. The rows and the class of each are
-    private: they are read by the measurement and, keyed with a secret, by the ledger's fingerprint; nothing else uses
-    them.
+    private. Three things use them: the exact measurement, the ledger's fingerprint (keyed hashes that stay in the
+    ledger), and the exact answers for the owner's screen, in `privcov.owner`.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class PrivateDataset:
     name : str
         Name of the table in the ledger.
     files : FileRows or None
-        Placeholder for the rows where they stay in files.
+        Placeholder for the rows where they stay in files, else None.
 
     Examples
     --------
@@ -86,20 +86,20 @@ class PrivateDataset:
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Numbers; missing (NaN) and infinite cells are treated by the declared rule. Copied.
+            Numbers; missing (NaN) and infinite cells follow the rule ``missing``. Copied.
         row_bound : float or None
             R > 0, Euclidean norm to which longer rows are scaled down. Exactly one of row_bound and bounds is given.
         bounds : sequence of (float, float) or None
             Public lower and upper limit of every column; R is then sqrt(d) half-ranges.
         labels : sequence of length n or None
-            Labels are part of the row. A row whose label is missing or not in the list of classes counts as no row at
-            all; where that can happen, put such a class in the list and in the labels.
+            Labels are part of the row. A row whose label is missing or not in ``classes`` is left out of the sums; to
+            keep such rows, give them a class of their own, in the list and in the labels.
         columns : iterable of d names or None
             Default: x1, x2, ...
         n_public : bool
             True: the number of rows is public and stated. False: it stays hidden, and a noisy count is measured.
         rows_per_person : int
-            Most rows that one person has.
+            Largest number of rows of one person, who is protected with all of them.
         typical : sequence of (float or None) or None
             Public values inside the bounds (default: the middle).
         classes : iterable of names or None
@@ -117,7 +117,7 @@ class PrivateDataset:
         Raises
         ------
         ValueError
-            For a missing bound or list, with the sentence that fixes it; never for the number in a cell.
+            For a missing bound or list, with the remedy; never because of the number in a cell.
         """
         try:
             rows = np.array(X, dtype=np.float64, order="C", copy=True)
@@ -170,11 +170,11 @@ class PrivateDataset:
         label : str
             Column of the labels, with ``classes``.
         columns : sequence of str or None
-            Names to use; None takes all columns of the first file but the label, a list keeps to what was declared.
+            Names to use; None takes all columns of the first file except the label.
         n_public : bool
             See `from_rows`.
         rows_per_person : int
-            Most rows that one person has.
+            See `from_rows`.
         typical : sequence of (float or None) or None
             See `from_rows`.
         classes : iterable of names or None
@@ -184,8 +184,8 @@ class PrivateDataset:
         name : str
             Name of the table in the ledger.
         progress : callable or None
-            Called with (rows read, rows in all, seconds so far); both numbers of rows are private where ``n_public`` is
-            False.
+            Called with (rows read, rows in all, seconds so far). Both numbers of rows are private where ``n_public``
+            is False.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class PrivateDataset:
         Raises
         ------
         TableFileError
-            A ValueError, for files that cannot be read; never for what a cell holds.
+            A ValueError, for files that cannot be read; never because of the number in a cell.
         ValueError
             For a missing bound or list.
         """
@@ -216,10 +216,10 @@ class PrivateDataset:
         files = FileRows(table, (table.n, len(names)), progress)
         return cls(facts, _name(name), files, None, files)
 
-    if not TYPE_CHECKING:  # to a type checker an unknown name stays an error
+    if not TYPE_CHECKING:  # a type checker reports unknown names by itself
 
         def __getattr__(self, name: str):
-            """Refuse a name that a `Dataset` has (its rows, its truth, its units), and name the private way."""
+            """Raise AttributeError for a name that only a `Dataset` has, and name `release_private`."""
             raise AttributeError(f"A PrivateDataset has no {name!r}: its rows are for {RELEASE_PRIVATE} alone.")
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:

@@ -1,4 +1,8 @@
-"""The public facts about a private table, checked as they are declared; nothing here was read off the rows."""
+"""The public facts about a private table, checked as they are declared.
+
+They come from the declaration, never from the cells. The number of rows is counted, and kept where it is declared
+public.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ _OUTSIDE = "Take it from domain knowledge, never from the data."
 
 @dataclass(frozen=True, eq=False)
 class PublicFacts(InUnits):
-    """The public declaration about a private table; it holds nothing that was read off the rows.
+    """The public declaration about a private table; it holds nothing that depends on the cells.
 
     Attributes
     ----------
@@ -37,10 +41,10 @@ class PublicFacts(InUnits):
     classes : tuple of str
         Public list of label names, or ().
     rows_per_person : int
-        Most rows that one person has; the guarantee is for all of them together.
+        Largest number of rows of one person; the guarantee is for all of them together.
     missing : str
-        "typical": a missing or infinite cell counts as the typical value, zero without bounds. "drop-row": a row with
-        such a cell is left out; only where n is not public.
+        "typical": a missing or infinite cell counts as the typical value, which is zero without bounds. "drop-row": a
+        row with such a cell is left out; possible only where n is not public.
     """
 
     columns: tuple[str, ...]
@@ -74,7 +78,7 @@ class PublicFacts(InUnits):
         return Neighbours(base.key, sentence, f"one of up to {k} rows of a person, who is protected as a whole")
 
     def to_dict(self) -> dict:
-        """Return the facts as JSON can hold them."""
+        """Return the facts as a dict of JSON values."""
         bounds, units = self.units.bounds, self.units
         return {
             "columns": list(self.columns),
@@ -90,12 +94,12 @@ class PublicFacts(InUnits):
 
     @classmethod
     def from_dict(cls, fields: dict) -> PublicFacts:
-        """Return the facts that `to_dict` wrote, computed again from what was declared.
+        """Return the facts that `to_dict` wrote, computed again from the declared fields.
 
         Raises
         ------
         ValueError
-            Where they do not follow from it.
+            Where the other fields do not follow from these.
         """
         try:
             facts = _facts_again(fields)
@@ -142,7 +146,7 @@ def declared(
     rows_per_person: int,
     missing: str,
 ) -> PublicFacts:
-    """Return the public facts of a declaration, checked.
+    """Check a declaration and return its public facts.
 
     Parameters
     ----------
@@ -153,7 +157,7 @@ def declared(
     classes : tuple of str
         Public list of label names, or ().
     n : int or None
-        Number of rows; it is left out of the facts where ``n_public`` is False.
+        Number of rows; the facts hold None where ``n_public`` is False.
     n_public : bool
         Whether the number of rows is public.
     rows_per_person : int
@@ -169,7 +173,7 @@ def declared(
     Raises
     ------
     ValueError
-        For a value that is not allowed, and for "drop-row" with a public number of rows, which it would change.
+        For a value that is not allowed, and for "drop-row" where the number of rows is public, which it would change.
     """
     checks.one_of("missing", missing, MISSING_RULES)
     if missing == "drop-row" and n_public:

@@ -18,7 +18,7 @@ from privcov.releasing.run import release
 
 
 class PrivateCovariance(BaseEstimator):
-    """Covariance estimator with a privacy guarantee, for synthetic or public rows.
+    """Covariance estimator with a privacy guarantee, for simulated or public rows; one row is one person.
 
     Parameters
     ----------
@@ -27,24 +27,24 @@ class PrivateCovariance(BaseEstimator):
     guarantee : PureDP, ApproxDP, ZCDP or None
         None means ZCDP(rho=0.1).
     row_bound : float
-        R > 0, a public bound on the norm of a row; longer rows are shortened.
+        R > 0, a public bound on the norm of a row; longer rows are scaled down.
     parameters : dict or None
         The method's own parameters.
     random_state : int, RandomState or None
-        As in scikit-learn. An int gives every fit the same unit noise, so two fits together reveal what one hides: for
-        repeatable studies only.
+        As in scikit-learn. An int gives every fit the same unit noise, so that two fits together reveal what one hides;
+        use it for repeatable studies only.
     floor : float
-        Fraction (0 to 1) of the mean variance to which smaller eigenvalues of ``covariance_`` are raised; free. 0 keeps
-        the released matrix. Above 0 it has full rank, unless all of it drowned in the noise.
+        Fraction (0 to 1) of the mean released variance to which smaller eigenvalues of ``covariance_`` are raised; this
+        spends nothing. 0 keeps the released matrix. Above 0 it has full rank, unless its trace is not positive.
 
     Attributes
     ----------
     covariance_ : ndarray of shape (d, d)
         The released covariance, after ``floor``.
     precision_ : ndarray of shape (d, d)
-        Its pseudo-inverse, or the method's own.
+        The method's precision matrix, else the pseudo-inverse of ``covariance_``.
     location_ : ndarray of shape (d,)
-        The private mean.
+        The released mean; zeros where the method releases none.
     release_ : Release
         The release.
     n_features_in_ : int
@@ -52,7 +52,7 @@ class PrivateCovariance(BaseEstimator):
 
     Guarantee
     ---------
-    Each fit is one release with the guarantee, met by its noise; the rows themselves are not secret here.
+    Each fit is one `privcov.release` with this guarantee. Its noise is seeded, which confidential rows must not have.
 
     Spends
     ------
@@ -60,13 +60,13 @@ class PrivateCovariance(BaseEstimator):
 
     Notes
     -----
-    Usable as ``covariance_estimator`` of LinearDiscriminantAnalysis (solver "lsqr" or "eigen") and of
-    QuadraticDiscriminantAnalysis (solver "eigen"). Limits: the classifier fits it once per class on the rows of that
-    class ("eigen" of the linear one also on all rows), so each fit is a release of its own, with the number of rows of
-    its class taken as public; a row that changes its class changes two of them. Class means and priors are computed
-    from the rows themselves, which no guarantee covers. For a classification that is private throughout, make one
-    release with centre "classes" and use `privcov.metrics.classification`. The quadratic classifier needs a covariance
-    of full rank, which a repaired noisy matrix rarely has: give it a ``floor``.
+    It can be the ``covariance_estimator`` of LinearDiscriminantAnalysis (solver "lsqr" or "eigen") and of
+    QuadraticDiscriminantAnalysis (solver "eigen"). The classifier fits it once per class on the rows of that class
+    ("eigen" of the linear one also on all rows). Each fit is a release of its own, which takes the number of rows of
+    its class as public, and a row that changes its class changes two of them. Class means and priors are computed from
+    the rows themselves, which no guarantee covers. For a classification that is private throughout, make one release
+    with centre "classes" and use `privcov.metrics.classification`. The quadratic classifier needs a covariance of full
+    rank, which a repaired noisy matrix may lack: set ``floor``.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class PrivateCovariance(BaseEstimator):
         self.floor = floor
 
     def fit(self, X: ArrayLike, y: object = None) -> PrivateCovariance:
-        """Release once from the rows.
+        """Make one release from the rows.
 
         Parameters
         ----------

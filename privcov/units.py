@@ -1,4 +1,4 @@
-"""The public units in which rows are clipped and measured, and the way back."""
+"""The public units in which rows are clipped and measured, and the conversion back to the data's units."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Working units of d columns: y = (clip(x, low, high) - origin) / scale; without bounds y = x.
+    """Working units of d columns: y = (clip(x, low, high) - origin) / scale, or y = x without bounds.
 
     Attributes
     ----------
@@ -19,7 +19,7 @@ class Units:
     origin : ndarray of shape (d,)
         The public typical values; zero without bounds.
     scale : ndarray of shape (d,)
-        The public half-ranges; one without bounds.
+        The public half-ranges: the distance from the origin to the farther bound; one without bounds.
     row_bound : float
         R > 0, the Euclidean norm to which a longer y is scaled down.
     """
@@ -91,7 +91,7 @@ class Units:
 
 
 class InUnits:
-    """Mixin: a class with ``units`` has the parts of the units as properties of its own.
+    """Mixin for a class with ``units``, which gives it the fields of the units as properties.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ of 2C, so its distribution is Gamma(a), a = k / 2, and the shift is ``ratio`` = 
 freedom never lowers the curve: the Gamma distribution is log-concave, and Gamma(a + b) is Gamma(a) convolved with an
 independent Gamma(b).
 
-Sheffet (2017) gives a looser bound.
+Sheffet (2019) gives a looser bound.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def wishart_delta(epsilon: float, freedom: float, ratio: float) -> float:
 
     Reference
     ---------
-    The derivation is our own: the module and the notes below. Sheffet 2017 gives a looser bound.
+    The derivation is our own: the module and the notes below. Sheffet 2019 gives a looser bound.
 
     Notes
     -----

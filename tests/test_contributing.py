@@ -219,8 +219,9 @@ def test_the_files_are_clean(extended):
         "-p",
         "no:cacheprovider",
         "tests/test_house.py",
+        "tests/test_docstrings.py",
         "-k",
-        "trace_ball or two_groups or strength or Condition_number",
+        "trace_ball or trace-ball or two_groups or strength or Condition_number",
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -11,7 +13,7 @@ from pages.shell.fields import ends
 from pages.shell.papers import by_author
 from pages.shell.study import Study
 from privcov.audit import catalogue, claims
-from privcov.figures.words import powers
+from privcov.figures.words import plain, powers, raised
 from privcov.privacy import ApproxDP
 
 KEEPS = tuple(f"claims.{name}" for name in ("epsilon", "delta", "n", "d", "search", "verdict"))
@@ -27,6 +29,7 @@ _ORDER = (
     "Noise / needed",
     "Where",
 )
+_NUMBERS = _ORDER[4:9]
 _COLOURS = {catalogue.FALSE: "red", catalogue.NONE: "red", catalogue.EMPTY: "orange", catalogue.LUCKY: "orange"}
 
 
@@ -38,11 +41,7 @@ def _table(epsilon: float, delta: float, n: int, d: int) -> pd.DataFrame:
 
 def section(study: Study) -> None:
     """Show the tab."""
-    st.markdown(
-        "Each line runs the printed calibration, reads what it measured and how much noise it added, and asks the "
-        "exact privacy curve. Move epsilon and delta: some claims are true at the papers' parameters and false at "
-        "others."
-    )
+    st.markdown("Each line runs a printed calibration and computes its exact privacy curve at these parameters.")
     with st.container(border=True):
         one, two, three, four = st.columns(4)
         epsilon = address.bound(
@@ -55,7 +54,7 @@ def section(study: Study) -> None:
             [1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.02, 0.05],
             name="claims.delta",
             default=1e-5,
-            format_func=lambda v: f"{v:g}",
+            format_func=powers,
             key="claims-delta",
         )
         ends("stronger claim", "weaker claim", two)
@@ -85,11 +84,14 @@ def section(study: Study) -> None:
     if rows.empty:
         st.info("No claim fits. Clear the search or choose more verdicts.")
         return
-    palette = frame.palette()
+    palette, text = frame.palette(), st.column_config.TextColumn
     colours = {v: palette.bad if c in ("red", "orange") else palette.good for v, c in _COLOURS.items()}
-    shown = rows.assign(Paper=rows["Paper"].map(by_author))
+    shown = rows.assign(
+        Paper=rows["Paper"].map(by_author),
+        Claim=rows["Claim"].map(raised).replace("", "-"),
+        **{name: rows[name].map(number) for name in _NUMBERS},
+    )
     styled = shown.style.map(lambda v: f"color: {colours.get(v, palette.good)}; font-weight: 600", subset=["Verdict"])
-    number = st.column_config.NumberColumn
     st.dataframe(
         styled,
         hide_index=True,
@@ -97,34 +99,32 @@ def section(study: Study) -> None:
         height="content",
         column_order=_ORDER,
         column_config={
-            "Claim": st.column_config.TextColumn(
-                help="As printed, at the parameters above. In Dong et al. 2022 rho is the largest that implies them."
+            "Verdict": text(width=140),
+            "Claim": text(
+                width=130,
+                help="As printed, at the parameters above. In Dong et al. 2022 rho is the largest that implies them.",
             ),
-            "True delta at epsilon": number(
-                format="%.3g",
-                help="The delta that the printed noise has at this epsilon. 10⁻²⁹⁹: too small to compute.",
+            "True delta at epsilon": text(
+                help="The delta that the printed noise has at this epsilon. 0: too small to compute."
             ),
-            "True epsilon at delta": number(
-                format="%.4g", help="Empty: none. Pure claims: at delta 0 where it exists."
-            ),
-            "Sensitivity used": number(format="%.3g", help="In R squared; of one report in the local model."),
-            "True sensitivity": number(
-                format="%.3g",
+            "True epsilon at delta": text(help="Pure claims: at delta 0 where it exists."),
+            "Sensitivity used": text(help="In R squared; of one report in the local model."),
+            "True sensitivity": text(
                 help="Largest change when one row is replaced; experiments: of the two tables named in the reason.",
             ),
-            "Noise / needed": number(
-                format="%.2f", help="Below 1 the claim is false, above it noise is wasted. Wishart: degrees of freedom."
+            "Noise / needed": text(
+                help="Below 1 the claim is false, above it noise is wasted. Wishart: degrees of freedom."
             ),
         },
     )
     show.download("Table as CSV", lambda: rows.to_csv(index=False), "privacy-claims.csv", "claims-csv")
-    st.markdown("**Why**")
-    for _, row in shown.iterrows():
-        colour = _COLOURS.get(row["Verdict"], "green")
-        st.markdown(
-            f":{colour}-badge[{row['Verdict']}] **{show.as_text(row['Paper'])}**, {show.as_text(row['Where'])}: "
-            f"{show.as_text(row['Mechanism'])}. {show.as_text(row['Why'])}"
-        )
+    with st.expander("Why"):
+        for _, row in shown.iterrows():
+            colour = _COLOURS.get(row["Verdict"], "green")
+            st.markdown(
+                f":{colour}-badge[{row['Verdict']}] **{show.as_text(row['Paper'])}**, {show.as_text(row['Where'])}: "
+                f"{show.as_text(row['Mechanism'])}. {show.as_text(row['Why'])}"
+            )
     again = (
         "from privcov.audit.claims import table\n\n"
         f"found = table({epsilon!r}, {delta!r}, n={n!r}, d={d!r})\nprint(found)"
@@ -132,6 +132,13 @@ def section(study: Study) -> None:
     with st.expander("The same in Python"):
         st.code(again)
     reports.of_claims(whole, rows, ApproxDP(float(epsilon), float(delta)), int(n), int(d), again)
+
+
+def number(value: float) -> str:
+    """Return a number of the table: "none" for a guarantee that does not exist, "-" where nothing is computed."""
+    if math.isnan(value):
+        return "-"
+    return "none" if math.isinf(value) else plain(value) if value > 1e-290 else "0"
 
 
 def filtered(table: pd.DataFrame, words: str, verdicts: list[str]) -> pd.DataFrame:

@@ -27,21 +27,17 @@ KEEPS = tuple(f"learn.{name}" for name in ("kind", "epsilon", "rho", "mu", "delt
 _LOW, _HIGH = 1e-5, 50.0
 _CHANCES = (0.5, 0.05, 0.001)
 _EXACT = {
-    "pure": "Both pictures are exact for the worst mechanism that keeps the guarantee; most are kinder.",
-    "approx": "Both pictures are exact for the worst mechanism that keeps the guarantee. With probability delta it may "
-    "print the row; Gaussian noise of the same pair never does: choose Gaussian noise to see the difference.",
-    "zcdp": "Upper bounds: zCDP has no single worst mechanism. For Gaussian noise alone, choose mu = sqrt(2 rho).",
-    "gdp": "Accusations: exact for Gaussian noise. Beliefs: for whatever is computed from such a release; the whole "
-    "release tells a little less.",
+    "pure": "Exact: every point is reached by some mechanism with this guarantee. Most reveal less.",
+    "approx": "Exact: every point is reached by some mechanism with this guarantee. With probability delta it may "
+    "print the row; Gaussian noise never does.",
+    "zcdp": "Upper bounds. For Gaussian noise alone, choose mu = sqrt(2 rho).",
+    "gdp": "Exact: every point is reached by Gaussian noise of this mu, or by an answer computed from it.",
 }
 
 
 def section(study: Study) -> None:
     """Show the tab."""
-    st.markdown(
-        "Suppose somebody knows **every row but yours**, and knows the method. The guarantee is all that stands "
-        "between them and your row. This is the most that a release can tell them."
-    )
+    st.markdown("The most that a release can tell somebody who knows **every row but yours** and the method.")
     with st.container(border=True):
         first, second, third, fourth = st.columns([6, 2, 3, 3], vertical_alignment="bottom")
         kind = address.bound(
@@ -72,7 +68,7 @@ def section(study: Study) -> None:
             key="learn-prior", format="%.1f",
         )  # fmt: skip
         prior = belief / 100
-        ends("hardly suspected", "nearly certain", fourth)
+        ends("small suspicion", "nearly certain", fourth)
     claims: dict[str, Callable[[float], disclosure.Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
     claim = ApproxDP(value, delta) if kind == "approx" else claims[kind](value)
     palette = frame.palette()
@@ -85,11 +81,11 @@ def section(study: Study) -> None:
         show.attacker_meter(accounting.attacker_success(claim), palette)
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("**From belief to belief**")
+        st.markdown("**Belief before and after**")
         chances = _CHANCES if kind in ("zcdp", "gdp") else (chance,)
         show.picture(pictures.beliefs(claim, chances, prior, palette), "learn-beliefs")
     with right:
-        st.markdown("**How good accusations can be**")
+        st.markdown("**ROC curve of the best attacker**")
         show.picture(pictures.accusations(claim, palette), "learn-roc")
     st.caption(_EXACT[kind])
     reports.of_belief(

@@ -80,7 +80,7 @@ def _controls(key: str) -> Asked:
     """Show the settings of the audit and return what they ask for."""
     mechanism = find(key)
     st.caption(show.as_text(_about(mechanism)))
-    one, two, three, four, five, six = st.columns([3, 5, 2, 2, 4, 2], vertical_alignment="bottom")
+    one, two, three, four = st.columns([3, 5, 2, 3], vertical_alignment="bottom")
     d = address.bound(
         one.segmented_control, "Columns d", [1, 2, 3], name="live.d", default=2, required=True, key="audit-d",
         clears=("live.pair",),
@@ -122,6 +122,8 @@ def _controls(key: str) -> Asked:
         four.metric("Delta", "0", help="A pure claim.")
     else:
         four.metric("Delta", "any", help="A zCDP claim says something at every delta.")
+    more = st.expander("Advanced")
+    five, six = more.columns([4, 2], vertical_alignment="bottom")
     draws = address.bound(
         five.select_slider,
         "Draws of either table",
@@ -138,7 +140,7 @@ def _controls(key: str) -> Asked:
         "pairs for the search, and the next audit counts other draws.",
     )  # fmt: skip
     bits = not mechanism.exact and address.bound(
-        st.toggle,
+        more.toggle,
         "Look at the last bits of the numbers too",
         name="live.bits",
         default=False,
@@ -195,20 +197,21 @@ def _show(audit: Audit, asked: Asked) -> None:
     show.verdict(audit.sentence, audit.caught, palette)
     one, two, three, four = st.columns(4)
     at = None if isinstance(audit.claim, ZCDP) else f"At delta = {powers(getattr(audit.claim, 'delta', 0.0))}."
-    apart = "Total variation: how much more often one table falls into some set than the other, delta at epsilon 0."
+    apart = "Total variation between the two tables, delta at epsilon 0: a lower bound, and what the claim permits."
     name = "rho" if isinstance(audit.claim, ZCDP) else "epsilon"
-    one.metric(f"Proved: {name} at least", plain(audit.proved), border=True, help=at)
+    one.metric(f"Measured: {name} at least", plain(audit.proved), border=True, help=at)
     two.metric(f"Claimed: {name}", plain(level(audit.claim)), border=True, help=at)
-    three.metric("Proved: apart by at least", plain(audit.difference), border=True, help=apart)
-    four.metric("Claimed: apart by at most", plain(audit.permitted), border=True, help=apart)
+    three.metric("Measured total variation", plain(audit.difference), border=True, help=apart)
+    four.metric("Largest permitted", plain(audit.permitted), border=True, help=apart)
     most = 0 if audit.impossible is None else max(audit.impossible)
     proof = most > 0
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.markdown("**Answers that prove which table it was**" if proof else "**The answers, where they differ most**")
+        st.markdown(
+            "**Answers that only one table can give**" if proof else "**Answers, where the tables differ most**"
+        )
         picture = (pictures.support if proof else pictures.outputs)(audit, palette)
         show.picture(picture, "audit-picture")
-        st.caption("The end bars hold everything beyond.")
     with right:
         if proof:
             st.markdown(

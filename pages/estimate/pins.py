@@ -33,7 +33,7 @@ def section() -> None:
     if not PINS.all():
         return
     st.header("Pinned")
-    st.caption("Frozen as they were when pinned, each on the colours of its own reference; gone with this visit.")
+    st.caption("As they were when pinned, each on its own scale; gone with this visit.")
     places = st.columns(_MOST)
     for place, (key, pin) in zip(places, list(PINS.all().items()), strict=False):
         with place, st.container(border=True):

@@ -1,4 +1,4 @@
-"""Which lambdas have an answer: the interval, a certificate that can be checked by hand, and the repairs."""
+"""Solvable penalties: the interval, a certificate that can be checked by hand, and the repairs."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ def section(study: Study, rel: Release, columns: tuple[str, ...]) -> None:
     if diagnosis.below <= 0:
         st.markdown(
             f"The noisy matrix is positive definite (smallest eigenvalue {plain(float(values[0]))}), so **every lambda "
-            "has exactly one answer**. Noise can take that away: press *No answer at small lambda* above, or choose a "
-            "smaller epsilon or fewer rows."
+            "has exactly one solution**. With more noise it may not: press *No solution at small lambda* above."
         )
         return
     endless = math.isinf(diagnosis.smallest)
@@ -45,12 +44,12 @@ def section(study: Study, rel: Release, columns: tuple[str, ...]) -> None:
         f"The noise made the matrix indefinite: **{int((values < 0).sum())} of {len(values)} eigenvalues are "
         f"negative**, the smallest {plain(float(values[0]))}. "
         + (
-            "A diagonal entry is not positive, so without a repair **no lambda has an answer**."
+            "A diagonal entry is not positive, so without a repair **no lambda has a solution**."
             if endless
             else f"Without a repair the problem has no solution up to lambda = **{plain(diagnosis.below)}**, and one "
             f"above **{plain(diagnosis.smallest)}**."
         )
-        + (" This release was repaired first, so its path has an answer everywhere." if repaired else "")
+        + (" This release was repaired first, so its path has a solution everywhere." if repaired else "")
     )
     palette = frame.palette()
     lambdas = [fit.lam for fit in path]
@@ -62,7 +61,7 @@ def section(study: Study, rel: Release, columns: tuple[str, ...]) -> None:
 def _certificate(s: np.ndarray, diagnosis, published: bool, columns: tuple[str, ...]) -> None:
     """Show the certificate D and the objective that falls along it."""
     palette = frame.palette()
-    left, right = st.columns([2, 3])
+    left, right = st.columns(2)
     with left:
         st.markdown("**The certificate D**")
         show.picture(
@@ -85,9 +84,9 @@ def _certificate(s: np.ndarray, diagnosis, published: bool, columns: tuple[str, 
         f"{'' if published else ' off the diagonal'} is {plain(size)}"
     )
     st.caption(
-        f"Anybody can check it by multiplication. D is positive semi-definite. {sign}; so up to lambda = "
-        f"{plain(-slope / size) if size else 'any value'} the objective falls without end along I + t D, and there is "
-        "no smallest value to find. A number printed there would be where a program gave up."
+        f"Check it by multiplication. D is positive semi-definite. {sign}; so up to lambda = "
+        f"{plain(-slope / size) if size else 'any value'} the objective falls without end along I + t D and has no "
+        "minimum."
     )
 
 

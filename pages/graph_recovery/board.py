@@ -59,14 +59,18 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
                 st.caption(show.as_text(f"{title}: {text}"))
     with right:
         curves, matrices, answers = address.tabs(
-            [settings.CURVES, settings.MATRICES, settings.ANSWERS], name="tab", key="graph-tab", quiet=True
+            [settings.CURVES, settings.MATRICES, settings.ANSWERS],
+            name="tab",
+            key="graph-tab",
+            quiet=True,
+            before=settings.BEFORE,
         )
         if curves.open:
             with curves:
                 if experiment is None:
                     st.info(why)
                 else:
-                    roc.form(study, data.d)
+                    roc.form(study)
                     show.tag(data.provenance.capitalize(), f"compared with {reference.words}")
                     roc.paint(experiment, data, here, job)
                     with below:
@@ -106,18 +110,15 @@ def _slider(study: Study, rel: Release) -> int:
         quiet=True,
         key=f"lambda-{hash((study, len(solved), chosen)) & 0xFFFFFFFF:x}",
         format_func=lambda i: plain(path[i].lam) + (f" ({word})" if i == chosen else ""),
-        help="Moving it only reads the path again: no new noise, no privacy, and no new computation.",
+        help="Reads the path again: no new noise and no privacy cost.",
     )
     ends("fewer edges", "more edges")
     infeasible = sum(fit.status == "infeasible" for fit in path)
     lost = len(path) - len(solved) - infeasible
     if infeasible:
-        st.caption(
-            f"{infeasible} of {len(path)} lambdas are not offered: the problem has no solution there. The tab "
-            f"*{settings.ANSWERS}* shows why."
-        )
+        st.caption(f"{infeasible} of {len(path)} lambdas are left out: no solution there. See *{settings.ANSWERS}*.")
     if lost:
-        st.caption(f"{lost} of {len(path)} lambdas are not offered: the solver found no answer.")
+        st.caption(f"{lost} of {len(path)} lambdas are left out: the solver did not converge.")
     if path[at].status == "not converged":
         st.caption(f"At this lambda the solver stopped at a gap of {path[at].gap:.1g} nats per variable.")
     return at
@@ -220,8 +221,7 @@ def _states(study: Study, rel: Release, position: int) -> tuple[EdgeStates | Non
     text = (
         f"The known noise is drawn {_COPIES} times more, added to the released matrix, and solved at the same lambda. "
         "Pairs are marked by the share of these redraws that link them: at least 95 %, at most 5 %, or undecided. "
-        f"{LACKED} The redraws cover the privacy noise, not the sampling of the rows. Free: only the release is "
-        "read."
+        f"{LACKED} Privacy noise only, not the sampling of the rows. Free."
     )
     if cached.in_session(study, settings.SOURCE):  # what came from a file is not kept
         return decided_edges(rel, position, _COPIES), text
@@ -322,9 +322,7 @@ def _report(
         pair = report.figure(roc_picture(drawn_curves, LIGHT), "")
         pair += report.figure(precision_recall(drawn_curves, LIGHT), "Precision against recall, in the same pens.")
         curves = f'<div class="row">{pair}</div><p>{text(caption)}</p>'
-        parts.append(
-            part("Edges found against edges drawn falsely", curves + report.frame(roc.table(drawn_curves, common)))
-        )
+        parts.append(part("ROC curve", curves + report.frame(roc.table(drawn_curves, common))))
     title = f"Network from {data.name}"
     return report.of_release(rel, data, script=script, address=where, more=parts, title=title, front=first)
 

@@ -51,11 +51,12 @@ def section(study: Study, data: Dataset, rel: Release, at: int) -> None:
     unit = what if partial or data.bounds is None else "precision, columns in units of their public half-range"
     show.colour_note(unit, beyond(shown[-1][1], limit, "private"))
     st.dataframe(_losses(private, quiet, truth), hide_index=True, width="stretch")
-    st.caption(
-        "Norm of the difference over the norm of the reference, the losses of Tables 1 and 2 of Su et al. 2019. The "
-        "non-private matrix solves the same problem at the same lambda on the clipped rows without noise. The diagonal "
-        "is often far larger than the links, so the colours are scaled to the links."
-    )
+    with st.expander("How to read"):
+        st.caption(
+            "Distances: norm of the difference over the norm of the reference, as in Tables 1 and 2 of Su et al. 2019. "
+            "Non-private: the same problem on the clipped rows without noise. The scale follows the links, because the "
+            "diagonal is often far larger."
+        )
 
 
 def _losses(private: np.ndarray, quiet: np.ndarray, truth: np.ndarray | None) -> pd.DataFrame:

@@ -40,7 +40,7 @@ WORDS = Words(
     pace="",
     width=4,
 )
-KEEPS = ("roc.methods", "roc.rho", "roc.epsilon", "roc.replicates", "roc.rules")
+KEEPS = ("roc.methods", "roc.rho", "roc.epsilon", "roc.replicates", "rules")
 _RANGES = {"rho": (1e-5, 10.0), "epsilon": (0.01, 20.0)}
 _REPLICATES: dict[str, Any] = {
     "name": "roc.replicates",
@@ -48,15 +48,15 @@ _REPLICATES: dict[str, Any] = {
     "code": address.number(2, 500, whole=True),
     "default": 20,
 }
-# Every rule, and not the method's own alone: that takes more than the curves themselves.
-_RULES: dict[str, Any] = {"name": "roc.rules", "key": "graph.rules", "code": address.switch(), "default": False}
+# Off: only the method's own rule is followed. The others take more than the curves themselves.
+_RULES: dict[str, Any] = {"name": "rules", "key": "graph.rules", "code": address.switch(), "default": False}
 
 
 # --- which curves --------------------------------------------------------------------------------------------
 
 
-def form(study: Study, columns: int) -> None:
-    """Show the form that chooses the curves beside the study's own; ``columns`` is the number of those of the data."""
+def form(study: Study) -> None:
+    """Show the form that chooses the curves beside the study's own."""
     kind, own = study.kind, getattr(study, study.level_name)
     able, _ = settings.offered(kind)
     left, middle, right = st.columns([5, 4, 3])
@@ -83,13 +83,6 @@ def form(study: Study, columns: int) -> None:
     address.bound(
         right.number_input, "Replicates", 2, 500, **_REPLICATES, help="Fresh noise each, and fresh simulated rows."
     )
-    if columns <= RULED:
-        address.bound(
-            st.toggle,
-            "Mark every rule for lambda",
-            **_RULES,
-            help="Each rule chooses lambda from the released matrix alone. Off: the rule in use.",
-        )
     fields.attacker_at(study, settings.levels(study))
     glossary.when_not(beside, "When not to use them")
 
@@ -130,7 +123,8 @@ def graph_study(study: Study, data: Dataset, reference: settings.Reference) -> G
         source=study.source_key(settings.SOURCE),
         source_params=dict(study.data),
         methods=tuple(entries),
-        guarantees=tuple(study.at(level).guarantee for level in sorted(levels, reverse=True)),
+        # The study's own level first, and the others as they were added: a level that is added moves no other's pen.
+        guarantees=tuple(study.at(level).guarantee for level in levels),
         replicates=int(state["graph.replicates"]),
         seed=study.seed,
         rows_seed=study.rows,
@@ -224,12 +218,26 @@ def paint(experiment: GraphStudy, data: Dataset, here: tuple[float, float, float
         if not job.progress.alive:
             _nothing(job)
         return
-    palette = frame.palette()
+    palette, rules = frame.palette(), _rules(curves)
     kept = _drawn()[job]
-    if kept.palette is not palette:
-        kept.palette, kept.pictures = palette, (roc(curves, palette), precision_recall(curves, palette))
+    if kept.look != (palette, rules):
+        kept.look = palette, rules
+        kept.pictures = roc(curves, palette, rules=rules), precision_recall(curves, palette, rules=rules)
     show.picture(point_at(kept.pictures[0], None if here is None else here[:2]), "roc")
     show.picture(point_at(kept.pictures[1], None if here is None else here[1:]), "precision-recall")
+
+
+def _rules(curves: tuple[Curve, ...]) -> bool:
+    """Show the toggle of the rules' marks where there are any, and return whether to draw them."""
+    if not any(c.marks for c in curves):
+        return False
+    return address.bound(
+        st.toggle,
+        "Lambdas chosen by rules",
+        **_RULES,
+        quiet=True,
+        help="Marks where each automatic rule lands on each curve, on average.",
+    )
 
 
 def numbers(experiment: GraphStudy, data: Dataset, job: Job | None) -> None:
@@ -240,7 +248,8 @@ def numbers(experiment: GraphStudy, data: Dataset, job: Job | None) -> None:
     st.markdown("**What the curves say**")
     common = min(c.reach for c in curves)
     st.dataframe(table(curves, common), hide_index=True, width="stretch")
-    st.caption(explain(curves, data))
+    with st.expander("How to read"):
+        st.caption(explain(curves, data))
     _show_missing(curves)
 
 
@@ -250,7 +259,7 @@ class _Drawn:
 
     count: int
     curves: tuple[Curve, ...]
-    palette: Palette | None = None
+    look: tuple[Palette, bool] | None = None
     pictures: tuple[Picture, ...] = ()
 
 
@@ -285,8 +294,8 @@ def table(curves: tuple[Curve, ...], common: float) -> pd.DataFrame:
             {
                 "Curve": c.name,
                 f"Partial AUC to FPR {common:.2f}": f"{c.area(common):.3f} of at most {common:.2f}",
-                "To its own end": f"{c.area(c.reach):.3f} of {c.reach:.2f}",
-                "Infeasible": f"{c.infeasible:,} of {c.lambdas:,}",
+                "AUC over the full curve": f"{c.area(c.reach):.3f} of {c.reach:.2f}",
+                "Failed fits": f"{c.infeasible:,} of {c.lambdas:,}",
             }
             for c in curves
         ]
@@ -298,15 +307,13 @@ def explain(curves: tuple[Curve, ...], data: Dataset) -> str:
     each = "fresh rows and fresh noise" if data.provenance == "simulated" else "fresh noise on the same rows"
     words = (
         f"Lines: mean over {max(c.replicates for c in curves)} replicates ({each}) along a path of lambdas; bands: "
-        f"{glossary.term('replicate-range')}, 10 % to 90 % of them. A ring ends a curve that stays open: beyond it "
-        "there is no graph to count. Target: the network above."
+        f"{glossary.term('replicate-range')}, 10 % to 90 % of them. A ring ends a curve beyond which no graph was "
+        "fitted. Target: the network above."
     )
-    if any(c.marks for c in curves):
-        words += " Filled marks: where the automatic lambdas land on average."
     common = min(c.reach for c in curves)
     return words + (
-        f" Partial AUC is the area from 0 to a false positive rate, here {plain(common)}, where the first curve ends; "
-        f"guessing has {plain(common**2 / 2)}."
+        f" Partial AUC: area up to a false positive rate of {plain(common)}, where the first curve ends; guessing has "
+        f"{plain(common**2 / 2)}."
         if common > 0
         else ""
     )
@@ -320,8 +327,8 @@ def _show_missing(curves: tuple[Curve, ...]) -> None:
             st.caption(show.as_text(f"{c.name}: {c.without} replicates gave no graph at all and are in no mean.{why}"))
         if c.infeasible:
             st.caption(
-                f"{c.name}: at {c.infeasible:,} of {c.lambdas:,} lambdas the problem has no solution; nothing is drawn "
-                "there. The curve is thin where some replicates have ended, and ends where half of them have."
+                f"{c.name}: {c.infeasible:,} of {c.lambdas:,} fits failed, because the problem has no solution there. "
+                "The curve is thin where some replicates have ended, and ends where half of them have."
             )
         if c.unfinished:
             st.caption(f"{c.name}: at {c.unfinished:,} lambdas the solver stopped before its certificate.")

@@ -58,10 +58,11 @@ def graph_at(rel: Release, at: int) -> np.ndarray:
     return precision
 
 
-def levels(study: Study) -> set[float]:
-    """Return the study's own epsilon or rho, and the levels of the curves beside it."""
+def levels(study: Study) -> tuple[float, ...]:
+    """Return the study's own epsilon or rho, and the levels of the curves beside it in the order of their choice."""
     own = getattr(study, study.level_name)
-    return {own, *(st.session_state[f"graph.levels.{study.kind}"] or [float(f"{own / 10:.3g}")])}
+    others = st.session_state[f"graph.levels.{study.kind}"] or [float(f"{own / 10:.3g}")]
+    return tuple(dict.fromkeys([own, *others]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +104,7 @@ def choose_reference(data: Dataset) -> None:
         default=names[0],
         key="graph.reference",
         format_func=lambda name: name if str(edges[name]) in name else f"{name} ({edges[name]} edges)",
-        help="Published for these variables by people who knew the field. It is not the truth about these rows: an "
-        "edge that is called false here may be real.",
+        help="Published for these variables. It is not the truth about these rows: an edge called false may be real.",
     )
 
 
@@ -158,9 +158,9 @@ PRESETS = (
     ),
     Preset(
         "No answer at small lambda",
-        "No answer at small lambda",
-        "The noisy matrix is left as it is, and it is indefinite: below a certain lambda the problem has no solution. "
-        "The tab Which lambdas have an answer shows why, with a proof, and what to do.",
+        "No solution at small lambda",
+        "The noisy matrix is not repaired and is indefinite: below some lambda the problem has no solution. The tab "
+        "Solvable penalties has the proof and the repairs.",
         Study(
             source="precision-ar2",
             data=(("n", 300),),
@@ -212,10 +212,12 @@ def ask_first(study: Study, data: Dataset) -> None:
     st.session_state["graph.large"] = study
 
 
-CURVES, MATRICES, ANSWERS = "Found against false", "Matrices", "Which lambdas have an answer"
+# Earlier names of the tabs, as older addresses have them.
+BEFORE = {"found-against-false": "ROC curve", "which-lambdas-have-an-answer": "Solvable penalties"}
+CURVES, MATRICES, ANSWERS = "ROC curve", "Matrices", "Solvable penalties"
 
 
-_HINT = "Each button sets the whole page; everything in the sidebar can be changed afterwards."
+_HINT = "Each button sets the whole page."
 
 
 def description(study: Study) -> str:

@@ -17,7 +17,6 @@ def doors() -> None:
             if shut := tour.elsewhere(one.steps[0]):
                 st.caption(shut)
             frame.to_step(one.steps[0], f"Start: two minutes, {len(one.steps)} steps", tour.word(one, 0))
-    st.caption("A path only points the way: every page stays open meanwhile, and Leave ends it at any step.")
 
 
 def every_page(study: Study) -> None:
@@ -28,8 +27,9 @@ def every_page(study: Study) -> None:
     st.header("Every page")
     groups = [(name, entries) for name, entries in frame.MENU if name]
     for place, (name, entries) in zip(st.columns(len(groups), gap="large"), groups, strict=True):
-        with place, st.container(gap="xxsmall"):
+        with place, st.container(gap="small"):
             st.html(f'<div class="pc-group">{name}</div>')
             for entry in entries:
-                frame.link(entry.file, entry.label, study)
-                st.caption(entry.about)
+                with st.container(gap=None, key=f"page-{entry.label.lower().replace(' ', '-')}"):
+                    frame.link(entry.file, entry.label, study)
+                    st.caption(entry.about)

@@ -62,7 +62,7 @@ def of_width(d: int) -> Wide:
 def draw(d: int, screen: Screen) -> str:
     """Show the truth and both releases, and the errors against d."""
     result, palette = computed(of_width, d), screen.palette
-    show.tag("Simulated", f"{N:,} rows for every d, {guarantee(RHO)}")
+    screen.tag("Simulated", f"{N:,} rows for every d, {guarantee(RHO)}")
     three = [("truth", result.truth), ("every entry kept", result.dense), ("small entries dropped", result.sparse)]
     screen.put(panels(three, colour_limit(result.truth), palette), "three-wide")
     names = {DENSE: "every entry kept", SPARSE: "small entries dropped", "sample": "sample, not private"}

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from pages.lessons.lesson import GRAPHS, Choice, Control, Lesson, Screen, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
-from pages.shell import show
 from privcov.figures.graphs import against_reference, network, positions
+from privcov.figures.words import percent
 from privcov.metrics.graphs import edges, without_noise_at
 from privcov.privacy import ZCDP
 from privcov.releasing.run import release
@@ -61,23 +60,24 @@ def false_edges(position: int) -> FalseEdges:
 def draw(position: int, screen: Screen) -> str:
     """Show the graphs with and without privacy noise."""
     result = computed(false_edges, position)
-    show.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} independent columns, {guarantee(RHO)}")
+    screen.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} independent columns, {guarantee(RHO)}")
     place, truth = positions(None, DATA["d"]), np.zeros_like(result.exact)
-    titles = ("**Private release**", "**Same rows, no privacy noise**")
-    for side, title, key, graph in zip(
-        st.columns(2), titles, ("released", "exact"), (result.released, result.exact), strict=True
-    ):
-        with side:
-            st.markdown(title)
-            kinds = [kind for kind in against_reference(graph, truth) if kind[0] == "False"]
-            screen.put(network(kinds, place, result.columns, screen.palette, height=None), f"graph-{key}")
+    graphs = [
+        ("Private release", result.released, "graph-released"),
+        ("Same rows, no privacy noise", result.exact, "graph-exact"),
+    ]
+    pictures = []
+    for title, graph, key in graphs:
+        kinds = [kind for kind in against_reference(graph, truth) if kind[0] == "False"]
+        pictures.append((title, network(kinds, place, result.columns, screen.palette, height=None), key))
+    screen.side_by_side(pictures)
     noisy, exact = result.counts
     seen = (
         f"**{noisy} of {result.pairs}** pairs are linked in the release, {exact} without the noise: all false."
         if noisy or exact
         else f"None of the {result.pairs} pairs is linked, which is the truth."
     )
-    return f"Lambda is {show.percent(result.share)} of the one that empties the graph. {seen}"
+    return f"Lambda is {percent(result.share)} of the one that empties the graph. {seen}"
 
 
 LESSON = Lesson(

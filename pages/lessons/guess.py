@@ -218,11 +218,7 @@ def running_scores(
     last = max([len(guesses) for _, guesses in series] + [FIRST])
     grid = np.unique(np.round(np.geomspace(1, last, 160)).astype(int))
     low, high = funnel(limit, grid)
-    traces = [
-        ribbon(
-            grid, 100 * low, 100 * high, palette.quiet, 0.22, name=f"{show.percent(1 - WRONG)} of guessers at the limit"
-        )
-    ]
+    traces = [ribbon(grid, 100 * low, 100 * high, palette.quiet, 0.22, name=f"{show.percent(1 - WRONG)} at the limit")]
     traces[0].showlegend = True
     words = []
     for i, (name, guesses) in enumerate(series):
@@ -280,7 +276,7 @@ def draw(rho: float, screen: Screen) -> str:
     game, palette = _game(rho, screen.seed), screen.palette
     now = game.shown or game.next()
     first, second = exact_moments()
-    show.tag(
+    screen.tag(
         "Simulated",
         f"round {now.number}, {guarantee(rho)}; A and B differ in the mean squares of x1 and x2",
     )
@@ -293,6 +289,22 @@ def draw(rho: float, screen: Screen) -> str:
     series = [("the class", right), ("optimal attacker", game.optimal)]
     screen.put(running_scores(series, _limit(rho), interval, palette), "curve-scores")
     return ""
+
+
+def printed(rho: float, screen: Screen) -> str:
+    """Draw the two tables' matrices, the first release, and a hundred rounds of the optimal attacker."""
+    game, palette = Game(rho, screen.seed), screen.palette
+    now, (first, second) = game.next(), exact_moments()
+    game.hundred()
+    screen.tag("Simulated", f"{guarantee(rho)}; A and B differ in the mean squares of x1 and x2")
+    three = [("A, exact", first), ("B, exact", second), ("released in round 1", now.release)]
+    screen.put(panels(three, float(abs(first).max()), palette), "three-guess")
+    screen.put(running_scores([("optimal attacker", game.optimal)], limit(rho), None, palette), "curve-scores")
+    hits = sum(right for _, right in game.optimal)
+    return (
+        f"The optimal attacker is right in **{hits} of {HUNDRED}** rounds; the limit is "
+        f"**{show.chance(limit(rho))}**. Round 1 was table {NAMES[now.truth]}."
+    )
 
 
 def scores(rho: float, screen: Screen) -> None:
@@ -394,6 +406,7 @@ LESSON = Lesson(
     ),
     draw=draw,
     beside=scores,
+    printed=printed,
     question="After 20 rounds a class has 17 right, and the limit is 69 %. What does that show?",
     choices=(
         Choice(

@@ -5,7 +5,7 @@ A lesson is one file of this folder that ends in `LESSON`, and one row in `pages
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
@@ -82,6 +82,22 @@ class Screen:
         """The colours of the visitor's theme."""
         return frame.palette()
 
+    def tag(self, provenance: str, text: str) -> None:
+        """Show where the numbers below come from."""
+        show.tag(provenance, text)
+
+    def numbers(self, values: Sequence[tuple[str, str]]) -> None:
+        """Show (label, number) side by side."""
+        for card, (label, value) in zip(st.columns(len(values)), values, strict=True):
+            card.metric(label, value, border=True, height="stretch")
+
+    def side_by_side(self, pictures: Sequence[tuple[str, Picture, str]]) -> None:
+        """Show (title, picture, key) side by side."""
+        for side, (title, picture, key) in zip(st.columns(len(pictures)), pictures, strict=True):
+            with side:
+                st.markdown(f"**{title}**")
+                self.put(picture, key)
+
     def put(self, picture: Picture, key: str) -> None:
         """Show a picture, larger in the lecture hall.
 
@@ -96,7 +112,8 @@ class Lesson:
     """A lesson.
 
     ``draw`` shows the pictures at a value of the control and returns one sentence on what they show. ``beside`` is
-    drawn beside the pictures instead of that sentence. ``onward`` is (page file, label of the link, the study at a
+    drawn beside the pictures instead of that sentence. ``printed`` is called instead of ``draw`` where the lesson is
+    printed: it has no buttons. ``onward`` is (page file, label of the link, the study at a
     value).
     """
 
@@ -109,6 +126,7 @@ class Lesson:
     remember: str
     onward: tuple[str, str, Callable[[Any], Study]]
     beside: Callable[[Any, Screen], None] | None = None
+    printed: Callable[[Any, Screen], str] | None = None
 
 
 def computed(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -8,12 +8,11 @@ import numpy as np
 
 from pages.lessons.lesson import AUDIT, Choice, Control, Lesson, Screen, computed
 from pages.lessons.simulated import SEED, made
-from pages.shell import show
 from pages.shell.study import Study
 from privcov import checks
 from privcov.dataset import Dataset
 from privcov.figures.lessons import panels
-from privcov.figures.words import plain
+from privcov.figures.words import percent, plain
 from privcov.measurements.moment import clipped_moment, sensitivity
 from privcov.metrics.errors import matrix_norm
 from privcov.randomness import stream
@@ -65,7 +64,7 @@ def draw(way: float, screen: Screen) -> str:
     """Show the two tables and their matrices."""
     pair, palette = computed(neighbours, way), screen.palette
     one, other = pair.moments
-    show.tag("Simulated", f"row {PERSON + 1} is the one person's; the matrices are exact and would not be released")
+    screen.tag("Simulated", f"row {PERSON + 1} is the one person's; the matrices are exact and would not be released")
     tables = [("first table", pair.tables[0]), ("second table", pair.tables[1])]
     screen.put(panels(tables, pair.row_bound, palette, marked=PERSON), "tables-tables")
     matrices = [("second moment, first", one), ("second", other), ("difference", other - one)]
@@ -86,7 +85,7 @@ LESSON = Lesson(
         0.5,
         "the same person",
         "a row of full length, at right angles",
-        show.percent,
+        percent,
         "Share of the way from the old row to a row as long as the row bound permits.",
     ),
     draw=draw,

@@ -89,7 +89,7 @@ def draw(k: int, screen: Screen) -> str:
     """Show the exact matrix, one run and the average; the error against k."""
     every, palette = computed(reruns, RUNS), screen.palette
     result = next(one for one in every if one.k == k)
-    show.tag("Simulated", f"each run {RHO:g}-zCDP, the same {DATA['n']:,} rows")
+    screen.tag("Simulated", f"each run {RHO:g}-zCDP, the same {DATA['n']:,} rows")
     three = [("exact, confidential", result.exact), ("one run", result.one), (f"average of {k:,}", result.average)]
     screen.put(panels(three, colour_limit(result.exact), palette), "three-reruns")
     names = {"average": "error of the average", "expected": "expected: 1 over the root of k"}

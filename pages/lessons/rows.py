@@ -64,7 +64,7 @@ def draw(n: int, screen: Screen) -> str:
     result, palette = computed(of_many, n), screen.palette
     points = list(zip(NS, computed(standard_deviations, NS), strict=True))
     noise, sampling = dict(points)[n]
-    show.tag("Simulated", f"Gaussian mechanism, {guarantee(RHO)}, {D} columns")
+    screen.tag("Simulated", f"Gaussian mechanism, {guarantee(RHO)}, {D} columns")
     pair = [("without privacy", result.sample), ("released", result.released)]
     screen.put(panels(pair, colour_limit(result.sample), palette), "two-many")
     # The key "sample" gives the colour of the sample in the lesson on columns.

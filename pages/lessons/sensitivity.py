@@ -8,7 +8,6 @@ import numpy as np
 
 from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, study
 from pages.lessons.simulated import SEED
-from pages.shell import show
 from privcov.dataset import Dataset
 from privcov.figures.lessons import dots, line
 from privcov.figures.look import Picture, pen, vline
@@ -116,7 +115,7 @@ def picture(result: Changes, palette: Palette, *, marked: float) -> Picture:
 def draw(bound: float, screen: Screen) -> str:
     """Show every pair, the worst one and the proved bound."""
     result = computed(changes, BOUNDS)
-    show.tag("Simulated", f"tables of {ROWS} rows and {COLUMNS} columns; {PAIRS} random pairs")
+    screen.tag("Simulated", f"tables of {ROWS} rows and {COLUMNS} columns; {PAIRS} random pairs")
     screen.put(picture(result, screen.palette, marked=bound), "large-changes")
     at = BOUNDS.index(bound)
     return (

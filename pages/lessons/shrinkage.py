@@ -56,7 +56,7 @@ def shrunk(rho: float) -> Shrunk:
 def draw(rho: float, screen: Screen) -> str:
     """Show the three spectra."""
     result = computed(shrunk, rho)
-    show.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} columns, {guarantee(rho)}")
+    screen.tag("Simulated", f"{DATA['n']:,} rows, {DATA['d']} columns, {guarantee(rho)}")
     series = [("Truth", result.truth), ("Noisy", result.noisy), ("Shrunk", result.shrunk)]
     unit = "in squared units of the data"
     picture = spectrum(series, result.edge, screen.palette, scale="linear", unit=unit, height=None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
 from pages.lessons.lesson import ESTIMATE, Choice, Control, Lesson, Screen, computed, study
 from pages.lessons.simulated import SEED, guarantee, made
@@ -68,7 +67,7 @@ def cut(level: float) -> Cut:
 def draw(level: float, screen: Screen) -> str:
     """Show the truth, the release and the kept entries; how many pairs those are."""
     result = computed(cut, level)
-    show.tag("Simulated", f"{DATA['n']:,} rows, {guarantee(RHO)}, one noisy matrix")
+    screen.tag("Simulated", f"{DATA['n']:,} rows, {guarantee(RHO)}, one noisy matrix")
     three = [("truth", result.truth), ("released", result.noisy), (f"cut at {level:g}", result.kept)]
     screen.put(panels(three, colour_limit(result.truth), screen.palette), "three-cut")
     real, absent = result.pairs
@@ -77,8 +76,7 @@ def draw(level: float, screen: Screen) -> str:
         ("Noise kept as if real", f"{result.false} of {absent}"),
         ("Error against the truth", show.percent(result.error)),
     ]
-    for card, (label, value) in zip(st.columns(3), values, strict=True):
-        card.metric(label, value, border=True, height="stretch")
+    screen.numbers(values)
     return f"The noise on an entry has standard deviation {plain(result.noise_std)}; the real entries are 0.6 and 0.3."
 
 

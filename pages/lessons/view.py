@@ -13,7 +13,7 @@ from pages.lessons.lesson import Control, Lesson, Screen
 from pages.shell import frame, show, tour
 from pages.shell.study import Study
 
-PARTS = {"lessons": "Lessons", "demos": "Demonstrations"}
+PARTS = {"lessons": "Lessons", "demos": "Demonstrations", "teach": "Teach"}
 _STYLE = """
 <style>
 [data-testid="stMainBlockContainer"] {padding: 1.2rem 2.4rem 1rem;}
@@ -83,11 +83,11 @@ _SHARES = """
 .stElementContainer:is([class*="-two-"], [class*="-three-"], [class*="-tables-"])[class*="st-key-lesson-"]
   {max-height: calc((100vh - 17rem) * .47);}
 .stElementContainer[class*="st-key-lesson-curve-"] {height: calc((100vh - 17rem) * .53) !important;}
-.stElementContainer:is([class*="st-key-lesson-tables-"], [class*="st-key-lesson-three-matrices"])
+.stElementContainer:is([class*="-tables-"], [class*="-three-matrices"])[class*="st-key-lesson-"]
   {max-height: calc((100vh - 17rem) / 2);}
-.stElementContainer[class*="st-key-lesson-three-guess"] {max-height: calc((100vh - 24rem) * .55);}
-.stElementContainer[class*="st-key-lesson-curve-scores"] {height: calc((100vh - 24rem) * .45) !important;}
-.stElementContainer[class*="st-key-lesson-three-cut"] {max-height: calc(100vh - 23rem);}
+.stElementContainer[class*="-three-guess"][class*="st-key-lesson-"] {max-height: calc((100vh - 24rem) * .45);}
+.stElementContainer[class*="st-key-lesson-curve-scores"] {height: calc((100vh - 24rem) * .55) !important;}
+.stElementContainer[class*="-three-cut"][class*="st-key-lesson-"] {max-height: calc(100vh - 23rem);}
 .stElementContainer[class*="st-key-lesson-graph-"] {height: min(100vh - 19rem, 32vw) !important;}
 .stElementContainer[class*="st-key-lesson-large-"] {height: calc(100vh - 16.5rem) !important;}
 </style>
@@ -105,7 +105,7 @@ def part() -> str:
     """Return the part of the page that the address names."""
     part_name = frame.own("part", "lessons")
     if part_name not in PARTS:
-        frame.leave_out("part", f"The parts are {' and '.join(PARTS)}.")
+        frame.leave_out("part", f"The parts are {', '.join(PARTS)}.")
         return "lessons"
     return part_name
 
@@ -148,7 +148,7 @@ def address() -> str:
 
 def _part_changed() -> None:
     """Write the chosen part into the address."""
-    frame.put(part="" if st.session_state["lesson-part"] == "lessons" else "demos")
+    frame.put(part="" if st.session_state["lesson-part"] == "lessons" else st.session_state["lesson-part"])
 
 
 def _resize(full: str) -> None:

@@ -39,11 +39,6 @@ def _kept(stamp: tuple) -> dict[str, list[Kept]]:
 
 def section(palette: Palette) -> None:
     """Show all figures at a glance, and one of them opened."""
-    st.header("Figures")
-    st.caption(
-        "The pictures print no numbers. What the texts read off them is tested on curves computed again, as published "
-        "and sound; questions that the texts do not put are marked as ours."
-    )
     stamp = summary.stored_at()
     checks, left = _checks(stamp), _kept(stamp)
     _overview(checks, left)
@@ -68,6 +63,12 @@ def section(palette: Palette) -> None:
         st.caption(show.as_text(f"Skipped, because their rows were not there: {', '.join(missing)}."))
     st.code(f"{places.command()} reproduce --preset full {key}", language="bash")
     again.to_trade_offs(table, "Open the curves in Trade-offs")
+    with st.expander("How to read"):
+        st.markdown(
+            "The figures print no numbers. What the texts read off them is tested on curves computed again, as "
+            "published "
+            "and sound; questions that the texts do not ask are marked as ours."
+        )
 
 
 def saved_name(table: Table) -> str:
@@ -167,8 +168,9 @@ def _left(table: Table, judged: list[Kept]) -> None:
         return
     many = sum(one.survives for one in judged)
     st.markdown(
-        f"**{many} of {len(judged)} curves survive a sound calibration** (error at most a tenth larger than as "
-        "published, geometric mean over the points, and a tenth better than an answer without data)."
+        f"**{many} of {len(judged)} curves survive a sound calibration**: error at most a tenth larger than as "
+        "published "
+        "(geometric mean), and a tenth below an answer without data."
     )
     st.dataframe(
         pd.DataFrame(
@@ -177,7 +179,7 @@ def _left(table: Table, judged: list[Kept]) -> None:
                     "Panel": TITLES.get(one.panel, one.panel),
                     "Curve": one.line,
                     "Sound / as published": plain(one.ratio),
-                    "Told at": f"{one.along} = {one.at:g}",
+                    "Read at": f"{one.along} = {one.at:g}",
                     "Error as published": plain(one.ours),
                     "Sound": plain(one.sound),
                     "Without data": plain(one.trivial) if math.isfinite(one.trivial) else "-",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import frame, show
-from pages.shell.papers import place_in
-from privcov.figures.palette import Palette
+from pages.shell.papers import AUTHORS
 from privcov.figures.words import percent
 from privcov.papers import verdicts as papers_verdicts
 from privcov.papers.base import PUBLISHED, REPRODUCED, Table
@@ -17,7 +16,7 @@ CHIPS = {REPRODUCED_WELL: "green", SHAPE: "orange", NOT: "red", NOTHING: "gray"}
 TABLE_KEEPS = ("table", "tab", "norm", "cell", "point", "variant", "runs")
 KEEPS = (*TABLE_KEEPS, "figure", "panel", "shown")
 FIRST = "2-table-2"
-WIDTHS = [2.2, 2.7, 2.9, 0.9, 4.3]
+WIDTHS = [1.2, 3.0, 3.1, 0.9, 4.6]
 
 
 def shown() -> dict[str, Table]:
@@ -58,44 +57,55 @@ def chip(word: str) -> str:
     return f":{CHIPS[word]}-badge[{word}]"
 
 
-def section(palette: Palette) -> Table:
-    """Show the list of tables and return the chosen one."""
+def section(opens: str) -> Table:
+    """Show the list of tables and return the chosen one.
+
+    ``opens`` is the address of the tab that shows a table.
+    """
     by_key = verdicts()
     words = [v.word for v in by_key.values()]
     counts = ", ".join(f"{words.count(word)} {word}" for word in CHIPS if word in words)
-    st.caption(
-        "A table is no better than its worst estimator in its worst norm. *Reproduced*: three quarters of the cells "
-        "agree within Monte-Carlo error or 10 %. *Same shape, other level*: the cells in the same order, ours over "
-        "printed nearly constant. These thresholds, and the choices that a paper leaves open, were set by us with the "
-        "printed numbers in view; each choice stands with its table."
-    )
     st.markdown(
         f"**{len(by_key)} tables, {sum(v.cells for v in by_key.values())} printed numbers compared:** {counts}."
     )
     if more := papers_verdicts.beyond_the_word(list(by_key.values())):
         st.markdown(show.as_text(more[:1].upper() + more[1:]))
     head = st.columns(WIDTHS)
-    for column, name in zip(head, ("Paper, table", "What", "Verdict", "Agree", "Reason found"), strict=True):
+    for column, name in zip(head, ("Table", "What", "Verdict", "Agree", "Reason found"), strict=True):
         column.caption(name)
     chosen = frame.own("table", FIRST)
     if chosen not in shown():
         frame.leave_out("table", "There is no printed table of that name.")
         chosen = FIRST
+    paper = None
     for key, table in shown().items():
-        _row(table, by_key[key], key == chosen)
+        if table.paper != paper:
+            paper = table.paper
+            st.markdown(f"**{AUTHORS[paper]}**")
+        _row(table, by_key[key], opens, chosen=key == chosen)
+    with st.expander("How to read"):
+        st.markdown(
+            "A table is judged by its worst estimator in its worst norm. *Reproduced*: three quarters of the cells "
+            "agree "
+            "within Monte-Carlo error or 10 %. *Same shape, other level*: the cells are in the same order, and ours "
+            "over "
+            "printed is nearly constant. We set these thresholds, and what a paper leaves open, with the printed "
+            "numbers "
+            "in view."
+        )
     return shown()[chosen]
 
 
-def _row(table: Table, verdict: Verdict, chosen: bool) -> None:
+def _row(table: Table, verdict: Verdict, opens: str, *, chosen: bool) -> None:
     """Show one table with its verdict."""
     name, what, word, within, reason = st.columns(WIDTHS, vertical_alignment="center")
     name.button(
-        place_in(table.paper, table.where),
+        table.where,
         key=f"published-{table.key}",
         type="primary" if chosen else "secondary",
         width="stretch",
         on_click=_choose,
-        args=(table.key,),
+        args=(table.key, opens),
     )
     what.markdown(table.title)
     word.markdown(chip(verdict.word) + _better(verdict))
@@ -127,6 +137,6 @@ def _better(verdict: Verdict) -> str:
     return "".join(parts)
 
 
-def _choose(key: str) -> None:
+def _choose(key: str, opens: str) -> None:
     """Open a table; for its button."""
-    frame.put(**dict.fromkeys(TABLE_KEEPS, "") | {"table": "" if key == FIRST else key})
+    frame.put(**dict.fromkeys(TABLE_KEEPS, "") | {"table": "" if key == FIRST else key, "part": opens})

@@ -181,7 +181,7 @@ def _checks(table: Table, verdict: Verdict) -> None:
             if check.numbers:
                 st.caption(show.as_text("; ".join(f"{k} {plain(v)}" for k, v in check.numbers.items())))
             st.caption(f"`privcov.papers.catalogue.run_check({check.key!r})`")
-    st.markdown("**What the paper leaves open, and how it was set, once**")
+    st.markdown("**What the paper leaves open, and what was chosen**")
     for choice in (*table.choices, *table.left_out):
         st.markdown(f"- {show.as_text(choice)}")
     doubts = printed(table)
@@ -200,8 +200,8 @@ def _survival(table: Table, judged: list[Survival]) -> None:
         return
     kept = sum(one.survives for one in judged)
     st.markdown(
-        f"**{kept} of {len(judged)} printed curves survive a sound calibration** (error at most a tenth larger than as "
-        "published, and a tenth better than an answer without data; geometric means over cells)."
+        f"**{kept} of {len(judged)} printed curves survive a sound calibration**: error at most a tenth larger than as "
+        "published (geometric mean over cells), and a tenth below an answer without data."
     )
     st.dataframe(
         pd.DataFrame(
@@ -229,12 +229,11 @@ def _survival(table: Table, judged: list[Survival]) -> None:
         )
     if any(math.isfinite(one.tried) for one in judged):
         st.caption(
-            "Rows are counted at Model 1, p = 100, where the table has n = 200: the sound error along n, read where it "
-            "meets the as-published one."
+            "Rows are counted at Model 1, p = 100, n = 200: the n at which the sound error meets the as-published one."
         )
     st.caption(
-        "As published means our run of what is printed, or the printed number where ours has none. Errors relative to "
-        "the method without noise compare each version with its own."
+        "As published: our run of what is printed, or the printed number where ours has none. Relative errors compare "
+        "each version with its own method without noise."
     )
 
 

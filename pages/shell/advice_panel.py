@@ -140,7 +140,7 @@ def _use_it(advice: Advice, where: str, offered: Sequence[str], chosen: Sequence
 
 def _rest(advice: Advice, where: str) -> None:
     """Show the table, what would change the answer, and where it was measured."""
-    st.markdown(_table(advice))
+    st.markdown(table(advice))
     if known := if_known(advice):
         st.markdown("**If you know the structure**")
         st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
@@ -162,9 +162,9 @@ def evidence_download(target: str, where: str) -> None:
     )
 
 
-def _table(advice: Advice) -> str:
-    """Return the best few methods and the trivial answers as a markdown table."""
-    methods = [line for line in advice.ranking if not line.trivial][:_SHOWN]
+def table(advice: Advice, most: int = _SHOWN) -> str:
+    """Return the best ``most`` methods and the trivial answers as a markdown table."""
+    methods = [line for line in advice.ranking if not line.trivial][:most]
     kept = [line for line in advice.ranking if line in methods or line.trivial]
     target = advice.question.target
     if len(advice.cells) > 1:

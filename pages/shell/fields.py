@@ -17,7 +17,6 @@ from pages.shell import cached, frame, show
 from pages.shell.study import Study
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
-from privcov.figures.words import percent
 from privcov.parameters import Spec
 from privcov.privacy import Guarantee
 from privcov.releasing.release import Release
@@ -148,7 +147,7 @@ def attacker_of(rel: Release) -> None:
     """Show what the release in hand leaves the best possible attacker; under the pointer, what its guarantee would."""
     hint = ""
     if rel.given is not None:
-        hint = f"Any method under {rel.guarantee}: at most {percent(cached.attacker_success(rel.guarantee))}."
+        hint = f"Any method under {rel.guarantee}: at most {show.chance(cached.attacker_success(rel.guarantee))}."
     show.attacker_line(rel.attacker_success, frame.palette(), hint=hint)
 
 

@@ -93,7 +93,7 @@ MENU = [
             Entry(
                 "pages/7_Methods.py",
                 "Methods",
-                "Every method on a card, guarantees converted and composed, and what every word means.",
+                "Every method on a card; guarantees converted and composed.",
             ),
             Entry(
                 "pages/8_Published_results.py",
@@ -105,6 +105,7 @@ MENU = [
                 "Privacy audit",
                 "Every privacy claim checked; broken mechanisms fail before your eyes.",
             ),
+            Entry("pages/10_Words.py", "Words", "What every term means, and what it is not."),
         ],
     ),
 ]
@@ -235,6 +236,13 @@ def note(**settings: str) -> None:
         _write_address()
 
 
+def move(name: str, label: str) -> None:
+    """Go on to the page that has a setting now which this one had in earlier versions, so that old links lead there."""
+    asked = {name: _mine().pop(name)}
+    st.session_state["page_own"][label] = asked  # the address does not change, so nothing would be read from it
+    st.switch_page(file_of(label), query_params=_tour_step() | query_for(file_of(label), None, asked))
+
+
 def leave_out(name: str, why: str) -> None:
     """Forget a setting that makes no sense on this page, with a sentence where a link brought it."""
     text = own(name)
@@ -343,8 +351,6 @@ def _menu() -> None:
             st.html(f'<div class="pc-group">{group}</div>')
         for entry in entries:
             link(entry.file, entry.label)
-    with st.container(key="menu-words"):
-        link("pages/7_Methods.py", "Words", own={"word": "all"}, help="What every term here means, and what it is not")
     st.divider()
 
 

@@ -1,4 +1,4 @@
-"""The glossary: links to it from every page, and the tab that shows it. Its text is data/glossary.json."""
+"""The glossary: links to it from every page, and what the page Words shows. Its text is data/glossary.json."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from privcov import places
 from privcov.estimators.base import METHODS
 
 FILE = places.shipped() / "glossary.json"
-ADDRESS = "Methods?word="  # relative, so it holds behind any prefix a server adds
-ALL = "all"
+ADDRESS = "Words?word="  # relative, so it holds behind any prefix a server adds
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def when_not(keys: Iterable[str], fold: str = "") -> None:
 
 
 def section(asked: str) -> None:
-    """Show the tab: the entry that was asked for on top, then all of them by group.
+    """Show the entry that was asked for, then all of them by group.
 
     ``asked`` comes from the address, unchecked.
     """
@@ -83,12 +82,12 @@ def section(asked: str) -> None:
     if not shown:
         st.info("No entry holds this. Try another word, or empty the box to see them all.")
     for group in dict.fromkeys(w.group for w in shown):
-        st.header(group)
         inside = [w for w in shown if w.group == group]
-        for left in range(0, len(inside), 2):
-            for place, word in zip(st.columns(2, gap="large"), inside[left : left + 2], strict=False):
-                with place:
-                    _entry(word, "###")
+        with st.expander(f"**{group}** ({len(inside)})", expanded=bool(search.strip())):
+            for left in range(0, len(inside), 2):
+                for place, word in zip(st.columns(2, gap="large"), inside[left : left + 2], strict=False):
+                    with place:
+                        _entry(word, "###")
 
 
 def _entry(word: Word, heading: str) -> None:

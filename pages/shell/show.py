@@ -124,10 +124,15 @@ ATTACKER = "Attacker's best chance"
 _GUESS = "Best chance of a right guess whether one given person's row is in the table; a coin toss has 50 %."
 
 
+def chance(success: float) -> str:
+    """Return an attacker's best chance in percent, rounded up."""
+    return percent(success, "at most")
+
+
 def attacker_meter(success: float, palette: Palette) -> None:
     """Show the best possible guess whether a given person's row is in the data, on a scale from 50 to 100 %."""
     st.html(
-        f'<div role="meter" {_meter_values(success)} aria-label="{ATTACKER}: {percent(success)}">'
+        f'<div role="meter" {_meter_values(success)} aria-label="{ATTACKER}: {chance(success)}">'
         f"{_bar(success, palette)}"
         '<div class="pc-keytext"><span>50 % a coin toss</span><span>100 % certain</span></div></div>'
     )
@@ -141,7 +146,7 @@ def attacker_line(
     ``success`` is the attacker's best chance, 0.5 to 1; ``most`` says that it is that of any method under a guarantee.
     ``hint`` is added to the explanation under the pointer.
     """
-    said = ("at most " if most else "") + percent(success)
+    said = ("at most " if most else "") + chance(success)
     st.html(
         f'<div class="pc-line" role="meter" {_meter_values(success)} aria-label="{escape(label)}: {said}" '
         f'title="{escape(" ".join(filter(None, (_GUESS, hint))))}">'

@@ -34,6 +34,8 @@ KIND_HELP = (
 )
 STANDING = {"proved": "green", "reference": "gray", "historical": "orange"}
 USUAL, RARE = "Method settings", "Advanced"
+GROUPS = {"Simulated": "Simulated", "Public data": "Bundled", "Papers' own data": "Need a file"}
+HEADING = "group: "  # begins the keys of headings
 CALIBRATION, NEIGHBOURS = "Noise calibration", "Neighbouring tables"
 
 
@@ -72,21 +74,37 @@ def draw(
 # --- data ---------------------------------------------------------------------------------------------------
 
 
+def data_sets() -> dict[str, str]:
+    """Return the options of the select box: the visitor's own table, then the data sets under their group's heading.
+
+    A heading is an option of its own, because a select box has no groups; choosing it changes nothing.
+    """
+    options = {CSV: "Your own CSV ..."}
+    cards = sorted(SOURCES.all(), key=lambda c: c.order)
+    for group in dict.fromkeys([*GROUPS, *(c.group for c in cards)]):
+        inside = {c.key: c.label for c in cards if c.group == group}
+        options |= ({HEADING + group: f"— {GROUPS.get(group, group)} —"} | inside) if inside else {}
+    return options
+
+
+def choose_source(study: Study, key: str) -> Study:
+    """Return the study with the chosen data set; the study itself for a heading of the list."""
+    return study if key.startswith(HEADING) else study.with_source(key)
+
+
 def _source(study: Study, default_source: str) -> None:
     """Show the data set and its parameters."""
-    keys = [c.key for c in sorted(SOURCES.all(), key=lambda c: (c.group != "Simulated", c.order))] + [CSV]
-    labels = {c.key: c.label for c in SOURCES.all()}
-    labels[CSV] = "Your own CSV ..."
+    labels = data_sets()
     key = study.source_key(default_source)
     of_study(
         st.selectbox,
         "Data set",
-        keys,
+        list(labels),
         key="w.source",
         shown=key,
-        put=Study.with_source,
+        put=choose_source,
         format_func=labels.get,
-        help="Simulated data have a known truth; public data do not; a file of yours stays in this session.",
+        help="Simulated data have a known truth. A file of yours stays in this session.",
     )
     if key == CSV:
         return
@@ -197,7 +215,7 @@ def _guarantee(study: Study, default_source: str) -> DeltaGenerator:
             "delta",
             log_grid(1e-12, 0.1, study.delta),
             study,
-            format_func=lambda v: f"{v:.3g}",
+            format_func=powers,
             help=f"Probability mass to which the bound need not apply ({term('delta')}). Keep it far below 1/n.",
         )
         ends("stronger privacy", "more accuracy")
@@ -206,7 +224,7 @@ def _guarantee(study: Study, default_source: str) -> DeltaGenerator:
             if study.delta > 1 / n:
                 st.warning(
                     f"Delta {powers(study.delta)} is above 1/n = {powers(1 / n)}: publishing one random row in the "
-                    f"clear would satisfy it. Choose it below {1 / (10 * n):.1g}."
+                    f"clear would satisfy it. Choose it below {powers(1 / (10 * n), 1)}."
                 )
     return place
 

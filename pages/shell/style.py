@@ -48,8 +48,10 @@ STYLE = Template("""
 .st-key-path-bar [data-testid="stMarkdownContainer"]:not(label *), .st-key-path-bar > * > * p {margin-bottom: 0;}
 .st-key-path-bar [data-testid="stPageLink"] a, [class*="st-key-door-"] [data-testid="stPageLink"] a {
   border: 1px solid $edge; background: transparent; padding: .15rem .7rem; border-radius: .3rem;}
-.st-key-menu-words a {background: transparent;}
-.st-key-menu-words a span {font-weight: inherit !important;}
+[class*="st-key-page-"] [data-testid="stPageLink"] a {padding-left: 0;}
+/* The chosen page has a ground; the focus of the keyboard has a ring and no ground, so that the two differ. */
+[data-testid="stSidebar"] [data-testid="stPageLink-NavLink"]:focus-visible {
+  outline: .16rem solid light-dark($ink); outline-offset: -.16rem; background: transparent;}
 [data-testid="stMetricLabel"] p {white-space: normal; line-height: 1.15;}
 /* Numbers side by side are equally wide and stand on one line, whether or not their labels wrap. */
 .st-key-estimate-cards > [data-testid="stElementContainer"] {flex: 1 1 0; min-width: 9.2rem;}
@@ -78,6 +80,11 @@ STYLE = Template("""
 /* A dialogue stands outside the app, which alone knows whether it is dark: there captions fade from its own ink. */
 [data-testid="stDialog"] [data-testid="stCaptionContainer"] {
   color: color-mix(in srgb, currentColor 75%, transparent);}
+/* On paper there is no menu, and no chart or card is cut in two. */
+@media print {
+  [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stToolbar"] {display: none !important;}
+  [data-testid="stPlotlyChart"], [data-testid="stMetric"] {break-inside: avoid;}
+}
 /* A formula breaks at its relations instead of running out of a narrow column. */
 .katex-display {padding-right: .3rem;}  /* letters lean over its edge, which made it a scroll area */
 .katex-display > .katex {white-space: normal !important;}
@@ -86,6 +93,7 @@ STYLE = Template("""
     key=KEY,
     bar=RIGHT - TOP,
     edge=BORDER,
+    ink=f"{LIGHT.ink}, {DARK.ink}",
     chosen=", ".join(CHOSEN),
     pointed=", ".join(CHOSEN_UNDER_POINTER),
     quiet=f"{LIGHT.quiet}, {DARK.quiet}",

@@ -65,11 +65,12 @@ ELSEWHERE = (
     f"On this server the private path is shut, practice table included (**{_PRIVATE}** says why): it is walked on your "
     "own machine."
 )
-_LAST = Step("Home", "Two questions, to see whether the path did its work.", check=True)
+_LAST = Step("Home", "Two questions about what you saw.", check=True)
 _LECTURE = Step(
     "Home",
-    "Two questions, to see whether the path did its work. A lecture of twenty minutes: all ten screens "
-    "of **Lessons**. F fills the screen, left and right change the lesson, up and down move its lever.",
+    "Two questions. For a lecture of twenty minutes: all ten screens of **Lessons**. F fills the screen, left and "
+    "right "
+    "change the lesson, up and down move its control.",
     check=True,
 )
 
@@ -78,33 +79,33 @@ TOURS = (
         "teach",
         "Teach",
         "A class tomorrow",
-        "From the melting matrix to a game the class can play against the best possible attacker.",
+        "Four lessons, and a game against the best possible attacker.",
         (
             Step(
                 _LESSONS,
-                "Two tables that differ in one person are **neighbours**. What is released must look nearly the same "
-                "for both, whoever that person is. Answer the question on this screen.",
+                "Two tables that differ in one person are **neighbours**: a release must look nearly the same for "
+                "both. "
+                "Answer the question.",
                 _SMALL,
                 {"lesson": "1"},
             ),
             Step(
                 _LESSONS,
-                "More people, the same guarantee: move the lever and watch the noise per entry fall, because one row "
-                "weighs less.",
+                "More people, the same guarantee: one row weighs less, so the noise per entry falls.",
                 _SMALL,
                 {"lesson": "3"},
             ),
             Step(
                 _LESSONS,
-                "Every new release about the same people costs again. Move the lever: averaging re-runs bares the "
-                "table. What is computed from a matrix that is out costs nothing more.",
+                "Every new release about the same people costs again: averaging exposes the table. Anything computed "
+                "from a released matrix is free.",
                 _SMALL,
                 {"lesson": "9"},
             ),
             Step(
                 _LESSONS,
-                "Play a few rounds: in the long run nobody beats the best possible attacker. How far that attacker "
-                "gets is what epsilon sets.",
+                "Play a few rounds. In the long run nobody beats the best possible attacker, whose chance epsilon "
+                "sets.",
                 _SMALL,
                 {"lesson": "10"},
             ),
@@ -115,30 +116,31 @@ TOURS = (
         "explore",
         "Explore",
         "5,000 rows, 40 columns, one question",
-        "What a private covariance costs at your size, and what to do when it costs too much.",
+        "What a private covariance costs at your size.",
         (
             Step(
                 "Estimate",
-                "The first card is the error of the released matrix at epsilon = 1: 100 % would be as bad as "
-                "answering zero. The last card is what an attacker gets.",
+                "The first card is the error of the release at epsilon = 1: 100 % is as bad as answering zero. The "
+                "last "
+                "card is the attacker's best chance.",
                 _TABLE,
             ),
             Step(
                 "Estimate",
-                "Epsilon is 0.1 now: an attacker who can do little but toss a coin, and a larger error. The line "
-                "below the cards says what trivial answers would do. Drag **Epsilon**, in the sidebar, to see.",
+                "Epsilon is 0.1 now: the attacker does little better than a coin toss, and the error is larger. The "
+                "line below the cards has the trivial answers. Drag **Epsilon** in the sidebar.",
                 _NOISY,
             ),
             Step(
                 "Estimate",
-                "The same epsilon with ten times the rows: the noise per entry falls to a tenth, because one row "
-                "weighs a tenth. More rows buy what a larger epsilon would.",
+                "Ten times the rows at the same epsilon: a row weighs a tenth, and so does the noise per entry.",
                 _MORE,
             ),
             Step(
                 "Trade-offs",
-                "Each line is a method. Where it lies above the line of the **zero matrix** the release says nothing; "
-                "the last point to the left below it is the least epsilon worth having.",
+                "Compare **Auto** with the level at which the **private diagonal** ends, 0.72: that is what variances "
+                "alone reach. Auto falls below it between epsilon 0.1 and 0.2, the least worth having. To the left of "
+                "that it is little more than the average variance.",
                 _TABLE,
             ),
             _LAST,
@@ -147,28 +149,29 @@ TOURS = (
     Tour(
         "release",
         "Release",
-        "A table that may not leave the house",
-        "One release of a practice table, from the declaration to the file that may be handed on.",
+        "A confidential table",
+        "One release of a practice table, from declaration to the file to hand on.",
         (
             Step(
                 _PRIVATE,
-                "Press **Use the practice table**: invented people, with what is publicly known about the columns "
-                "filled in. Read the limits, then press **Declare** at the end of the page and go on to Plan.",
+                "Press **Use the practice table**: invented people. Read the limits, press **Declare** at the end of "
+                "the "
+                "page, and go on to Plan.",
             ),
             Step(
                 _PRIVATE,
-                "On **Plan**, compare three strengths: for each, what an attacker gets and which error to expect. Pick "
-                "one, then press **Go on to Release**.",
+                "On **Plan**, compare attacker and error of three strengths. Pick one, then press **Go on to "
+                "Release**.",
             ),
             Step(
                 _PRIVATE,
-                "On **Release**, type what you picked as the limit: all releases about these people together stay "
-                "within it. Press **Release ...** and confirm: the spending is written down before any noise is drawn.",
+                "On **Release**, type what you picked as the limit for all releases about these people. Press "
+                "**Release ...** and confirm.",
             ),
             Step(
                 _PRIVATE,
-                "On **Answers**, every picture comes from that one noisy matrix and spends nothing more. Take the "
-                "file home: it may be handed on, the table may not.",
+                "On **Answers**, everything comes from that one noisy matrix, for free. Take the file home: it may be "
+                "handed on, the table may not.",
             ),
             _LAST,
         ),
@@ -181,15 +184,15 @@ QUESTIONS = (
         (
             (
                 "There is more noise in it, and it is harder to tell whether one given person is in the table",
-                "Right. Epsilon bounds how much one row may change what comes out; less epsilon takes more noise.",
+                "Right. A smaller bound on what one row may change takes more noise.",
             ),
             (
                 "It is more accurate, because a smaller number is a smaller error",
-                "No: epsilon is not an error. It bounds what one row may change, and a smaller bound takes more noise.",
+                "No: epsilon is not an error. It bounds what one row may change.",
             ),
             (
                 "A tenth of the people are taken out of the table",
-                "No: everybody stays in. What is added is noise, as much as it takes to hide any one of them.",
+                "No: everybody stays in, and noise is added.",
             ),
         ),
         (1, 0, 2),
@@ -199,15 +202,15 @@ QUESTIONS = (
         (
             (
                 "Anything, by anybody, as often as they like, as long as conclusions allow for the noise",
-                "Right. Whatever is computed from it reveals no more about a person; but small entries may be noise.",
+                "Right. It reveals no more about a person; but small entries may be noise.",
             ),
             (
                 "Only what was planned: each further analysis of it spends more epsilon",
-                "No: only touching the rows again spends. What is computed from the released matrix is free.",
+                "No: only reading the rows again spends.",
             ),
             (
                 "To look up what one person answered, since it was made from their row",
-                "No: that is what the noise prevents. It says what holds among many people, and of one nearly nothing.",
+                "No: that is what the noise prevents.",
             ),
         ),
         (2, 1, 0),
@@ -284,4 +287,4 @@ def check() -> None:
                 right += picked == 0
                 (st.success if picked == 0 else st.warning)(question.answers[picked][1])
     if right == len(QUESTIONS):
-        st.markdown("That is what there is to know before the first release. Every page is open; the path ends here.")
+        st.markdown("Both right. The path ends here.")

@@ -212,20 +212,25 @@ def own_form(study: Study, data: Dataset, answered: list[str]) -> tuple[Sweep, s
     return sweep, sweep.metrics[0]
 
 
+def arrive(part: str, keeps: Sequence[str]) -> None:
+    """Note whether a link has brought settings of a part of the page; call it before a widget reads them.
+
+    ``keeps`` are the settings of the part.
+    """
+    own = {setting for setting in keeps if frame.own(setting)}
+    if own & st.session_state.get("unchecked", set()) or not own:
+        st.session_state[f"tradeoffs.usual.{part}"] = bool(own)
+
+
 def start(part: str, keeps: Sequence[str], name: str, answered: list[str], usual: list[str]) -> list[str]:
     """Return the methods of a part of the page where the address names none in ``name``.
 
     They are those of the answer. An address from before there was one, known by settings of the part without methods,
-    meant the usual ones; what changes from here on puts the methods into the address. ``keeps`` are the settings of the
-    part.
+    meant the usual ones; what changes from here on puts the methods into the address. ``keeps`` as of `arrive`.
     """
-    own = {setting for setting in keeps if frame.own(setting)}
-    key = f"tradeoffs.usual.{part}"
-    if own & st.session_state.get("unchecked", set()) or not own:
-        st.session_state[key] = bool(own)
-    if not answered or st.session_state[key]:
+    if not answered or st.session_state.get(f"tradeoffs.usual.{part}"):
         return usual
-    if own and not frame.own(name):
+    if any(map(frame.own, keeps)) and not frame.own(name):
         frame.note(**{name: ",".join(answered)})
     return answered
 

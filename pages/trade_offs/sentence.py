@@ -17,7 +17,7 @@ from pages.shell.glossary import term
 from pages.shell.study import Study
 from pages.trade_offs import reports
 from privcov.advice import ask
-from privcov.advice.answer import UNKNOWN, Question, label_of, structure_label, table
+from privcov.advice.answer import UNKNOWN, Question, label_of, structure_label
 from privcov.advice.ask import Reply
 from privcov.advice.grid import NONPRIVATE, TARGETS
 from privcov.audit import risk
@@ -157,7 +157,7 @@ def _level(study: Study) -> None:
     low, high = (1e-5, 10.0) if name == "rho" else (0.01, 20.0)
 
     def put(s: Study, chosen: float) -> Study:
-        return dataclasses.replace(s, **{name: float(chosen)})
+        return s.at(float(chosen))
 
     shown = float(getattr(study, name))
     fields.of_study(
@@ -185,8 +185,10 @@ def _first(reply: Reply, study: Study) -> None:
 
 def _others(reply: Reply) -> None:
     """Show the next methods of the table."""
+    unknown = reply.advice.question.structure == UNKNOWN
     lines = [
-        f"- {show.as_text(line.label)}: {show.percent(max(a.error for a in line.answers.values()))}"
+        f"- {show.as_text(line.label)}: "
+        + (f"up to {line.worst:.2g} times the best" if unknown else show.percent(line.error))
         for line in reply.runners_up
     ]
     if lines:
@@ -194,16 +196,20 @@ def _others(reply: Reply) -> None:
 
 
 def chart(reply: Reply, palette: Palette) -> Picture:
-    """Return the errors of the recommended method and of the runners-up against the level."""
+    """Return the errors of the recommended method and of the runners-up against the level.
+
+    Where nothing is known of the columns, the ratios by which they are ranked.
+    """
     question = reply.advice.question
     keys = (reply.line.key, *(line.key for line in reply.runners_up))
     levels, errors = ask.curves(question, keys)
     labels = {line.key: line.label for line in reply.advice.ranking}
     trivial = next(line for line in reply.advice.ranking if line.key == reply.advice.trivial)
-    references = [
-        (_brief(label_of(reply.advice, trivial.key)), max(a.error for a in trivial.answers.values())),
-        ("clipped, no noise", ask.without_noise(question)),
-    ]
+    name, unknown = _brief(label_of(reply.advice, trivial.key)), question.structure == UNKNOWN
+    if unknown:
+        references = [(name, trivial.worst)]
+    else:
+        references = [(name, trivial.error), ("clipped, no noise", ask.without_noise(question))]
     return answer_chart(
         levels,
         errors,
@@ -211,10 +217,10 @@ def chart(reply: Reply, palette: Palette) -> Picture:
         palette,
         level=reply.level,
         level_name=ask.level_name(reply),
-        error=reply.error,
-        wanted=reply.wanted,
+        error=reply.line.worst if unknown else reply.error,
+        wanted=None if unknown else reply.wanted,
         references=references,
-        measure="Relative Frobenius error",
+        measure="At worst, times the best method's error" if unknown else "Relative Frobenius error",
     )
 
 
@@ -228,7 +234,7 @@ def _rest(reply: Reply, study: Study) -> None:
     there = study.at(reply.level).with_method(reply.line.key)
     frame.link("pages/1_Estimate.py", f"See such a release at {ask.level_name(reply)} = {reply.level:g}", there)
     with st.expander("All methods, and how to read this"):
-        st.code("\n".join(table(reply.advice)), language=None)
+        st.markdown(advice_panel.table(reply.advice, most=len(reply.advice.ranking)))
         if known := ask.by_structure(reply):
             st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
         private = NONPRIVATE["covariance"]

@@ -135,7 +135,7 @@ SHOWN = {
 }
 _EXPLAINED = {
     "correlation": "How two columns move together, from -1 to 1. Negative eigenvalues of the covariance, which only "
-    "noise can make, were set to zero first. How sure each one is, stands under Correlations.",
+    "noise can make, were set to zero first. See Correlations for the intervals.",
     "covariance": "Negative eigenvalues, which only noise can make, are set to zero.",
     "thresholded": "Only the pairs that pure noise would not explain, among all pairs at once.",
     "shrunken": "Everything off the diagonal pulled towards zero by the share that noise has in it.",

@@ -43,7 +43,7 @@ def line(plan: Preview, chance: float) -> dict:
     """Return one plan as a line of the table of guarantees; ``chance`` is the attacker's best chance."""
     return {
         "Guarantee": raised(str(plan.guarantee)),
-        show.ATTACKER: percent(chance),
+        show.ATTACKER: show.chance(chance),
         "Odds": f"{chance / (1 - chance):.1f} : 1" if chance < 0.9995 else "above 1000 : 1",
         "Expected error": percent(plan.error),
         "Noise on a correlation": plain(plan.correlation_std),

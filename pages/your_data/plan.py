@@ -278,9 +278,9 @@ def _show_level(level: float | None, level_name: str, asked: tuple, facts: Publi
     show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {level_name} {plain(level)}")
     if chance > HARDLY_PRIVATE:
         st.warning(
-            f"At {level_name} {plain(level)} somebody who knows the other rows is right in {percent(chance)} of cases "
-            "whether one person is in the table: this protects hardly anybody. More rows, fewer columns or tighter "
-            "bounds give the same accuracy with more privacy."
+            f"At {level_name} {plain(level)} somebody who knows the other rows guesses right in {show.chance(chance)} "
+            "of cases whether one person is in the table: this protects hardly anybody. More rows, fewer columns or "
+            "tighter bounds give the same accuracy with more privacy."
         )
 
 

@@ -93,11 +93,13 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
     show.colour_note("correlation", f"{MARK.capitalize()}.")
     first, second, third = st.columns(3)
     first.metric(
-        "Clipping bias",
+        "Change by clipping",
         show.percent(look.bias),
         border=True,
         height="stretch",
-        help="Relative change of the covariance, in half-range units, because values are clipped to the bounds.",
+        help="Of the covariance as the file has it, typing errors and all, in half-range units. One cell far outside "
+        "its "
+        "bounds makes it large without harming the answer.",
     )
     second.metric(
         "Noise in this draw",
@@ -110,9 +112,7 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
     worst = np.argsort(look.clipped)[::-1][:5]
     causes = [f"{columns[j]}: {show.percent(look.clipped[j])} of its values" for j in worst if look.clipped[j] > 0]
     if causes:
-        st.markdown(
-            show.as_text("Beyond their bounds, and so the cause of the clipping bias: " + "; ".join(causes) + ".")
-        )
+        st.markdown(show.as_text("Beyond their bounds, so changed by clipping: " + "; ".join(causes) + "."))
     else:
         st.markdown("No value is beyond its bounds, so clipping changes nothing.")
     holes = [

@@ -210,11 +210,12 @@ def ruled(question: Question, n: np.ndarray, d: float, strength: np.ndarray) -> 
     ----------
     question : Question
         What they share.
-    n, strength : numpy.ndarray
-        Number of rows, and the strength of the guarantee as of `privcov.advice.evidence.strength_of`; shape
-        (questions,).
+    n : numpy.ndarray
+        Number of rows, shape (questions,).
     d : float
         Number of columns.
+    strength : numpy.ndarray
+        Strength of the guarantee as of `privcov.advice.evidence.strength_of`, shape (questions,).
 
     Returns
     -------

@@ -195,7 +195,9 @@ def largest(question: Question, strengths: np.ndarray, rows: np.ndarray | None =
 
 
 def curves(question: Question, keys: tuple[str, ...]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Return levels, and the errors of some answers there, in the structure where each is largest.
+    """Return levels, and the errors of some answers there; their worst ratios to the best where nothing is known.
+
+    These are the numbers by which the ranking is ordered.
 
     Parameters
     ----------
@@ -212,8 +214,9 @@ def curves(question: Question, keys: tuple[str, ...]) -> tuple[np.ndarray, dict[
         By key, shape (levels,).
     """
     levels, strengths = levels_of(question)
-    found, errors, _ = ruled(question, np.full(len(levels), float(question.n)), question.d, strengths)
-    return levels, {key: errors[:, found.index(key)].max(axis=0) for key in keys if key in found}
+    found, errors, verdicts = ruled(question, np.full(len(levels), float(question.n)), question.d, strengths)
+    ranked = verdicts.worst if question.structure == UNKNOWN else errors[0]
+    return levels, {key: ranked[found.index(key)] for key in keys if key in found}
 
 
 def without_noise(question: Question) -> float:
@@ -254,13 +257,15 @@ def sentence(reply: Reply) -> str:
     name = level_name(reply)
     if not reply.reached:
         return (
-            f"No {name} up to {reply.level:g} gives {amount(reply, reply.wanted)}. {reply.line.label} comes nearest, "
+            f"No {name} up to {reply.level:g}, the largest measured, gives {amount(reply, reply.wanted)}. "
+            f"{reply.line.label} comes nearest, "
             f"with {amount(reply, reply.error)}."
         )
     less = " or less" if reply.least else ""
     close = reply.wanted is not None and reply.error > CLOSE * reply.wanted  # the level was rounded up
     gives = amount(reply, reply.wanted if close else reply.error)
-    return f"{reply.line.label}: {name} = {reply.level:g}{less} gives {gives}."
+    most = "at most " if reply.advice.question.structure == UNKNOWN else ""
+    return f"{reply.line.label}: {name} = {reply.level:g}{less} gives {most}{gives}."
 
 
 def amount(reply: Reply, error: float | None) -> str:
@@ -325,7 +330,7 @@ def notes(reply: Reply) -> tuple[str, ...]:
     if question.structure == UNKNOWN:
         found.append(
             f"Safest choice if you know nothing: at most {reply.line.worst:.1f} times the best method's error. "
-            f"Shown is its largest error, if {structure_label(question.target, reply.where)}."
+            f"Its error is largest if {structure_label(question.target, reply.where)}."
         )
     return (*found, *changed(reply))
 
@@ -356,6 +361,12 @@ def changed(reply: Reply) -> tuple[str, ...]:
         rows = rows_for(question, reply.wanted)
         most = f"{max(question.n, *NS):,}"
         if rows is None:
+            left = without_noise(dataclasses.replace(question, n=max(question.n, *NS)))
+            if left > reply.wanted:
+                return (
+                    f"Nor do more rows: without noise {amount(reply, left)} remains, mostly from clipping. Raise the "
+                    "row bound, or ask for a larger error.",
+                )
             return (f"Nor do more rows, up to {most}. Ask for a larger error or fewer columns.",)
         return (f"With about {rows:,} rows {name} = {reply.level:g} does.",)
     twice = which_level(dataclasses.replace(question, n=2 * question.n), reply.wanted)
@@ -420,7 +431,9 @@ def levels_of(question: Question) -> tuple[np.ndarray, np.ndarray]:
 def _grid(kind: str, delta: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Return all levels of a kind, and their strengths."""
     levels = np.geomspace(*ENDS[kind], STEPS)
-    guarantee: Guarantee = ApproxDP(1.0, delta) if delta is not None else {"zcdp": ZCDP, "pure": PureDP}[kind](1.0)
+    guarantee: Guarantee = ZCDP(1.0) if kind == "zcdp" else PureDP(1.0)
+    if delta is not None:
+        guarantee = ApproxDP(1.0, delta)
     return levels, np.array([strength_of(with_level(guarantee, float(level))) for level in levels])
 
 

@@ -95,7 +95,7 @@ def rule(keys: Sequence[str], errors: np.ndarray, ses: np.ndarray) -> Ruled:
     ratios = np.maximum(errors, FLOOR) / best
     ratios = np.where(np.isfinite(errors).all(axis=0), ratios, np.inf)
     worst, where = ratios.max(axis=0), ratios.argmax(axis=0)
-    harms = ((errors > 1) & (errors - 1 > SURE * ses)).any(axis=0)
+    harms = np.any((errors > 1) & (errors - 1 > SURE * ses), axis=0)
     place = np.broadcast_to(np.arange(len(keys))[:, None], worst.shape)
     last = harms & (len(errors) > 1)  # with one structure the error says the same
     order = np.lexsort((place, errors.max(axis=0), worst, last, np.isinf(worst)), axis=0)

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from privcov import accounting, checks
-from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
+from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP, shown
 
 Claim = PureDP | ApproxDP | ZCDP | GaussianDP
 
@@ -80,8 +80,8 @@ def loss(claim: Claim, chance: float) -> float:
 def suspicion(claim: Claim | NoPrivacy | None, prior: float = 0.1) -> str:
     """Return in one sentence what a suspicion about one row, held with probability ``prior``, can rise to.
 
-    For a claim other than pure DP the sentence holds except in one of a thousand releases, or in 2 delta of them where that is
-    more. ``claim`` None: nothing was measured.
+    For a claim other than pure DP the sentence holds except in one of a thousand releases, or in 2 delta of them where
+    that is more. ``claim`` None: nothing was measured.
     """
     start = f"A {_share(prior)} suspicion about one row"
     if claim is None:
@@ -89,7 +89,7 @@ def suspicion(claim: Claim | NoPrivacy | None, prior: float = 0.1) -> str:
     if isinstance(claim, NoPrivacy) or (isinstance(claim, ApproxDP) and claim.delta >= 0.5):
         return f"{start} can become certainty."
     chance = usual_chance(claim)
-    most = f"{start} can rise to at most {_most(float(posterior(prior, loss(claim, chance))))}"
+    most = f"{start} can rise to at most {_share(float(posterior(prior, loss(claim, chance))))}"
     return f"{most}." if isinstance(claim, PureDP) else f"{most}, except in {_share(chance)} of releases."
 
 
@@ -123,7 +123,7 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
         f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
         "then the belief is certainty."
         if isinstance(claim, ApproxDP) and not math.isfinite(worst)
-        else f"A {_share(prior)} suspicion about your row can rise to at most {_most(after)}, {luck}.",
+        else f"A {_share(prior)} suspicion about your row can rise to at most {_share(after)}, {luck}.",
         f"If one innocent in a hundred may be accused, at most {_share(float(power(claim, 0.01)))} of the guilty are "
         "found.",
     ]
@@ -134,12 +134,8 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
     return tuple(text)
 
 
-def _most(value: float) -> str:
-    """Return a bound in percent, rounded up to one decimal."""
-    return _share(value) if value > 0.999 else f"{math.ceil(value * 1000 - 1e-9) / 10:g} %"
-
-
 def _share(value: float) -> str:
+    """Write a probability in percent, rounded up: all of them are bounds from above."""
     if value >= 0.9995 and value < 1:
-        return f"{math.floor(value * 1e5) / 1e3:g} %" if value < 0.99999 else "more than 99.999 %"
-    return f"{value * 100:.3g} %"
+        return f"{math.ceil(value * 1e5) / 1e3:g}\u00a0%" if value < 0.99999 else "more than 99.999\u00a0%"
+    return f"{shown(round(100 * value, 9), 3)}\u00a0%"

@@ -157,7 +157,7 @@ class Audit:
     @property
     def sentence(self) -> str:
         """The result in one sentence with its confidence."""
-        sure = f"{1 - self.asked.error:.1%} confidence"
+        sure = f"{100 * (1 - self.asked.error):.4g}\u00a0% confidence"
         name = "rho" if isinstance(self.claim, ZCDP) else "epsilon"
         at = f" at delta = {self.claim.delta:g}" if isinstance(self.claim, ApproxDP) else ""
         if self.proved > level(self.claim):

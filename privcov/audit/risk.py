@@ -13,7 +13,7 @@ from privcov import accounting
 from privcov.audit import disclosure
 from privcov.data_sources.base import SOURCES, make_dataset
 from privcov.parameters import build
-from privcov.privacy import ApproxDP, GaussianDP, Guarantee
+from privcov.privacy import ApproxDP, GaussianDP, PureDP, ZCDP
 from privcov.releasing.run import build_method, run_method
 
 PRIOR, UNLUCKY = 0.1, 0.01  # the suspicion before a release, and the part of all releases that may raise it further
@@ -40,7 +40,7 @@ class Risk:
 
 
 @lru_cache(maxsize=256)
-def risk(method: str, guarantee: Guarantee) -> Risk:
+def risk(method: str, guarantee: PureDP | ApproxDP | ZCDP) -> Risk:
     """Return what a release of a method leaves an attacker who knows every other row, and the method.
 
     Parameters
@@ -70,6 +70,6 @@ def risk(method: str, guarantee: Guarantee) -> Risk:
     elif isinstance(given, ApproxDP):
         nats = given.epsilon - math.log1p(-given.delta / UNLUCKY) if given.delta < UNLUCKY else math.inf
     else:
-        assert given is not None  # a method that is ranked measures something
+        assert isinstance(given, (PureDP, ZCDP))  # a method that is ranked measures something
         nats = disclosure.loss(given, UNLUCKY)
-    return Risk(success, float(disclosure.posterior(PRIOR, nats)), given is not None and given.kind == "pure")
+    return Risk(success, float(disclosure.posterior(PRIOR, nats)), isinstance(given, PureDP))

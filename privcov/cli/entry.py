@@ -10,7 +10,7 @@ from pathlib import Path
 
 import privcov
 from privcov import places
-from privcov.cli import advice, app, check, edges, generate, ledger, release, verify
+from privcov.cli import advice, app, check, edges, generate, ledger, release, site, verify
 from privcov.cli.progress import counted
 
 
@@ -44,6 +44,7 @@ def main(argv: list[str] | None = None) -> int:
     generate.add_generate(commands)
     check.add_check(commands)
     app.add_app(commands)
+    site.add_site(commands)
     return edges.guarded(functools.partial(_carry_out, parser, argv))
 
 

@@ -117,7 +117,7 @@ class AR1Covariance(Gaussian):
         low=-0.95,
         high=0.95,
         help="Correlation of adjacent variables.",
-        ends=("in turns", "together"),
+        ends=("negative", "positive"),
     )
     family: str = parameter("normal", **_FAMILY)
 

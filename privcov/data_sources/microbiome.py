@@ -66,7 +66,8 @@ class Microbiome(PaperData):
         ALL,
         "Genera",
         choices=(ALL, PRESENT),
-        help="The paper's 40 are those seen in four samples of each group: a choice made on the rows, which no "
+        help="The paper's 40 are those seen in at least four samples of each group: a choice made on the rows, which "
+        "no "
         "guarantee covers.",
         reference="Mathematics 2023, Section 4.2.",
     )

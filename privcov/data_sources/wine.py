@@ -1,4 +1,4 @@
-"""Wine: a chemical analysis of 178 wines from three growers in one region of Italy."""
+"""Wine: a chemical analysis of 178 wines of three cultivars from one region of Italy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from privcov.data_sources.bundled import Bundled, Column
     label="Wine (Italian cultivars)",
     group="Public data",
     order=120,
-    summary="178 Italian wines of three growers, 13 measurements each; few rows, so privacy is expensive.",
+    summary="178 Italian wines of three cultivars, 13 measurements each; few rows, so privacy is expensive.",
     reference="Forina et al. (1988); UCI Machine Learning Repository; scikit-learn's copy.",
 )
 @dataclass(frozen=True)

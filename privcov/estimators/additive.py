@@ -110,7 +110,7 @@ class GaussianCov(AdditiveCov):
     Parameters
     ----------
     shape : {"upper-triangle", "isotropic", "free-trace"}
-        Shape of the noise. The papers print "upper-triangle"; the other two are less noise for the same guarantee.
+        Shape of the noise. The papers print "upper-triangle"; from three columns on the other two have less noise.
     repair : {"none", "psd", "box", "shrink"}
         Repair of the spectrum.
 
@@ -133,7 +133,7 @@ class GaussianCov(AdditiveCov):
         "Noise shape",
         choices=("upper-triangle", "isotropic", "free-trace"),
         advanced=True,
-        help="upper-triangle is what the papers print; the other two are less noise for the same guarantee.",
+        help="upper-triangle is what the papers print; from three columns on the other two have less noise.",
     )
     repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS, help=REPAIR_HELP, advanced=True)
 

@@ -1,4 +1,4 @@
-"""The default covariance method: the least noise for the guarantee, then shrinkage fitted to the known noise."""
+"""The default covariance method: the least noise for many columns, then shrinkage fitted to the known noise."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from privcov.privacy import RELATIONS, BudgetShare, Event, NoPrivacy, PureDP
 
 CLIP_SHARE = 0.02
 ROUTES = {
-    "free-trace": "Route: Gaussian noise of the least noisy shape, then eigenvalue shrinkage.",
+    "free-trace": "Route: Gaussian noise with an accurate trace, then eigenvalue shrinkage.",
     "laplace": "Route: Laplace noise, because pure DP was asked for and there is one column.",
     "wishart-difference": "Route: the difference of two Wishart matrices, because pure DP was asked for, then "
     "eigenvalue shrinkage.",
@@ -42,15 +42,15 @@ SEARCH_OFF = "Clip search: off, so there is one measurement."
     order=10,
     version=2,
     for_private={"clip_search": "off"},
-    summary="The least noise the guarantee allows (Gaussian with an accurate trace; under pure DP the difference of "
-    "two Wishart matrices), then eigenvalue shrinkage that knows the noise.",
+    summary="The least noisy of the shapes here for many columns (Gaussian with an accurate trace; under pure DP the "
+    "difference of two Wishart matrices), then eigenvalue shrinkage that knows the noise.",
     formula=r"\hat\Sigma = V\,\mathrm{diag}\big((\lambda_i-2v\,h_i)_+\big)V^\top,\quad v=d\,\sigma^2/2",
     avoid="When you need an unbiased matrix for further inference: take the raw noisy matrix instead.",
     reference="Own combination; shrinkage after Bun, Allez, Bouchaud and Potters (2016).",
 )
 @dataclass(frozen=True)
 class AutoCov(Method):
-    """The least noise for the guarantee, then eigenvalue shrinkage.
+    """The least noise for the guarantee among the shapes here, for many columns, then eigenvalue shrinkage.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class AutoCov(Method):
                 dataset, note, event = search_clip(ask, parts["norms"], noise)
                 steps = (event,)
             else:
-                note = f"Clip search: none, because with d = {ask.d} columns it could not pay for itself."
+                note = f"Row bound not tuned: no gain at {ask.d} columns."
         outcome = self.finish(ask, wanted.carried_out(dataclasses.replace(ask, rows=dataset)))
         return dataclasses.replace(outcome, steps=steps, notes=(outcome.notes[0], note))
 

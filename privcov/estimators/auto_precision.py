@@ -1,4 +1,4 @@
-"""The default precision method: the least noise for the guarantee, and a lambda chosen with the known noise.
+"""The default precision method: the least noise for many columns, and a lambda chosen with the known noise.
 
 Shrinking the eigenvalues first, as auto-cov does, was measured and left out: it raised the smallest error of the
 precision that any lambda reaches (AR(2), d = 20 and 100), though not the number of true edges under every rule.
@@ -26,7 +26,7 @@ from privcov.privacy import RELATIONS
     centres=ALL_CENTRES,
     order=58,
     tunings=TUNINGS[:2],
-    summary="The least noise the guarantee allows (Gaussian with an accurate trace; under pure DP the difference of "
+    summary="The least noisy shape for many columns (Gaussian with an accurate trace; under pure DP the difference of "
     "two Wishart matrices), then a graphical lasso whose penalty knows the noise.",
     formula=r"\hat\Theta=\arg\min_{\Theta\succ0}\;-\log|\Theta|+\mathrm{tr}(\tilde S_+\Theta)"
     r"+\hat\lambda\sum_{i\ne j}|\Theta_{ij}|,\quad \tfrac1{n_{\rm eff}}=\tfrac1n+\tfrac{s^2}{\overline{S_{ii}S_{jj}}}",
@@ -36,7 +36,7 @@ from privcov.privacy import RELATIONS
 )
 @dataclass(frozen=True)
 class AutoPrecision(Glasso):
-    """The least noise for the guarantee, then a graphical lasso.
+    """The least noise for the guarantee among the shapes here, for many columns, then a graphical lasso.
 
     Parameters
     ----------

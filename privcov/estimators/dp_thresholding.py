@@ -41,7 +41,7 @@ CENTRAL = {
     avoid="When most pairs of columns are truly related: nothing is sparse, and auto-cov does better with the same "
     "noise.",
     reference="Wang, Xu & He 2019, Algorithm 1.",
-    differs="Sensitivity sqrt(2)/n and exact calibration; the least noisy shape; only off-diagonal entries are cut, by "
+    differs="Sensitivity sqrt(2)/n and exact calibration; a less noisy shape; only off-diagonal entries are cut, by "
     "the noise they actually carry; the diagonal is shrunk; gamma, which the paper leaves open, is replaced by free "
     "rules.",
 )
@@ -95,7 +95,7 @@ class DpThresholding(WithGamma):
     avoid="When most pairs of columns are truly related, or with the paper's eta >= 2 on fewer than thousands of rows: "
     "its threshold then removes everything.",
     reference="Mathematics 2023, 11(17), 3670, Algorithm 1.",
-    differs="Exact calibration, the least noisy shape, the diagonal is never cut, only shrunk; free rules beside the "
+    differs="Exact calibration, a less noisy shape, the diagonal is never cut, only shrunk; free rules beside the "
     "paper's.",
 )
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ class Local(Thresholding):
     avoid=AVOID,
     reference="Wang and Xu (2019), the local extension of Wang, Xu & He 2019, as restated in Mathematics 2023, "
     "Algorithm 2.",
-    differs="Sensitivity sqrt(2), exact calibration, the least noisy shape; the threshold follows the noise of the "
+    differs="Sensitivity sqrt(2), exact calibration, a less noisy shape; the threshold follows the noise of the "
     "average; the diagonal is never cut, only shrunk.",
 )
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class LdpThresholding(Local, WithGamma):
     r"\xi=\tfrac{4\sqrt2}{3}\,\eta\,K^{2/(4+\varepsilon_m)}M",
     avoid=AVOID,
     reference="Mathematics 2023, 11(17), 3670, Algorithm 2.",
-    differs="Sensitivity sqrt(2), exact calibration, the least noisy shape; the threshold follows the noise of the "
+    differs="Sensitivity sqrt(2), exact calibration, a less noisy shape; the threshold follows the noise of the "
     "average; the diagonal is never cut, only shrunk.",
 )
 @dataclass(frozen=True)

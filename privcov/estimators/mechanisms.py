@@ -240,7 +240,7 @@ def mean_left_in(measured: Measured) -> tuple[str, ...]:
 
 
 class LeastNoise:
-    """The least noise for the kind of guarantee and the number of columns."""
+    """The least noisy shape for many columns under the kind of guarantee."""
 
     @staticmethod
     def shape(ask: MethodInput) -> str:

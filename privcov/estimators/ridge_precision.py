@@ -41,7 +41,7 @@ SPLITS = 10
     avoid="When you want a graph: no entry is ever zero. Use a graphical lasso.",
     reference="Su et al. 2019, Algorithm 1 (DP-RP); Kuismin, Kemppainen and Sillanpaa (2017).",
     differs="Negative eigenvalues are removed before the ridge (as published, one of -a becomes a/(2 lambda)), exact "
-    "calibration, the least noisy shape, lambda from the noisy matrix. Algorithm 1 prints its noise without 1/n; the "
+    "calibration, a less noisy shape, lambda from the noisy matrix. Algorithm 1 prints its noise without 1/n; the "
     "paper's experiments must have had it, as their errors show, so as-published has it and as-printed has not.",
     calibrations={
         "sound": SOUND,

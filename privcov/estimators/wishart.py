@@ -68,7 +68,8 @@ class _WishartLasso(Glasso):
     summary="Adds a Wishart matrix with enough degrees of freedom for approximate DP and subtracts its mean.",
     formula=r"\hat\Sigma=(S+W-mC\,I)_+,\quad W\sim\mathcal W_d(m,\,C\,I),\quad C=R^2/n",
     avoid="For accuracy: Gaussian noise is smaller, and this noise stops falling with epsilon.",
-    reference="Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).",
+    reference="Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2019), Old Techniques in Differentially Private "
+    "Linear Regression.",
     differs="The fewest degrees of freedom by the curve itself instead of 14 ln(4/delta)/epsilon^2, for replacing "
     "a row; the mean of the noise is subtracted.",
     calibrations={
@@ -96,7 +97,8 @@ class WishartApprox(_WishartCov):
 
     Reference
     ---------
-    Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).
+    Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2019), Old Techniques in Differentially Private Linear
+    Regression.
     """
 
     repair: str = parameter("psd", "Repair of the spectrum", choices=REPAIRS[:3], help=REPAIR_HELP, advanced=True)
@@ -164,7 +166,8 @@ class WishartPure(_WishartCov):
     "sparse precision matrix.",
     formula=LASSO + r"\tilde S=(S+W-mC\,I)_+,\quad W\sim\mathcal W_d(m,\,C\,I),\quad C=R^2/n",
     avoid="For accuracy: Gaussian noise is smaller, and this noise stops falling with epsilon.",
-    reference="Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).",
+    reference="Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2019), Old Techniques in Differentially Private "
+    "Linear Regression.",
     differs="The fewest degrees of freedom by the curve itself instead of 14 ln(4/delta)/epsilon^2, for replacing "
     "a row; the mean of the noise is subtracted; the diagonal is not penalised.",
     calibrations={
@@ -200,7 +203,8 @@ class GlassoWishartApprox(_WishartLasso):
 
     Reference
     ---------
-    Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2017).
+    Wang et al. 2018, Algorithm 2, approximate DP; Sheffet (2019), Old Techniques in Differentially Private Linear
+    Regression.
     """
 
     mechanism = WishartNoise(approx_noise_as_published, approx_noise_sound)

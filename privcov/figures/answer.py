@@ -98,9 +98,9 @@ def answer_chart(
     for right in (True, False):
         part = [line for line in named if (line[2] > (low + high) / 2) == right]
         above = spaced([at + line_height / 2 for *_, at in part], [line_height] * len(part), low, high)
-        where = {"xref": "paper", "xanchor": "right" if right else "left", "yanchor": "middle"}
+        side, edge = ("right", 0.99) if right else ("left", 0.01)
         for (name, colour, _), at in zip(part, above, strict=True):
-            notes.append(note(name, colour, 0.99 if right else 0.01, at, **where))
+            notes.append(note(name, colour, edge, at, xref="paper", xanchor=side, yanchor="middle"))
     powers = 10.0 ** np.arange(np.floor(np.log10(levels[0])), np.ceil(np.log10(levels[-1])) + 1)
     figure = draw(
         traces,
@@ -124,8 +124,8 @@ def answer_chart(
             "dtick": "D2" if high - low < 2 else 1,
         },
     )
-    alt = f"Error against {level_name}: " + "; ".join(story)
-    alt += f". The answer is {level_name} = {plain(level)} with an error of {plain(error)}"
+    alt = f"{measure} against {level_name}: " + "; ".join(story)
+    alt += f". The answer is {level_name} = {plain(level)}, with {plain(error)}"
     return Picture(figure, alt + ("." if wanted is None else f"; the target is {plain(wanted)}."))
 
 

@@ -16,7 +16,7 @@ from privcov.audit.lattice import LIMIT, Evenness
 from privcov.audit.live import Audit, Histogram
 from privcov.audit.trial import Trial
 from privcov.figures.demonstrations import NAMES, outlines
-from privcov.figures.look import Picture, band, dotted, draw, pen
+from privcov.figures.look import Picture, band, dotted, draw, note, pen
 from privcov.figures.palette import Palette, wash
 from privcov.figures.words import percent, plain
 
@@ -31,9 +31,37 @@ def _bars(histogram: Histogram, palette: Palette) -> list[go.Scatter]:
 
 
 def _fraction_axis(histogram: Histogram) -> dict:
-    """Return the axis of shares, with room at the top for the name of the shaded set."""
-    top = 125 * max(histogram.first.max(), histogram.second.max()) / max(int(histogram.first.sum()), 1)
+    """Return the axis of shares, with room at the top for the name of the shaded set.
+
+    It is that of the bars between the ends: the end bars hold everything beyond and would flatten the others.
+    """
+    inside = [
+        bars[1:-1] if len(bars) > 2 and bars[1:-1].max() else bars for bars in (histogram.first, histogram.second)
+    ]
+    top = 125 * max(bars.max() for bars in inside) / max(int(histogram.first.sum()), 1)
     return {"title": "share of draws (%)", "range": [0, top]}
+
+
+def _beyond(histogram: Histogram, palette: Palette) -> list[dict]:
+    """Return a note at each end whose bar leaves the chart: the share of either table's draws that it holds."""
+    top, total = _fraction_axis(histogram)["range"][1], max(int(histogram.first.sum()), 1)
+    notes = []
+    for end, anchor in ((0, "left"), (-1, "right")):
+        first, second = (bars[end] / total for bars in (histogram.first, histogram.second))
+        if 100 * max(first, second) > top:
+            text = f"here and beyond:<br>{percent(round(first, 3))} and {percent(round(second, 3))}"
+            notes.append(
+                note(
+                    text,
+                    palette.quiet,
+                    float(histogram.edges[end]),
+                    0.8 * top,
+                    xanchor=anchor,
+                    align=anchor,
+                    xshift=8 if end == 0 else -8,
+                )
+            )
+    return notes
 
 
 def _zone(low: float, high: float, text: str, palette: Palette, *, right: bool) -> dict:
@@ -56,6 +84,7 @@ def outputs(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
         x={"title": histogram.label},
         y=_fraction_axis(histogram),
         shapes=shapes,
+        annotations=_beyond(histogram, palette),
     )
     hits = audit.for_level.hits
     return Picture(
@@ -82,6 +111,7 @@ def support(audit: Audit, palette: Palette, *, height: int = 400) -> Picture:
         x={"title": f"{histogram.label}"},
         y=_fraction_axis(histogram),
         shapes=shapes,
+        annotations=_beyond(histogram, palette),
     )
     return Picture(
         figure,

@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from privcov.audit.demonstrations import Curve, Demonstration
 from privcov.audit.demonstrations_attack import Side
-from privcov.figures.look import Picture, draw, note, pen, vline
+from privcov.figures.labels import instead_of_legend
+from privcov.figures.look import Pen, Picture, draw, note, pen, vline
 from privcov.figures.palette import Palette, wash
 from privcov.figures.words import percent
 
@@ -118,12 +119,15 @@ def over_lever(curve: Curve, demonstration: Demonstration, value: float, palette
         )
         for name, y, colour, dash, symbol in lines
     ]
+    axis = [48, 103]
+    ends = [(name, 100 * float(y[-1]), Pen(colour, dash, mark or "circle")) for name, y, colour, dash, mark in lines]
     figure = draw(
         traces,
         palette,
         height=None,
+        **instead_of_legend(ends, axis, palette, None),
         x={"title": control.label, "type": "category", "nticks": 8},
-        y={"title": "attacker is right (%)", "range": [48, 103]},
+        y={"title": "attacker is right (%)", "range": axis},
     )
     return Picture(
         figure,

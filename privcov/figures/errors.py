@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from privcov.figures.labels import instead_of_legend, span
 from privcov.figures.look import Pen, Picture, draw, hline, note, pens_of, ribbon, ticks, vline
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain
@@ -123,7 +124,7 @@ def curves(
     ValueError
         Where no row has a place on the axes, so that nothing can be drawn.
     """
-    traces, shapes, notes, story = [], [], [], []
+    traces, shapes, ends, trivial, story = [], [], [], [], []
     positive = (table["mean"] > 0) | (not log_error)
     table = table[positive & np.isfinite(table["mean"]) & ((table[x] > 0) | (not log))]
     if table.empty:
@@ -149,12 +150,12 @@ def curves(
                 hovertemplate=f"{label}: %{{y:.3g}}<extra></extra>",
             )
         )
+        ends.append((label, float(part["mean"].iloc[-1]), style))
         story.append(f"{label} from {plain(part['mean'].iloc[0])} to {plain(part['mean'].iloc[-1])}")
     for index, (name, level) in enumerate(references):
-        shapes.append(hline(level, palette.quiet, ("dot", "dash", "dashdot")[index % 3], 1.3))
-        # Classification errors fall to the lowest line, so its name stands below it, clear of them.
-        above = log_error or level > min(level for _, level in references)
-        notes.append(_named(name, palette.quiet, np.log10(level) if log_error else level, "bottom" if above else "top"))
+        dash = ("dot", "dash", "dashdot")[index % 3]
+        shapes.append(hline(level, palette.quiet, dash, 1.3))
+        trivial.append((name, level, Pen(palette.quiet, dash, "circle")))
         story.append(f"{name} at {plain(level)}")
     if marked is not None:
         shapes.append(vline(marked, palette.quiet, "dot", 1))
@@ -162,18 +163,19 @@ def curves(
     if log:
         across |= ticks(_places(table[x]))
     narrow = table["high"].max() < 50 * table["low"].min()
-    up = {"type": "log", "tickformat": "~g", "dtick": "D2" if narrow else 1}
+    up: dict[str, Any] = {"type": "log", "tickformat": "~g", "dtick": "D2" if narrow else 1}
     if not log_error:
-        up = {"type": "linear", "rangemode": "tozero"}
+        up = {"type": "linear"}
+    reached = np.array([*table["low"], *table["mean"], *table["high"], *(level for _, level in references)])
+    up["range"] = span(reached, log=log_error)
     figure = draw(
         traces,
         palette,
         height=height,
         hovermode="x unified",
-        shapes=shapes,
-        annotations=notes,
         x=across,
         y={"title": y_label, **up},
+        **instead_of_legend([*trivial, *ends], up["range"], palette, height, log=log_error, shapes=shapes),
     )
     return Picture(figure, f"Error curves against {x_label}: " + "; ".join(story) + ".")
 

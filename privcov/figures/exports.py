@@ -34,6 +34,7 @@ PNG_SCALE = 3  # 288 pixels an inch
 SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"  # plotly's script, from the installed package
 FONT = "Arial, Helvetica, sans-serif"
 _SVG_FONT = "Helvetica, Arial, sans-serif"
+_LINE = 22  # pixels of a row of a table
 _MARKED = re.compile(r'<span style="color:(#[0-9A-Fa-f]{6})">●</span> (.*)')  # a name at the end of a line
 _LETTER = 0.58  # approximate width of a letter in units of the font's size
 
@@ -76,7 +77,8 @@ def for_paper(figure: go.Figure) -> dict:
     layout |= {"paper_bgcolor": WHITE, "plot_bgcolor": WHITE, "width": WIDTH}
     layout["font"] = {**layout.get("font", {}), "family": FONT}
     layout["height"] = layout.get("height") or HEIGHT
-    layout["margin"] = {"l": 20, "r": 20, "t": 40, "b": 20}
+    room = (layout.get("margin") or {}).get("r", 0)  # for the names of lines at their ends
+    layout["margin"] = {"l": 20, "r": max(20, room), "t": 40, "b": 20}
     for trace in plot["data"]:
         if trace.get("type") == "heatmap" and "zmin" in trace:
             layout["height"] = WIDTH - 100  # square, beside its colour bar
@@ -128,20 +130,26 @@ class _Axis:
     def at(self, value: float) -> float:
         if self.log:
             value = math.log10(value) if value > 0 else math.nan
-        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+        return self.between((value - self.low) / (self.high - self.low))
+
+    def between(self, fraction: float) -> float:
+        return self.start + float(fraction) * (self.end - self.start)
 
 
 def svg(picture: Picture, *, width: int = 640, height: int | None = None) -> str:
     """Return the figure as one <svg> element with its text alternative.
 
-    Width and height are in CSS pixels; the height is the figure's own unless given, and a heatmap is square. Raises
-    TypeError for a kind of trace that it cannot draw.
+    Width and height are in CSS pixels; the height is the figure's own unless given, and a heatmap is square. Several
+    heatmaps are drawn in a row, each with its title. Raises TypeError for a kind of trace that it cannot draw.
     """
     figure = picture.figure
     for trace in figure.data:
         if not isinstance(trace, (go.Scatter, go.Heatmap)):
             raise TypeError(f"a static figure holds lines, marks and heatmaps, not {type(trace).__name__}.")
-    if any(isinstance(trace, go.Heatmap) and trace.zmin is not None for trace in figure.data):
+    heatmaps = [trace for trace in figure.data if isinstance(trace, go.Heatmap) and trace.zmin is not None]
+    if len(heatmaps) > 1:
+        return _in_a_row(figure, heatmaps, picture.alt, width)
+    if heatmaps:
         return _wrap(_heatmap(figure.data[0], width), picture.alt, width, width)
     height = height or figure.layout.height or 400
     legend, used = _legend(figure, width)
@@ -173,12 +181,12 @@ def _wrap(body: str, alt: str, width: float, height: float) -> str:
 def _axes(figure: go.Figure, width: float, height: float, top: float) -> tuple[_Axis, _Axis]:
     x, y = figure.layout.xaxis, figure.layout.yaxis
     visible = x.visible is not False
-    level = [s for s in figure.layout.shapes if s.xref == "paper" and s.type == "line"]
+    level = [s for s in figure.layout.shapes if s.xref == "paper" and s.yref != "paper" and s.type == "line"]
     low_y, high_y = _limits(y, [t.y for t in figure.data] + [[s.y0] for s in level])
     low_x, high_x = _limits(x, [t.x for t in figure.data], pad=0.02)
     left, bottom = (62.0, 48.0) if visible else (0.0, 0.0)
-    beside = [a for a in figure.layout.annotations if a.xref == "paper" and a.x > 1]  # words at the right of the lines
-    box = [left, width - (float(figure.layout.margin.r or 0) if beside else 12.0), height - bottom, top]
+    right = max(12.0, float(figure.layout.margin.r or 0)) if visible else 12.0
+    box = [left, width - right, height - bottom, top]
     if y.scaleanchor:  # one unit has the same length in both directions
         unit = min((box[1] - box[0]) / (high_x - low_x), (box[2] - box[3]) / (high_y - low_y))
         middle, half_x, half_y = (box[0] + box[1]) / 2, unit * (high_x - low_x) / 2, unit * (high_y - low_y) / 2
@@ -360,8 +368,10 @@ def _shape(shape: go.layout.Shape, across: _Axis, up: _Axis) -> str:
             _line(across.at(a), up.at(b), across.at(c), up.at(d), shape.line.color, shape.line.width)
             for a, b, c, d in strokes
         )
-    x0, x1 = (across.start, across.end) if shape.xref == "paper" else (across.at(shape.x0), across.at(shape.x1))
-    y0, y1 = (up.start, up.end) if shape.yref == "paper" else (up.at(shape.y0), up.at(shape.y1))
+    x0, x1 = (across.between(v) if shape.xref == "paper" else across.at(v) for v in (shape.x0, shape.x1))
+    if shape.xsizemode == "pixel":
+        x0, x1 = (across.between(shape.xanchor) + v for v in (shape.x0, shape.x1))
+    y0, y1 = (up.between(v) if shape.yref == "paper" else up.at(v) for v in (shape.y0, shape.y1))
     if shape.type == "rect":
         y0, y1 = (min(max(y, up.end), up.start) for y in (y0, y1))
         edge = f' stroke="{shape.line.color}" stroke-width="{shape.line.width:g}"' if shape.line.width else ""
@@ -375,20 +385,22 @@ def _shape(shape: go.layout.Shape, across: _Axis, up: _Axis) -> str:
 
 
 def _note(note: go.layout.Annotation, across: _Axis, up: _Axis) -> str:
-    x = across.start + float(note.x) * (across.end - across.start) if note.xref == "paper" else across.at(note.x)
-    y = up.at(10.0 ** float(note.y) if up.log else float(note.y))
+    x = across.between(note.x) if note.xref == "paper" else across.at(10.0 ** float(note.x) if across.log else note.x)
+    x += note.xshift or 0
+    y = up.between(note.y) if note.yref == "paper" else up.at(10.0 ** float(note.y) if up.log else float(note.y))
     if not up.end - 1 <= y <= up.start + 1:
         return ""
     anchor = {"left": "start", "right": "end"}.get(note.xanchor or "", "middle")
     y += {"bottom": -4, "top": 13}.get(note.yanchor or "", 4)
-    marked = _MARKED.match(note.text)
+    marked = _MARKED.match(str(note.text))
+    lines = (marked[2] if marked else str(note.text)).split("<br>")
+    y -= 6.5 * (len(lines) - 1) * {"top": 0, "bottom": 2}.get(note.yanchor or "", 1)
     if marked is None:
-        return _text(x, y, note.text, anchor, 11, note.font.color or LIGHT.quiet)
-    # A name in the colour of its line, in as many lines as it has.
-    lines = marked[2].split("<br>")
-    first = y - 6.5 * (len(lines) - 1)
-    dot = f'<circle cx="{x + 5:.1f}" cy="{first - 4:.1f}" r="4" fill="{marked[1]}"/>'
-    return dot + "".join(_text(x + 13, first + 13 * i, words, "start", 11) for i, words in enumerate(lines))
+        colour = note.font.color or LIGHT.quiet
+        return "".join(_text(x, y + 13 * k, line, anchor, 11, colour) for k, line in enumerate(lines))
+    # A name at the end of a line, behind a dot in the line's colour.
+    dot = f'<circle cx="{x + 5:.1f}" cy="{y - 4:.1f}" r="4" fill="{marked[1]}"/>'
+    return dot + "".join(_text(x + 13, y + 13 * k, words, "start", 11) for k, words in enumerate(lines))
 
 
 def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
@@ -403,7 +415,9 @@ def _legend(figure: go.Figure, width: float) -> tuple[str, float]:
         wide = 34 + len(words) * 11.5 * _LETTER + 14
         if x + wide > width and x > 62:
             x, y = 62.0, y + 17
-        if "lines" in (trace.mode or "lines"):
+        if trace.fill:
+            entries.append(f'<rect x="{x:.1f}" y="{y - 9:.1f}" width="26" height="10" fill="{trace.fillcolor}"/>')
+        elif "lines" in (trace.mode or "lines"):
             entries.append(_line(x, y - 4, x + 26, y - 4, trace.line.color, trace.line.width or 2, trace.line.dash))
         if "markers" in (trace.mode or ""):
             symbol, line = trace.marker.symbol, trace.marker.line
@@ -425,10 +439,37 @@ def _text(x: float, y: float, words: Any, anchor: str, size: float, colour: str 
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:.3g}" fill="{colour}">{shown}</text>'
 
 
-def _heatmap(trace: go.Heatmap, side: float) -> str:
-    """Return the cells as a PNG of one pixel each, which the browser enlarges without smoothing."""
+def _in_a_row(figure: go.Figure, heatmaps: list[go.Heatmap], alt: str, width: float) -> str:
+    """Return heatmaps side by side where their axes have them, with titles, numbers in the cells and framed rows."""
+    titles = {note.xref.removesuffix(" domain"): note.text for note in figure.layout.annotations}
+    parts, height = [], 0.0
+    for trace in heatmaps:
+        axis, (rows, columns) = trace.xaxis or "x", np.shape(trace.z)
+        left, right = (width * end for end in figure.layout[axis.replace("x", "xaxis")].domain)
+        wide = right - left
+        high = wide if rows == columns else rows * _LINE
+        across, up = wide / columns, high / rows
+        drawn = [_heatmap(trace, wide, high)]
+        for numbers in (t for t in figure.data if t.type == "scatter" and (t.xaxis or "x") == axis):
+            for k, (words, colour) in enumerate(zip(numbers.text, numbers.textfont.color, strict=True)):
+                i, j = divmod(k, columns)
+                drawn.append(_text((j + 0.5) * across, (i + 0.5) * up + 4, words, "middle", 11, colour))
+        for shape in figure.layout.shapes:
+            if shape.xref == axis:
+                drawn.append(
+                    f'<rect x="0" y="{(shape.y0 + 0.5) * up:.1f}" width="{wide:.1f}" '
+                    f'height="{(shape.y1 - shape.y0) * up:.1f}" fill="none" stroke="{LIGHT.ink}" stroke-width="2.5"/>'
+                )
+        parts.append(_text((left + right) / 2, 14, titles.get(axis, ""), "middle", 12.5))
+        parts.append(f'<g transform="translate({left:.1f} 22)">{"".join(drawn)}</g>')
+        height = max(height, 22 + high)
+    return _wrap("".join(parts), alt, width, round(height + 2))
+
+
+def _heatmap(trace: go.Heatmap, side: float, height: float | None = None) -> str:
+    """Return the cells as a PNG of one pixel each, which the browser enlarges without smoothing; square unless told."""
     pixels = colours_of(np.asarray(trace.z, dtype=np.float64), trace.zmin, trace.zmax, trace.colorscale)
     return (
-        f'<image width="{side:g}" height="{side:g}" preserveAspectRatio="none" style="image-rendering: pixelated" '
-        f'href="data:image/png;base64,{base64.b64encode(png(pixels)).decode()}"/>'
+        f'<image width="{side:g}" height="{height or side:g}" preserveAspectRatio="none" '
+        f'style="image-rendering: pixelated" href="data:image/png;base64,{base64.b64encode(png(pixels)).decode()}"/>'
     )

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from privcov.figures.look import Picture, band, draw, note, ticks
+from privcov.figures.labels import instead_of_legend
+from privcov.figures.look import Pen, Picture, band, draw, note, ticks
 from privcov.figures.palette import Palette, wash
 from privcov.figures.words import plain
 
@@ -55,8 +56,8 @@ def lambda_line(
             hovertemplate="lambda %{x:.3g}<extra></extra>",
         )
         for name, mask, symbol, colour in (
-            ("Usable lambdas of the path", good, "circle", palette.good),
-            ("Infeasible", ~good, "x-thin", palette.bad),
+            ("Solvable penalties of the path", good, "circle", palette.good),
+            ("No solution", ~good, "x-thin", palette.bad),
         )
     ]
     figure = draw(
@@ -71,7 +72,8 @@ def lambda_line(
     limit = "no lambda has a solution" if math.isinf(smallest) else f"a solution above {plain(smallest)}"
     ruled = "" if below <= 0 or math.isinf(below) else f"certified to have none up to {plain(below)}, "
     return Picture(
-        figure, f"Lambdas of the path: {int(good.sum())} usable, {int((~good).sum())} infeasible; {ruled}{limit}."
+        figure,
+        f"Lambdas of the path: {int(good.sum())} usable, {int((~good).sum())} without a solution; {ruled}{limit}.",
     )
 
 
@@ -93,6 +95,10 @@ def objective(s: np.ndarray, direction: np.ndarray, lams: Sequence[float], free:
     return t, [barrier + t * (slope + lam * size) for lam in lams]
 
 
+def _style(endless: bool, palette: Palette) -> Pen:
+    return Pen(palette.bad, "dash", "circle") if endless else Pen(palette.good, "solid", "circle")
+
+
 def falling(t: np.ndarray, series: Sequence[tuple[str, np.ndarray, bool]], palette: Palette) -> Picture:
     """Draw the objective along the certificate. The series hold (name, values, whether it falls without end)."""
     traces = [
@@ -101,22 +107,21 @@ def falling(t: np.ndarray, series: Sequence[tuple[str, np.ndarray, bool]], palet
             y=values,
             mode="lines",
             name=name,
-            line={
-                "color": palette.bad if endless else palette.good,
-                "dash": "dash" if endless else "solid",
-                "width": 2.6,
-            },
+            line=_style(endless, palette).line(2.6),
             hovertemplate=f"{name}: %{{y:.3g}}<extra></extra>",
         )
         for name, values, endless in series
     ]
     reach = max(1.0, *(float(-v.min()) for _, v, _ in series))
+    axis = [-1.08 * reach, 0.5 * reach]
+    ends = [(name, float(values[-1]), _style(endless, palette)) for name, values, endless in series]
     figure = draw(
         traces,
         palette,
         height=300,
         x={"title": "Step t from the identity"},
-        y={"title": "Objective, less its start", "range": [-1.08 * reach, 0.5 * reach]},
+        y={"title": "Objective, less its start", "range": axis},
+        **instead_of_legend(ends, axis, palette, 300),
     )
     endings = "; ".join(f"{name} {'falls without end' if endless else 'turns up'}" for name, _, endless in series)
     return Picture(figure, f"Objective along the certificate: {endings}.")

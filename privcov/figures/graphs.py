@@ -95,7 +95,7 @@ def network(
     """
     d = len(place)
     styles = {
-        "Missed": (palette.quiet, "dash", 1.5),
+        "Missed": (palette.faint, "dash", 1.5),
         "False": (palette.bad, "dot", 2.0),
         "Found": (palette.good, "solid", 2.8),
         LINKED: (palette.good, "solid", 2.8),
@@ -265,10 +265,12 @@ def _place(reference: np.ndarray | None, d: int) -> np.ndarray:
     wanted = far**_BEND
     placed = _settle(circle * wanted.max() / 2, wanted)
     placed -= (placed.max(axis=0) + placed.min(axis=0)) / 2
-    # The widest direction lies flat, and the first node is on the left: a graph has no orientation of its own.
+    # A graph has no orientation of its own: the widest direction lies flat, and of its four mirror images that one is
+    # taken whose nodes follow the columns best, from left to right and from top to bottom, as in a matrix beside it.
     _, axes = np.linalg.eigh(placed.T @ placed)
     placed = placed @ axes[:, ::-1]
-    placed *= np.where(placed[0] > 0, -1.0, 1.0)
+    order = np.arange(d) - (d - 1) / 2
+    placed *= np.where(order @ placed * np.array([1.0, -1.0]) < 0, -1.0, 1.0)
     placed -= (placed.max(axis=0) + placed.min(axis=0)) / 2
     reach = np.maximum(np.abs(placed).max(axis=0), 1e-9)
     return placed / np.maximum(reach, reach.max() / _STRETCH)

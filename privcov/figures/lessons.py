@@ -113,7 +113,7 @@ def _numbers(cells: go.Heatmap, palette: Palette) -> go.Scatter:
         x=np.tile(np.asarray(cells.x), rows),
         y=np.repeat(np.arange(rows) if cells.y is None else np.asarray(cells.y), d),
         mode="text",
-        text=[f"{value:.2f}" for value in values.ravel()],
+        text=[f"{round(value, 2) + 0.0:.2f}" for value in values.ravel()],
         textfont={"size": 14, "color": [readable(written(tuple(cell))) for cell in colours.reshape(-1, 3).tolist()]},
         hoverinfo="skip",
         showlegend=False,
@@ -161,7 +161,7 @@ def line(x: Any, y: Any, name: str, look: dict, **more: Any) -> go.Scatter:
 
 
 def enlarged(picture: Picture, factor: float) -> Picture:
-    """Return the same picture for a lecture hall: its type, and the margin above it, times ``factor``."""
+    """Return the same picture for a lecture hall: its type, and the margins that hold type, times ``factor``."""
     figure = go.Figure(picture.figure)
     layout = figure.layout
     fonts = [layout.font, layout.legend.font, layout.hoverlabel.font]
@@ -173,6 +173,6 @@ def enlarged(picture: Picture, factor: float) -> Picture:
     for font in fonts:
         if font.size:
             font.size = font.size * factor
-    if layout.margin.t:
-        layout.margin.t = round(layout.margin.t * factor)
+    for side in ("t", "r"):  # where a legend and the names of lines stand
+        layout.margin[side] = round((layout.margin[side] or 0) * factor)
     return Picture(figure, picture.alt)

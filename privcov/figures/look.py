@@ -159,7 +159,7 @@ def ribbon(x: np.ndarray, low: Any, high: Any, colour: str, opacity: float, **mo
 
 def dotted(x: Sequence[float] | np.ndarray, y: Any, palette: Palette, width: float, **more: Any) -> go.Scatter:
     """Return a quiet dotted line to compare with, such as the line of guessing, as a trace."""
-    line = {"color": palette.quiet, "dash": "dot", "width": width}
+    line = {"color": palette.faint, "dash": "dot", "width": width}
     return go.Scatter(x=x, y=y, mode="lines", line=line, **more)
 
 

@@ -224,7 +224,7 @@ def heatmap(
         }
     # The same room below as on the left: a page that knows the other two margins makes the cells square.
     letters = max((min(len(unescape(name)), LETTERS) for name in names), default=0) if _named(names, block) else 3
-    room = 5 + 5.5 * letters
+    room = 6 + 6 * letters
     figure = draw(
         [trace],
         palette,
@@ -342,6 +342,7 @@ def _names(names: list[str], block: int, palette: Palette, *, upright: bool) -> 
     few = _named(names, block)
     axis: dict[str, Any] = {
         "type": "category",
+        "automargin": False,  # it leaves twice the room that names take
         "constrain": "domain",
         "constraintoward": "top" if upright else "right",  # no gap between the cells and the labels
         "showgrid": False,

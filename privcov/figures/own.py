@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from privcov.figures.labels import instead_of_legend
 from privcov.figures.look import Picture, draw, pen
 from privcov.figures.palette import Palette
 from privcov.figures.words import brief, plain, safe
@@ -72,13 +73,15 @@ def chances(x: np.ndarray, series: list[tuple[str, np.ndarray]], palette: Palett
         go.Scatter(x=x, y=y, mode="lines", name=name, line=pen(i, palette).line(2.4))
         for i, (name, y) in enumerate(series)
     ]
+    axis, ends = [-0.02, 1.02], [(name, float(y[-1]), pen(i, palette)) for i, (name, y) in enumerate(series)]
     figure = draw(
         traces,
         palette,
         height=330,
         x={"title": x_title, "range": [float(x[0]), float(x[-1])]},
-        y={"title": "Chance to be kept", "range": [-0.02, 1.02]},
+        y={"title": "Chance to be kept", "range": axis},
         hovermode="x unified",
+        **instead_of_legend(ends, axis, palette, 330),
     )
     half = len(x) // 2
     examples = "; ".join(f"{name}: {plain(float(y[half]))} at {plain(float(x[half]))}" for name, y in series)

@@ -38,6 +38,11 @@ class Palette:
         """The opposite of ``bad``: the accent, which is also the colour of the first line."""
         return self.lines[0]
 
+    @property
+    def faint(self) -> str:
+        """A grey nearer to the ground, which is told from ``good`` and ``bad`` without colour vision."""
+        return mixed(self.quiet, self.ground, 0.28)
+
 
 LIGHT = Palette(
     dark=False,
@@ -192,6 +197,12 @@ def readable(ground: str) -> str:
     return max(BLACK, WHITE, key=lambda ink: contrast(ink, ground))
 
 
+def legible(colour: str, palette: Palette) -> str:
+    """Return the colour of a line as the colour of its name: nearer to the ink, until it can be read on the ground."""
+    mixtures = (mixed(colour, palette.ink, step / 10) for step in range(1, 11))
+    return next(mixture for mixture in mixtures if contrast(mixture, palette.ground) >= 4.5)
+
+
 def shades(colour: int, palette: Palette) -> list[str]:
     """Return one of the colours of lines as it is, and two that can be told from it and seen on the ground.
 
@@ -222,7 +233,8 @@ _RGBA = re.compile(r"rgba\((\d+), ?(\d+), ?(\d+), ?([\d.]+)\)")
 def _colours(palette: Palette, ink: str, ground: str, zero: str) -> list[str]:
     scale = [zero if at == 0.5 else colour for at, colour in palette.diverging]
     lines = [shade for i in range(len(palette.lines)) for shade in shades(i, palette)]
-    return [palette.good, palette.bad, *lines, palette.quiet, palette.grid, *scale, ink, ground]
+    drawn = [palette.good, palette.bad, *lines, palette.quiet]
+    return [*drawn, palette.faint, *(legible(colour, palette) for colour in drawn), palette.grid, *scale, ink, ground]
 
 
 def _table() -> dict[str, str]:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from privcov.figures.labels import instead_of_legend, span
 from privcov.figures.look import Picture, dotted, draw, pen, pens_of, ticks
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain, safe
@@ -87,16 +88,16 @@ def panel(
     names = list(dict.fromkeys(points["line"]))
     keys = [str(points.loc[points["line"] == name, "method"].iloc[0]) for name in names]
     styles = pens_of(keys, palette) if methods else [pen(i, palette) for i in range(len(names))]
-    traces, story = [], []
-    ends, places = (points["x"].min(), points["x"].max()), sorted(set(points["x"].dropna()))
+    traces, story, ends = [], [], []
+    borders, places = (points["x"].min(), points["x"].max()), sorted(set(points["x"].dropna()))
     for name, style in zip(names, styles, strict=True):
-        known = False
+        known, last = False, 0.0
         for version, dash in VERSION_DASHES.items():
             part = points[(points["line"] == name) & (points["variant"] == version)].sort_values("x")
             if part.empty:
                 continue
             level = not np.isfinite(part["x"]).any()
-            xs = np.array(ends) if level else part["x"].to_numpy()
+            xs = np.array(borders) if level else part["x"].to_numpy()
             ys = np.repeat(part["value"].iloc[0], 2) if level else part["value"].to_numpy()
             bars = None if level else {"type": "data", "array": part["se"].fillna(0).to_numpy(), "thickness": 1}
             traces.append(
@@ -113,11 +114,16 @@ def panel(
                     hovertemplate=f"{safe(name)}, {version}: %{{y:.3g}}<extra></extra>",
                 )
             )
-            known = True
+            known, last = True, float(ys[-1])
             story.append(f"{name} {version} from {plain(ys[0])} to {plain(ys[-1])}")
+        if known:
+            ends.append((name, last, style))
+    error = points["se"].fillna(0)
+    axis = span(np.array([*(points["value"] - error), *points["value"], *(points["value"] + error)]), log=log)
     figure = draw(
         traces, palette, height=height,
         x={"title": x, "type": "log", **ticks(places)} if log_x else {"title": x},
-        y={"title": y, "type": "log"} if log else {"title": y, "rangemode": "tozero"},
+        y={"title": y, "type": "log" if log else "linear", "range": axis},
+        **instead_of_legend(ends, axis, palette, height, log=log),
     )  # fmt: skip
     return Picture(figure, f"Curves of {y} along {x}: {'; '.join(story)}.")

@@ -1,4 +1,4 @@
-"""Draw ROC and precision-recall curves of edge recovery, with the same pen for a line in both."""
+"""Draw ROC and precision-recall curves of edge recovery, with the same pen for a line in both, for a lecture hall."""
 
 from __future__ import annotations
 
@@ -7,16 +7,22 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from privcov.figures.labels import along
 from privcov.figures.look import Pen, Picture, dotted, draw, entry, note, pens_of, ribbon
-from privcov.figures.palette import Palette
-from privcov.figures.words import percent, plain
+from privcov.figures.palette import Palette, legible
+from privcov.figures.words import plain, safe
 from privcov.privacy import NoPrivacy
 from privcov.sweeps.graph_curves import GRID, Curve
 
 RULES = {"ebic": "diamond", "half-universal": "square", "fission": "star", "chosen": "hexagon"}
+_TYPE = 15  # size of all words, pixels
+_THICK, _THIN = 3.4, 1.6
+# Least width and height of the plot on a page beside a network; names placed for it stand further apart on a wider one.
+_WIDTH, _HEIGHT = 280, 320
+_LOW, _HIGH = -0.02, 1.04  # ends of all axes
 
 
-def roc(curves: Sequence[Curve], palette: Palette, *, height: int | None = 400) -> Picture:
+def roc(curves: Sequence[Curve], palette: Palette, *, rules: bool = False, height: int | None = 440) -> Picture:
     """Return the ROC curves: share of the true edges found against share of the absent edges drawn.
 
     Each curve is the vertical mean over replicates with its band; a dotted line shows guessing. A curve ends, with a
@@ -29,6 +35,8 @@ def roc(curves: Sequence[Curve], palette: Palette, *, height: int | None = 400) 
         One curve per line, as `privcov.sweeps.graph_curves.average` returns them.
     palette : Palette
         Colours of the theme.
+    rules : bool, optional
+        Whether to mark the lambdas that the automatic rules choose.
     height : int or None, optional
         Height in pixels; None leaves it to the page.
 
@@ -37,26 +45,30 @@ def roc(curves: Sequence[Curve], palette: Palette, *, height: int | None = 400) 
     Picture
         The figure and its text alternative.
     """
-    guessing = dotted([0, 1], [0, 1], palette, 1.3, name="Guessing", hoverinfo="skip")
-    traces, story = [guessing], []
-    for curve, style in zip(curves, pens(curves, palette), strict=True):
-        traces += _line(curve.name, GRID, (curve.tpr, curve.low, curve.high), curve.reach, style, "found", legend=True)
+    styles, story = pens(curves, palette), []
+    traces = [dotted([0, 1], [0, 1], palette, _THIN, name="Guessing", showlegend=False, hoverinfo="skip")]
+    notes, unnamed = _names([(c.name, c.tpr) for c in curves], styles, palette, guess=lambda x: x)
+    for curve, style in zip(curves, styles, strict=True):
+        values, legend = (curve.tpr, curve.low, curve.high), curve.name in unnamed
+        traces += _line(curve.name, GRID, values, curve.reach, style, "found", legend=legend)
         story.append(f"{curve.name} finds {_summary(curve)}")
-    for curve, style in zip(curves, pens(curves, palette), strict=True):
-        traces += _marks(curve, style, lambda m: (m[0], m[1]), legend=False, palette=palette)
-    traces.append(_here(palette, legend=True))
-    figure = draw(
+    if rules:
+        traces += _marks(curves, styles, palette, lambda m: (m[0], m[1]))
+    traces.append(_here(palette))
+    figure = _figure(
         traces,
         palette,
-        height=height,
-        margin={"l": 10, "r": 14, "t": 30, "b": 10},
-        x={"title": "False positive rate (share of absent edges drawn)", "range": [-0.02, 1.03], "dtick": 0.2},
-        y={"title": "True positive rate (edges found)", "range": [-0.015, 1.06], "dtick": 0.2},
+        height,
+        notes,
+        x="False positive rate (share of absent edges drawn)",
+        y="True positive rate (edges found)",
     )
     return Picture(figure, "ROC curves of edge recovery: " + "; ".join(story) + ".")
 
 
-def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int | None = 360) -> Picture:
+def precision_recall(
+    curves: Sequence[Curve], palette: Palette, *, rules: bool = False, height: int | None = 440
+) -> Picture:
     """Return the precision-recall curves: share of the drawn edges that are true against share of the true edges found.
 
     The line of guessing is the base rate, taken from the first curve. The last trace is the mark of one network; see
@@ -68,6 +80,8 @@ def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int |
         At least one curve, as `privcov.sweeps.graph_curves.average` returns them.
     palette : Palette
         Colours of the theme.
+    rules : bool, optional
+        Whether to mark the lambdas that the automatic rules choose.
     height : int or None, optional
         Height in pixels; None leaves it to the page.
 
@@ -76,31 +90,70 @@ def precision_recall(curves: Sequence[Curve], palette: Palette, *, height: int |
     Picture
         The figure and its text alternative.
     """
-    base = curves[0].base
-    guessing = dotted([0, 1], [base, base], palette, 1.3, name="Guessing", showlegend=False, hoverinfo="skip")
-    traces, story = [guessing], []
-    for curve, style in zip(curves, pens(curves, palette), strict=True):
-        values = (curve.precision, curve.precision_low, curve.precision_high)
-        traces += _line(curve.name, GRID, values, curve.recall, style, "true", legend=False)
+    base, styles, story = curves[0].base, pens(curves, palette), []
+    traces = [dotted([0, 1], [base, base], palette, _THIN, name="Guessing", showlegend=False, hoverinfo="skip")]
+    named = [(c.name, c.precision) for c in curves]
+    notes, unnamed = _names(named, styles, palette, guess=lambda x: np.full(len(x), base))
+    for curve, style in zip(curves, styles, strict=True):
+        values, legend = (curve.precision, curve.precision_low, curve.precision_high), curve.name in unnamed
+        traces += _line(curve.name, GRID, values, curve.recall, style, "true", legend=legend)
         half = int(np.searchsorted(GRID, 0.5))
         at_half = f"{curve.precision[half]:.2f}" if np.isfinite(curve.precision[half]) else "not reached"
         story.append(f"{curve.name} {at_half}")
-    shown: set[str] = set()
-    for curve, style in zip(curves, pens(curves, palette), strict=True):
-        traces += _marks(curve, style, lambda m: (m[1], m[2]), legend=True, palette=palette, shown=shown)
-    traces.append(_here(palette, legend=False))
-    words = f"guessing: {percent(base)} of the pairs are edges"
-    figure = draw(
+    if rules:
+        traces += _marks(curves, styles, palette, lambda m: (m[1], m[2]))
+    traces.append(_here(palette))
+    figure = _figure(
+        traces,
+        palette,
+        height,
+        notes,
+        x="Recall (share of edges found)",
+        y="Precision (drawn edges that are true)",
+    )
+    words = f"Precision-recall curves; guessing gives {base:.2f}. Precision with half of the edges found: "
+    return Picture(figure, words + "; ".join(story) + ".")
+
+
+def _names(
+    named: list[tuple[str, np.ndarray]], styles: Sequence[Pen], palette: Palette, guess: Callable
+) -> tuple[list[dict], set[str]]:
+    """Return the names beside the curves over `GRID`, and which of them have no room and need the legend."""
+    lines = [*named, ("guessing", guess(GRID))]
+    points = []
+    for name, values in lines:
+        there = np.isfinite(values)
+        points.append((name, _fraction(GRID[there]), _fraction(np.asarray(values)[there])))
+    colours = [*(style.colour for style in styles), palette.quiet]
+    notes, unnamed = [], set()
+    places = along(points, width=_WIDTH, height=_HEIGHT, size=_TYPE)
+    for (name, _), colour, place in zip(lines, colours, places, strict=True):
+        if place is None:
+            unnamed.add(name)
+            continue
+        anchors = {side: place[side] for side in ("xanchor", "yanchor")}
+        x, y = (float(_LOW + place[axis] * (_HIGH - _LOW)) for axis in ("x", "y"))
+        notes.append(note(safe(name), legible(colour, palette), x, y, size=_TYPE, **anchors))
+    return notes, unnamed
+
+
+def _fraction(values: np.ndarray) -> np.ndarray:
+    return (values - _LOW) / (_HIGH - _LOW)
+
+
+def _figure(traces: list, palette: Palette, height: int | None, notes: list, *, x: str, y: str) -> go.Figure:
+    """Return both kinds of curves on their common axes, in type for a lecture hall."""
+    axis = {"range": [_LOW, _HIGH], "dtick": 0.2, "tickfont": {"size": _TYPE - 1, "color": palette.quiet}}
+    return draw(
         traces,
         palette,
         height=height,
         margin={"l": 10, "r": 14, "t": 30, "b": 10},
-        x={"title": "Recall (share of edges found)", "range": [-0.02, 1.03], "dtick": 0.2},
-        y={"title": "Precision (drawn edges that are true)", "range": [-0.015, 1.06], "dtick": 0.2},
-        annotations=[note(words, palette.quiet, 0, base, size=12, xanchor="left", yanchor="top")],
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.01, "x": 0, "font": {"size": _TYPE}},
+        annotations=notes,
+        x={"title": x, **axis},
+        y={"title": y, **axis},
     )
-    words = f"Precision-recall curves; guessing gives {base:.2f}. Precision with half of the edges found: "
-    return Picture(figure, words + "; ".join(story) + ".")
 
 
 def pens(curves: Sequence[Curve], palette: Palette) -> list[Pen]:
@@ -137,7 +190,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
     if (high[there] > low[there]).any():
         traces.append(ribbon(x, low[there], high[there], style.colour, 0.14, name=f"{name} band"))
     whole = x <= full + 1e-9
-    parts = [(whole, 2.4)] + ([(x >= full - 1e-9, 1.1)] if not whole.all() else [])
+    parts = [(whole, _THICK)] + ([(x >= full - 1e-9, _THIN)] if not whole.all() else [])
     for part, width in parts:
         traces.append(
             go.Scatter(
@@ -145,7 +198,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
                 y=mean[part],
                 mode="lines",
                 name=name,
-                showlegend=legend and width > 2,
+                showlegend=legend and width == _THICK,
                 line=style.line(width),
                 hovertemplate=f"{name}: %{{y:.2f}} {verb} at %{{x:.2f}}<extra></extra>",
             )
@@ -157,7 +210,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
                 y=mean[-1:],
                 mode="markers",
                 showlegend=False,
-                marker={"symbol": "circle-open", "size": 9, "color": style.colour, "line": {"width": 2}},
+                marker={"symbol": "circle-open", "size": 10, "color": style.colour, "line": {"width": 2}},
                 hovertemplate=f"{name}: the path ends here, at %{{x:.2f}}<extra></extra>",
             )
         )
@@ -165,40 +218,40 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
 
 
 def _marks(
-    curve: Curve,
-    style: Pen,
-    at: Callable[[tuple[float, float, float]], tuple[float, float]],
-    *,
-    legend: bool,
+    curves: Sequence[Curve],
+    styles: Sequence[Pen],
     palette: Palette,
-    shown: set[str] | None = None,
+    at: Callable[[tuple[float, float, float]], tuple[float, float]],
 ) -> list:
-    """Return the points that the automatic rules choose on this curve, and one entry per rule in the legend, in ink."""
-    traces = []
-    for rule, mark in curve.marks.items():
-        x, y = at(mark)
-        if not np.isfinite([x, y]).all():
-            continue
-        symbol = RULES.get(rule, "hexagon")
-        traces.append(
-            go.Scatter(
-                x=[x],
-                y=[y],
-                mode="markers",
-                showlegend=False,
-                marker={
-                    "symbol": symbol,
-                    "size": 11,
-                    "color": style.colour,
-                    "line": {"color": palette.ground, "width": 1.2},
-                },
-                hovertemplate=f"{rule} lambda, {curve.name}: %{{y:.2f}} at %{{x:.2f}}<extra></extra>",
-            )
-        )
-        if legend and shown is not None and rule not in shown:
+    """Return the points that the automatic rules choose, and one entry per rule in the legend, in ink.
+
+    The entries have the same order whatever the curves.
+    """
+    traces, shown = [], set()
+    for curve, style in zip(curves, styles, strict=True):
+        for rule, mark in curve.marks.items():
+            x, y = at(mark)
+            if not np.isfinite([x, y]).all():
+                continue
             shown.add(rule)
-            traces.append(entry(rule, {"symbol": symbol, "size": 10, "color": palette.ink}))
-    return traces
+            traces.append(
+                go.Scatter(
+                    x=[x],
+                    y=[y],
+                    mode="markers",
+                    showlegend=False,
+                    marker={
+                        "symbol": RULES.get(rule, "hexagon"),
+                        "size": 13,
+                        "color": style.colour,
+                        "line": {"color": palette.ground, "width": 1.2},
+                    },
+                    hovertemplate=f"{rule} lambda, {curve.name}: %{{y:.2f}} at %{{x:.2f}}<extra></extra>",
+                )
+            )
+    order = [*RULES, *sorted(shown - set(RULES))]
+    look = {"size": 12, "color": palette.ink}
+    return traces + [entry(r, {"symbol": RULES.get(r, "hexagon"), **look}) for r in order if r in shown]
 
 
 def point_at(picture: Picture, point: tuple[float, float] | None) -> Picture:
@@ -221,11 +274,10 @@ def point_at(picture: Picture, point: tuple[float, float] | None) -> Picture:
     return picture
 
 
-def _here(palette: Palette, *, legend: bool) -> go.Scatter:
+def _here(palette: Palette) -> go.Scatter:
     return entry(
         "This network",
         {"symbol": "circle-open-dot", "size": 17, "color": palette.ink, "line": {"width": 2.4}},
-        showlegend=legend,
         hovertemplate="The network on the screen: %{y:.2f} at %{x:.2f}<extra></extra>",
     )
 

@@ -8,8 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from privcov.figures.labels import instead_of_legend
 from privcov.figures.look import Picture, band, draw, note, pen
-from privcov.figures.palette import Palette
+from privcov.figures.palette import Palette, legible, wash
 from privcov.figures.words import plain
 
 _PLACES = ("Truth", "Sample", "Noisy", "Post-processed")  # a series keeps its pen where another is absent
@@ -26,7 +27,8 @@ def spectrum(
 ) -> Picture:
     """Return eigenvalues in descending order, on a linear or an asinh axis.
 
-    Eigenvalues of the noisy matrix inside the band are drawn hollow: they cannot be recovered separately.
+    Eigenvalues of the noisy matrix inside the band are drawn hollow: they cannot be recovered separately. The band has
+    an outline, so that it is seen where it is thinner than a line.
 
     Parameters
     ----------
@@ -54,12 +56,15 @@ def spectrum(
     def bent(values: ArrayLike) -> np.ndarray:
         return np.arcsinh(np.asarray(values) / bend) if scale == "asinh" else np.asarray(values)
 
-    traces, shapes, notes, story, inside = [], [], [], [], 0
+    traces, shapes, notes, story, ends, inside = [], [], [], [], [], 0
+    reach = _range([bent(values) for _, values in series] + [bent([-edge, edge])])
     if edge > 0:
-        shapes.append(band(palette.quiet, y=(float(bent(-edge)), float(bent(edge))), opacity=0.16))
+        ground = band(wash(palette.quiet, 0.22), y=(float(bent(-edge)), float(bent(edge))))
+        shapes.append(ground | {"line": {"color": palette.quiet, "width": 1}})
         # At the lower left, where the band always is and a falling spectrum never.
-        corner: dict[str, Any] = {"xref": "paper", "xanchor": "left", "yref": "paper", "yanchor": "bottom"}
-        notes.append(note("what the noise alone would fill", palette.quiet, 0.01, 0.01, **corner))
+        corner: dict[str, Any] = {"xref": "paper", "xanchor": "left", "yanchor": "top"}
+        words = f"noise alone: {plain(-edge)} to {plain(edge)}"
+        notes.append(note(words, legible(palette.quiet, palette), 0.01, float(bent(-edge)), **corner))
     for index, (name, values) in enumerate(series):
         ordered = np.sort(np.asarray(values))[::-1]
         style = pen(_PLACES.index(name) if name in _PLACES else len(_PLACES) + index, palette)
@@ -80,8 +85,9 @@ def spectrum(
                 hovertemplate=f"{name}, rank %{{x}}: %{{customdata:.3g}}<extra></extra>",
             )
         )
+        ends.append((name, float(bent(ordered[-1])), style))
         story.append(f"{name} from {plain(ordered[0])} down to {plain(ordered[-1])}")
-    vertical: dict = {"title": f"Eigenvalue, {unit}"}
+    vertical: dict = {"title": f"Eigenvalue, {unit}", "range": reach}
     if scale == "asinh":
         top = max(float(np.abs(v).max()) for _, v in series)
         marks = [m * s for m in _decades(bend, top) for s in (1, -1)] + [0.0]
@@ -90,10 +96,9 @@ def spectrum(
         traces,
         palette,
         height=height,
-        x={"title": "Rank of the eigenvalue"},
+        x={"title": "Rank of the eigenvalue", "range": [0.4, max(len(values) for _, values in series) + 0.6]},
         y=vertical,
-        shapes=shapes,
-        annotations=notes,
+        **instead_of_legend(ends, reach, palette, height, shapes=shapes, notes=notes),
     )
     tail = (
         f" The noise alone would fill plus or minus {plain(edge)}; {inside} noisy eigenvalues lie inside it."
@@ -101,6 +106,56 @@ def spectrum(
         else ""
     )
     return Picture(figure, "Eigenvalues: " + "; ".join(story) + "." + tail)
+
+
+def in_words(series: list[tuple[str, np.ndarray]], edge: float) -> str:
+    """Return what the noisy matrix did to the largest and smallest eigenvalue, and how many the noise hides.
+
+    Parameters
+    ----------
+    series : list of (str, ndarray)
+        Name and eigenvalues of each matrix, among them "Sample"; without "Noisy" there is nothing to say.
+    edge : float
+        Where the spectrum of the noise alone ends, in the unit of the eigenvalues.
+
+    Returns
+    -------
+    str
+        One or two sentences, whose numbers are those of the chart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> series = [("Sample", np.array([1.0, 3.0])), ("Noisy", np.array([1.0, 2.5]))]
+    >>> in_words(series, 1.0).split(". ")[1]
+    '1 of 2 lies within the noise band.'
+    """
+    values = dict(series)
+    if "Noisy" not in values:
+        return ""
+    sample, noisy = values["Sample"], values["Noisy"]
+    moves = [
+        f"the {name} {_move(float(pick(sample)), float(pick(noisy)))}"
+        for name, pick in (("largest eigenvalue", np.max), ("smallest", np.min))
+    ]
+    inside = int((np.abs(noisy) <= edge).sum())
+    verb = "lies" if inside == 1 else "lie"
+    hidden = f"{inside or 'None'} of {len(noisy)} {verb if inside else 'lies'} within the noise band."
+    return f"From the sample to the noisy matrix {', '.join(moves)}. {hidden}"
+
+
+def _move(before: float, after: float) -> str:
+    if plain(before) == plain(after):
+        return f"stays at {plain(after)}"
+    return f"{'rises' if after > before else 'falls'} from {plain(before)} to {plain(after)}"
+
+
+def _range(values: list[np.ndarray]) -> list[float]:
+    """Return the ends of the vertical axis, with room for the words below the band."""
+    every = np.concatenate(values)
+    low, high = min(float(every.min()), 0.0), max(float(every.max()), 0.0)
+    size = (high - low) or 1.0
+    return [low - 0.08 * size, high + 0.04 * size]
 
 
 def _decades(low: float, high: float) -> list[float]:

@@ -1,4 +1,4 @@
-"""The record of what has been spent on which private table: durable, exact, and written before anything is drawn."""
+"""The record of what was spent on each private table: exact, and on disk before any noise is drawn."""
 
 from privcov.ledger.book import Entry, Ledger
 from privcov.ledger.errors import LedgerError

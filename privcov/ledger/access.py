@@ -9,14 +9,14 @@ from pathlib import Path
 
 from privcov.ledger.errors import LedgerError
 
-# Endings: the database, SQLite's own files beside it, the key and the counter.
+# Endings: the database, SQLite's own files, the key and the counter.
 NAMES = ("", "-wal", "-shm", "-journal", ".key", ".head")
 
 
 def check_access(path: Path) -> None:
     """Refuse a ledger whose files other users may read, write or replace.
 
-    Windows has no such permission bits; there the folder of the user's own data is the protection.
+    Windows has no such permission bits, and nothing is checked there.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def check_access(path: Path) -> None:
     Raises
     ------
     LedgerError
-        With the command that helps.
+        With a remedy, such as the command that corrects the access rights.
     """
     if os.name == "nt":
         return
@@ -36,13 +36,13 @@ def check_access(path: Path) -> None:
             status = file.stat()
         except FileNotFoundError:  # not there yet, or removed by the last process that closed the database
             continue
-        folders.add(file.resolve().parent)  # of a link: where the file is
+        folders.add(file.resolve().parent)  # for a link, the folder of the file that it leads to
         if status.st_uid != os.geteuid():
             raise LedgerError(_owned_by_another(file))
         if stat.S_ISREG(status.st_mode) and stat.S_IMODE(status.st_mode) & 0o077:
             raise LedgerError(
                 f"{file} is open to other users of this computer (mode {stat.S_IMODE(status.st_mode):03o}), so nothing "
-                f"is released. Look whether it is as you left it, then run: chmod 600 {shlex.quote(str(file))}"
+                f"is released. Check that it is as you left it, then run: chmod 600 {shlex.quote(str(file))}"
             )
     for folder in sorted(folders):
         _check_folder(folder)

@@ -1,9 +1,9 @@
 """Creation of a ledger, and its replacement by a new one.
 
-A ledger is three files: the database, the key and the counter. They are made together or not at all: under a lock file
-that only exists meanwhile, and a failure removes what was made. A process that is killed leaves the lock file with a
-mark in it; the next process sees the mark and that the lock is free, and makes the rest. Without the mark a key or a
-counter whose database is gone means that a ledger was lost, and no new one is made unasked.
+A ledger is three files: the database, the key and the counter. They are made together or not at all, while a lock file
+is held, and after a failure those already made are removed. A process that is killed leaves the lock file with a mark
+in it. The next process finds the mark and a free lock, and makes the missing files. A key or a counter without a
+database and without that mark means that a ledger was lost: a new one is then made on command only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ANEW = f"{places.command()} ledger begin-anew"
 
 
 def beside(path: Path, end: str) -> Path:
-    """Return the file of the ledger with that ending.
+    """Return the file of the ledger with a given ending.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def beside(path: Path, end: str) -> Path:
 
 
 def lost(path: Path) -> LedgerError:
-    """Return the error for files beside a ledger whose database is not there.
+    """Return the error for a key or a counter whose database is missing or empty.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def lost(path: Path) -> LedgerError:
     Returns
     -------
     LedgerError
-        To be raised.
+        For the caller to raise.
     """
     return LedgerError(
         f"The ledger {path} was lost, emptied or replaced: its key or counter is there, its record is not, so nothing "
@@ -65,19 +65,19 @@ def lost(path: Path) -> LedgerError:
 
 
 def make_sure_it_begins(path: Path, fill: Callable[[], None]) -> None:
-    """Make the files of a ledger where none of them is there.
+    """Make the files of a ledger unless they exist.
 
     Parameters
     ----------
     path : Path
         The database.
     fill : callable
-        Makes the tables and the counter in the empty database, once the key is there.
+        Makes the tables in the empty database, and the counter, once the key exists.
 
     Raises
     ------
     LedgerError
-        Where some of the files are there.
+        Where some of the files exist and others are missing, or the database is not one.
     OSError
         Where they cannot be written.
     """
@@ -89,7 +89,7 @@ def make_sure_it_begins(path: Path, fill: Callable[[], None]) -> None:
         with _alone(path) as lock:
             _begin(path, lock, fill)
     except BaseException:
-        for folder in folders:  # the deepest comes first
+        for folder in folders:  # the deepest first
             with contextlib.suppress(OSError):
                 folder.rmdir()
         raise
@@ -98,7 +98,7 @@ def make_sure_it_begins(path: Path, fill: Callable[[], None]) -> None:
 def _begin(path: Path, lock: int, fill: Callable[[], None]) -> None:
     """Make the missing files while the lock is held, and remove them where that fails."""
     key, counter = beside(path, ".key"), beside(path, ".head")
-    unfinished(key).unlink(missing_ok=True)  # a process that was killed while it made the key
+    unfinished(key).unlink(missing_ok=True)  # left by a process that was killed while it made the key
     if _there(path):
         if not key.exists():
             raise LedgerError(
@@ -120,12 +120,12 @@ def _begin(path: Path, lock: int, fill: Callable[[], None]) -> None:
         sync_folder(path.parent)
     except BaseException:
         for file in [*missing, *(beside(path, end) for end in ("-wal", "-shm", "-journal"))]:
-            file.resolve().unlink(missing_ok=True)  # of a link: the file that it leads to
+            file.resolve().unlink(missing_ok=True)  # for a link, the file that it leads to
         raise
 
 
 def _there(path: Path) -> bool:
-    """Return True when the database has content, or raise LedgerError where that is not a database."""
+    """Return True when the database has content; raise LedgerError where the file is no database."""
     try:
         with path.open("rb") as file:
             start = file.read(16)
@@ -151,13 +151,13 @@ def _alone(path: Path) -> Iterator[int]:
         except BaseException:
             os.close(handle)
             raise
-        if mine:  # else the last holder has removed the file, and another process may hold the next one
+        if mine:  # else the previous holder removed the file, and another process may hold a new one
             break
         os.close(handle)
     try:
         yield handle
     finally:
-        if sys.platform == "win32":  # no open file can be removed there
+        if sys.platform == "win32":  # where no open file can be removed
             os.close(handle)
             lock.unlink(missing_ok=True)
         else:
@@ -166,7 +166,7 @@ def _alone(path: Path) -> Iterator[int]:
 
 
 def _leads_to(lock: Path, handle: int) -> bool:
-    """Return True when the name still leads to the open file, which the last holder of the lock may remove."""
+    """Return True when the name still leads to the open file; the previous holder of the lock may have removed it."""
     try:
         return os.path.samestat(os.fstat(handle), lock.stat())
     except FileNotFoundError:
@@ -189,7 +189,7 @@ def _hold(handle: int) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename every file of a ledger, so that it can still be opened under the new name.
+    """Rename every file of a ledger; it can still be opened under the new name.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def set_aside(path: Path) -> Path:
     Raises
     ------
     LedgerError
-        Where there is nothing to rename, or another process uses it.
+        Where there is no file to rename, or another process uses the ledger.
     """
     there = [end for end in NAMES if beside(path, end).exists()]
     if not there:
@@ -212,7 +212,7 @@ def set_aside(path: Path) -> Path:
     stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S%fZ")
     aside = path.with_name(f"{path.stem}.until-{stamp}{path.suffix}")
     with _without_writers(path):
-        # A kill in between leaves some of the files, which is refused as lost until the command is given again.
+        # A process that is killed here leaves some of the files: the ledger is refused until the command is repeated.
         for end in NAMES:
             with contextlib.suppress(FileNotFoundError):
                 os.rename(beside(path, end), beside(aside, end))
@@ -222,7 +222,7 @@ def set_aside(path: Path) -> Path:
 
 @contextlib.contextmanager
 def _without_writers(path: Path) -> Iterator[None]:
-    """Hold the lock of the database, where it can be opened at all, with nothing of it outside its file."""
+    """Hold the exclusive lock of the database, if it can be opened, with all of its content in its one file."""
     if not _opens(path):
         yield
         return

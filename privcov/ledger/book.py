@@ -1,17 +1,17 @@
 """The ledger: one SQLite file, one row per release, written before anything is drawn.
 
-A release goes through four steps, each on disk before the next begins:
+A release has one of four states, each on disk before the next step begins:
     reserved   the limit was checked and the cost written, under one exclusive lock for all processes;
     committed  one process alone may draw: from here on a draw may exist;
-    stored     the answer is in the ledger, and is given out only from there.
-    failed     the drawing or the storing failed.
+    stored     the answer is in the ledger, and is returned only from there;
+    failed     the draw or the storing failed.
 
-There are no refunds: whatever is reserved counts. A committed row whose process died is lost and is never drawn again
-under its number: whether a process dies may depend on the rows or on the noise, and drawing until it lives would choose
-among draws. A row that was only reserved can be taken up again, because nothing had been drawn.
+Nothing is refunded: whatever is reserved counts. A committed row whose process died is lost and never drawn again. A
+crash may depend on the rows or on the noise, and drawing until there is none would select among draws. A row that was
+only reserved can be taken up again, because nothing was drawn.
 
-A transaction is identified by its token; the same token never makes a second row or a second draw, and always gets the
-same bytes. A ledger that cannot be written means no release.
+A transaction is identified by its token. The same token never makes a second row or a second draw, and always returns
+the same bytes. Without a ledger that can be written there is no release.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from privcov.privacy import Guarantee, from_dict, to_dict
 class Ledger:
     """The ledger in one file, made on first use.
 
-    Safe for any number of threads and processes.
+    Any number of threads and processes may use it at the same time.
 
     Parameters
     ----------
     path : path or None
-        The file. Default: `privcov.ledger.default_path`.
+        The file; None takes `privcov.ledger.default_path`.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ class Ledger:
 
     Guarantee
     ---------
-    The releases of a table together stay within its limit, also when later requests depend on earlier answers; the
+    All releases of a table together stay within its limit, also when later requests depend on earlier answers; the
     arithmetic is in `privcov.ledger.sums`.
 
     Spends
     ------
-    Nothing by itself; `transact` enters the cost of a release before it is drawn.
+    Nothing itself; `transact` enters the cost of a release before it is drawn.
 
     Examples
     --------
@@ -91,14 +91,15 @@ class Ledger:
 
     @classmethod
     def begin_anew(cls, path: Path | str | None = None) -> Ledger:
-        """Return a new ledger in the place of one that was lost or cannot be used.
+        """Return a new ledger in place of one that was lost or cannot be used.
 
-        Everything spent until now is forgotten. The old files are kept under a name with ``until-`` and the time.
+        The new ledger knows nothing of what was spent before. The old files are kept under a name with ``until-`` and
+        the time.
 
         Raises
         ------
         LedgerError
-            Where there are none.
+            Where there are no old files, or another process uses them.
         """
         place = default_path() if path is None else Path(path).expanduser()
         set_aside(place)
@@ -118,7 +119,7 @@ class Ledger:
         return tuple(name for (name,) in rows)
 
     def entries(self, name: str | None = None) -> tuple[Entry, ...]:
-        """Return every transaction, the oldest first; of one table where a name is given."""
+        """Return the transactions of the named table, or of all, the oldest first."""
         with self._file.link() as link:
             rows = link.execute(
                 "SELECT id, token, name, state, kind, amount, request, reserved_at FROM transactions "
@@ -136,19 +137,19 @@ class Ledger:
             return self._answer(link, token)
 
     def similar(self, name: str, fingerprint: str) -> tuple[str, ...]:
-        """Return other names under which the same or a nearly identical table is in the ledger."""
+        """Return the other names under which the ledger has the same or a nearly identical table."""
         with self._file.link() as link:
             return self._similar(link, name, fingerprint)
 
     def token_of(self, name: str, request: dict) -> str:
-        """Return the token of a request: equal requests on a table are one transaction, wherever they come from."""
+        """Return the token of a request; equal requests on a table have the same one, and so are one transaction."""
         words = json.dumps([name, request], sort_keys=True)
         return hmac.new(self.key, words.encode(), hashlib.sha256).hexdigest()[:32]
 
     def check(self, name: str, guarantee: Guarantee, request: dict, token: str | None = None) -> None:
-        """Raise LedgerError where `transact` would refuse a new request whatever the rows are.
+        """Raise LedgerError where `transact` would refuse a new request for lack of a limit or of what is left of it.
 
-        For use before a long reading.
+        It needs no rows, and so can be called before they are read.
         """
         with self._file.link() as link:
             row = link.execute(
@@ -160,12 +161,12 @@ class Ledger:
     # --- writing ------------------------------------------------------------------------------------------------
 
     def limit(self, name: str, guarantee: Guarantee) -> Account:
-        """Set the limit of a table, and return its account; every limit that was ever set stays on record.
+        """Set the limit of a table, and return its account; earlier limits stay on record.
 
         Raises
         ------
         LedgerError
-            For a name that is empty or cannot be written down.
+            For a name that is empty or cannot be stored.
         TypeError
             For NoPrivacy.
         """
@@ -197,17 +198,17 @@ class Ledger:
         name : str
             The table.
         guarantee : PureDP, ApproxDP or ZCDP
-            Its cost is entered.
+            The guarantee of the release, whose cost is entered.
         request : dict
-            JSON facts about the release; a token that comes back with another request is refused.
+            The release that is asked for, as JSON values; a known token with another request is refused.
         draw : callable
-            Makes the answer. An exception of it is passed on after the row is marked failed; the cost stays spent.
+            Returns the answer. Its exceptions are passed on after the row is marked failed; the cost stays spent.
         fingerprint : str
             Of the table, from `privcov.ledger.fingerprint`; "" compares nothing.
         token : str or None
-            Default: that of the request.
+            None takes the token of the request.
         different_from : tuple of str
-            Names of tables that look like this one and are not.
+            Names of tables that look like this one and hold other people.
         wait : float
             Seconds to wait for another process that is drawing for the same token.
 
@@ -270,7 +271,7 @@ class Ledger:
         fingerprint: str,
         different_from: tuple[str, ...],
     ) -> bool:
-        """Return True when there is a reserved row to take on, False when another process is further along."""
+        """Return True when there is a reserved row for this process, False when it is committed, stored or failed."""
         words = json.dumps(request, sort_keys=True)
         with self._file.link(write=True) as link:
             row = link.execute(
@@ -307,7 +308,7 @@ class Ledger:
         return True
 
     def _commit(self, token: str) -> bool:
-        """Return True for the one process that may draw."""
+        """Commit a reserved row; return True for the one process that may draw."""
         with self._file.link(write=True) as link:
             if self._state(link, token) != "reserved":
                 return False
@@ -320,7 +321,7 @@ class Ledger:
             self._file.chain.move(link, token, state, answer=answer)
 
     def _give_up(self, token: str) -> None:
-        """Mark a release as failed, as far as that can be written; the tables refuse it for one that is stored."""
+        """Mark a release as failed, if the ledger can be written and the release is not stored."""
         with contextlib.suppress(LedgerError):
             self._finish(token, "failed", None)
 
@@ -344,7 +345,7 @@ class Ledger:
     # --- inside -------------------------------------------------------------------------------------------------
 
     def _answer(self, link: sqlite3.Connection, token: str) -> str | None:
-        """Return the stored answer, after it was compared with the chain."""
+        """Return the stored answer, compared with the chain; None where there is none."""
         try:
             return self._file.chain.answer(link, token)
         except BrokenChain:
@@ -401,9 +402,9 @@ def _worker() -> str:
 
 
 def _lives(worker: str) -> bool:
-    """Return False only where the process is surely gone: it ran on this machine and its number is free."""
+    """Return False only where the process has certainly ended: it ran on this machine and its number is free."""
     host, _, number = worker.rpartition(":")
-    if host != socket.gethostname() or os.name == "nt":  # on Windows the question itself would end the process
+    if host != socket.gethostname() or os.name == "nt":  # on Windows os.kill would end the process
         return True
     try:
         os.kill(int(number), 0)

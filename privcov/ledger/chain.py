@@ -1,12 +1,12 @@
 """The chain of a ledger: one sealed record for every step, so that a row cannot be changed, added or left out.
 
-A step is a limit that was set, or a release that was reserved, committed, stored or failed. Its seal is a keyed hash
-over the seal before it and every field that the row has at that step; of an answer, over its SHA-256. Fields never
-change and states only go forward, so the row as it was at any step follows from the row as it is, and the whole chain
-is computed again each time the ledger is used. An answer is compared with its hash when it is read.
+A step is a limit that was set, or a release that was reserved, committed, stored or failed. Its seal is a keyed hash of
+the seal before it and of every field that the row has at that step; an answer enters by its SHA-256. Fields never
+change and states only go forward, so the row at any earlier step follows from the present one. The whole chain is
+computed again each time the ledger is used, and an answer is compared with its hash when it is read.
 
-The head of the chain, its number of steps with the last seal, is kept a second time in a file beside the key
-(`privcov.ledger.counter`): an older copy of the ledger is a sound chain too, but a shorter one.
+An older copy of the ledger is a valid chain too, only shorter. So the head of the chain, which is its number of steps
+and the last seal, is stored a second time in a file next to the key (`privcov.ledger.counter`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
-# The triggers refuse the rows of an earlier version of the program, which would have no record.
+# The triggers refuse rows from an earlier version of the program, which would write no record of them.
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS chain (
   step INTEGER PRIMARY KEY, subject TEXT NOT NULL CHECK (subject IN ('ledger', 'limit', 'release')),
@@ -41,7 +41,7 @@ _RELEASE = ("token", "name", "kind", "amount", "request", "fingerprint", "differ
 
 
 class BrokenChain(Exception):
-    """The rows are not the ones that were recorded."""
+    """Raised where the rows are not the recorded ones."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Head:
 
 
 class Chain:
-    """The records under a key; every method works inside the caller's exclusive transaction.
+    """The records of a ledger; every method works inside the caller's exclusive transaction.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Chain:
         return bool(link.execute("SELECT 1 FROM sqlite_schema WHERE name = 'chain' AND type = 'table'").fetchone())
 
     def begin(self, link: sqlite3.Connection, state: str, note: str) -> None:
-        """Write the first record, then one for each row that is already there; state is "begun" or "migrated"."""
+        """Write the first record, in the state "begun" or "migrated", then one for each row that already exists."""
         self._record(link, "ledger", 0, state, note, [])
         for number, *fields in _limits(link):
             self._record(link, "limit", number, "set", "", fields)
@@ -87,13 +87,13 @@ class Chain:
             self._record(link, "release", number, state, digest(answer), [*fields, worker])
 
     def enter_limit(self, link: sqlite3.Connection, name: str, guarantee: str, set_at: str) -> None:
-        """Add a row of limits with its record."""
+        """Add a row to the limits, with its record."""
         (number,) = link.execute("SELECT coalesce(max(id), 0) + 1 FROM limits").fetchone()
         self._record(link, "limit", number, "set", "", [name, guarantee, set_at])
         link.execute("INSERT INTO limits VALUES (?, ?, ?, ?)", (number, name, guarantee, set_at))
 
     def enter_release(self, link: sqlite3.Connection, **fields: str) -> None:
-        """Add a row of transactions, reserved, with its record."""
+        """Add a reserved row to the transactions, with its record."""
         values = [fields[name] for name in _RELEASE]
         (number,) = link.execute("SELECT coalesce(max(id), 0) + 1 FROM transactions").fetchone()
         self._record(link, "release", number, "reserved", "", [*values, ""])
@@ -105,10 +105,7 @@ class Chain:
     def move(
         self, link: sqlite3.Connection, token: str, state: str, worker: str | None = None, answer: str | None = None
     ) -> None:
-        """Move the row of a token to ``state``.
-
-        A ``worker`` of None leaves the one that is entered.
-        """
+        """Move the row of a token to ``state``; a ``worker`` of None keeps the one that is entered."""
         number, entered, *fields = link.execute(
             f"SELECT id, worker, {', '.join(_RELEASE)} FROM transactions WHERE token = ?", (token,)
         ).fetchone()
@@ -120,16 +117,16 @@ class Chain:
 
     @staticmethod
     def head(link: sqlite3.Connection) -> Head:
-        """Return the end of the chain, as it is written there."""
+        """Return the end of the chain as stored, unchecked."""
         return Head(*(link.execute("SELECT step, seal FROM chain ORDER BY step DESC LIMIT 1").fetchone() or (0, "")))
 
     def verified(self, link: sqlite3.Connection) -> Head:
-        """Return the head, after the seals of all records were computed again from the rows.
+        """Compute the seals of all records again from the rows, and return the head.
 
         Raises
         ------
         BrokenChain
-            Where they do not agree.
+            Where seals, records and rows do not agree.
         """
         rows: dict[tuple[str, int], tuple[str, str, list]] = {("ledger", 0): ("", "", [])}
         rows |= {("limit", number): ("set", "", fields) for number, *fields in _limits(link)}
@@ -188,7 +185,7 @@ class Chain:
 
 
 def digest(answer: str | None) -> str:
-    """Return what the chain keeps of an answer.
+    """Return the hash by which an answer enters the chain.
 
     Parameters
     ----------

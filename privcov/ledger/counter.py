@@ -1,15 +1,15 @@
-"""The file beside the key that holds how far the chain of a ledger has come.
+"""The counter: a file next to the key that says how long the chain of a ledger is.
 
 The database and this file cannot be written in one step. So the file names the next head before the database commits,
-and the reached one after it, all under the lock of the database:
+and the head reached afterwards, all under the lock of the database:
 
     settled = old              no step is being written
-    settled = old, next = new  written, on disk, then the database commits
-    settled = new              written; only then does the step count as done, and the program goes on
+    settled = old, next = new  on disk before the database commits
+    settled = new              on disk before the step counts as done
 
-A process that takes the lock accepts the settled head, or the next one while there is one, and settles on the head of
-the database. So after a crash at any moment the ledger can still be used. Only between the commit and the settling is
-an older copy accepted, and only of the one step that the dead process had not gone on from: no draw follows a step
+A process that takes the lock accepts the settled head, or the next one where there is one, and settles on the head of
+the database. So the ledger can be used after a crash at any moment. After a crash between the commit and the settling,
+a copy from before that one step is accepted as well. Nothing was drawn after the step, because no draw follows a step
 before it is settled.
 """
 
@@ -29,7 +29,7 @@ FORMAT = "privcov-ledger-head-1"
 
 
 class BrokenCounter(Exception):
-    """The file is not one that this key wrote."""
+    """Raised where the file was not written with this key."""
 
 
 @dataclass(frozen=True)
@@ -39,21 +39,21 @@ class Reached:
     Attributes
     ----------
     settled : Head or None
-        None before the first step was settled.
+        None before the first step is settled.
     coming : Head or None
-        The head of a step that is being written.
+        The head of a step that is being written, else None.
     """
 
     settled: Head | None
     coming: Head | None = None
 
     def allows(self, head: Head) -> bool:
-        """Return True when a ledger that ends there has lost and gained nothing."""
+        """Return True for the settled head and for the coming one."""
         return head in (self.settled, self.coming)
 
 
 class Counter:
-    """The file under a key; written only under the exclusive lock of the database.
+    """The counter, sealed with a key; it is written only under the exclusive lock of the database.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Counter:
         Raises
         ------
         BrokenCounter
-            Where this key did not write it.
+            Where it was not written with this key.
         OSError
             Where it cannot be read.
         """
@@ -92,7 +92,7 @@ class Counter:
         return reached
 
     def write(self, reached: Reached) -> None:
-        """Replace the content; it is on disk when this returns, whole or not at all.
+        """Replace the content, as a whole or not at all; it is on disk when this returns.
 
         Raises
         ------
@@ -114,7 +114,7 @@ class Counter:
         sync_folder(self.path.parent)
 
     def tidy(self) -> None:
-        """Remove what a process left that was killed while it wrote."""
+        """Remove the unfinished file of a process that was killed while it wrote."""
         self._fresh.unlink(missing_ok=True)
 
     @property

@@ -1,4 +1,4 @@
-"""One row of the ledger, as it is read."""
+"""One transaction of the ledger, as read from it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Entry:
     name : str
         The table.
     state : {"reserved", "committed", "stored", "failed"}
-        How far it came.
+        How far it is; see `privcov.ledger.book`.
     cost : Cost
         Exact: epsilon for kind "pure" and rho for "zcdp".
     request : dict
-        What was asked for.
+        The release that was asked for, as JSON values.
     reserved_at : str
-        Time in UTC.
+        Time of the reservation, in UTC.
     """
 
     number: int
@@ -38,7 +38,7 @@ class Entry:
     reserved_at: str
 
     def to_dict(self) -> dict:
-        """Return the entry as JSON can hold it; fractions as text."""
+        """Return the entry as JSON values, without its token; the amount is a fraction as text."""
         return {
             "number": self.number,
             "name": self.name,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 class LedgerError(ValueError):
-    """Why nothing was released; one sentence with what helps."""
+    """Raised where the ledger refuses or cannot be used; the message says why, and what helps."""
 
 
 class LedgerUnusable(LedgerError):
-    """The files could not be read or written: a step may be half done, and what it entered counts."""
+    """Raised where the files cannot be read or written; a cost may have been entered already, and then counts."""

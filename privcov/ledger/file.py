@@ -1,7 +1,7 @@
 """The file of a ledger: its place, its tables, and how it is opened.
 
-The tables guard themselves: no row is deleted, no cost rewritten, and a state only goes forward. Every use of them,
-also a reading one, holds the one exclusive lock of the database, and begins with the check of the chain.
+Triggers of the tables refuse to delete a row, to rewrite a cost and to move a state back. Every use of the tables,
+reading included, holds the exclusive lock of the database and begins with the check of the chain.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ _TABLES = (
 
 
 def default_path() -> Path:
-    """Return the path in PRIVCOV_LEDGER, else that of a file in the user's own data folder.
+    """Return the path in PRIVCOV_LEDGER, else that of a file in the user's data folder.
 
-    A cache folder may be emptied, a ledger may not.
+    It is not in the cache folder, which may be emptied.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def default_path() -> Path:
 
 
 class LedgerFile:
-    """One SQLite file, with its key and its counter beside it; made on first use.
+    """One SQLite file, with its key and its counter in the same folder; made on first use.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ class LedgerFile:
     key : bytes
         The ledger's key.
     chain : Chain
-        The records under the key.
+        The records, sealed with the key.
     counter : Counter
-        The counter under the key.
+        The counter, sealed with the key.
 
     Raises
     ------
@@ -114,7 +114,7 @@ class LedgerFile:
 
     @contextlib.contextmanager
     def link(self, write: bool = False) -> Iterator[sqlite3.Connection]:
-        """Yield a connection for one step, checked; with ``write`` it is one transaction, on disk when it ends."""
+        """Check the chain and yield a connection; with ``write`` its changes are one transaction on the disk."""
         with self._alone() as link:
             before = self._settled(link)
             yield link
@@ -124,7 +124,7 @@ class LedgerFile:
     # --- the chain and the counter ------------------------------------------------------------------------------
 
     def _settled(self, link: sqlite3.Connection) -> Head:
-        """Return the head of the chain, which the counter holds as settled from here on.
+        """Check chain and counter, settle on the head of the chain and return it.
 
         Raises LedgerError where the two disagree.
         """
@@ -143,9 +143,9 @@ class LedgerFile:
             )
         if not reached.allows(head):
             raise LedgerError(
-                f"The ledger {self.path} is an older or another copy: it has {head.steps} steps where the counter "
-                "beside it is elsewhere, so nothing is released. Put the newest copy of all its files back; if there "
-                f"is none, begin without the record: {ANEW}"
+                f"The ledger {self.path} is an older or another copy: the counter next to it does not name the last "
+                f"of its {head.steps} steps, so nothing is released. Put the newest copy of all its files back; if "
+                f"there is none, begin without the record: {ANEW}"
             )
         if reached.coming:
             self.counter.write(Reached(head))
@@ -156,11 +156,11 @@ class LedgerFile:
         self.counter.write(Reached(before, after))
         link.execute("COMMIT")
         link.execute("BEGIN IMMEDIATE")
-        if Chain.head(link) == after:  # else another process has already settled it
+        if Chain.head(link) == after:  # else another process has gone on, and settled it
             self.counter.write(Reached(after))
 
     def _fill(self) -> None:
-        """Make the tables of a new ledger, and the first record; its key is there, and the lock is held."""
+        """Make the tables of a new ledger and the first record; the key exists, and the lock file is held."""
         self._read_key()
         self._check_nothing_settled()
         with self._alone() as link:
@@ -169,18 +169,18 @@ class LedgerFile:
             link.execute("PRAGMA journal_mode=WAL")
 
     def _migrate(self, link: sqlite3.Connection) -> None:
-        """Make a chain for the rows of a ledger from before there were chains."""
+        """Make a chain for a ledger of an early version, which has none."""
         self._check_nothing_settled()
         self._begin_chain(link, "migrated")
 
     def _check_nothing_settled(self) -> None:
-        """Raise LedgerError where the counter has a chain: whatever else is there, it was not begun just now."""
+        """Raise LedgerError where the counter has a settled head, because the ledger is then not a new one."""
         reached = self._reached()
         if reached is not None and reached.settled is not None:
             raise lost(self.path)
 
     def _begin_chain(self, link: sqlite3.Connection, state: str) -> None:
-        """Make what is missing of the tables, and begin the chain."""
+        """Make the missing tables, and begin the chain."""
         for statement in (*_TABLES, *SCHEMA):
             link.execute(statement)
         link.execute("INSERT OR IGNORE INTO facts VALUES ('key', ?)", (self._key_check,))
@@ -211,7 +211,7 @@ class LedgerFile:
         """Read the key and prepare what depends on it."""
         self.key = read_key(beside(self.path, ".key"))
         self.chain = Chain(self.key)
-        # Where it is a link, what the link leads to is replaced: another path may lead there too.
+        # Of a link the target is replaced, because another path may lead there too.
         self.counter = Counter(beside(self.path, ".head").resolve(), self.key)
         self._key_check = hmac.new(self.key, b"check", hashlib.sha256).hexdigest()
 
@@ -233,7 +233,7 @@ class LedgerFile:
 
     @contextlib.contextmanager
     def _alone(self, lock: bool = True) -> Iterator[sqlite3.Connection]:
-        """Yield a connection that holds the exclusive lock; what is not committed is undone."""
+        """Yield a connection that holds the exclusive lock; uncommitted changes are undone at the end."""
         try:
             check_access(self.path)
             if not self.path.exists():

@@ -1,24 +1,26 @@
-"""Recognise a table that the ledger has seen before, without keeping anything of it.
+"""Recognise a table that is already in the ledger, from keyed hashes of it.
 
-A fingerprint holds keyed hashes, whatever the order of rows and columns:
+A fingerprint does not depend on the order of rows and columns. It holds hashes
 
     of the whole table, of 256 rows and, for every column, of 16 values with how often they occur;
-    of 256 rows and of the same values after all cells were rounded, so that a tiny change of every cell is none;
-    of how often values occur, and pairs of values, in columns of few values, each in two steps of about a quarter of
-    the count's own spread.
+    of 256 rows and of the same values after all cells were rounded, so that a tiny change of a cell does not matter;
+    of how often values and pairs of values occur, for columns of few values, each on two grids with steps of about half
+    the standard deviation that such a count has.
 
-The same rows and values are chosen again from the same or a nearly identical table: rows taken out or added, cells
-edited, rows or columns reordered, columns left out, added or renamed. Where rows repeat, as in a table of few answers,
-rows alone are little evidence; there the counts decide, which withstand a few edited rows. They and the rounded rows
-identify a column by its name. How often a table is missed, and another one taken for it, `python -m tests.recognition`
-measures. What is not recognised: all values changed (another unit, added noise), a small fraction of the rows of a
-large table, changed tables of fewer than 26 rows; and where rows repeat, more than a few rows less, or new names and a
-change as well. Then the declared name alone counts, and keeping to it is up to the owner. Two tables may look alike
-without being so; the owner can declare that they are different.
+The rows and values are chosen by their hashes. So most of them are chosen again from a nearly identical table: rows
+removed or added, cells edited, rows or columns reordered, columns removed, added or renamed. Where rows repeat, as in a
+table of few answers, equal rows are weak evidence. There the counts decide, which are robust to a few edited rows. The
+counts and the rounded rows identify a column by its name.
 
-The hashes are keyed by a secret file beside the ledger. With both files one can test a guess for a row or a count;
-neither leaves the machine, and a release holds no part of them. Free places are filled with random numbers, so that the
-length reveals no number of rows or values.
+Not recognised are tables with all values changed (another unit, added noise), a small fraction of the rows of a large
+table, and changed tables of fewer than 26 rows. Where rows repeat, neither is a table without many of its rows, nor a
+changed one with new column names. Then only the declared name counts, and using the same one is up to the owner. Tables
+of different people may look alike; the owner can declare that they are different. `python -m tests.recognition`
+measures how often a table is missed, and how often another one is taken for it.
+
+The hashes are keyed by a secret file next to the ledger. Whoever has both files can test a guess for a row or a count.
+A release holds no part of either. Unused places are filled with random numbers, so that the length reveals no number of
+rows or values.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from privcov.private_dataset import PrivateDataset
 ROWS_ALIKE, COLUMNS_ALIKE, COUNTS_ALIKE = 0.1, 0.5, 0.55
 ROWS_WRITTEN_TWICE = 0.25  # in tables of other people, 100 to 30,000 rows of answers, at most 16 of 256 were shared
 LEAST_COUNTED = 4
-# Fraction of the kept rows; beyond it another table of the same kind has many of them too.
+# Fraction of the chosen rows that occur twice; above it, another table of the same kind has many of these rows too.
 _REPEATED = 0.02
 _COUNTED_COLUMNS, _COUNTED_VALUES = 40, 8
 _COUNT_STEP = 0.5  # of 2 sqrt(count), whose spread from table to table is about 1
@@ -51,7 +53,7 @@ _SHORT, _LONG = 8, 16  # hexadecimal digits of a hash
 def fingerprint(private: PrivateDataset, key: bytes) -> str:
     """Return the fingerprint of a table under the secret key, as JSON text.
 
-    For a table in files it comes from their one pass.
+    For a table in files it is computed in their one pass.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def fingerprint(private: PrivateDataset, key: bytes) -> str:
 
     Guarantee
     ---------
-    None: the text depends on the rows. It stays in the ledger, behind the key, and no release holds a part of it.
+    None: the text depends on the rows. It is stored in the ledger, and no release holds a part of it.
     """
     numbers, rows, facts = _secrets(key), private._rows, private.facts
     sketch = (
@@ -96,7 +98,7 @@ def fingerprint(private: PrivateDataset, key: bytes) -> str:
 def alike(one: str, other: str) -> bool:
     """Return True when two fingerprints under one key are of the same or a nearly identical table.
 
-    What only one of them has, because an earlier version made the other, is left out.
+    Parts that only one of them has, because an earlier version wrote the other, are not compared.
 
     Parameters
     ----------
@@ -106,14 +108,14 @@ def alike(one: str, other: str) -> bool:
     Returns
     -------
     bool
-        Two tables may look alike without being so.
+        May be True for tables of different people.
     """
     a, b = json.loads(one), json.loads(other)
     if a["table"] == b["table"]:
         return True
     both = a.keys() & b.keys()
-    # Rows that repeat in one table and not in the other are those of many answers, written twice: few other people have
-    # them. They are evidence too, but more of them are needed than where none repeats.
+    # Where rows repeat in one table only, they may have been written twice. A row of many answers is rarely that of
+    # another person, so equal rows are evidence too, but more are needed than where no row repeats.
     once = "repeated" in both and a["repeated"] != b["repeated"]
     if once and _shared(a["rows"], b["rows"]) >= ROWS_WRITTEN_TWICE * ROWS:
         return True
@@ -140,19 +142,19 @@ def _columns_alike(one: list[list[str]], other: list[list[str]]) -> bool:
 
 
 def _repeated(sketch: Sketch) -> bool:
-    """Return True when so many of the kept rows occur twice that an unrelated table would have many of them."""
+    """Return True when so many of the chosen rows occur twice that an unrelated table would have many of them."""
     return float((sketch.repeats > 1).mean()) > _REPEATED
 
 
 def _values_with_counts(kind: str, values: np.ndarray, counts: np.ndarray) -> list[tuple[str, int, int]]:
-    """Return the kept values of a column; none for a column of few different values, which any table may have."""
+    """Return the chosen values of a column; none for a column of few values, which any table may have."""
     if len(values) < VALUES:
         return []
     return [(kind, h, c) for h, c in zip(values.tolist(), counts.tolist(), strict=True)]
 
 
 def _counted(near: Sketch, columns: tuple[str, ...]) -> Iterator[tuple[tuple, int]]:
-    """Yield a value by the names of its columns and its count, of columns and pairs of columns of few values."""
+    """Yield (value with the names of its columns, count), for columns of few values and for pairs of them."""
     few = {j for j in range(len(columns)) if 1 < len(near.columns[j][0]) < VALUES}
     groups: dict[tuple[int, ...], Counted] = {
         (j,): near.columns[j] for j in by_name(columns)[:_COUNTED_COLUMNS] if j in few
@@ -165,7 +167,7 @@ def _counted(near: Sketch, columns: tuple[str, ...]) -> Iterator[tuple[tuple, in
 
 
 def _steps(counted: list[tuple[tuple, int]]) -> list[tuple]:
-    """Return every count on two grids, one moved by half a step: a small change leaves it in place on one of them."""
+    """Return every count on two grids, half a step apart, so that a small change moves it on one of them at most."""
     steps = []
     for value, count in counted:
         at = 2 * math.sqrt(count) / _COUNT_STEP

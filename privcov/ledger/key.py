@@ -26,7 +26,7 @@ def unfinished(path: Path) -> Path:
 
 
 def make_key(path: Path) -> bytes:
-    """Write a new key to a new file, complete or not there at all.
+    """Write a new key to a new file, as a whole or not at all.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def make_key(path: Path) -> bytes:
     Raises
     ------
     FileExistsError
-        Where there is such a file.
+        Where the file exists.
     """
     key, fresh = secrets.token_bytes(SIZE), unfinished(path)
     fresh.unlink(missing_ok=True)
@@ -73,7 +73,7 @@ def read_key(path: Path) -> bytes:
     Raises
     ------
     OSError
-        Where it cannot be a key.
+        Where the file cannot be read or is no key.
     """
     key = path.read_bytes()
     if len(key) != SIZE:

@@ -1,7 +1,8 @@
-"""A request that the ledger has in another version, or whose answer is not good: the owner is asked, nothing is spent.
+"""Repeated requests: the stored answer, a new release, or a question to the owner.
 
-The token of a request contains the version of its method and the form of its public facts, so the ledger itself never
-takes a new version for the old one. Without this question a repeat would be a new release, paid without notice.
+The token of a request depends on the version of its method and on the form of its public facts, so a repeat in a new
+version would be a new release, paid without notice. Where the ledger has the request in another version, or its answer
+has no established guarantee, the owner is asked, and nothing is spent.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ _LATER = {"classes": [], "rows_per_person": 1, "missing": "typical"}  # facts th
 
 
 class VersionChanged(LedgerError):
-    """The ledger has this release in another version, or its answer is not good; nothing was spent.
+    """Raised where another version has this release, or its guarantee is not established; nothing was spent.
 
     Parameters
     ----------
     entry : Entry
         The release that is offered.
     what : str
-        The sentence without the ways to go on.
+        The reason, as a sentence.
     cost : str
-        What releasing again would spend, in words.
+        What a new release would spend, in words.
     stored : str
-        How to ask for the stored answer.
+        How to ask for the stored answer, in words.
     pay : str
-        How to release again.
+        How to release again, in words.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class VersionChanged(LedgerError):
 
 @dataclass(frozen=True)
 class Settled:
-    """How a request goes on: with this request and token to the ledger, or with the answer that is already there.
+    """The next step for a request: to the ledger with this request and token, or the stored answer.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class Settled:
     token : str
         Its token.
     answer : str or None
-        The stored answer, where that is wanted.
+        The stored answer, where it was asked for.
     """
 
     request: dict
@@ -81,9 +82,9 @@ def settle(
     tunings: tuple[str, ...],
     cost: str,
 ) -> Settled:
-    """Return how a request goes on, from the ledger alone; no row is read.
+    """Return the next step for a request, from the ledger alone; no row is read.
 
-    The same request in the same version is free in each case.
+    The same request in the same version is always free, if the guarantee of its answer is established.
 
     Parameters
     ----------
@@ -92,18 +93,18 @@ def settle(
     name : str
         The table.
     request : dict
-        JSON facts about the release.
+        The release that is asked for, as JSON values.
     token : str or None
-        Default: that of the request.
+        None takes the token of the request.
     again : {"ask", "stored", "pay"}
-        "ask" raises `VersionChanged` where a release for the same was made by another version or is not good; "stored"
-        takes its answer, "pay" makes a new release.
+        What to do where the same was released by another version, or without an established guarantee: "ask" raises
+        `VersionChanged`, "stored" takes that answer, "pay" makes a new release.
     defaults : Mapping
-        Those of the method's parameters.
+        Defaults of the method's parameters, by name.
     tunings : tuple of str
-        The method's choice, the default first.
+        The tunings that the method offers, the default first.
     cost : str
-        Of a new release, in words.
+        Cost of a new release, in words.
 
     Returns
     -------
@@ -136,11 +137,11 @@ def settle(
     doubtful = [e for e in same if doubts[e.token]]
 
     def tokens(asked: dict) -> set[str]:
-        """Return the tokens of a request and of those paid for again because the answer under its token is not good."""
+        """Return the token of a request, and those of the releases that were paid for in place of a doubtful one."""
         paid = [{**asked, "instead_of": e.number} for e in doubtful]
         return {ledger.token_of(name, words) for words in [asked, *paid]}
 
-    # The same in this version: paid for again, or written in another form.
+    # The same request in this version, paid for again or written in another form.
     equal = [e for e in good if e.token in tokens(e.request)] if request_token in doubts or not token else []
     if equal:
         return Settled(equal[-1].request, equal[-1].token)
@@ -153,10 +154,10 @@ def settle(
 
 
 def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping, tunings: tuple[str, ...]) -> list[Entry]:
-    """Return the entries of a table that asked for the same, in this version or another, the oldest first.
+    """Return the entries of a table for the same request, in any version, the oldest first.
 
-    A parameter or a fact that only one of the two versions has counts as its default, and so does a tuning that the
-    method ignores.
+    A parameter or a fact that only one of two versions has counts as its default, and so does a tuning that the method
+    ignores.
 
     Parameters
     ----------
@@ -165,11 +166,11 @@ def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping, tuni
     name : str
         The table.
     request : Mapping
-        JSON facts about the release.
+        The release that is asked for, as JSON values.
     defaults : Mapping
-        Those of the method's parameters.
+        Defaults of the method's parameters, by name.
     tunings : tuple of str
-        The method's choice, the default first.
+        The tunings that the method offers, the default first.
 
     Returns
     -------
@@ -181,7 +182,7 @@ def earlier(ledger: Ledger, name: str, request: Mapping, defaults: Mapping, tuni
 
 
 def doubt(ledger: Ledger, entry: Entry, version: int) -> str:
-    """Return why an entry does not simply answer a request of this version, in one sentence.
+    """Return in one sentence why an entry cannot answer a request of this version without a question to the owner.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ def doubt(ledger: Ledger, entry: Entry, version: int) -> str:
     entry : Entry
         An entry for the same request.
     version : int
-        Of the method, in the new request.
+        Version of the method in the new request.
 
     Returns
     -------
@@ -207,7 +208,7 @@ def doubt(ledger: Ledger, entry: Entry, version: int) -> str:
 
 
 def _best(ledger: Ledger, entries: list[Entry]) -> Entry:
-    """Return the newest entry whose guarantee stands, else the newest."""
+    """Return the newest entry whose guarantee is established, else the newest."""
     return max(entries, key=lambda e: (not exposed_answer(ledger.answer(e.token)), e.number))
 
 
@@ -223,17 +224,17 @@ def _asked(request: Mapping, defaults: Mapping, tunings: tuple[str, ...]) -> dic
 
 
 def facts_of(request: Mapping) -> dict | None:
-    """Return the public facts of a request in today's form, whatever version wrote them.
+    """Return the public facts of a request in the present form, whatever version wrote them.
 
     Parameters
     ----------
     request : Mapping
-        JSON facts about a release.
+        A release that was asked for, as JSON values.
 
     Returns
     -------
     dict or None
-        None where there are none.
+        None where the request has no such facts.
     """
     try:
         known = {name: value for name, value in request["facts"].items() if name in _FACTS}

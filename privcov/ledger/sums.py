@@ -1,7 +1,7 @@
-"""The arithmetic of a limit: exact rationals, one currency per kind of noise.
+"""The arithmetic of a limit, in exact rational numbers.
 
-A release asked for in pure DP costs its epsilon; one asked for in zCDP its rho; one asked for as (epsilon, delta) is
-made with zCDP noise and costs the rho that implies the pair. Sums:
+A release with pure DP costs its epsilon, and one with zCDP its rho. One with (epsilon, delta) is made with zCDP noise,
+and costs the largest rho that implies the pair. What a limit allows:
 
   pure limit    epsilons add; a release without pure DP cannot be paid from it.
   zCDP limit    rhos add; a pure release counts epsilon^2 / 2.
@@ -9,9 +9,9 @@ made with zCDP noise and costs the rho that implies the pair. Sums:
         epsilon; or all of them as zCDP stay within the largest rho that implies the pair.
 
 The next request may depend on earlier answers: each reading is a filter that holds for adaptive requests (pure: Rogers,
-Roth, Ullman and Vadhan 2016; zCDP: Feldman and Zrnic 2021), and a history that ends within either obeys (epsilon,
-delta): split any event into the histories that end within the pure reading, where the ratio is at most e^epsilon, and
-the rest, which never left the zCDP reading, where delta is spent once.
+Roth, Ullman and Vadhan 2016; zCDP: Feldman and Zrnic 2021). A history that ends within either reading obeys (epsilon,
+delta). To see this, split any set of histories in two. Those that end within the pure reading have a ratio of at most
+e^epsilon. The rest never left the zCDP reading, and there delta is spent once.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Cost:
 
 
 def as_typed(level: float) -> Fraction:
-    """Return the shortest decimal that the double prints as.
+    """Return the shortest decimal that a double prints as.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def cost_of(guarantee: Guarantee) -> Cost:
     Returns
     -------
     Cost
-        An ApproxDP costs the rho that implies it.
+        An ApproxDP costs the largest rho that implies it.
 
     Raises
     ------
@@ -97,16 +97,16 @@ def cost_of(guarantee: Guarantee) -> Cost:
 class Account:
     """The limit of one table and what was spent.
 
-    What was reserved, lost or failed counts as spent.
+    Releases that are reserved, lost or failed count as spent.
 
     Attributes
     ----------
     name : str
         The table.
     limit : PureDP, ApproxDP, ZCDP or None
-        The owner's; None before it is set.
+        The limit that the owner set; None before that.
     costs : tuple of Cost
-        Of every release that was entered.
+        The cost of every release that was entered.
 
     Guarantee
     ---------
@@ -165,7 +165,7 @@ class Account:
 
     @property
     def sentence(self) -> str:
-        """How many releases there were, and what is left."""
+        """Number of releases and what is left, in one sentence."""
         if self.limit is None:
             return "No limit is set, so nothing can be released."
         count = {0: "No release", 1: "1 release"}.get(self.releases, f"{self.releases} releases")
@@ -185,8 +185,8 @@ class Account:
 def _down(amount: Fraction) -> str:
     """Return six digits, rounded down.
 
-    An amount that misses such a number by no more than a double does (1 - 0.1) reads as that number. For reading only:
-    whether a release fits is decided on the exact numbers.
+    An amount that is below such a number by no more than the rounding of a double, as 1 - 0.1 may be, is shown as that
+    number. This is for display only: whether a release fits is decided with the exact numbers.
     """
     cut = Context(prec=6, rounding=ROUND_FLOOR)
     reached = amount * (1 + Fraction(1, 2**48))

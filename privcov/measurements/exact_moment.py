@@ -1,32 +1,33 @@
-"""The measurement of private rows: an exact integer sum, exact discrete noise, and nothing else.
+"""The measurement of private rows: an exact sum of whole numbers, plus exact discrete noise.
 
-Rows become whole numbers k with |k| <= m (integer_gram.py) and z = k, (k, a) or (k, a e_class), a^2 <= m^2 / 2, so that
-|z|^2 <= b = m^2 + a^2 (m^2 without anchors). Measured is T = sum z z', whole numbers throughout.
+Rows become whole numbers k with |k| <= m (integer_gram.py). Without anchors z = k, with the mean z = (k, a), with
+classes z = (k, a e_class), where a^2 <= m^2 / 2, so that |z|^2 <= b = m^2 + a^2 (m^2 without anchors). Measured is T =
+sum z z', in whole numbers throughout.
 
 **Discrete Gaussian.** Entry T_ii gets scale sigma and T_ij, i < j, scale tau >= sigma / sqrt(2), all independent. For
-one entry that changes by g, discrete Gaussian noise of scale s gives g^2 / (2 s^2)-zCDP, and zCDP adds (Canonne, Kamath
-and Steinke 2020, Theorem 4), so a change G costs
+one entry that changes by g, discrete Gaussian noise of scale s gives g^2 / (2 s^2)-zCDP, and rho adds up (Canonne,
+Kamath and Steinke 2020, Theorem 4). So a change G costs
     rho = sum_i G_ii^2 / (2 sigma^2) + sum_{i<j} G_ij^2 / (2 tau^2) <= ||G||_F^2 / (2 sigma^2).
 No better (epsilon, delta) curve than that of zCDP is claimed: the curve of continuous Gaussian noise is not its own.
   replace-one  G = zz' - ww', ||G||_F^2 = |z|^4 + |w|^4 - 2<z,w>^2 <= 2 b^2; without anchors and d = 1: m^4.
   add-remove   G = zz', ||G||_F^2 = |z|^4 <= b^2.
 **Free trace** (replace-one, d >= 2): t = sum |k|^2 is measured once more, with scale sigma. The cost becomes (||G||_F^2
 + (|x|^2 - |y|^2)^2) / (2 sigma^2), x and y the k of the two rows, A and B their anchors' squares. Without -2<z,w>^2 it
-is (|x|^2 + A)^2 + (|y|^2 + B)^2 + (|x|^2 - |y|^2)^2, convex, and its vertices are at most 2 b^2: (m^2, m^2) gives that,
-(m^2, 0) gives 2 m^4 + 2 m^2 a^2 + 2 a^4 <= 2 (m^2 + a^2)^2. So measuring the trace a second time costs nothing. The two
-noisy traces, tr T and t, are then averaged with weights 1 : d (their variances are d sigma^2 and sigma^2), and the
-diagonal moved evenly by (t - tr T) / (d + 1): the distribution "free-trace" of noise.py.
-**Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s, bounded in whole numbers (a
-whole number below a bound is below its whole part):
+is (|x|^2 + A)^2 + (|y|^2 + B)^2 + (|x|^2 - |y|^2)^2, convex in (|x|^2, |y|^2), and its vertices are at most 2 b^2:
+(m^2, m^2) gives that, (m^2, 0) gives 2 m^4 + 2 m^2 a^2 + 2 a^4 <= 2 (m^2 + a^2)^2. So measuring the trace a second time
+costs nothing. The two noisy traces, tr T and t, have variances d sigma^2 and sigma^2, so they are averaged with weights
+1 : d: every diagonal entry is moved by (t - tr T) / (d + 1). This is the distribution "free-trace" of noise.py.
+**Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s. The sum is a whole number, so it
+is at most the whole part of any bound:
   replace-one  `l1_change`, proved in triangle_l1.py.
   add-remove   (|z|_1^2 + |z|^2) / 2, |z|_1 <= sqrt(d) m + a.
 **Wishart difference**, see wishart.py: epsilon = ||G||_* / scale; replace-one 2 b, add-remove b. Under replace-one, and
 for at most 10 columns and anchors together, the **coupled** distribution of exact_wishart.py takes its place: epsilon
-= max(tr G+, tr G-) / scale, at most b / scale. Both are drawn exactly, at any scale. A row of zeros (no listed class,
-or dropped) only makes G smaller in every one of these.
+= max(tr G+, tr G-) / scale, at most b / scale. Both are drawn exactly, at any scale. A row without a listed class, or
+left out by the rule for missing cells, counts as zeros, and zeros never make G larger in any of these norms.
 
-**Several rows of one person**: k rows change by k matrices G, so every norm by at most k times as much, and the
-sensitivity of the event is k times that of one row. The guarantee is then for the person.
+**Several rows of one person**: k rows change T by a sum of k matrices G, and every norm by at most k times as much as
+one row does. The sensitivity of the event is k times that of one row, and the guarantee is for the person.
 """
 
 from __future__ import annotations
@@ -73,25 +74,27 @@ _PROOFS = {"coupled-wishart": "privcov/measurements/exact_wishart.py"}
 
 @dataclass(frozen=True, eq=False)
 class NoisySum:
-    """What was measured: whole noisy numbers, and every public fact needed to use them. `Release.measurement` is one.
+    """What was measured: noisy whole numbers, and every public fact that is needed to use them.
 
-    Safe to publish: it is the private answer itself, and everything else of a release follows from it without cost.
+    `Release.measurement` is one. It may be published: it has the guarantee, and everything else in the release follows
+    from it by post-processing.
 
     Attributes
     ----------
     facts : PublicFacts
         What was declared.
     total : ndarray of shape (p, p)
-        Noisy sum of zz', symmetric; p = d + n_anchors; int64, or Python integers where 64 bits do not suffice. With
-        classes, or where n is not public, the diagonal of its anchors holds noisy counts of rows.
+        Noisy sum of zz', symmetric, with p = d + n_anchors; int64, or Python integers where 64 bits do not suffice.
+        With classes, or where n is not public, the diagonal entries of the anchors hold noisy counts of rows.
     trace : int or None
-        A second noisy trace of the first d entries.
+        A second noisy trace of the first d entries, for "free-trace"; else None.
     n_anchors : int
-        Extra lines at the end of the sum, 1 for the mean or one per class; row z = (k, anchor), k the whole row.
+        Number of rows and columns at the end of ``total`` that carry the mean (1) or the classes (one each).
     shape : str
         Shape of the noise distribution.
     scale : float
-        Scale of the noise on a diagonal entry, in steps of R^2 / 2^40 (sigma, b, 2 C or t).
+        Scale of the noise on a diagonal entry, in steps of R^2 / 2^40: sigma of Gaussian noise, b of Laplace noise, 2 C
+        or t of the two Wishart distributions.
     event : Event
         What was done to the rows, for the accountant.
     """
@@ -106,11 +109,11 @@ class NoisySum:
 
     @property
     def anchors(self) -> int:
-        """Return ``n_anchors`` under its earlier name, which stored texts and scripts use."""
+        """The ``n_anchors`` under their earlier name, which stored texts and scripts use."""
         return self.n_anchors
 
     def to_dict(self) -> dict:
-        """Return the fields as JSON can hold them; whole numbers stay exact."""
+        """Return the fields as JSON values; whole numbers stay exact."""
         return {
             "facts": self.facts.to_dict(),
             "total": self.total.tolist(),
@@ -134,7 +137,7 @@ class NoisySum:
 
         Guarantee
         ---------
-        The one that the stored event states; only the form of the fields is checked.
+        The one that the stored event states. Only the form of the fields is checked here.
 
         Spends
         ------
@@ -146,13 +149,12 @@ class NoisySum:
 def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
     """Return the square of the largest change of T between neighbours, in the norm of the shape, as a whole number.
 
-    The Frobenius norm need not be whole, but its square is; the other norms are whole or bounded by whole numbers.
+    The square is whole although the Frobenius norm need not be; the other norms have bounds that are whole numbers.
 
     Parameters
     ----------
     facts : PublicFacts
-        Columns, whether n is public (replace-one) or not (add-remove), and rows per person: the change is that of all
-        rows of a person.
+        Columns, whether n is public (replace-one) or not (add-remove), and rows per person, who may change together.
     shape : {"isotropic", "free-trace", "laplace", "wishart-difference", "coupled-wishart"}
         A shape that is drawn, see `settle_shape`; "free-trace" and "coupled-wishart" are for replace-one only.
     n_anchors : int
@@ -189,7 +191,7 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
 
 
 def settle_shape(facts: PublicFacts, shape: str, n_anchors: int) -> str:
-    """Return the shape that is drawn for the requested one: of the same kind, the least noisy that is proved.
+    """Return the shape that is drawn for a requested one: the least noisy of its kind with a proof.
 
     Parameters
     ----------
@@ -234,8 +236,8 @@ def measure_exactly(
         ZCDP or ApproxDP for the Gaussian shapes (an ApproxDP share is converted to the largest rho that implies it);
         PureDP or ZCDP for "laplace" and "wishart-difference" (coupled where that is less noise).
     centre : str
-        "none" for the second moment alone; otherwise jointly with the mean, and with the class sums where classes are
-        declared. Where n is not public the anchors are always there: they carry the count.
+        "none" for the second moment alone; otherwise jointly with the mean. Where classes are declared, the class sums
+        and counts are measured, and where n is not public the count is, for every centre.
     shape : str
         The requested shape, see `settle_shape`.
     name : str
@@ -253,7 +255,7 @@ def measure_exactly(
     ValueError
         Before a row is read, for discrete noise of a scale above 2^54 and for an unknown shape.
     TableFileError, EngineError, PassError
-        Where the files cannot be read or their pass fails; no message says anything of the cells.
+        Where the files cannot be read or their pass fails; no message says anything about the cells.
 
     Guarantee
     ---------
@@ -287,7 +289,7 @@ def anchored_rows(facts: PublicFacts, centre: str) -> int:
     facts : PublicFacts
         Its classes, and whether n is public.
     centre : str
-        "none" for the second moment alone; any other value for the mean too.
+        "none" for the second moment alone; any other value for the mean as well.
 
     Returns
     -------
@@ -316,7 +318,7 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
     Returns
     -------
     Event
-        Its fields ``law`` and ``unit`` are those of the exact noise.
+        As `measure_exactly` would state it.
 
     Raises
     ------
@@ -376,7 +378,7 @@ def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare) -
 def _no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP:
     """Return a share whose level is at most the decimal it prints as.
 
-    The ledger counts 0.1 as 1/10, and the double is above it.
+    The ledger counts 0.1 as 1/10, and the double 0.1 is a little above that.
     """
     if isinstance(share, ApproxDP):
         return share
@@ -417,7 +419,7 @@ def _largest_sum(facts: PublicFacts, in_files: bool) -> int:
 
 
 def _noisy(gram: np.ndarray, d: int, n_anchors: int, shape: str, scale: float) -> tuple[np.ndarray, int | None]:
-    """Return (noisy sum, second noisy trace); what is zero in every table (two classes of one row) gets no noise."""
+    """Return (noisy sum, second noisy trace); entries of two different classes stay zero."""
     if shape == "wishart-difference":
         return _structured(exact_noise.add_wishart_difference(gram, scale), d, n_anchors), None
     if shape == "coupled-wishart":

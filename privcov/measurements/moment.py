@@ -6,12 +6,12 @@ Rows are clipped inside, to the public row bound R, and scaled to the unit ball,
     joint:    M = (1/n) sum z z',  z = (u, s)       ((d+1) x (d+1)),  s^2 = 1/2
     classes:  M = (1/n) sum z z',  z = (u, s e_c)   ((d+k) x (d+k)),  e_c the one-hot label among k public classes
 
-M holds S, the mean (M_12 = s * mean) and the constant s^2. With classes it holds S, the sum of each class over n
-(column j of M_12 is s times it) and its fraction of the rows (M_22 = s^2 diag(counts / n)); the rest of M_22 is zero
-in every data set, so it needs no noise, and the counts add up to the public n. Neighbours: replace one row, its label
-included, n public (other relations below).
+The extra entries s are called anchors. In the joint form M holds S, the mean (M_12 = s * mean) and the constant s^2.
+With classes it holds S, the sum of each class over n (column j of M_12 is s times it) and its fraction of the rows
+(M_22 = s^2 diag(counts / n)). The rest of M_22 is zero in every data set, so it needs no noise, and the counts add up
+to the public n. Neighbours differ in one replaced row, its label included, and n is public (other relations below).
 
-Sensitivities (unit ball; G = the difference of two neighbours, times n):
+Sensitivities (unit ball; x and y are the replaced rows, G is the difference of two neighbours, times n):
   l2, alone   sqrt(2)          ||G||_F^2 = |x|^4 + |y|^4 - 2<x,y>^2 <= 2, attained by orthogonal unit rows;
                                d = 1: 1. Upper triangle in the l2 norm: also sqrt(2), attained by two axes.
   l2, joint   sqrt(2)(1+s^2)   ||G||_F^2 <= 2(1+s^2)^2 - 2(<x,y>+s^2)^2, attained at <x,y> = -s^2 (d >= 2).
@@ -79,26 +79,26 @@ SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart-diffe
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Noisy moment matrix in unit-ball units, with everything public about it.
+    """A noisy moment matrix in unit-ball units, with what is public about it.
 
     Attributes
     ----------
     matrix : ndarray of shape (p, p)
-        p is d (centre "none" or "zero"), d + 1 ("joint") or d + k ("classes", k of them). Unbiased for the clipped
-        moment; where n is not public, the unbiased sum divided by ``count``.
+        p is d for the centres "none" and "zero", d + 1 for "joint" and d + k for "classes". Unbiased for the moment of
+        the clipped rows; where n is not public, the unbiased sum divided by ``count``.
     distribution : NoiseDistribution
         Distribution of the noise in ``matrix``.
     event : Event or None
         What was done to the rows; None when no noise was requested (a non-private reference).
     centre : {"none", "zero", "joint", "classes"}
-        What was measured beside the second moment.
+        What was measured with the second moment; "none" and "zero" mean nothing else.
     n : int or None
         Number of rows; None when it is not public.
     row_bound : float
         R > 0, the public bound to which rows were clipped.
     count : float or None
-        Noisy number of the rows that the matrix is divided by, or None where that is ``n``. Given where n is not
-        public, and for private rows with classes.
+        Noisy number of rows by which the matrix was divided, where n is not public and for private rows with classes;
+        None where it was divided by ``n``.
     """
 
     matrix: np.ndarray
@@ -111,7 +111,7 @@ class Measured:
 
     @property
     def law(self) -> NoiseDistribution:
-        """Return ``distribution`` under its earlier name, which scripts may use."""
+        """The ``distribution`` under its earlier name, which scripts may use."""
         return self.distribution
 
     @property
@@ -151,7 +151,7 @@ def sensitivity(d: int, n: int, *, norm: str, n_anchors: int, relation: str = "r
     Returns
     -------
     float
-        Greater than 0; an upper bound. The docstring of the module says where it is attained.
+        Above 0; an upper bound. The docstring of the module says where it is attained.
 
     Raises
     ------
@@ -199,14 +199,14 @@ def sensitivity(d: int, n: int, *, norm: str, n_anchors: int, relation: str = "r
 
 
 def _l1(d: int, n_anchors: int) -> float:
-    """Return `l1_change` in units of the ball: its whole steps are finer than a float's last digit."""
+    """Return `l1_change` in unit-ball units, computed in steps finer than a float's last digit."""
     unit = 2**60
     anchor = math.isqrt(int(ANCHOR_SQUARED * unit**2)) + 1
     return (l1_change(d, unit, anchor, n_anchors) + 1) / unit**2
 
 
 def rounded_up(base: float, d: int, n: int) -> float:
-    """Return base / n, and more than the rounding of ``base`` itself and of norms of d numbers can hide.
+    """Return base / n, enlarged by more than the rounding errors of ``base`` and of norms of d numbers.
 
     Parameters
     ----------
@@ -226,9 +226,9 @@ def rounded_up(base: float, d: int, n: int) -> float:
 
 
 def clipped_moment(dataset: Dataset, *, n_anchors: int) -> np.ndarray:
-    """Return the exact moment of the clipped rows in unit-ball units: NOT private.
+    """Return the moment of the clipped rows in unit-ball units, without noise: NOT private.
 
-    It is kept with the data set, so it is computed once for each row bound.
+    It is stored with the data set, and so computed once for each row bound.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def clipped_moment(dataset: Dataset, *, n_anchors: int) -> np.ndarray:
 
 
 def _moments(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Return (second moment, mean) of the clipped rows in unit-ball units; short rows are not copied."""
+    """Return (second moment, mean) of the clipped rows in unit-ball units; rows within the bound are not copied."""
     d, bound = dataset.d, dataset.row_bound
     gram, total = np.zeros((d, d)), np.zeros(d)
     for block in blocks(dataset):
@@ -311,8 +311,8 @@ def measure_moment(
         ApproxDP, ZCDP or GaussianDP for the Gaussian shapes; PureDP, ApproxDP (its delta stays unused) or ZCDP for the
         pure shapes "laplace" and "wishart-difference"; NoPrivacy for no noise.
     centre : {"none", "zero", "joint", "classes"}
-        "joint" measures the mean too, "classes" the class sums and counts. Under add-remove the mean and the count are
-        always measured; with "none" and "zero" the row of the mean is then dropped.
+        "joint" measures the mean as well, "classes" the class sums and counts. Under add-remove the mean and the count
+        are always measured; with "none" and "zero" the row of the mean is dropped afterwards.
     shape : {"upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference"}
         Shape of the noise, see `NoiseDistribution`. "free-trace" becomes "isotropic" for one column and for any
         relation but replace-one.
@@ -326,8 +326,8 @@ def measure_moment(
     Returns
     -------
     Measured
-        Its event is None for NoPrivacy. Under add-remove ``count`` is the noisy count (unbiased, but never below 1),
-        the matrix is already divided by it, and ``distribution`` is that of the noise divided by it; no field holds n.
+        Its event is None for NoPrivacy. Under add-remove ``count`` is the noisy count, raised to 1 where it is below;
+        ``matrix`` and the noise of ``distribution`` are divided by it, and no field holds n.
 
     Raises
     ------
@@ -348,7 +348,7 @@ def measure_moment(
     ---------
     Own proofs: the docstring of this module for Gaussian and Laplace noise, wishart.py for the Wishart difference.
     """
-    checks.one_of("shape", shape, SHAPES)  # noise that this function cannot calibrate must not pass for Gaussian
+    checks.one_of("shape", shape, SHAPES)  # an unknown shape would be calibrated as Gaussian
     unknown = relation == "add-remove"
     n_anchors = count_anchors(dataset, centre) or int(unknown)
     norm = {"laplace": "l1", "upper-triangle": "triangle", "wishart-difference": "nuclear"}.get(shape, "l2")

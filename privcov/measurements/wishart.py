@@ -21,7 +21,7 @@ the published biased form is the matrix plus ``distribution.removed_mean`` times
 In joint centring the corner of the matrix is noisy too; it is then replaced by the public constant under the noise.
 With classes its off-diagonal is set to the zeros under the noise, and its diagonal moved so that the counts add up
 to n.
-Reference: the difference is our own construction; Jiang, Xie and Zhang (2016) and Sheffet (2017) for one alone.
+Reference: the difference is our own construction; Jiang, Xie and Zhang (2016) and Sheffet (2019) for one alone.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def measure_wishart(
 
     Reference
     ---------
-    Jiang, Xie and Zhang (2016) and Sheffet (2017); the curve is that of wishart_curve.py.
+    Jiang, Xie and Zhang (2016) and Sheffet (2019); the curve is that of wishart_curve.py.
     """
     n_anchors = count_anchors(dataset, centre)
     checks.positive("ratio", ratio)

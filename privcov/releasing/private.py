@@ -1,10 +1,9 @@
 """`release_private`: the only way from private rows to a release. Reserve, commit, measure once, store.
 
-A method is asked for the measurement it needs (`Method.request`, from public facts) and is given the answer
-(`Method.finish`); no rows. So a method is offered exactly when one measurement is all it needs, and there is no list to
-keep. What it does with the answer is a function of the noisy whole numbers and of public facts. Where a method draws
-random numbers of its own (the fission rules), they come from one fixed public generator, the same in every release, so
-that the answer can be computed again from the measurement.
+A method says from public facts what is to be measured (`Method.request`), and turns the measurement into an answer
+(`Method.finish`); it sees no rows. So a method is offered when its whole guarantee goes into one such measurement. Its
+answer is a function of the noisy whole numbers and of public facts. Random numbers of the method itself (the fission
+rules) come from one fixed public generator, so that the answer can be computed again from the measurement.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _REFUSED = {
 
 
 class MeasurementError(RuntimeError):
-    """The private measurement failed; the message holds nothing about the rows."""
+    """Raised where the private measurement failed; the message says nothing about the rows."""
 
 
 def release_private(
@@ -66,7 +65,8 @@ def release_private(
 ) -> Release:
     """Make one release from private rows, paid from the ledger.
 
-    Calibration is always sound, tuning never raw.
+    A person is all of their rows, up to the declared ``rows_per_person``. The calibration is always sound, and nothing
+    is tuned on the rows.
 
     Parameters
     ----------
@@ -79,22 +79,22 @@ def release_private(
     ledger : Ledger
         Where the release is entered before anything is drawn.
     centre : {"auto", "joint", "none", "classes"}
-        "auto": class means where classes are declared and the method can, else the joint mean. "none": the
-        second moment only.
+        "auto": "classes" where classes are declared and the method measures them, else "joint". See `release`.
     draw : int
-        The same request on the same table is one release and costs once, however often it is made and from however many
-        places; draw=2 asks for another one, and pays again.
+        The same request on the same table is one release and costs once, however often it is made and by however many
+        processes. draw=2 asks for another one, and pays again.
     token : str or None
         Another name for the request, for example one per confirmation dialogue.
     different_from : tuple of str
-        Names in the ledger that look like this table and hold other people.
+        Names of tables in the ledger that look like this one and hold other people.
     again : {"ask", "stored", "pay"}
-        Where this request was answered by another version of the method, or the answer is not good: "ask" raises
-        `VersionChanged`, "stored" returns that answer (free; rows are not compared), "pay" releases again.
+        What to do where another version of the method has an entry for this request, or the guarantee of the stored
+        answer is not established: "ask" raises `VersionChanged`, "stored" returns that answer (free; rows are not
+        compared), "pay" releases again.
     expected_rows : int or None
-        A public guess of the number of rows where it is not public; only to refuse, before anything is read or spent, a
-        release whose noise would exceed all that so many rows can add up to. Without it, the noisy count of the table's
-        last release that is more than noise is used, or the most rows that a table may have.
+        A public guess of the number of rows where it is not public. It is used only to refuse, before anything is read
+        or spent, noise that exceeds all that so many rows can add up to. None takes a noisy count of the table's newest
+        release that has one clearly above its noise, or else the most rows that a table may have.
     **parameters : object
         The method's own parameters.
 
@@ -108,9 +108,11 @@ def release_private(
     TypeError
         For arguments of another type, and for a seed, a generator or a neighbouring relation, which cannot be chosen.
     ValueError
-        With the reason, where nothing was spent or where a release was lost; `LedgerError` is one.
+        With the reason, where the request is refused or its release was lost; `LedgerError` is one.
     MeasurementError
-        With an identifier and no detail, if the measurement itself fails.
+        With an identifier and no detail, if the fingerprint or the measurement fails.
+    TableFileError, EngineError, PassError
+        Where the files of a table cannot be read or their pass fails; nothing is spent.
 
     Guarantee
     ---------
@@ -120,8 +122,8 @@ def release_private(
 
     Spends
     ------
-    The whole guarantee, once per request, from the limit of the table; a repeated request spends nothing. There are no
-    refunds: what is reserved counts, also when the release fails.
+    The whole guarantee, once per request, from the limit of the table; a repeated request spends nothing. Nothing is
+    refunded: what is reserved counts, also when the release fails.
 
     Reference
     ---------
@@ -175,11 +177,11 @@ def release_private(
         n_anchors = anchored_rows(private.facts, given.centre)
         if useless := reason_useless(private.facts, event, n_anchors, *_rows_of(private, ledger, expected_rows)):
             raise ValueError(useless)
-        if private.files is not None:  # refuse before a long reading what would be refused after it
+        if private.files is not None:  # what the ledger refuses is refused before the files are read
             ledger.check(private.name, guarantee, settled.request, request_token)
 
     def measured() -> str:
-        """Return the answer to be stored: measurement and release as text."""
+        """Return the answer to store: measurement and release as text."""
         noisy, release, problem = _measure_and_finish(chosen, private, given)
         written = None if release is None else json.loads(release.to_json())
         kept = {"format": FORMAT, "measurement": noisy.to_dict(), "release": written, "problem": problem}
@@ -199,7 +201,7 @@ def _entered(answer: str, ledger: Ledger, name: str, token: str) -> Release:
 
 
 def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> tuple[float, str]:
-    """Return the number of rows to judge the noise by, and its source; public or already released facts only."""
+    """Return the number of rows by which to judge the noise, from public or already released facts, and its source."""
     if private.facts.n is not None:
         return private.facts.n, "public"
     if expected is not None:
@@ -209,13 +211,13 @@ def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> t
         if not stored or (noisy := read_measurement(stored)).facts.n is not None:
             continue
         count = read_sum(noisy, "none").rows
-        if count > 3 * count_std(noisy):  # less may be noise alone, and would refuse releases that say much
+        if count > 3 * count_std(noisy):  # a smaller count may be noise, and would refuse useful releases
             return count, f"the noisy count of release {entry.number}"
     return (MOST_FILE_ROWS if private.files is not None else MOST_ROWS), "the most a table may have"
 
 
 def _number_of(draw: object) -> int:
-    """Return the draw as an int: 1, 1.0 and True are one draw, and each token is drawn and paid for."""
+    """Return the draw as an int, because 1, 1.0 and True would give three tokens, each paid for."""
     try:
         return checks.whole("draw", int(draw) if isinstance(draw, bool) else draw, 1, MOST_DRAWS)
     except ValueError:
@@ -241,7 +243,7 @@ def read_release(answer: str) -> Release:
     Raises
     ------
     ValueError
-        Where its post-processing failed: the measurement is still there.
+        Where its post-processing failed; `read_measurement` still returns the measurement.
 
     Guarantee
     ---------
@@ -261,7 +263,7 @@ def read_release(answer: str) -> Release:
 
 
 def read_measurement(answer: str) -> NoisySum:
-    """Return the whole noisy numbers in a ledger's answer; everything else follows from them.
+    """Return the noisy whole numbers in a ledger's answer; everything else follows from them.
 
     Parameters
     ----------
@@ -292,8 +294,8 @@ def read_measurement(answer: str) -> NoisySum:
 def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "auto", **parameters: Any) -> Release:
     """Return the release of another method from an old measurement.
 
-    This is post-processing: it needs no rows and no ledger. With the method of the original release it gives the same
-    numbers bit for bit.
+    This is post-processing: it needs no rows and no ledger. The method of the original release, in the same version,
+    gives the same numbers bit for bit.
 
     Parameters
     ----------
@@ -326,7 +328,7 @@ def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "a
 
     Spends
     ------
-    Nothing: it sees only the noisy numbers.
+    Nothing: it uses the noisy numbers only.
     """
     chosen, given = prepared(method, noisy.facts, guarantee, centre, parameters)
     return dataclasses.replace(_finished(chosen, given, noisy), measurement=noisy)
@@ -396,7 +398,7 @@ def planned_event_of(method: Method, given: MethodInput) -> Event:
     Raises
     ------
     RuntimeError
-        If the event would exceed the guarantee. What the method raises before it measures is passed on.
+        If the event would exceed the guarantee, which is a defect. Errors of the method's request are passed on.
 
     Guarantee
     ---------
@@ -418,12 +420,12 @@ def planned_event_of(method: Method, given: MethodInput) -> Event:
 def _recognised(private: PrivateDataset, key: bytes) -> str:
     """Return the fingerprint; for a table in files this is the one pass over its rows, before anything is reserved.
 
-    An error in it may depend on the rows, so its message is only an identifier; files that changed and workers that are
-    gone have a sentence.
+    An error may depend on the rows, so its message is replaced by an identifier. Those of files and workers say nothing
+    about rows, and are passed on.
     """
     try:
         return fingerprint(private, key)
-    except (TableFileError, EngineError, PassError):  # their messages hold nothing about the rows
+    except (TableFileError, EngineError, PassError):
         raise
     except Exception:
         raise MeasurementError(
@@ -510,12 +512,12 @@ def _public_stream(card: MethodCard) -> np.random.Generator:
 
 
 def _afresh(method: Method, given: MethodInput) -> MethodInput:
-    """Return the same input with its generator at its beginning."""
+    """Return the same input, with its generator set back to the beginning."""
     return dataclasses.replace(given, rng=_public_stream(method.card))
 
 
 def _requested(method: Method, given: MethodInput) -> Request:
-    """Return the measurement that a method requests: always the same, as its input is the same, generator included."""
+    """Return the measurement that a method requests; it is the same at every call."""
     return method.request(_afresh(method, given))
 
 
@@ -524,7 +526,7 @@ def _measure_and_finish(
 ) -> tuple[NoisySum, Release | None, str]:
     """Return the noisy sum, the release or None, and why there is none.
 
-    An error after the measurement concerns public numbers only.
+    An error after the measurement depends on published numbers only, so its message may be shown.
     """
     request = _requested(method, given)
     try:
@@ -547,7 +549,7 @@ def _finished(method: Method, given: MethodInput, noisy: NoisySum) -> Release:
 
 
 def _example_guarantee(card: MethodCard) -> Guarantee:
-    """Return some guarantee of the first kind that the card lists."""
+    """Return an example of the first kind of guarantee that the card lists."""
     kind = card.guarantees[0].kind
     return PureDP(1.0) if kind == "pure" else ApproxDP(1.0, 1e-6) if kind == "approx" else ZCDP(1.0)
 

@@ -62,9 +62,9 @@ class Statement:
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """The answer of a method, in the data's units, with what it is based on.
+    """The answer of a method, in the data's units, with the events that it is based on.
 
-    It cannot be made if it spent more than was asked for.
+    The constructor refuses a sound release that spent more than was asked for.
 
     Attributes
     ----------
@@ -73,15 +73,15 @@ class Release:
     parameters : dict
         The method's parameters, with calibration, centre, tuning, neighbours and version.
     guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
-        The guarantee that was asked for; `given` is what the events actually give.
+        The guarantee asked for; `given` is what the events actually give.
     neighbours : Neighbours
         The neighbouring relation.
     events : tuple of Event
         What was done to the rows.
     target : {"covariance", "second moment", "precision"}
-        The matrix that the method is for.
+        The matrix that the method estimates.
     n : int or None
-        Number of rows, None where it is not public.
+        Number of rows; None where it is not public.
     columns : tuple of str
         Names of the columns.
     row_bound : float
@@ -91,22 +91,23 @@ class Release:
     origin : ndarray of shape (d,)
         The public origin.
     covariance : ndarray of shape (d, d) or None
-        About the measured or publicly zero mean; with centre "classes" the pooled one within classes. None when not
-        measured.
+        About the measured or publicly zero mean; with centre "classes" the pooled one within classes. None where it was
+        not measured.
     precision : ndarray of shape (d, d) or None
-        None when the method makes none.
+        None where the method estimates none.
     second_moment : ndarray of shape (d, d) or None
-        About the public origin (zero without column bounds). None when not measured.
+        About the public origin (zero without column bounds). None where it was not measured.
     mean : ndarray of shape (d,) or None
-        None when not measured.
+        None where it was not measured.
     raw : Measured or None
-        The unbiased noisy matrix (unit-ball units) and its noise distribution; None when nothing was measured.
+        The noisy matrix before post-processing, in unit-ball units, and its noise distribution; None where the method
+        has no such matrix.
     path : tuple of Fit or None
-        The fits at every penalty: lam, precision, status and gap.
+        The fits of a graphical lasso, one per penalty: lam, precision, status and gap.
     notes : tuple of str
-        What the method adds in words.
+        Remarks of the method.
     count : float or None
-        Noisy number of rows where n is not public; of rows with a listed class where private rows have classes.
+        Noisy number of rows where n is not public, and of rows with a listed class where private rows have classes.
     class_means : ndarray of shape (k, d) or None
         With centre "classes", in the data's units.
     class_counts : ndarray of shape (k,) or None
@@ -114,14 +115,14 @@ class Release:
     classes : tuple of str
         The k names of the classes with centre "classes", else ().
     measurement : NoisySum or None
-        What was measured on private rows, as whole numbers; None for simulated and public rows.
+        The measurement of private rows, in whole numbers; None for simulated and public rows.
     entry : dict or None
         The ledger's record of a private release.
 
     Raises
     ------
     RuntimeError
-        If it spent more than was asked for, or has a measurement without its event.
+        If a sound release spent more than was asked for, or has a measurement without its event.
     ValueError
         If the measurement belongs to another release.
 
@@ -193,35 +194,35 @@ class Release:
 
     @property
     def as_asked(self) -> bool:
-        """False for a published calibration, whose actual guarantee may differ from the claim, and for raw tuning."""
+        """True for a sound calibration without tuning on raw rows, so that the guarantee asked for is met."""
         return self.parameters["calibration"] == "sound" and self.parameters["tuning"] != "raw-cv"
 
     @property
     def given(self) -> Guarantee | None:
-        """The guarantee that the events compose to (None: nothing was measured)."""
+        """The guarantee that the events give together; None where nothing was measured."""
         if self.as_asked:
             return accounting.compose(self.events, self.guarantee)
         return accounting.actual_guarantee(self.events, self.guarantee)
 
     @property
     def exposed(self) -> str:
-        """Why the guarantee is not established though the events would give it, in one sentence; "" where it is."""
+        """Why the guarantee that the events would give is not established, in one sentence; "" where it is."""
         return next(filter(None, map(exposed, self.events)), "")
 
     @property
     def claim_is_false(self) -> bool:
-        """True when less is given than was asked: a published calibration, raw tuning, or a reason in `exposed`."""
+        """True when the guarantee asked for is not given: a false published claim, raw tuning, or `exposed`."""
         raw = self.parameters["tuning"] == "raw-cv"
         return raw or bool(self.exposed) or not accounting.covers(self.guarantee, self.given)
 
     @property
     def trade_off(self) -> Guarantee | GaussianDP | None:
-        """The tightest known claim about this release, from which an attacker's chances follow; see `accounting`."""
+        """The tightest known guarantee of this release, from which an attacker's success follows; see `accounting`."""
         return NoPrivacy() if self.exposed else accounting.trade_off_of(self.events, self.guarantee)
 
     @property
     def attacker_success(self) -> float:
-        """Best possible probability of guessing whether a given row is in the data; 0.5 is no information."""
+        """Best possible probability of guessing which of two neighbours was released; 0.5 is no information."""
         return accounting.attacker_success(self.trade_off)
 
     @property
@@ -243,34 +244,34 @@ class Release:
     def save_bundle(self, path: Path | str, declaration: dict | None = None) -> None:
         """Write the bundle of a release of private rows: one zip, which ``python -m privcov verify`` checks.
 
-        The same bytes as on the page Your data, but for the pictures.
+        The bytes are those of the page Your data, except for the pictures.
 
         Parameters
         ----------
         path : path
             A file that is already there is replaced.
         declaration : dict or None
-            The owner's, as JSON values (`json.loads(declared.to_json())`); its public facts stand for it where it is
-            left out.
+            The owner's declaration, as JSON values (`json.loads(declared.to_json())`); None takes the release's public
+            facts.
 
         Raises
         ------
         ValueError
-            For a release without its measurement and its entry in the ledger. Those made by `release_private` have
-            both, also when it returns a stored one.
+            For a release without its measurement and its entry in the ledger. What `release_private` returns, new or
+            stored, has both.
         """
         if self.measurement is None or self.entry is None:
             raise ValueError(
                 "This release does not know its measurement and its entry in the ledger, and a bundle needs both. Call "
                 "release_private with the same request: it returns the stored release, and nothing is paid again."
             )
-        # By name, as the registries do: the bundle is made from releases, so a release cannot import it.
+        # Imported by name, as in the registries, because the package of the bundle imports this one.
         importlib.import_module("privcov.bundle.opened").save(self, path, declaration)
 
     def to_json(self) -> str:
-        """Return the release as text, exactly: `from_json` gives back the same numbers bit for bit.
+        """Return the release as JSON text, from which `from_json` makes the same numbers bit for bit.
 
-        The text has its format and a digest.
+        The text states its format and has a digest.
         """
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _NOT_IN_TEXT}
         fields["guarantee"] = to_dict(self.guarantee)
@@ -296,8 +297,8 @@ class Release:
         Raises
         ------
         ValueError
-            In a sentence, for a text that was altered or broken, whose events do not give what it claims, or of an
-            unknown format.
+            For a text that was altered or is broken, whose events do not give what it claims, or whose format is
+            unknown.
         """
         try:
             fields = json.loads(text)
@@ -330,10 +331,10 @@ def _digest(fields: dict) -> str:
 def _read(fields: dict) -> dict:
     """Return the arguments of `Release` from its text.
 
-    The caller turns what this raises for a wrong field into a sentence.
+    The errors that this raises for a wrong field are turned into a sentence by the caller.
     """
     known = {f.name: f for f in dataclasses.fields(Release) if f.name not in _NOT_IN_TEXT}
-    late = {"count", "class_means", "class_counts", "classes"}  # texts written before there were classes lack them
+    late = {"count", "class_means", "class_counts", "classes"}  # the texts of earlier versions lack them
     given = {name: value for name, value in fields.items() if name != "statement"}
     if not set(known) - late <= set(given) <= set(known):
         raise ValueError("it lacks a field or has one too many.")
@@ -407,12 +408,12 @@ def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
 
 
 def json_default(value: object) -> object:
-    """Return numpy numbers and arrays as Python's own, for ``json.dumps(default=...)``.
+    """Return a numpy number or array as a Python number or list, for ``json.dumps(default=...)``.
 
     Parameters
     ----------
     value : object
-        What ``json`` cannot write.
+        A value that ``json`` cannot write.
 
     Returns
     -------
@@ -432,14 +433,12 @@ def json_default(value: object) -> object:
 
 
 def state(rel: Any) -> Statement:
-    """Return the statement of a `Release`, or of another object with its public fields.
-
-    A bundle's verifier has such an object, without matrices.
+    """Return the statement of a release.
 
     Parameters
     ----------
     rel : Release
-        Or another object with its public fields.
+        Or an object with its public fields and without matrices, as the verifier of a bundle has.
 
     Returns
     -------
@@ -460,7 +459,7 @@ def state(rel: Any) -> Statement:
         return Statement((("Measured", measured), *nothing, neighbours, ("Guarantee", ends)))
 
     def each(text: Callable[[Event], str]) -> str:
-        """Return the text of every event; equal steps in a row, of which there may be many, are written once."""
+        """Return the text of every event; equal ones in a row are written once, with their number."""
         runs = [(words, len(list(same))) for words, same in itertools.groupby(text(e) for e in rel.events)]
         return "; ".join(words if times == 1 else f"{times} times {words}" for words, times in runs)
 

@@ -31,7 +31,9 @@ def release(
     neighbours: str = "replace-one",
     **parameters: Any,
 ) -> Release:
-    """Run a method on a synthetic or public data set.
+    """Run a method on a simulated or public data set.
+
+    One row counts as one person. The noise is seeded floating-point noise, which confidential rows must not have.
 
     Parameters
     ----------
@@ -39,23 +41,22 @@ def release(
         A key from `privcov.methods()`.
     dataset : Dataset
         The rows; they are not secret here.
-    guarantee : PureDP, ApproxDP or ZCDP
-        Met by the noise.
+    guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
+        The guarantee asked for; NoPrivacy adds no noise.
     seed : int
-        At least 0, for the noise stream. One seed gives the same unit noise at every epsilon.
+        At least 0, for the noise. One seed gives the same unit noise at every epsilon.
     calibration : str
-        "sound", or a published one of the method's card ("as-published", ...): the release then states what it actually
-        gives beside what the paper claims. A historical method without a sound form refuses "sound" with a sentence: a
-        false claim is reproduced only when asked for by name.
+        "sound", or a published one of the method's card ("as-published", ...). With a published one the release states
+        what it actually gives and what the paper claims. A historical method has no sound form and refuses "sound".
     centre : {"auto", "zero", "joint", "none", "classes"}
-        "auto": "zero" where the mean is publicly zero, else "joint". "joint" measures mean and second moment together;
-        "none" measures the uncentred second moment only (covariance stays None unless the mean is publicly zero);
+        "auto": "zero" where the mean is publicly zero, else "joint". "joint" measures mean and second moment together.
+        "none" measures the uncentred second moment only (the covariance is None unless the mean is publicly zero).
         "zero" is refused unless the mean is publicly zero. "classes" measures class counts, class means and second
         moment together, for a data set with labels and a method whose card lists it; the covariance is then the pooled
         one within classes.
     tuning : {"released", "fixed", "raw-cv"}
-        "released" (from the noisy matrix, free) or "fixed"; methods without a choice ignore it. "raw-cv" tunes on the
-        rows themselves, and the statement says "no end-to-end guarantee".
+        "released": from the noisy matrix, which spends nothing. "fixed": by parameters. Methods without such a choice
+        ignore both. "raw-cv": on the rows themselves; the statement then says "no end-to-end guarantee".
     neighbours : {"replace-one", "zero-out", "add-remove"}
         n is public under "replace-one" and "zero-out"; under "add-remove" it is not, and a noisy count is measured.
     **parameters : object
@@ -71,17 +72,18 @@ def release(
     TypeError
         For a data set or a guarantee of another type.
     ValueError
-        For what it cannot do, with the reason.
+        For a choice that the method or the data set does not offer, with the reason.
+    RuntimeError
+        For a defect: a method that spent more than was asked for.
 
     Guarantee
     ---------
-    With the calibration "sound" and any tuning but "raw-cv", the noise gives the guarantee that is asked for under the
-    neighbouring relation; a method that would spend more is refused (`Release`). Any other release states what it gives
-    (`Release.given`).
+    With the calibration "sound" and any tuning except "raw-cv", the noise gives the guarantee asked for under the
+    neighbouring relation. `Release.given` is what any other release gives.
 
     Spends
     ------
-    The whole guarantee, as the events of the release list it. No ledger keeps account: the rows are public.
+    The whole guarantee, as listed by the events of the release. No ledger records it: the rows are public.
 
     Reference
     ---------
@@ -158,11 +160,11 @@ def run_method(
     dataset : Dataset
         The rows; they are not secret here.
     guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
-        Met by the noise.
+        See `release`.
     seed : int
-        At least 0, for the noise stream.
+        At least 0, for the noise.
     calibration : str or None
-        None is the card's ``default_calibration``, so that a comparison runs historical methods as well.
+        None is the card's ``default_calibration``, so that a comparison can run historical methods as well.
     centre : {"auto", "zero", "joint", "none", "classes"}
         See `release`.
     tuning : {"released", "fixed", "raw-cv"}
@@ -170,7 +172,7 @@ def run_method(
     neighbours : {"replace-one", "zero-out", "add-remove"}
         See `release`.
     repeat : int
-        Picks an independent noise draw of the same seed.
+        Number of an independent draw of the noise under the same seed.
 
     Returns
     -------
@@ -182,7 +184,9 @@ def run_method(
     TypeError
         For a guarantee of another type.
     ValueError
-        For what it cannot do, with the reason.
+        See `release`.
+    RuntimeError
+        See `release`.
 
     Guarantee
     ---------
@@ -233,7 +237,7 @@ def method_input(
     guarantee : PureDP, ApproxDP, ZCDP or NoPrivacy
         The guarantee asked for.
     seed : int
-        At least 0, for the noise stream.
+        At least 0, for the noise.
     calibration : str or None
         See `run_method`.
     centre : {"auto", "zero", "joint", "none", "classes"}
@@ -248,7 +252,7 @@ def method_input(
     Returns
     -------
     MethodInput
-        The checked choices, the rows and the stream of the noise.
+        The checked choices, the rows and the generator of the noise.
 
     Raises
     ------
@@ -298,7 +302,7 @@ def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuni
     if calibration == "sound" and "sound" not in card.calibrations:
         raise ValueError(
             f"{card.label} has no sound form: it is kept to show what was published. "
-            f"Ask for calibration={card.default_calibration!r}, and read in the statement what it really gives."
+            f"Ask for calibration={card.default_calibration!r}, and read in the statement what it actually gives."
         )
     checks.one_of("calibration", calibration, tuple(card.calibrations))
     checks.one_of("tuning", tuning, TUNINGS)
@@ -313,7 +317,7 @@ def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuni
 
 
 def check_centre(card: MethodCard, centre: str, name: str, mean_is_zero: bool) -> None:
-    """Raise for a centre that the method or the data set cannot have.
+    """Raise, with the reason, for a centre that the method does not measure or the data set does not allow.
 
     Parameters
     ----------
@@ -329,7 +333,7 @@ def check_centre(card: MethodCard, centre: str, name: str, mean_is_zero: bool) -
     Raises
     ------
     ValueError
-        With the reason.
+        For such a centre.
     """
     checks.one_of("centre", centre, ("auto", *ALL_CENTRES))
     if centre not in card.centres:
@@ -343,7 +347,7 @@ def check_centre(card: MethodCard, centre: str, name: str, mean_is_zero: bool) -
 
 
 def in_units_of_data(method: Method, given: MethodInput, outcome: Outcome) -> Release:
-    """Return the release: the answer of a method, converted to the data's units.
+    """Return the answer of a method as a release, in the data's units.
 
     Parameters
     ----------

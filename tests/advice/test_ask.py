@@ -228,11 +228,14 @@ def test_the_sentence_has_method_level_and_error(structure, guarantee):
     question = Question(5000, 40, guarantee, structure=structure, mean_known=True)
     far = ask.how_far(question)
     name = "rho" if guarantee.kind == "zcdp" else "epsilon"
-    assert ask.sentence(far) == f"{far.line.label}: {name} = {far.level:g} gives {100 * far.error:.3g} % error."
+    most = "at most " if structure == "unknown" else ""
+    assert ask.sentence(far) == f"{far.line.label}: {name} = {far.level:g} gives {most}{100 * far.error:.3g} % error."
     near = ask.which_level(question, 0.5)
-    assert ("gives 50 % error" in ask.sentence(near)) or near.error < 0.495
+    assert (f"gives {most}50 % error" in ask.sentence(near)) or near.error < 0.495
     never = ask.which_level(question, 1e-3)
-    assert ask.sentence(never).startswith(f"No {name} up to {never.level:g} gives 0.1 % error.")
+    assert ask.sentence(never).startswith(f"No {name} up to {never.level:g}, the largest measured, gives 0.1 % error.")
+    # The rows of that structure are not clipped.
+    assert ("mostly from clipping" in ask.changed(never)[0]) == (structure != "skewed")
     told = " ".join(ask.notes(far))
     assert ("Safest choice if you know nothing: at most" in told) == (structure == "unknown")
     assert len(ask.by_structure(far)) == (len(TARGETS["covariance"].structures) if structure == "unknown" else 0)
@@ -253,6 +256,11 @@ def test_the_curves_of_the_chart_pass_through_the_answer():
         assert at == pytest.approx(reply.error, rel=0.01)
         assert max(LEVELS[kind]) == pytest.approx(levels[-1], rel=0.01)
         assert noise_factors(question) == (1.0,)
+        whole = Question(**{**vars(question), "structure": "unknown"})
+        safest = ask.how_far(whole)
+        levels, ratios = ask.curves(whole, (safest.line.key,))
+        at = np.exp(np.interp(math.log(safest.level), np.log(levels), np.log(ratios[safest.line.key])))
+        assert at == pytest.approx(safest.line.worst, rel=0.05)  # a ratio to a best that changes along the levels
         assert (
             ask.without_noise(question)
             == read("covariance").at("fading", reply.advice.cells[0].point)["non-private"].error

@@ -191,8 +191,8 @@ def test_preparing_steps_leave_no_guarantee_and_delta_of_one_over_n_is_worthless
     assert longest["Verdict"] == NONE
     assert longest["True sensitivity"] == pytest.approx(0.9999, abs=1e-4)
     assert longest["True delta at epsilon"] > 0.999
-    assert line(strict, "Papers 1, 2, 4", "delta = 1/n")["True delta at epsilon"] == 1e-3
-    assert line(strict, "Papers 1, 2, 4", "delta = 1/n")["Verdict"] == EMPTY
+    assert line(strict, "Papers 1 and 2", "delta = 1/n")["True delta at epsilon"] == 1e-3
+    assert line(strict, "Papers 1 and 2", "delta = 1/n")["Verdict"] == EMPTY
 
 
 def test_every_verdict_is_one_of_the_list_and_every_claim_a_line():

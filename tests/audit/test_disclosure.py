@@ -9,8 +9,7 @@ from scipy.stats import norm
 
 from privcov import accounting
 from privcov.audit.disclosure import loss, posterior, power, sentences, suspicion, usual_chance
-from privcov.figures.words import percent
-from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
+from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP, shown
 
 GRID = np.linspace(0, 1, 101)
 KINDS = [PureDP(0.8), ApproxDP(0.8, 0.01), ZCDP(0.2), GaussianDP(0.7)]
@@ -92,14 +91,6 @@ def test_whatever_is_computed_from_a_gaussian_release_keeps_the_loss_and_one_ans
     assert full < loss(GaussianDP(mu), chance)
 
 
-def test_two_mechanisms_that_an_earlier_bound_left_out():
-    """(1, .01)-DP: seen with probability .021 under one table and .011 / e under the other."""
-    seen = 0.021, 0.011 / math.e
-    assert seen[0] <= math.e * seen[1] + 0.01 + 1e-15
-    after = float(posterior(0.1, math.log(seen[0] / seen[1])))
-    assert 0.232 < after == pytest.approx(float(posterior(0.1, loss(ApproxDP(1.0, 0.01), 0.021))))
-
-
 def test_a_pair_allows_everything_with_probability_delta():
     claim = ApproxDP(1.0, 0.01)
     assert loss(claim, 0.009) == loss(claim, 0.01) == math.inf
@@ -107,6 +98,32 @@ def test_a_pair_allows_everything_with_probability_delta():
     assert posterior(0.0, math.inf) == 0
     assert loss(claim, 0.02) == pytest.approx(1.0 + math.log(2))
     assert power(claim, 0.0) == pytest.approx(0.01)
+    assert loss(claim, 0.01) == math.inf
+    assert loss(claim, 0.011) == pytest.approx(1 + math.log(11))
+
+
+def test_a_mechanism_that_merges_releases_is_covered():
+    """P(A) = .021 and Q(A) = .011/e keep (1, .01)-DP: a belief of 10 % becomes 36.6 % with a chance of 2.1 %."""
+    claim, p, q = ApproxDP(1.0, 0.01), 0.021, 0.011 / math.e
+    for one, other in ((p, q), (q, p), (1 - p, 1 - q), (1 - q, 1 - p)):
+        assert one <= math.e * other + 0.01 + 1e-12
+    after = 0.1 * p / (0.1 * p + 0.9 * q)
+    assert float(posterior(0.1, loss(claim, p))) == pytest.approx(after)
+    assert after > float(posterior(0.1, claim.epsilon))
+
+
+def test_the_worst_belief_of_a_pair_has_no_mechanism_above_it():
+    """Random mechanisms with three releases that keep the pair: the loss of the worst of them is below the bound."""
+    claim, rng, tried = ApproxDP(0.7, 0.05), np.random.default_rng(2), 0
+    for _ in range(4_000):
+        p, q = rng.dirichlet([0.5, 1, 1], 2)
+        apart = max(np.maximum(p - math.exp(0.7) * q, 0).sum(), np.maximum(q - math.exp(0.7) * p, 0).sum())
+        if apart > 0.05:
+            continue
+        tried += 1
+        for k in range(3):
+            assert math.log(p[k] / q[k]) <= loss(claim, p[k]) + 1e-9
+    assert tried > 300
 
 
 @pytest.mark.parametrize("claim", KINDS, ids=str)
@@ -119,8 +136,8 @@ def test_a_suspicion_is_bounded_upwards(claim):
 
 
 def test_a_suspicion_about_nothing_and_about_everything():
-    assert suspicion(None) == "A 10 % suspicion about one row stays what it is."
-    assert suspicion(NoPrivacy()) == "A 10 % suspicion about one row can become certainty."
+    assert suspicion(None) == "A 10\u00a0% suspicion about one row stays what it is."
+    assert suspicion(NoPrivacy()) == "A 10\u00a0% suspicion about one row can become certainty."
     assert suspicion(ApproxDP(1.0, 0.51)) == suspicion(NoPrivacy())  # 2 delta is no chance of an unlucky release
 
 
@@ -136,8 +153,8 @@ def test_zcdp_bounds_the_gaussian_that_has_it():
 def test_sentences_carry_the_numbers(claim):
     told = " ".join(sentences(claim, 0.1, 0.02))
     after = float(posterior(0.1, loss(claim, 0.02)))
-    assert f"{accounting.attacker_success(claim) * 100:.3g} %" in told
-    assert percent(after, "at most").replace("\u00a0", " ") in told
+    assert f"{shown(accounting.attacker_success(claim) * 100, 3)}\u00a0%" in told
+    assert f"{shown(after * 100, 3)}\u00a0%" in told
     assert ("whatever is released" in told) == isinstance(claim, PureDP)
     assert ("printed in clear" in " ".join(sentences(ApproxDP(1.0, 0.1), 0.1, 0.05))) is True
 

@@ -1,5 +1,8 @@
 """The lessons in a real browser: one screen, by keyboard alone, and in the lecture hall."""
 
+import re
+import zipfile
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -33,6 +36,29 @@ def test_a_lesson_fills_the_lecture_hall_and_stays_on_its_screen(visit, size):
         assert main.evaluate("m => m.scrollHeight <= m.clientHeight"), number
         foot = page.locator(".st-key-lesson-ends").bounding_box()
         assert 0.9 * height < foot["y"] + foot["height"] <= height, number
+
+
+def test_a_teacher_takes_the_sheets_home(visit, settle):
+    """Each download is whole, and the sheet shows its figures and codes from the disk."""
+    page = visit("/Lessons?part=teach", width=1280, height=900)
+    code = page.get_by_alt_text("QR code of")
+    assert code.evaluate("image => image.complete && image.naturalWidth > 0")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for label, name in (("Run sheet", "run-sheet-20.html"), ("Key", "key.html"), ("Handout", "handout.html")):
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=label, exact=True).click()
+        assert waiting.value.suggested_filename == name
+    sheet = page.context.new_page()
+    sheet.set_content(Path(waiting.value.path()).read_text(encoding="utf-8"))
+    assert sheet.locator("section").count() == 10
+    assert sheet.locator("section svg[role=img]").count() >= 20
+    pages = re.findall(rb"/Type\s*/Page[^s]", sheet.pdf(prefer_css_page_size=True))
+    assert len(pages) == 10, "one printed page a lesson"
+    assert urlsplit(sheet.locator("a").nth(1).get_attribute("href")).netloc == urlsplit(page.url).netloc
+    sheet.close()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="All figures (SVG)").click()
+    assert zipfile.is_zipfile(waiting.value.path())
 
 
 @pytest.mark.parametrize("number", [3, 10])

@@ -8,7 +8,7 @@ import pytest
 
 from privcov.figures.exports import PNG_SCALE, WIDTH
 from privcov.figures.matrices import RIGHT, TOP
-from privcov.figures.palette import DARK
+from privcov.figures.palette import DARK, LIGHT, channels
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -90,3 +90,22 @@ def test_matrices_are_square_and_named_and_nothing_runs_out_of_the_window(visit,
             assert across >= 0.7 * whole - RIGHT  # the names leave room for the matrix
         assert page.locator(".st-key-square-released .xtick text").first.text_content() == "x1"
         assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") <= 1
+
+
+def test_the_focus_in_the_menu_is_a_ring_and_the_open_page_a_ground(visit):
+    """Light and dark; the page on which the keyboard stands does not look as if it were open."""
+    look = """e => {const s = getComputedStyle(e); return [s.outlineStyle, s.outlineColor, s.backgroundColor];}"""
+    for dark in (False, True):
+        page = visit("/Spectra?data.n=2000&data.d=8", dark=dark)
+        menu = page.get_by_test_id("stSidebar").get_by_role("link")
+        opened = menu.filter(has_text=re.compile("^Spectra$")).evaluate(look)
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if page.evaluate("() => document.activeElement.textContent.trim()") == "Lessons":
+                break
+        style, colour, ground = page.evaluate(f"() => ({look})(document.activeElement)")
+        assert style == "solid"
+        ink = (DARK if dark else LIGHT).ink
+        assert colour == f"rgb({', '.join(map(str, channels(ink)))})"
+        assert ground != opened[2]
+        assert opened[0] != "solid"

@@ -144,7 +144,7 @@ def test_links_shared_addresses_images_and_exports_work_under_the_base_path(page
     }
     # A word of the text leads to its entry, in a tab of its own.
     href = page.get_by_role("link", name="covariance", exact=True).first.evaluate("link => link.href")
-    assert href == f"{proxied}Methods?word=covariance"
+    assert href == f"{proxied}Words?word=covariance"
     # Figures for papers are drawn by plotly's script, which the server hands out.
     page.get_by_role("button", name="Export a figure").click()
     frame = page.frame_locator("iframe").first

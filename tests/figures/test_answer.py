@@ -53,4 +53,4 @@ def test_every_line_is_named_and_no_two_share_colour_and_dash(palette, wanted):
     assert "no error" not in words  # it has no place on a logarithmic axis
     (dot,) = [t for t in picture.figure.data if t.mode == "markers"]
     assert (dot.x[0], dot.y[0]) == (1.0, 0.5)
-    assert "The answer is epsilon = 1 with an error of 0.5" in picture.alt
+    assert "The answer is epsilon = 1, with 0.5" in picture.alt

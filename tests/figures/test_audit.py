@@ -1,11 +1,13 @@
 """The pictures of the audit carry what was counted."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from privcov.audit import disclosure
 from privcov.audit.lattice import LIMIT
-from privcov.audit.live import Asked, audit
+from privcov.audit.live import Asked, Histogram, audit
 from privcov.audit.trial import trial
 from privcov.figures import audit as pictures
 from privcov.figures.palette import DARK, LIGHT
@@ -28,6 +30,18 @@ def test_both_histograms_hold_every_test_draw(wishart, palette):
         assert figure.layout.xaxis.title.text
         assert figure.layout.yaxis.title.text == "share of draws (%)"
         assert "2,000" in alt
+
+
+def test_an_end_bar_that_holds_much_does_not_flatten_the_others(wishart):
+    """The axis ends above the tallest bar between the ends; a taller end says what it holds."""
+    counts = np.array([900, 30, 40, 20, 10])
+    towering = Histogram("x", np.arange(6.0), counts, counts[::-1].copy(), 2.0, True)
+    figure, _ = pictures.outputs(dataclasses.replace(wishart, histogram=towering), LIGHT)
+    assert 4 < figure.layout.yaxis.range[1] < 6
+    said = [n.text for n in figure.layout.annotations]
+    assert ["90\u00a0% and 1\u00a0%" in said[0], "1\u00a0% and 90\u00a0%" in said[1], len(said)] == [True, True, 2]
+    even = dataclasses.replace(towering, first=counts[1:].repeat(2), second=counts[1:].repeat(2), edges=np.arange(9.0))
+    assert not pictures.outputs(dataclasses.replace(wishart, histogram=even), LIGHT).figure.layout.annotations
 
 
 def test_the_impossible_region_ends_at_zero_and_one_table_is_not_in_it(wishart):

@@ -12,9 +12,9 @@ import pytest
 
 import privcov
 from pages.shell.style import STYLE
-from privcov.figures import roc
+from privcov.figures import published, roc
 from privcov.figures.errors import curves
-from privcov.figures.look import DASHES, SYMBOLS, pen_of, pens_of
+from privcov.figures.look import DASHES, SYMBOLS, pen, pen_of, pens_of
 from privcov.figures.palette import DARK, LIGHT, Palette, readable, shades
 from privcov.figures.palette import contrast as our_contrast
 from privcov.figures.winners import winner_map
@@ -102,7 +102,8 @@ def test_what_the_pages_fade_can_still_be_read(mode):
     for opacity, ground in itertools.product(faded, grounds(mode)):
         assert contrast(seen_through(theme["textColor"], ground, opacity), ground) >= TEXT, (opacity, ground)
     pairs = re.findall(r"light-dark\((#\w{6}), (#\w{6})\)", style)
-    chosen, pointed, caption = (pair[mode == "dark"] for pair in pairs)
+    ring, chosen, pointed, caption = (pair[mode == "dark"] for pair in pairs)
+    assert contrast(ring, theme["sidebar"]["backgroundColor"]) >= GRAPHIC
     for colour, ground in itertools.product((pointed, caption), grounds(mode)):
         assert contrast(colour, ground) >= TEXT, (colour, ground)
     for ground in (theme["backgroundColor"], theme["sidebar"]["backgroundColor"]):
@@ -145,9 +146,9 @@ def test_shades_of_one_colour_stay_apart_without_colour_vision(palette, vision):
 
 
 def test_black_or_white_can_be_read_on_every_grey_and_colour():
-    for red, green, blue in itertools.product(range(0, 256, 15), repeat=3):
+    for red, green, blue in itertools.product(range(0, 256, 17), repeat=3):
         ground = f"#{red:02X}{green:02X}{blue:02X}"
-        assert our_contrast(readable(ground), ground) == pytest.approx(contrast(readable(ground), ground), rel=1e-4)
+        assert our_contrast(readable(ground), ground) == pytest.approx(contrast(readable(ground), ground), rel=1e-3)
         assert contrast(readable(ground), ground) >= TEXT
 
 
@@ -172,6 +173,30 @@ def test_no_two_lines_of_a_chart_share_colour_and_symbol(seed):
     for key in keys:
         assert pens[lines.index(key)] == pen_of(key, LIGHT)
     assert len({(p.colour, p.symbol) for p in pens_of(["auto-cov"] * 27, LIGHT)}) == 27
+
+
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_colours_used_together_in_one_chart_stay_apart(palette, vision):
+    """By the distance of any two lines; grey and ink, whose lines are broken as well, by two thirds of it."""
+    ink = palette.ink
+    assert contrast(palette.faint, palette.ground) >= GRAPHIC
+    own = pens_of(["auto-precision"] * 3, palette)
+    charts = {
+        "network": (palette.good, palette.bad, palette.faint),
+        "roc": (own[0].colour, ink, palette.faint),
+        "spectrum": tuple(pen(k, palette).colour for k in range(4)),
+        "demonstration": (palette.bad, palette.good, ink),
+        "published": tuple(published.colours(palette).values()),
+    }
+    for name, used in charts.items():
+        for a, b in itertools.combinations(used, 2):
+            assert distance(a, b, vision) >= (2 / 3 if {a, b} & {ink, palette.faint} else 1) * APART, (
+                name,
+                a,
+                b,
+            )
+    assert distance(own[0].colour, own[1].colour, vision) >= APART / 2
 
 
 def test_every_method_has_a_pen_of_its_own():

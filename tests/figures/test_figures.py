@@ -19,7 +19,7 @@ from privcov.figures.matrices import (
     thin_out,
 )
 from privcov.figures.palette import DARK, LIGHT
-from privcov.figures.spectra import spectrum
+from privcov.figures.spectra import in_words, spectrum
 from privcov.figures.words import plain
 
 
@@ -214,3 +214,40 @@ def test_pens_differ_in_more_than_colour():
 ])  # fmt: skip
 def test_plain_numbers(value, text):
     assert plain(value) == text
+
+
+@pytest.mark.parametrize("edge", [1e-4, 0.0135, 0.4, 5.0])
+@pytest.mark.parametrize("scale", ["linear", "asinh"])
+def test_the_noise_band_is_seen_at_every_setting(edge, scale):
+    """By its ground or, where that is thinner than a line, by its outline; its words say the numbers."""
+    sample = np.linspace(0.25, 3.7, 20)
+    noisy = sample + np.random.default_rng(0).uniform(-edge, edge, 20)
+    picture = spectrum([("Sample", sample), ("Noisy", noisy)], edge, LIGHT, scale=scale, unit="u")
+    layout = picture.figure.layout
+    low, high = layout.yaxis.range
+    ground = layout.shapes[0]
+    assert low <= ground.y0 < ground.y1 <= high
+    assert ground.line.width >= 1
+    assert contrast(ground.line.color, LIGHT.ground) >= 3
+    if scale == "asinh":
+        assert ground.y1 - ground.y0 > 0.1 * (high - low)
+        assert ground.y1 == pytest.approx(np.arcsinh(1.0))
+    words = next(note for note in layout.annotations if "noise alone" in note.text)
+    assert plain(edge) in words.text
+    assert words.y == ground.y0
+    for trace in picture.figure.data:
+        assert low <= min(trace.y) <= max(trace.y) <= high
+
+
+def test_the_sentence_on_a_spectrum_has_the_numbers_of_the_chart():
+    sample = np.array([0.24, 1.0, 3.72])
+    for noisy, largest, smallest, hidden in (
+        ([0.2, 1.0, 3.54], "falls from 3.72 to 3.54", "falls from 0.24 to 0.2", "None of 3 lies"),
+        ([0.01, 1.0, 4.0], "rises from 3.72 to 4", "falls from 0.24 to 0.01", "1 of 3 lies"),
+        ([-0.05, 0.05, 3.7204], "stays at 3.72", "falls from 0.24 to -0.05", "2 of 3 lie"),
+    ):
+        words = in_words([("Sample", sample), ("Noisy", np.array(noisy))], 0.1)
+        assert f"largest eigenvalue {largest}" in words
+        assert f"smallest {smallest}" in words
+        assert f"{hidden} within" in words
+    assert in_words([("Sample", sample), ("Post-processed", sample)], 0.0) == ""

@@ -1,5 +1,6 @@
 """Networks stay put and say what they draw; curves end where they end; an objective without end is one."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -50,6 +51,17 @@ def test_the_same_graph_stands_the_same_and_linked_nodes_stand_nearer():
     gaps = np.linalg.norm(place[:, None] - place[None], axis=2)
     off = ~np.eye(20, dtype=bool)
     assert gaps[reference].mean() < 0.7 * gaps[~reference & off].mean()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_nodes_follow_the_order_of_the_columns_as_the_matrix_beside_them(seed):
+    d = 12
+    place = positions(some_graph(d, seed, 0.3), d)
+    order = np.arange(d) - (d - 1) / 2
+    assert order @ (place[:, 0] - place[:, 0].mean()) >= -1e-9  # from left to right
+    assert order @ (place[:, 1] - place[:, 1].mean()) <= 1e-9  # from top to bottom
+    chain = positions(graph(d, *((k, k + 1) for k in range(d - 1))), d)
+    assert np.corrcoef(chain[:, 0], np.arange(d))[0, 1] > 0.5
 
 
 @pytest.mark.parametrize("reference", [None, np.zeros((6, 6), bool)])
@@ -185,12 +197,46 @@ def test_precision_recall_starts_from_the_base_rate_of_the_graph():
 
 def test_automatic_lambdas_and_the_network_are_marked_on_both():
     curves = some_curves()
-    for picture, want in ((roc(curves, LIGHT), (0.2, 0.7)), (precision_recall(curves, LIGHT), (0.7, 0.14 / 0.3))):
+    for make, want in ((roc, (0.2, 0.7)), (precision_recall, (0.7, 0.14 / 0.3))):
+        picture = make(curves, LIGHT, rules=True)
+        assert "diamond" not in {t.marker.symbol for t in make(curves, LIGHT).figure.data}  # only when asked for
         mark = next(t for t in picture.figure.data if t.marker.symbol == "diamond" and t.x[0] is not None)
         assert (mark.x[0], mark.y[0]) == (pytest.approx(want[0]), pytest.approx(want[1]))
         moved = point_at(picture, (0.25, 0.75)).figure.data[-1]
         assert (moved.name, moved.x, moved.y) == ("This network", (0.25,), (0.75,))
         assert point_at(picture, None).figure.data[-1].x == (None,)
+
+
+def test_both_kinds_of_curves_are_named_in_large_type_and_drawn_alike():
+    for palette in (LIGHT, DARK):
+        pictures = [make(some_curves(), palette, rules=rules) for make in (roc, precision_recall) for rules in (0, 1)]
+        looks = []
+        for picture in pictures:
+            figure, lines = picture.figure, {}
+            assert {note.text for note in figure.layout.annotations} == {"rho = 0.1", "No privacy", "guessing"}
+            sizes = [note.font.size for note in figure.layout.annotations] + [figure.layout.legend.font.size]
+            sizes += [axis.tickfont.size for axis in (figure.layout.xaxis, figure.layout.yaxis)]
+            sizes += [axis.title.font.size for axis in (figure.layout.xaxis, figure.layout.yaxis)]
+            assert min(sizes) >= 14
+            for trace in figure.data:
+                if trace.name in ("rho = 0.1", "No privacy") and trace.mode == "lines":
+                    lines.setdefault(trace.name, (trace.line.color, trace.line.dash, trace.line.width))
+                    assert not trace.showlegend
+            assert min(width for _, _, width in lines.values()) >= 3
+            looks.append(lines)
+        assert looks[1:] == looks[:-1]
+
+
+def test_the_rules_in_the_legend_keep_their_order():
+    first, second = some_curves()
+    marks = dict.fromkeys(("fission", "ebic", "half-universal"), (0.1, 0.2, 0.3))
+    shuffled = [
+        dataclasses.replace(first, marks=dict(list(marks.items())[::-1])),
+        dataclasses.replace(second, marks={}),
+    ]
+    for lines in ([dataclasses.replace(first, marks=marks), second], shuffled, shuffled[::-1]):
+        names = [t.name for t in roc(lines, LIGHT, rules=True).figure.data if t.mode == "markers" and t.x == (None,)]
+        assert names == ["ebic", "half-universal", "fission", "This network"]
 
 
 def test_the_line_without_noise_is_ink_and_the_others_keep_their_pens():
@@ -242,8 +288,8 @@ def test_the_objective_is_the_graphical_lasso_s_along_the_certificate(free):
 
 def test_the_lambda_line_counts_both_kinds():
     picture = lambda_line([1.0, 0.5, 0.1], [True, True, False], 0.3, 0.31, DARK)
-    assert [t.name for t in picture.figure.data] == ["Usable lambdas of the path: 2", "Infeasible: 1"]
-    assert "2 usable, 1 infeasible; certified to have none up to 0.3, a solution above 0.31" in picture.alt
+    assert [t.name for t in picture.figure.data] == ["Solvable penalties of the path: 2", "No solution: 1"]
+    assert "2 usable, 1 without a solution; certified to have none up to 0.3, a solution above 0.31" in picture.alt
     none = lambda_line([1.0, 0.5], [False, False], math.inf, math.inf, LIGHT)
     assert "no lambda has a solution" in none.alt
     assert len(none.figure.layout.shapes) == 2

@@ -1,10 +1,12 @@
 """The pictures of the lessons, decoded."""
 
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from privcov.figures.exports import svg
 from privcov.figures.lessons import enlarged, over_control, panels
 from privcov.figures.look import pen_of
 from privcov.figures.matrices import colours_of
@@ -37,9 +39,31 @@ def test_lines_over_a_control_carry_every_value_and_its_place():
     drawn = {t.name: list(t.y) for t in found.figure.data if "band" not in t.name}
     assert drawn == {"the release": [0.5, 0.05], "the sample": [0.4, 0.1]}
     assert [t.line.color for t in found.figure.data if t.name == "the release"] == [pen_of("gaussian-cov", DARK).colour]
-    (mark,) = found.figure.layout.shapes
+    mark = found.figure.layout.shapes[0]
+    assert sorted(note.text for note in found.figure.layout.annotations) == ["the release", "the sample"]
     assert mark.x0 == mark.x1 == 10.0
     assert found.alt.startswith("Error curves against Rows n: the release from 0.5 to 0.05")
+
+
+def test_panels_are_printed_side_by_side_with_titles_numbers_and_the_framed_row():
+    table = np.array([[1.0, -2.0], [0.5, 0.0], [-0.001, 2.0]])
+    text = svg(panels([("<one>", table), ("two", table)], 2.0, LIGHT, marked=1), width=400)
+    tree = ElementTree.fromstring(text)
+    assert text.count("<image ") == 2
+    places = [g.get("transform") for g in tree.iter() if g.get("transform")]
+    assert places == ["translate(0.0 22)", "translate(208.0 22)"]
+    words = ["".join(t.itertext()) for t in tree.iter("{http://www.w3.org/2000/svg}text")]
+    assert [w for w in words if w in ("<one>", "two")] == ["<one>", "two"]
+    assert sorted(words)[:2] == ["-2.00", "-2.00"]
+    assert words.count("0.00") == 4, "no minus before zero"
+    frames = list(tree.iter("{http://www.w3.org/2000/svg}rect"))
+    assert [(r.get("y"), r.get("height")) for r in frames] == [("22.0", "22.0")] * 2
+    square = svg(panels([("a", SQUARE), ("b", SQUARE), ("c", SQUARE)], 2.0, LIGHT), width=400)
+    assert square.count("<image ") == 3
+    sides = [
+        (i.get("width"), i.get("height")) for i in ElementTree.fromstring(square).iter() if i.tag.endswith("image")
+    ]
+    assert all(wide == high for wide, high in sides)
 
 
 def test_enlarged_scales_the_type_and_leaves_the_numbers():

@@ -1,5 +1,6 @@
 """The audit page: what it says is what privcov computes, and the scripts on it make it again."""
 
+import math
 import re
 from html import unescape
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.audit import claims as audit_claims
 from privcov.audit import catalogue, claims, disclosure
 from privcov.audit.live import Asked, audit
 from privcov.privacy import PureDP
@@ -104,9 +106,17 @@ def test_a_zcdp_claim_is_audited_in_rho():
     at = finished(at)
     shown = {m.label: m.value for m in at.metric}
     assert shown["Claimed: rho"] == "0.1"
-    assert 0 < float(shown["Proved: rho at least"]) < 0.1
+    assert 0 < float(shown["Measured: rho at least"]) < 0.1
     assert verdict(at).startswith("Not caught: rho is at least")
     assert "64 % of a small rho" in texts(at)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(math.nan, "-"), (math.inf, "none"), (0.0, "0"), (1e-299, "0"), (3.7e-5, "3.7 × 10⁻⁵"), (1.0982, "1.1")],
+)
+def test_a_claim_without_a_number_has_a_word(value, text):
+    assert audit_claims.number(value) == text
 
 
 def test_claims_are_those_of_the_table_and_move_with_the_parameters():
@@ -114,7 +124,10 @@ def test_claims_are_those_of_the_table_and_move_with_the_parameters():
     shown = at.dataframe[0].value
     expected = claims.table(1.0, 1e-5, 1000, 20)
     assert list(shown["Verdict"]) == list(expected["Verdict"])
-    assert list(shown["True delta at epsilon"].dropna()) == list(expected["True delta at epsilon"].dropna())
+    for name in ("True delta at epsilon", "True epsilon at delta", "Noise / needed"):
+        assert list(shown[name]) == [audit_claims.number(x) for x in expected[name]]
+    cells = [str(cell) for cell in shown.drop(columns=["Method", "Calibration"]).to_numpy().ravel()]
+    assert not {"None", "nan", "inf", ""} & set(cells)
     at.select_slider(key="claims-delta").set_value(1e-3).run()
     assert (at.dataframe[0].value["Verdict"] == catalogue.LUCKY).any()
     assert not (shown["Verdict"] == catalogue.LUCKY).any()

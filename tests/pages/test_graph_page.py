@@ -11,6 +11,7 @@ import privcov
 from pages.graph_recovery import settings
 from pages.shell.study import from_query, to_query
 from privcov.figures.graphs import LINKED
+from privcov.figures.roc import RULES
 from privcov.figures.words import percent
 from privcov.metrics.graphs import decided_edges, losses, without_noise_at
 from tests.pages.test_pages import chart
@@ -52,6 +53,38 @@ def counts(at: AppTest) -> dict[str, int]:
 
 def words(at: AppTest) -> str:
     return " ".join([m.value for m in at.markdown] + [c.value for c in at.caption])
+
+
+@pytest.mark.parametrize(("old", "tab"), settings.BEFORE.items())
+def test_an_address_with_an_earlier_name_of_a_tab_opens_that_tab(old, tab):
+    at = open_page(**SMALL, tab=old)
+    assert not at.warning
+    assert at.session_state["graph-tab"] == tab
+
+
+def test_the_marks_of_the_rules_are_drawn_when_asked_for_and_by_the_address():
+    at = open_page(**SMALL, **{"roc.replicates": "2"})
+    plain, alt = chart(at, "ROC curves")
+    at.toggle(key="graph.rules").set_value(True).run()
+    assert at.query_params["rules"] == "yes"
+    marked, same = chart(at, "ROC curves")
+    added = {t["name"] for t in marked["data"] if t.get("name")} - {t["name"] for t in plain["data"] if t.get("name")}
+    assert added
+    assert added <= set(RULES)
+    assert same == alt
+    again, _ = chart(open_page(**SMALL, **{"roc.replicates": "2", "rules": "yes"}), "ROC curves")
+    assert len(again["data"]) == len(marked["data"])
+
+
+def test_another_level_moves_the_pen_of_no_other_line():
+    def lines(levels: str) -> dict[str, tuple]:
+        spec, _ = chart(open_page(**SMALL, **{"roc.replicates": "2", "roc.rho": levels}), "ROC curves")
+        drawn = [t for t in spec["data"] if t.get("mode") == "lines" and " = " in t.get("name", "")]
+        return {t["name"]: (t["line"]["color"], t["line"]["dash"]) for t in drawn}
+
+    few, many = lines("0.01"), lines("0.01,1")
+    assert list(few) == ["rho = 0.1", "rho = 0.01"]
+    assert few.items() < many.items()
 
 
 def test_the_network_is_the_release_s_and_the_counts_are_recovery_s():
@@ -108,17 +141,17 @@ def test_the_curves_are_those_of_the_script():
     ]
 
 
-def test_every_rule_is_marked_where_that_is_asked_for():
+def test_every_rule_is_followed_only_where_that_is_asked_for():
     def marked(at: AppTest) -> set[str]:
         spec, _ = chart(at, "ROC curves")
         return {t["hovertemplate"].split(" lambda, ")[0] for t in spec["data"] if " lambda, " in str(t)}
 
     at = open_page(**SMALL)
-    assert marked(at) == {"ebic"}
+    assert marked(at) == set()
+    (job,) = at.session_state["roc"].values()
+    assert {rule for run in job.progress.rows for rule in run.marks} == {"ebic"}  # its lambda is known already
     at.toggle(key="graph.rules").set_value(True).run()
     assert marked(settle(at)) == {"ebic", "half-universal", "fission"}
-    wide = open_page(**{"data.n": "600", "data.d": "41"})
-    assert "graph.rules" not in {toggle.key for toggle in wide.toggle}
 
 
 def test_other_levels_and_methods_make_more_curves_and_a_tenth_is_the_default():
@@ -184,10 +217,10 @@ def test_a_preset_is_a_link_that_comes_back(preset):
 
 
 def test_an_indefinite_example_shows_the_certificate_instead_of_a_number():
-    at = press(open_page(), "No answer at small lambda")
+    at = press(open_page(), "No solution at small lambda")
     assert not at.error
     slider = next(s for s in at.select_slider if s.label == "Penalty lambda")
-    told = re.search(r"(\d+) of 20 lambdas are not offered", words(at))
+    told = re.search(r"(\d+) of 20 lambdas are left out", words(at))
     assert len(slider.options) + int(told.group(1)) == 20
     _, line = chart(at, "Lambdas of the path")
     assert f"{int(told.group(1))} infeasible" in line
@@ -204,7 +237,7 @@ def test_a_positive_definite_matrix_is_said_to_have_every_answer():
     at = open_page(**SMALL, rho="10")
     at.session_state["graph-tab"] = settings.ANSWERS
     at.run()
-    assert "every lambda has exactly one answer" in words(at)
+    assert "every lambda has exactly one solution" in words(at)
 
 
 def test_the_owner_s_view_has_three_states():

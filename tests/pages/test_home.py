@@ -2,8 +2,10 @@
 
 from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
 
+import privcov
 from pages.shell import frame, hosted, tour
 from pages.shell.study import from_query, to_query
 from tests.pages.test_pages import open_page
@@ -189,3 +191,22 @@ def test_each_practice_has_a_limit_of_its_own():
         at.button(key="own-practice").click().run()
         names.add(at.session_state["own"].kept["name"])
     assert len(names) == 2
+
+
+def test_the_step_about_the_diagonal_tells_numbers_that_come_out():
+    """Six tables each: the level of the diagonal at a large epsilon, and Auto above it at 0.1 and below it at 0.2."""
+    step = next(s for t in tour.TOURS if t.key == "explore" for s in t.steps if s.page == "Trade-offs")
+    assert "0.72" in step.do
+    assert "between epsilon 0.1 and 0.2" in step.do
+
+    def mean_error(method: str, epsilon: float) -> float:
+        errors = []
+        for k in range(6):
+            data = privcov.source(step.study.source, seed=k, **dict(step.study.data))
+            rel = privcov.release(method, data, privcov.ApproxDP(epsilon, step.study.delta), seed=k)
+            errors.append(privcov.error(rel, data, relative=True, against="truth"))
+        return float(np.mean(errors))
+
+    level = mean_error("diagonal", 8.0)
+    assert round(level, 2) == 0.72
+    assert mean_error("auto-cov", 0.2) < 0.9 * level < level < mean_error("auto-cov", 0.1)

@@ -1,6 +1,7 @@
 """The numbers of the lessons, computed without a page: identities, limits, and Monte-Carlo bounds at fixed seeds."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -267,6 +268,13 @@ def test_the_interval_of_a_score_is_that_of_the_audit(hits, rounds):
     low, high = guess.score_interval(hits, rounds)
     assert low == pytest.approx(float(binomial_low(hits, rounds, 0.025)), abs=1e-12)
     assert high == pytest.approx(float(binomial_high(hits, rounds, 0.025)), abs=1e-12)
+
+
+def test_the_delta_in_words_is_the_delta_of_the_numbers():
+    digits = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b", "0123456789-")
+    base, power = re.fullmatch("delta = (10)(\\D+)", simulated.AT_DELTA).groups()
+    assert float(base) ** int(power.translate(digits)) == pytest.approx(simulated.DELTA)
+    assert simulated.rho_at(simulated.epsilon(0.3)) == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize("rho", [0.005, 0.1, 5.0])

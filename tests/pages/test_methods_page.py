@@ -33,7 +33,14 @@ def told(at: AppTest) -> str:
 
 
 def listed(at: AppTest) -> list[str]:
-    return [m.value.removeprefix("### ") for m in at.main.markdown if m.value.startswith("### ")]
+    """The names of the cards: those that open, and inside the historical ones those that stand there."""
+    names = []
+    for box in at.main.expander:
+        if box.label.startswith("**"):
+            names.append(box.label.split("**")[1])
+        else:
+            names += [m.value.split("\n")[0].removeprefix("### ") for m in box.markdown if m.value.startswith("### ")]
+    return names
 
 
 def doors(at: AppTest) -> list[dict]:
@@ -73,8 +80,26 @@ def test_references_come_last():
 def test_historical_methods_are_folded():
     at = open_page()
     labels = [c.label for c in CARDS if c.standing == "historical"]
-    folded = [m.value for box in at.expander for m in box.markdown if m.value.startswith("### ")]
+    (box,) = [box for box in at.main.expander if box.label.startswith("Historical")]
+    folded = [m.value.split("\n")[0] for m in box.markdown if m.value.startswith("### ")]
     assert folded == [f"### {label}" for label in labels]
+
+
+def test_every_card_is_closed_until_it_is_opened_or_is_the_only_one():
+    at = open_page()
+    assert not any(box.proto.expanded for box in at.main.expander)
+    standing = {c.label: c.standing for c in CARDS}
+    shown = [box.label for box in at.main.expander if box.label.startswith("**")]
+    assert all(f"[{standing[label.split('**')[1]]}]" in label for label in shown)
+
+
+def test_a_link_to_a_word_from_before_opens_the_glossary():
+    at = open_page(word="ledger", seed="7")
+    assert [t.value for t in at.title] == ["Words"]
+    assert at.main.markdown[0].value.startswith("## Ledger")
+    assert at.session_state["study"].seed == 7
+    at.switch_page("pages/7_Methods.py").run()
+    assert [t.value for t in at.title] == ["Methods"], "the menu leads to the methods again"
 
 
 @pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])

@@ -10,9 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.shell import frame
+from pages.shell import frame, show
 from pages.shell.frame import MENU
-from pages.shell.study import DEFAULT_METHOD, Study
+from pages.shell.sidebar import GROUPS, HEADING
+from pages.shell.study import DEFAULT_METHOD, DEFAULT_SOURCE, Study
+from privcov.data_sources.base import SOURCES
 from privcov.figures.words import percent
 from privcov.metrics.errors import error, waterfall
 from tests.patience import patient, until
@@ -91,7 +93,7 @@ def test_a_link_with_nonsense_gets_a_sentence_and_a_working_page(file):
     assert not at.error
 
 
-@pytest.mark.parametrize("file", [p for p in PAGES if not re.match("pages/[5789]", p)])  # those take no study
+@pytest.mark.parametrize("file", [p for p in PAGES if not re.match("pages/([5789]|10)", p)])  # those take no study
 @pytest.mark.parametrize("query", [
     {"rho": "1e-05"}, {"rho": "10"}, {"kind": "approx", "epsilon": "0.01", "delta": "1e-12"},
     {"kind": "approx", "epsilon": "20", "delta": "0.1"}, {"bound": "0.0625"}, {"bound": "8"},
@@ -116,7 +118,7 @@ def test_estimate_shows_what_privcov_computes(kind):
     assert metric(at, "Frobenius error") == percent(wrong)
     spectral = error(rel, ds, "spectral", relative=True, against="truth")
     assert metric(at, "Spectral error") == percent(spectral)
-    assert metric(at, "Attacker") == percent(rel.attacker_success)
+    assert metric(at, "Attacker") == show.chance(rel.attacker_success)
     # The waterfall ends at the card's error, in the numbers sent and in the words.
     spec, alt = chart(at, "Waterfall")
     steps = spec["data"][0]
@@ -204,6 +206,23 @@ def test_a_control_writes_the_address_and_the_study_follows_to_other_pages():
     assert not at.exception
     assert at.select_slider(key="w.epsilon").value == 0.5
     assert at.session_state["study"] == Study(kind="approx", epsilon=0.5, data=(("d", 6), ("n", 2000)))
+
+
+def test_the_data_sets_stand_under_headings_that_change_nothing():
+    at = open_page("pages/1_Estimate.py", **SMALL)
+    box = at.selectbox(key="w.source")
+    assert box.options[0] == "Your own CSV ..."
+    heads = [option for option in box.options if option.startswith("—")]
+    assert heads == ["— Simulated —", "— Bundled —", "— Need a file —"]
+    assert len(box.options) == 1 + len(heads) + len(SOURCES.all())
+    for card in SOURCES.all():
+        before = [h for h in box.options[: box.options.index(card.label)] if h in heads]
+        assert before[-1] == f"— {GROUPS[card.group]} —"
+    study = at.session_state["study"]
+    box.set_value(HEADING + "Simulated").run()
+    assert at.session_state["study"] == study
+    assert at.selectbox(key="w.source").value == (study.source or DEFAULT_SOURCE)
+    assert not at.error
 
 
 def test_choosing_another_source_forgets_the_old_parameters():

@@ -24,7 +24,7 @@ def place(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     if path.parent.parent == ROOT / "pages":
         return "/".join(parts[1:])
-    return PAGES.get(path.stem, re.sub(r"^\d_", "", path.stem).lower())
+    return PAGES.get(path.stem, re.sub(r"^\d+_", "", path.stem).lower())
 
 
 def owns(owner: str, where: str) -> bool:

@@ -52,7 +52,7 @@ CHANGES = [
     (TRADE_OFFS, {**TINY, "tab": "who-wins-where"}, "map-n", (100, 1000), {"who.n": "100,1000"}),
     (TRADE_OFFS, {**TINY, "tab": "who-wins-where"}, "map-over-rho", "rho", {"who.over": "rho"}),
     (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.replicates", 3, {"roc.replicates": "3"}),
-    (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.rules", True, {"roc.rules": "yes"}),
+    (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.rules", True, {"rules": "yes"}),
     (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.levels.zcdp", [1.0, 0.5], {"roc.rho": "1,0.5"}),
     (GRAPH, {"data.n": "200", "data.d": "4"}, "graph.view", "As an owner sees it", {"view": "as-an-owner-sees-it"}),
     (SPECTRA, TINY, "spectra-axis", "asinh", {"axis": "asinh"}),

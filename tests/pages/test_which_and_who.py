@@ -38,6 +38,7 @@ SMALL = {"data": (("d", 4), ("n", 500))}
 def open_page(page, **asked) -> AppTest:
     at = AppTest.from_function(page, default_timeout=patient(120))
     at.session_state["asked"] = {**SMALL, **asked}
+    at.session_state["page"], at.session_state["address"] = "Trade-offs", {}
     at.run()
     assert not at.exception, at.exception
     return at

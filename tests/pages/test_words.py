@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from pages.graph_recovery import settings
-from pages.shell import cached, frame, glossary
+from pages.shell import cached, frame, glossary, show
 from pages.shell.address import word
 from privcov import accounting
 from privcov.data_sources.base import SOURCES
 from privcov.estimators.base import METHODS
-from privcov.figures.words import percent
 from privcov.privacy import KINDS, RELATIONS, ZCDP
 from tests.pages.test_pages import PAGES, SMALL, open_page
 
@@ -247,8 +246,8 @@ def test_every_link_to_a_term_has_an_entry_and_every_page_links_one():
     for name, keys in used.items():
         assert keys & known, (name, keys)
         assert {k for k in keys if k not in ("rho",)} <= known, (name, keys - known)
-    # Lessons explain their terms on the screen, and the menu's link to Words stands on every page.
-    assert {Path(p).name for p in PAGES} - set(used) <= {"6_Lessons.py"}
+    # Lessons explain their terms on the screen, and Words is the glossary.
+    assert {Path(p).name for p in PAGES} - set(used) <= {"6_Lessons.py", "10_Words.py"}
     with pytest.raises(KeyError):
         glossary.term("budget")
 
@@ -256,16 +255,15 @@ def test_every_link_to_a_term_has_an_entry_and_every_page_links_one():
 @pytest.mark.parametrize(("file", "query"), PLACES[:2])
 def test_words_is_in_the_menu_of_every_page(file, query):
     found = [link for link in place(file, query).sidebar.get("page_link") if link.proto.label == "Words"]
-    assert ["word=all" in link.proto.query_string for link in found] == [True]
+    assert ["word=" in link.proto.query_string for link in found] == [False]
 
 
-def test_a_link_to_a_word_opens_the_tab_at_its_entry():
-    at = open_page("pages/7_Methods.py", word="ledger")
+def test_a_link_to_a_word_opens_the_page_at_its_entry():
+    at = open_page("pages/10_Words.py", word="ledger")
     shown = [m.value for m in at.main.markdown]
     entry = next(k for k, text in enumerate(shown) if text.startswith("## Ledger"))
-    assert entry <= 1, "the asked word comes first, after the page's own sentence"
+    assert entry == 0, "the asked word comes first"
     assert sum(text.startswith("### ") for text in shown) == len(glossary.words())
-    assert not at.latex  # the cards of the other tab are not drawn
     at.text_input(key="words-find").set_value("gAussIan nOise").run()
     found = [m.value for m in at.main.markdown if m.value.startswith("### ")]
     assert 0 < len(found) < 5
@@ -274,7 +272,7 @@ def test_a_link_to_a_word_opens_the_tab_at_its_entry():
 
 
 def test_a_strange_word_opens_the_list():
-    at = open_page("pages/7_Methods.py", word="<script>")
+    at = open_page("pages/10_Words.py", word="<script>")
     assert not at.error
     assert not any(m.value.startswith("## ") for m in at.main.markdown)
     assert any(m.value.startswith("### ") for m in at.main.markdown)
@@ -339,11 +337,11 @@ def test_one_attacker_number_for_one_release(method):
         at = open_page(file, **asked)
         rel = cached.release(at.session_state["study"])
         (line,) = meters(at.sidebar)
-        assert f">{percent(rel.attacker_success)}</span>" in line
+        assert f">{show.chance(rel.attacker_success)}</span>" in line
         if rel.given is not None:
-            assert f"at most {percent(accounting.attacker_success(rel.guarantee))}." in line
+            assert f"at most {show.chance(accounting.attacker_success(rel.guarantee))}." in line
         said |= {re.search('aria-valuenow="([^"]*)"', text)[1] for text in meters(at)}
-        assert all(m.value == percent(rel.attacker_success) for m in at.metric if "Attacker" in m.label)
+        assert all(m.value == show.chance(rel.attacker_success) for m in at.metric if "Attacker" in m.label)
     assert said == {f"{rel.attacker_success:.4f}"}
 
 
@@ -357,7 +355,7 @@ def test_a_graph_s_attacker_is_that_of_its_release():
 def test_a_page_for_many_methods_shows_what_the_guarantee_leaves_any():
     at = open_page("pages/2_Trade_offs.py", **QUICK, rho="0.02")
     chance = accounting.attacker_success(ZCDP(0.02))
-    assert f">at most {percent(chance)}</span>" in meters(at.sidebar)[0]
+    assert f">at most {show.chance(chance)}</span>" in meters(at.sidebar)[0]
 
 
 @pytest.mark.parametrize("tab", ["Claims", "What an attacker learns"])

@@ -1,0 +1,73 @@
+"""The run sheets: which lessons a class takes in 20 or in 50 minutes, and what the lecturer does in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from pages.lessons.book import LESSONS, place
+from pages.lessons.lesson import Lesson
+from pages.lessons.paper import Content, content
+
+
+@dataclass(frozen=True)
+class Step:
+    """One lesson of a run sheet: its number, its minutes, what to do, and the value of the control that this leads to.
+
+    ``value`` is None for a lesson that stays where it begins.
+    """
+
+    number: int
+    minutes: int
+    do: str
+    value: Any = None
+
+    @property
+    def lesson(self) -> Lesson:
+        """The lesson."""
+        return LESSONS[self.number]
+
+    def shown(self) -> Content:
+        """Return what the screen shows at the end of the step."""
+        return content(self.lesson, self.lesson.control.start if self.value is None else self.value)
+
+
+_NEIGHBOUR = "Move the new row from the same person to one of full length, and watch the difference."
+_ROWS = "Ask first. Then move n to the right until the two lines have crossed."
+_RERUNS = "Ask first. Then move to 100 runs, and read epsilon and the attacker's chance."
+_GUESS = "Show of hands for five rounds. Then let the optimal attacker play a hundred."
+SHEETS = {
+    20: (
+        Step(1, 4, _NEIGHBOUR, 1.0),
+        Step(3, 5, _ROWS, 100_000),
+        Step(9, 5, _RERUNS, 100),
+        Step(10, 6, _GUESS),
+    ),
+    50: (
+        Step(1, 5, _NEIGHBOUR, 1.0),
+        Step(2, 6, "Ask first. Then double R, from 1 to 2, and compare the proved bounds.", 2.0),
+        Step(3, 6, _ROWS, 100_000),
+        Step(5, 7, "Let the class guess the best R. Then move through the whole range.", 2.0),
+        Step(6, 6, "Raise the cut one step at a time, and stop where the error is smallest.", 2.0),
+        Step(7, 6, "Move rho to the left until eigenvalues fall far below zero.", 0.002),
+        Step(9, 6, _RERUNS, 100),
+        Step(10, 8, _GUESS),
+    ),
+}
+
+
+def link(base: str, number: int, value: Any = None, *, full: bool = False) -> str:
+    """Return the whole address of a lesson, at a value of its control, on the workbench at ``base``."""
+    control = LESSONS[number].control
+    query = {"lesson": str(number)} if number != 1 else {}
+    if value is not None and value != control.start:
+        query["lever"] = str(value)
+    if full:
+        query["full"] = "1"
+    return f"{base.rstrip('/')}/Lessons" + (f"?{urlencode(query)}" if query else "")
+
+
+def title(number: int) -> str:
+    """Return the title of a lesson with its place on the screen."""
+    return f"{place(number)}. {LESSONS[number].title}"

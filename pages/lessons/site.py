@@ -1,0 +1,150 @@
+"""The lessons as files: a folder of HTML that opens from the disk, without a server and without a script.
+
+The control of a lesson is a row of radio buttons, and the style sheet shows what belongs to the chosen one: pictures,
+numbers and the sentence under them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from string import Template
+
+from pages.lessons import sheets
+from pages.lessons.book import LESSONS, NUMBERS
+from pages.lessons.lesson import Control, Lesson
+from pages.lessons.paper import Content, content
+from pages.lessons.plan import title
+from pages.lessons.simulated import AT_DELTA, DELTA, SEED, made
+from pages.shell import show
+from privcov.figures.lessons import panels
+from privcov.figures.matrices import colour_limit
+from privcov.figures.palette import LIGHT, PAPER_CAPTION, PAPER_RULE
+from privcov.metrics.errors import error, reference_matrix
+from privcov.privacy import ApproxDP
+from privcov.releasing.run import release
+
+INDEX = "index.html"
+HOME = {"n": 2_000}  # the rows of the demonstration on Home
+EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+MOST = 20  # places of a control that the style sheet knows
+
+_STYLE = Template("""
+html {color-scheme: light; background: $ground; color: $ink}
+body {font: 17px/1.5 "Source Sans 3", "Segoe UI", sans-serif; max-width: 56rem; margin: 1.5rem auto; padding: 0 1rem}
+h1 {font: 600 1.9rem/1.2 Georgia, serif; margin: .6rem 0} h2 {font-size: 1.1rem; margin-top: 1.6rem}
+nav a {margin-right: .8rem} a {color: $accent}
+.control {border: 0; padding: 0; margin: 1rem 0} .control > p {margin: 0} .control > input {margin: .2rem .2rem 0 0}
+.control > label {margin-right: .9rem; white-space: nowrap}
+input:focus-visible, summary:focus-visible, a:focus-visible {outline: 2px solid $ink; outline-offset: 2px}
+.ends {display: flex; justify-content: space-between; font-size: .85rem; color: $quiet}
+.at {display: none} $rules {display: block}
+.row {display: flex; flex-wrap: wrap; gap: 1rem} figure {flex: 1 1 18rem; margin: .6rem 0; min-width: 0}
+svg {width: 100%; max-width: 44rem; height: auto} .tag {font-size: .85rem; color: $quiet}
+details {border-top: 1px solid $rule; padding: .4rem 0} summary {cursor: pointer} details p {margin: .3rem 1.1rem}
+@media print {.control > input, .control > label {display: none} .control > input:checked + label {display: inline}}
+""").substitute(
+    ink=LIGHT.ink,
+    ground=LIGHT.ground,
+    accent=LIGHT.good,
+    quiet=PAPER_CAPTION,
+    rule=PAPER_RULE,
+    rules=", ".join(
+        f".control > input:nth-of-type({k}):checked ~ .shown > .at:nth-child({k})" for k in range(1, MOST + 1)
+    ),
+)
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """Yield (name, HTML) of every file: the lessons in their order, and the index with the demonstration of Home."""
+    for number in NUMBERS:
+        yield name(number), _page(title(number), _lesson(number))
+    yield INDEX, _page("What does privacy cost a covariance matrix?", _home())
+
+
+def name(number: int) -> str:
+    """Return the name of a lesson's file."""
+    return f"lesson-{number}.html"
+
+
+def at_home(epsilon: float) -> Content:
+    """Return the demonstration of Home at an epsilon: the sample covariance beside its release."""
+    data = made("ar1-covariance", **HOME)
+    rel = release("gaussian-cov", data, ApproxDP(epsilon, DELTA), seed=SEED)
+    sample = reference_matrix(data, "covariance", "sample")
+    assert rel.covariance is not None  # the target of the method
+    pair = [("without privacy", sample), (f"released with epsilon = {epsilon:g}", rel.covariance)]
+    return Content(
+        tags=[f"Simulated: {data.n:,} rows, {data.d} columns; Gaussian mechanism, {AT_DELTA}"],
+        pictures=[("two-home", "", panels(pair, colour_limit(sample), LIGHT))],
+        numbers=[
+            ("Error of the release", show.percent(error(rel, data, relative=True))),
+            (show.ATTACKER, show.chance(rel.attacker_success)),
+        ],
+    )
+
+
+def _page(heading: str, body: str) -> str:
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(heading)}</title><style>{_STYLE}</style></head><body>{_menu()}<main><h1>{escape(heading)}</h1>"
+        f"{body}</main></body></html>\n"
+    )
+
+
+def _menu() -> str:
+    """Return the links to every file."""
+    links = [(INDEX, "Home"), *((name(number), title(number)) for number in NUMBERS)]
+    return "<nav>" + " ".join(f'<a href="{file}">{escape(label)}</a>' for file, label in links) + "</nav>"
+
+
+def _home() -> str:
+    control = Control("Epsilon", EPSILONS, 1.0, "stronger privacy", "more accuracy")
+    return (
+        "<p>Differential privacy adds noise, which limits what anyone can learn about one row. Choose epsilon.</p>"
+        + _controlled(control, [at_home(epsilon) for epsilon in EPSILONS])
+    )
+
+
+def _lesson(number: int) -> str:
+    lesson = LESSONS[number]
+    found = [content(lesson, value) for value in lesson.control.options]
+    return f"<p>{sheets.words(lesson.aim)}</p>{_controlled(lesson.control, found)}{_question(lesson)}"
+
+
+def _controlled(control: Control, found: Sequence[Content]) -> str:
+    """Return the radio buttons of a control, and what is shown at each of its places."""
+    assert len(found) <= MOST, "the style sheet has a rule for every place"
+    buttons = []
+    for at, option in enumerate(control.options):
+        checked = " checked" if option == control.start else ""
+        buttons.append(
+            f'<input type="radio" name="control" id="at-{at}"{checked}><label for="at-{at}">'
+            f"{escape(control.shown(option))}</label>"
+        )
+    shown = "".join(f'<div class="at">{_shown(one)}</div>' for one in found)
+    return (
+        f'<fieldset class="control"><legend><b>{escape(control.label)}</b></legend>{"".join(buttons)}'
+        f'<p class="ends"><span>{escape(control.left)}</span><span>{escape(control.right)}</span></p>'
+        f'<div class="shown">{shown}</div></fieldset>'
+    )
+
+
+def _shown(found: Content) -> str:
+    tags = "".join(f'<p class="tag">{escape(tag)}</p>' for tag in found.tags)
+    said = sheets.words(found.sentence + sheets.in_words(found))
+    return f"{tags}{sheets.in_rows(found)}<p>{said}</p>"
+
+
+def _question(lesson: Lesson) -> str:
+    """Return the question; every answer opens to its reason."""
+    answers = "".join(
+        f"<details><summary>{sheets.words(choice.text)}</summary><p><b>{'Right.' if choice.right else 'Not this one.'}"
+        f"</b> {sheets.words(choice.reason)}</p></details>"
+        for choice in lesson.choices
+    )
+    return (
+        f"<h2>{sheets.words(lesson.question)}</h2>{answers}"
+        f"<details><summary>To remember</summary><p>{sheets.words(lesson.remember)}</p></details>"
+    )

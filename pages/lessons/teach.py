@@ -1,0 +1,118 @@
+"""For teachers: the run sheet of a class, the link and its QR code, sheets to print, and the figures."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from pages.lessons import sheets
+from pages.lessons.plan import SHEETS, Step, link, title
+from pages.shell import frame, show
+
+_LOCAL = ("127.0.0.1", "localhost", "::1", "")
+
+
+def draw() -> None:
+    """Show the run sheet and the downloads. Settings of the page: ``minutes``, 20 or 50."""
+    minutes = length()
+    base = _base()
+    left, right = st.columns([2, 1], gap="large")
+    with right:
+        _link(link(base, SHEETS[minutes][0].number))
+    with left:
+        begins = 0
+        for step in SHEETS[minutes]:
+            _step(step, begins)
+            begins += step.minutes
+    with right:
+        st.markdown("**To print**")
+        with st.container(horizontal=True, gap="small"):
+            show.download(
+                "Run sheet",
+                lambda: sheets.run_sheet(minutes, base),
+                f"run-sheet-{minutes}.html",
+                "teach-run",
+                "text/html",
+            )
+            show.download("Handout", lambda: sheets.handout(base), "handout.html", "teach-handout", "text/html")
+            show.download("Key", sheets.key, "key.html", "teach-key", "text/html")
+            st.download_button(
+                "All figures (SVG)",
+                data=sheets.figures,
+                file_name="lesson-figures.zip",
+                mime="application/zip",
+                on_click="ignore",
+                key="teach-figures",
+            )
+        st.caption("Each sheet is one HTML file, printed by the browser: one page a lesson in the handout.")
+
+
+def length() -> int:
+    """Return the length of the class that the address names."""
+    text = frame.own("minutes", "20")
+    if text in map(str, SHEETS):
+        return int(text)
+    frame.leave_out("minutes", f"The run sheets take {' or '.join(map(str, SHEETS))} minutes.")
+    return min(SHEETS)
+
+
+def _base() -> str:
+    """Return the address of this workbench, or the one that was typed."""
+    return st.session_state.get("teach-base") or here()
+
+
+def here() -> str:
+    """Return the address of this workbench as the browser has it, without the page."""
+    parts = urlsplit(st.context.url or "")
+    path = parts.path.rstrip("/").removesuffix("/Lessons")
+    return f"{parts.scheme}://{parts.netloc}{path}" if parts.netloc else "http://127.0.0.1:8501"
+
+
+def choose() -> None:
+    """Show the choice of a run sheet."""
+    key, minutes = "teach-minutes", length()
+    if st.session_state["fresh_page"] or st.session_state.get(key) != minutes:
+        st.session_state[key] = minutes
+    st.segmented_control(
+        "Run sheet",
+        list(SHEETS),
+        key=key,
+        required=True,
+        label_visibility="collapsed",
+        format_func=lambda m: f"{m} minutes",
+        on_change=lambda: frame.put(minutes="" if st.session_state[key] == min(SHEETS) else str(st.session_state[key])),
+    )
+
+
+def _step(step: Step, begins: int) -> None:
+    """Show one lesson of the run sheet."""
+    found = step.shown()
+    right = next(choice for choice in step.lesson.choices if choice.right)
+    with st.container(border=True):
+        when, what = st.columns([1, 6])
+        when.markdown(f"**{begins}\u2013{begins + step.minutes}** min")
+        with what:
+            lesson = {"part": "", "lesson": "" if step.number == 1 else str(step.number)}
+            frame.link("pages/6_Lessons.py", title(step.number), own={k: v for k, v in lesson.items() if v})
+            st.markdown(
+                f"**Do:** {step.do}  \n**Ask:** {step.lesson.question}  \n**Expect:** {found.sentence}"
+                f"{sheets.in_words(found)} Right answer: {right.text}."
+            )
+
+
+def _link(address: str) -> None:
+    """Show the address of the first lesson, its QR code, and where the class finds this workbench."""
+    drawn = base64.b64encode(sheets.qr(address, 180).encode()).decode()
+    st.html(f'<img alt="QR code of {escape(address, quote=True)}" src="data:image/svg+xml;base64,{drawn}">')
+    st.code(address, language=None, wrap_lines=True)
+    st.text_input(
+        "Address of the workbench",
+        key="teach-base",
+        placeholder=here(),
+        help="As the class has to type it. Links, QR codes and sheets take it.",
+    )
+    if urlsplit(address).hostname in _LOCAL:
+        st.caption("This address opens on this computer only. Type the one that the class can reach.")

@@ -1,0 +1,36 @@
+"""The command ``site``: the lessons as HTML files that open from the disk."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from pathlib import Path
+
+from privcov import extras, places
+from privcov.cli import edges
+
+
+def add_site(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add ``site`` to the commands of the parser."""
+    site = commands.add_parser("site", help="write the lessons as HTML files that need no server")
+    site.add_argument("out", type=Path, help="a folder; it is made where it is missing")
+    site.set_defaults(act=_site)
+
+
+def _site(options: argparse.Namespace) -> None:
+    extras.require("streamlit", "The lessons")
+    out = options.out
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file. Name a folder.")
+    out.mkdir(parents=True, exist_ok=True)
+    edges.check_folder(out)
+    # In front of everything else, as `privcov app` does: another installed package may be called pages.
+    sys.path.insert(0, str(places.app_file().parent))
+    # Streamlit would warn that every lesson is drawn without a page. It sets the level itself when it is loaded.
+    logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").addFilter(lambda record: False)
+    from pages.lessons import site
+
+    for name, text in site.files():
+        edges.answer(text, out / name)
+    print(out / site.INDEX)

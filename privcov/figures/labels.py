@@ -1,0 +1,265 @@
+"""Place the names of lines beside the lines, so that no two names overlap and no legend is needed.
+
+Places are fractions of the plot, because a page may make a figure larger than it was laid out for: then the names move
+apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from privcov.figures.look import Pen, note
+from privcov.figures.palette import Palette, legible
+from privcov.figures.words import safe
+
+SIZE = 13  # of a name, pixels
+_LINE = 1.3  # height of a line of text in units of its size
+_LETTER = 0.52  # approximate width of a letter in units of the size
+_WRAP = 17  # letters of a line
+_LEADER = 16  # pixels between the plot and the names at its right
+_AROUND = 90  # pixels of a figure that are not its plot
+LEAST = 150  # height of a plot whose height the page decides, pixels
+
+
+@dataclass(frozen=True)
+class End:
+    """The right end of one line: its name, its height as a fraction of the plot, and how the line is drawn."""
+
+    name: str
+    at: float
+    style: Pen
+
+
+def spread(wanted: Sequence[float], sizes: Sequence[float], low: float, high: float) -> np.ndarray | None:
+    """Return places as near as possible to the wanted ones, at which blocks of these sizes do not overlap.
+
+    The sum of squared shifts is least among all places in the same order.
+
+    Parameters
+    ----------
+    wanted : sequence of float
+        Wanted middle of each block, in any order; equal ones keep their order, the first lowest.
+    sizes : sequence of float
+        Size of each block.
+    low, high : float
+        Ends of the range for the middles.
+
+    Returns
+    -------
+    ndarray of shape (n,) or None
+        Middle of each block; None where there is no room.
+    """
+    order = np.argsort(np.asarray(wanted, dtype=float), kind="stable")
+    target, size = np.asarray(wanted, dtype=float)[order], np.asarray(sizes, dtype=float)[order]
+    # Less the room of the blocks below it, the middle of a block may not fall: a regression on rising values.
+    below = np.concatenate([[0.0], np.cumsum((size[:-1] + size[1:]) / 2)])[: len(size)]
+    if len(size) and below[-1] > high - low + 1e-12:
+        return None
+    pools: list[tuple[float, int]] = []
+    for value in target - below:
+        mean, count = float(value), 1
+        while pools and pools[-1][0] > mean:
+            other, many = pools.pop()
+            mean, count = (mean * count + other * many) / (count + many), count + many
+        pools.append((mean, count))
+    rising = np.repeat([mean for mean, _ in pools], [count for _, count in pools])
+    placed = np.empty(len(size))
+    placed[order] = np.clip(rising, low, max(low, high - (below[-1] if len(size) else 0.0))) + below
+    return placed
+
+
+def at_ends(ends: Sequence[End], palette: Palette, height: float) -> tuple[list[dict], list[dict], int] | None:
+    """Return the names of lines at their right ends, each joined to its end.
+
+    Parameters
+    ----------
+    ends : sequence of End
+        The ends, lowest first where several are equal.
+    palette : Palette
+        Colours of the theme.
+    height : float
+        Least height of the plot, in pixels.
+
+    Returns
+    -------
+    tuple of (list of dict, list of dict, int) or None
+        Annotations, shapes and the margin that they need on the right, in pixels; None where the names have no room, so
+        that the chart needs a legend.
+    """
+    lines = [textwrap.wrap(end.name, _WRAP) or [""] for end in ends]
+    sizes = [SIZE * _LINE * len(words) / height for words in lines]
+    placed = spread([end.at for end in ends], sizes, 0.0, 1.0)
+    if placed is None:
+        return None
+    notes, shapes = [], []
+    for end, words, at in zip(ends, lines, placed.tolist(), strict=True):
+        text = "<br>".join(safe(line) for line in words)
+        beside: dict[str, Any] = {"xref": "paper", "xanchor": "left", "xshift": _LEADER + 4, "align": "left"}
+        colour = legible(end.style.colour, palette)
+        notes.append(note(text, colour, 1, at, size=SIZE, yref="paper", yanchor="middle", **beside))
+        shapes.append(
+            {
+                "type": "line",
+                "xref": "paper",
+                "xsizemode": "pixel",
+                "xanchor": 1,
+                "x0": 3,
+                "x1": _LEADER,
+                "yref": "paper",
+                "y0": end.at,
+                "y1": at,
+                "line": {"color": end.style.colour, "dash": "solid", "width": 1.4},
+            }
+        )
+    widest = max((len(line) for words in lines for line in words), default=0)
+    return notes, shapes, round(_LEADER + 10 + SIZE * _LETTER * widest)
+
+
+def span(values: np.ndarray, *, log: bool) -> list[float]:
+    """Return the ends of an axis around the values, as plotly takes them: powers of ten on a logarithmic one.
+
+    Parameters
+    ----------
+    values : ndarray
+        What is drawn; values without a place on the axis are left out. From 0 to 1 where none is left.
+    log : bool
+        Whether the axis is logarithmic; a linear one contains zero.
+
+    Returns
+    -------
+    list of float
+        Lower and upper end.
+    """
+    values = values[np.isfinite(values) & ((values > 0) | (not log))]
+    if not len(values):
+        return [0.0, 1.0]
+    if not log:
+        return [min(0.0, 1.05 * float(values.min())), 1.05 * float(values.max()) or 1.0]
+    low, high = np.log10(values.min()), np.log10(values.max())
+    space = 0.05 * (high - low) or 0.1
+    return [float(low - space), float(high + space)]
+
+
+def instead_of_legend(
+    ends: Sequence[tuple[str, float, Pen]],
+    axis: Sequence[float],
+    palette: Palette,
+    height: int | None,
+    *,
+    log: bool = False,
+    shapes: Sequence[dict] = (),
+    notes: Sequence[dict] = (),
+) -> dict[str, Any]:
+    """Return the settings of a layout that names lines at their right ends; the legend stays where there is no room.
+
+    Parameters
+    ----------
+    ends : sequence of (str, float, Pen)
+        Name, last value and look of each line, those first that stand on top where lines end together.
+    axis : sequence of float
+        Ends of the vertical axis, as `span` returns them; a line that leaves it is named at its border.
+    palette : Palette
+        Colours of the theme.
+    height : int or None
+        Height of the whole figure in pixels; None where the page decides.
+    log : bool, optional
+        Whether the vertical axis is logarithmic.
+    shapes, notes : sequence of dict, optional
+        Other shapes and annotations of the figure.
+
+    Returns
+    -------
+    dict
+        Arguments of `privcov.figures.look.draw`.
+    """
+    low, high = axis
+    at = [float(np.clip(((np.log10(v) if log else v) - low) / (high - low), 0.0, 1.0)) for _, v, _ in ends]
+    lines = [End(name, where, style) for (name, _, style), where in zip(ends, at, strict=True)]
+    named = at_ends(lines[::-1], palette, LEAST if height is None else height - _AROUND)
+    if named is None:
+        return {"shapes": [*shapes], "annotations": [*notes]}
+    return {
+        "shapes": [*shapes, *named[1]],
+        "annotations": [*notes, *named[0]],
+        "margin": {"l": 10, "r": named[2], "t": 12, "b": 10},
+        "showlegend": False,
+    }
+
+
+def along(
+    curves: Sequence[tuple[str, np.ndarray, np.ndarray]],
+    *,
+    width: float,
+    height: float,
+    size: int,
+    taken: Sequence[tuple[float, float, float, float]] = (),
+) -> list[dict[str, Any] | None]:
+    """Return where the name of each curve stands beside the curve, for curves that meet at their ends.
+
+    Every place at the curve is tried, and that taken where the name hides least of the curves and is nearer to its own
+    curve than to any other.
+
+    Parameters
+    ----------
+    curves : sequence of (str, ndarray, ndarray)
+        Name, and the points as fractions of the plot.
+    width, height : float
+        Least width and height of the plot, in pixels.
+    size : int
+        Size of the names, in pixels.
+    taken : sequence of (float, float, float, float), optional
+        Boxes in which no name may stand: left, right, bottom, top, as fractions.
+
+    Returns
+    -------
+    list of dict or None
+        For each curve ``x`` and ``y`` (fractions), ``xanchor`` and ``yanchor`` by plotly's names, and its ``box``; None
+        where it has no room, so that it needs an entry in a legend.
+    """
+    scale = np.array([width, height])
+    points = [np.column_stack([x, y]) * scale for _, x, y in curves]
+    boxes = [(left * width, right * width, low * height, high * height) for left, right, low, high in taken]
+    found: list[dict[str, Any] | None] = []
+    for own, (name, _, _) in enumerate(curves):
+        wide, high = size * _LETTER * len(name) + 4, size * _LINE
+        best: tuple[float, dict[str, Any], tuple[float, float, float, float]] | None = None
+        for (x, y), (across, up) in itertools.product(points[own].tolist(), ((1, -1), (-1, 1), (1, 1), (-1, -1))):
+            left, low = x + 8 if across > 0 else x - 8 - wide, y + 5 if up > 0 else y - 5 - high
+            box = (left, left + wide, low, low + high)
+            if left < 0 or box[1] > width or low < 0 or box[3] > height or any(_meet(box, b) for b in boxes):
+                continue
+            gaps = [_gap(box, other) for other in points]
+            hidden = sum(int((gap == 0).sum()) for gap in gaps)
+            rival = min((float(gap.min()) for k, gap in enumerate(gaps) if k != own), default=np.inf)
+            # A point hidden is worse than a doubtful place; a place that is free all round is best.
+            cost = 20.0 * hidden + max(0.0, float(gaps[own].min()) + 14 - rival)
+            if best is None or cost < best[0] - 1e-9:
+                anchors = {"xanchor": "left" if across > 0 else "right", "yanchor": "bottom" if up > 0 else "top"}
+                place = {"x": (x + 8 * across) / width, "y": (y + 5 * up) / height, **anchors}
+                best = cost, place, box
+        if best is None:
+            found.append(None)
+            continue
+        boxes.append(best[2])
+        left, right, low, top = best[2]
+        found.append(best[1] | {"box": (left / width, right / width, low / height, top / height)})
+    return found
+
+
+def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+
+
+def _gap(box: tuple[float, float, float, float], points: np.ndarray) -> np.ndarray:
+    """Return the distance of every point from a box, 0 inside it."""
+    if not len(points):
+        return np.array([np.inf])
+    across = np.maximum(np.maximum(box[0] - points[:, 0], points[:, 0] - box[1]), 0.0)
+    up = np.maximum(np.maximum(box[2] - points[:, 1], points[:, 1] - box[3]), 0.0)
+    return np.hypot(across, up)

@@ -1,0 +1,58 @@
+"""The lessons as files, opened from the disk in a real browser: the control works, by keyboard too."""
+
+import pytest
+
+from pages.lessons import site
+from pages.lessons.book import LESSONS
+from pages.lessons.paper import content
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("site")
+    for name, text in site.files():
+        (out / name).write_text(text, encoding="utf-8")
+    return out
+
+
+def test_the_control_shows_one_place_at_a_time(folder, tab):
+    page = tab(width=390, height=844)
+    complaints = []
+    page.on("console", lambda line: complaints.append(line.text))
+    page.on("request", lambda request: request.url.startswith(("file:", "data:")) or complaints.append(request.url))
+    page.goto((folder / site.name(3)).as_uri())
+    options, start = LESSONS[3].control.options, LESSONS[3].control.start
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    def shown() -> int:
+        visible = [at for at, part in enumerate(page.locator(".at").all()) if part.is_visible()]
+        (one,) = visible
+        return one
+
+    assert shown() == options.index(start)
+    page.get_by_role("radio", checked=True).focus()
+    page.keyboard.press("ArrowRight")
+    assert shown() == options.index(start) + 1
+    page.get_by_label("200,000").check()
+    assert shown() == len(options) - 1
+    sentence = content(LESSONS[3], options[-1]).sentence.replace("**", "")
+    assert page.locator(".at:visible p").last.inner_text().strip() == sentence
+    assert page.locator(".at:visible svg").count() == 2
+    box = page.locator(".at:visible svg").first.bounding_box()
+    assert box["width"] > 300
+    page.get_by_text(LESSONS[3].choices[1].text).click()
+    assert page.get_by_text(LESSONS[3].choices[1].reason[:30]).is_visible()
+    page.get_by_role("link", name="Home").click()
+    assert page.get_by_role("heading", level=1).inner_text() == "What does privacy cost a covariance matrix?"
+    assert shown() == site.EPSILONS.index(1.0)
+    assert complaints == []
+
+
+@pytest.mark.parametrize("number", [1, 5, 8, 10])
+def test_every_place_of_a_control_is_reached(folder, tab, number):
+    """The style sheet has a rule for each of them."""
+    page = tab(width=1280, height=900)
+    page.goto((folder / site.name(number)).as_uri())
+    for at, radio in enumerate(page.get_by_role("radio").all()):
+        radio.check()
+        assert [k for k, part in enumerate(page.locator(".at").all()) if part.is_visible()] == [at]

@@ -1,0 +1,109 @@
+"""`privcov site`: the lessons as files, whole and without a script."""
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from pages.lessons import site
+from pages.lessons.book import LESSONS, NUMBERS
+from pages.lessons.paper import content
+from pages.lessons.sheets import words
+from pages.shell import cached
+from pages.shell.study import Study
+from privcov.figures.palette import LIGHT
+from privcov.metrics.errors import error
+from tests.patience import patient
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """The folder as the command writes it."""
+    out = tmp_path_factory.mktemp("site") / "a new folder"
+    done = subprocess.run(
+        [sys.executable, "-m", "privcov", "site", out], cwd=ROOT, capture_output=True, text=True,
+        stdin=subprocess.DEVNULL, timeout=patient(240),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(out / "index.html")
+    assert done.stderr == "", "no warnings of a page that is not there"
+    return out
+
+
+class Read(HTMLParser):
+    """The elements of a page that the tests ask about."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags, self.links, self.radios, self.fetched = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        self.tags.append(tag)
+        if tag == "a":
+            self.links.append(named["href"])
+        elif tag == "input":
+            self.radios.append("checked" in named)
+        elif named.get("src") or not named.get("href", "data:").startswith("data:"):
+            self.fetched.append(named)
+
+
+def test_every_lesson_has_its_file_and_every_link_a_target(folder):
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"index.html", *(site.name(number) for number in NUMBERS)}
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 15e6
+    for path in folder.iterdir():
+        page = Read(path.read_text(encoding="utf-8"))
+        assert set(page.links) == names
+        assert "script" not in page.tags
+        assert page.fetched == []
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_file_has_every_place_of_the_control_and_what_is_seen_there(folder, number):
+    lesson = LESSONS[number]
+    text = (folder / site.name(number)).read_text(encoding="utf-8")
+    options = lesson.control.options
+    assert Read(text).radios == [option == lesson.control.start for option in options]
+    assert len(options) <= site.MOST
+    parts = text.split('<div class="at">')[1:]
+    for option, part in zip(options, parts, strict=True):
+        found = content(lesson, option)
+        assert words(found.sentence) in part
+        assert re.findall(r'role="img" aria-label="([^"]*)"', part) == [
+            picture.alt.replace("'", "&#x27;").replace("<", "&lt;") for _, _, picture in found.pictures
+        ]
+    for choice in lesson.choices:
+        assert words(choice.reason) in text
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_the_demonstration_is_that_of_home(epsilon):
+    """The very matrices and numbers that the page computes for its own study."""
+    demo = Study(data=(("n", 2000),), kind="approx", epsilon=epsilon)
+    data, rel = cached.dataset(demo), cached.release(demo, method="gaussian-cov")
+    found = site.at_home(epsilon)
+    released = found.pictures[0][2].figure.data[1]
+    assert released.z == pytest.approx(rel.matrix, rel=1e-5, abs=1e-6)
+    assert released.colorscale[0][1] == LIGHT.diverging[0][1]
+    assert dict(found.numbers) == {
+        "Error of the release": f"{error(rel, data, relative=True):.1%}",
+        "Attacker's best chance": f"{rel.attacker_success:.3f}",
+    }
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "out").write_text("mine")
+    done = subprocess.run(
+        [sys.executable, "-m", "privcov", "site", tmp_path / "out"], cwd=ROOT, capture_output=True, text=True,
+        stdin=subprocess.DEVNULL, timeout=patient(60),
+    )  # fmt: skip
+    assert done.returncode
+    assert "is a file. Name a folder." in done.stderr
+    assert (tmp_path / "out").read_text() == "mine"
