@@ -61,8 +61,8 @@ def of_answer(reply: ask.Reply, chart: Drawn) -> None:
     take_home.result(
         "answer", f"Which {ask.level_name(reply)}, and how far off", "Which method and level, and how far off is it?",
         front, provenance="Simulated", subject=f"{question.n:,} rows, {question.d} columns", behind=behind,
-        script=script(reply), label="Take home this answer", words=ask.notes(reply), notes=[*reply.advice.verdict[1:], "Errors are interpolated "
-        "between stored runs on simulated rows."],
+        script=script(reply), label="Take home this answer", words=ask.notes(reply),
+        notes=[*reply.advice.verdict[1:], "Errors are interpolated between stored runs on simulated rows."],
         shown=[
             Shown(ask.level_name(reply), "reply.level", float(reply.level)),
             Shown("relative error", "float(reply.error)", float(reply.error)),
