@@ -19,9 +19,9 @@ from privcov.parameters import Spec
 CARDS, CONVERT = "Methods", "Convert and compose"
 ANY = "All"
 STANDINGS = {
-    "proved": "sensitivity and noise are proved here",
-    "reference": "a trivial answer every method has to beat",
-    "historical": "kept for comparison; its published claim is false or needs far less noise",
+    "proved": "sensitivity and noise proved here",
+    "reference": "a trivial answer to beat",
+    "historical": "for comparison: its claim is false, or needs far less noise",
 }
 
 
@@ -79,7 +79,7 @@ def method(card: MethodCard, study: Study) -> None:
             "Open in Estimate",
             study_for(card, study),
             width="stretch",
-            help=f"{card.label}, with the data and the rest of your study as they are",
+            help=f"{card.label}, with the rest of your study as it is",
         )
     st.latex(card.formula)
     st.caption(f"{card.trust.capitalize()} model; target: {card.target}. **Reference.** {card.reference}")
@@ -91,7 +91,7 @@ def method(card: MethodCard, study: Study) -> None:
     if card.parameters:
         st.table(settings(card.parameters), hide_index=True, border="horizontal")
     else:
-        st.caption("No settings: the guarantee is all it asks for.")
+        st.caption("No settings.")
 
 
 def gallery(study: Study) -> None:
@@ -117,7 +117,7 @@ def gallery(study: Study) -> None:
     legend = [f"{badge(name)} {words}." for name, words in STANDINGS.items() if any(c.standing == name for c in cards)]
     st.caption(f"{len(shown)} of {len(cards)} methods. " + " ".join(legend))
     if not shown:
-        st.info("No method of this family gives this guarantee. Choose another guarantee, or all families.")
+        st.info("No method of this family gives this guarantee. Choose another.")
     historical = [c for c in shown if c.standing == "historical"]
     for name in families:
         group = [c for c in shown if c.family == name and c.standing != "historical"]

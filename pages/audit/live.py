@@ -136,8 +136,7 @@ def _controls(key: str) -> Asked:
     ends("sooner done", "finds smaller faults", five)
     seed = address.bound(
         six.number_input, "Seed", 0, 10**6, name="live.seed", default=1, key="audit-seed",
-        help="Noise of a private release comes from the operating system and has no seed: there it only chooses "
-        "pairs for the search, and the next audit counts other draws.",
+        help="For private releases it only chooses the pairs of the search: their noise has no seed.",
     )  # fmt: skip
     bits = not mechanism.exact and address.bound(
         more.toggle,
@@ -145,8 +144,7 @@ def _controls(key: str) -> Asked:
         name="live.bits",
         default=False,
         key="audit-bits",
-        help="Floating-point sums betray in their last bits from what they were made, whatever the noise. Private "
-        "releases on this site are made of whole numbers and have no such bits.",
+        help="The last bits of floating-point sums tell what they were made of, whatever the noise.",
     )
     asked = Asked(key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits), rho=float(rho))
     fields.attacker(asked.claim, "Attacker, if the claim holds")
@@ -156,8 +154,8 @@ def _controls(key: str) -> Asked:
 def _pace(mechanism: Mechanism) -> str:
     """Return how fast draws of the mechanism are, in words."""
     if mechanism.exact:
-        return "the measurement of private rows is run for every draw, a hundred to some thousands a second."
-    return "about a second." if mechanism.bulk else "the method is run for every draw, which takes a while."
+        return "a hundred to some thousands a second."
+    return "about a second." if mechanism.bulk else "the method is run for every draw."
 
 
 def _about(mechanism: Mechanism) -> str:
@@ -166,8 +164,9 @@ def _about(mechanism: Mechanism) -> str:
     if mechanism.exact:
         n = "and the number of rows, which is not public" if mechanism.hidden else "and the mean; n is public"
         text = (
-            "The measurement that a private release makes, run as it is: whole numbers, noise from the operating "
-            "system; without a ledger, as the rows are simulated. The attacker sees every number that is measured, for "
+            "The measurement of a private release, without a ledger: whole numbers, noise from the operating system. "
+            "The "
+            f"attacker sees "
             f"the second moment {n}."
         )
         return f"A broken copy. {FAULTS[mechanism.broken].sentence} {text}" if mechanism.broken else text
@@ -183,7 +182,7 @@ def _paint(job: Job, asked: Asked) -> None:
     """Show the progress of the audit, then its result."""
     status(job, WORDS)
     if job.progress.state == "stopped":
-        st.info("Stopped before the end. No bound is stated: bounds hold for a number of draws that was fixed before.")
+        st.info("Stopped, so no bound: bounds hold for a number of draws that was fixed before.")
     elif job.progress.state == "finished":
         _show(job.progress.rows[-1]["audit"], asked)
 
@@ -216,18 +215,17 @@ def _show(audit: Audit, asked: Asked) -> None:
         if proof:
             st.markdown(
                 show.as_text(
-                    "Wishart noise is never negative: the answer less the exact matrix of its own table has no "
-                    f"negative eigenvalue. {most:,} of {audit.draws:,} answers ({show.percent(most / audit.draws)}) "
-                    "break that for the other table, so they rule it out, which no finite epsilon permits."
+                    "Wishart noise has no negative eigenvalue. "
+                    f"{most:,} of {audit.draws:,} answers ({show.percent(most / audit.draws)}) would need one with the "
+                    "other table, so they rule it out, which no finite epsilon permits."
                 )
             )
         test = audit.for_level
         st.markdown(
             show.as_text(
-                f"Tested set, chosen on {asked.draws // 2:,} other draws: {test.words}. It holds {test.hits[0]:,} "
-                f"draws of the first and {test.hits[1]:,} of the second table. So its probability is at least "
-                f"{test.p_low:.4g} with the {('first', 'second')[test.favoured]} and at most {test.q_high:.4g} with "
-                f"the other: exact binomial bounds, together wrong at most once in {1 / ERROR:,.0f} audits."
+                f"Tested set: {test.words}. It holds {test.hits[0]:,} draws of the first and {test.hits[1]:,} of the "
+                f"second table, so its probability is at least {test.p_low:.4g} with the "
+                f"{('first', 'second')[test.favoured]} and at most {test.q_high:.4g} with the other."
             )
         )
         _exact(audit)
@@ -260,19 +258,16 @@ def script(asked: Asked) -> str:
 # --- what a live audit can and cannot detect ------------------------------------------------------------------
 
 _ZCDP = """
-- **Rho from one set.** Whether the answer lies in the set is a coin. A claim of rho limits the Renyi divergences of
-  the two coins, either way round, to rho times their order; the largest of them over its order is what is proved. Of
-  Gaussian noise a set half way between the two answers shows 2/pi = 64 % of a small rho. Sets further out show more,
-  but few draws reach them: as a rule, noise less than 1.25 times too small passes."""
+- **Rho from one set** is the largest Renyi divergence of the two Bernoulli variables "in the set", over its order. For
+  Gaussian noise a set half way between the answers shows 2/pi = 64 % of a small rho; as a rule, noise less than 1.25
+  times too small passes."""
 _EXACT = """
-- **Of a private release** this sees the whole numbers of the measurement, to the last bit, and so everything that is
-  made from them. It does not see the ledger (what is spent, the same request answered twice), the fingerprint, what an
-  error says, a bad source of random numbers in the operating system, or several releases together. A fault that shows
-  only with many rows, or with very few of all possible rows, is not found by drawing these two tables.
-- **Not repeatable.** The noise comes from the operating system, so the next audit counts other draws."""
+- **Private releases:** it sees the whole numbers of the measurement, to the last bit. It does not see the ledger, the
+  fingerprint, error messages, the operating system's random numbers, several releases together, or a fault that needs
+  many or rare rows. The noise has no seed, so the next audit counts other draws."""
 _BITS = """
-- **Rounding.** Answers are rounded to 2^-30 first. Without that, floating-point noise is caught by its last bits
-  (Mironov 2012): switch it on above. Releases of private tables add whole-number noise for that reason."""
+- **Rounding.** Answers are rounded to 2^-30, unless the last bits are looked at: they betray floating-point noise
+  (Mironov 2012). Private releases add whole-number noise for that reason."""
 
 
 def _explained(asked: Asked) -> None:
@@ -282,21 +277,19 @@ def _explained(asked: Asked) -> None:
     what = "the second moment jointly with the mean or the count" if exact else "the uncentred second moment"
     scale = "The noise of the exact sum does not depend on them" if exact else "Noise and sensitivity both fall as 1/n"
     count = "" if exact else ", the number of rows"
+    rho = _ZCDP if isinstance(asked.claim, ZCDP) else ""
     size = "10 rows, or 9 without the person" if asked.made.hidden else f"{asked.made.rows} row(s)"
     st.markdown(
         f"""
-- **How it works.** Half of the draws find the set that separates the two tables best, among several numbers computed
-  from the answer; the other half count it. Bounds are exact (Clopper and Pearson 1934), for two sets and two tables,
-  together at {show.percent(1 - ERROR)} confidence: a mechanism that keeps its claim is accused at most once in
-  {1 / ERROR:,.0f} audits.{_ZCDP if isinstance(asked.claim, ZCDP) else ""}
-- **Not caught is not proved.** A black box shows only what its draws show: not a rare event (a small delta), another
-  pair of tables, more columns, a cleverer number than those tried. Proofs are in the code; an audit can only refute.
-- **Several steps.** A black box proves at most a third of such a claim. So methods in several steps are also replayed:
-  along the same answers on two neighbouring tables, every step must cost at most what its event says, and depend on
-  rows through earlier answers only. That holds for the pairs that were searched; for all pairs there are the proofs.
-- **Blind to** anything that is not in the matrix: a choice made on raw rows before, time, errors{count}.
-- **Tables.** {size}, public bound R = 1, answers about {what}. {scale}, so more rows change nothing. A row {LONG:g}
-  times too long is among the pairs: clipping must hide it.{_EXACT if exact else _BITS}
+- **How it works.** Half of the draws choose the set that separates the tables best; the other half count it. The
+  bounds are exact (Clopper and Pearson 1934): a true claim is refuted at most once in {1 / ERROR:,.0f} audits.{rho}
+- **Not caught is not proved:** rare events, other tables, more columns and better statistics remain. Proofs are in the
+  code.
+- **Several steps.** One set shows at most a third of such a claim, so these methods are also replayed: on two
+  neighbouring tables with the same answers, each step may cost what its event says and no more.
+- **Not seen:** what is not in the matrix, such as a choice made on raw rows, time, errors{count}.
+- **Tables:** {size}, R = 1, answers about {what}. {scale}, so more rows change nothing. One pair has a row
+  {LONG:g} times too long, which clipping must hide.{_EXACT if exact else _BITS}
 """
     )
 
@@ -308,9 +301,9 @@ def _reached(asked: Asked, draws: int) -> None:
     if math.isfinite(can.factor):
         st.markdown(
             show.as_text(
-                f"Noise that is {can.factor:.2f} times too small, so that {name} is really {can.level:.3g}, is "
-                f"caught nine times in ten, in the most favourable case. {draws:,} test draws can prove no {name} "
-                f"above {can.ceiling:.2f}."
+                f"At best, noise {can.factor:.2f} times too small ({name} {can.level:.3g}) is caught nine times in "
+                "ten. "
+                f"{draws:,} test draws show no {name} above {can.ceiling:.2f}."
             )
         )
     else:

@@ -26,9 +26,8 @@ def section(box) -> None:
     """Show the controls, which go into the box, and the result."""
     with box:
         st.caption(
-            "Broken, and no longer used: earlier releases under pure DP drew their noise in floating point and rounded "
-            "it to whole numbers. Such noise lies on a lattice, and an answer's residue tells what it was added to. "
-            f"Here: the second moment of {trials.COLUMNS} columns."
+            "Broken, and no longer used: rounded floating-point noise lies on a lattice, and an answer's residue tells "
+            f"what it was added to. Second moment of {trials.COLUMNS} columns."
         )
         one, two, three = st.columns([2, 3, 5], vertical_alignment="bottom")
         epsilon = address.bound(
@@ -50,14 +49,12 @@ def section(box) -> None:
     with st.expander("What this test can and cannot see"):
         st.markdown(
             f"""
-- **What it looks at.** The noise N modulo 2^k and modulo scale / 2^j: even noise prefers no residue. The unevenness of
-  n numbers is n times the squared mean of exp(2 pi i N / period). It is 1 on average; above 40 it lies with probability
-  below 10^-15, and all looks together accuse even noise less than once in 10^11 trials.
-- **What it cannot see.** Other periods, a wrong scale, or numbers that depend on each other. Passing is no proof; the
-  exact sampler has one, beside its code in `privcov/measurements/exact_wishart.py`.
-- **The attack** subtracts either table's exact diagonal from the answer and counts in how many ways floating point
-  could have given what is left. {trials.RELEASES} releases, each of one of two tables, chosen by a coin.
-- **Not repeatable.** The noise comes from the operating system.
+- **Unevenness:** n times the squared mean of exp(2 pi i N / period), for the noise N modulo 2^k and scale / 2^j; 1 on
+  average for even noise, which all looks together accuse less than once in 10^11 trials.
+- **Not seen:** other periods, a wrong scale, dependence. The proof of the exact sampler is in
+  `privcov/measurements/exact_wishart.py`.
+- **The attack** subtracts either table's exact diagonal and counts in how many ways floating point could have given
+  what is left: {trials.RELEASES} releases, each of one of two tables, chosen by a coin.
 """
         )
     with st.expander("The same in Python"):

@@ -30,32 +30,25 @@ NAMES = {
 }
 LEVEL_NAMES = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
 GROUPS = {
-    "pure": "A person's {g} rows are {g} replacements, and epsilon adds: group privacy (Dwork and Roth 2014, "
-    "Theorem 2.2).",
-    "approx": "For {g} rows epsilon is multiplied by {g}, and delta grows even faster: group privacy of a "
-    "pair (after Vadhan 2017, Lemma 2.2).",
-    "zcdp": "For {g} rows rho is multiplied by {g} squared: group privacy of zCDP (Bun and Steinke 2016, "
-    "Proposition 1.9).",
-    "gdp": "{g} rows move the statistic {g} times as far, so mu is multiplied by {g}: group privacy (Dong, "
-    "Roth and Su 2022).",
+    "pure": "{g} rows: epsilon times {g} (Dwork and Roth 2014, Theorem 2.2).",
+    "approx": "{g} rows: epsilon times {g}, and delta grows faster (after Vadhan 2017, Lemma 2.2).",
+    "zcdp": "{g} rows: rho times {g} squared (Bun and Steinke 2016, Proposition 1.9).",
+    "gdp": "{g} rows: mu times {g} (Dong, Roth and Su 2022).",
 }
 TIMES = {
-    "pure": "Over {k} releases epsilon adds: basic composition (Dwork and Roth 2014, Corollary 3.15).",
-    "approx": "Over {k} releases epsilon and delta both add: basic composition (Dwork and Roth 2014, Theorem 3.16).",
-    "zcdp": "Over {k} releases rho adds (Bun and Steinke 2016, Lemma 1.7).",
-    "gdp": "Over {k} releases mu squared adds, so mu grows with the root of {k} (Dong, Roth and Su 2022, "
-    "Corollary 2). Nothing is lost.",
+    "pure": "{k} releases: epsilon adds (Dwork and Roth 2014, Corollary 3.15).",
+    "approx": "{k} releases: epsilon and delta add (Dwork and Roth 2014, Theorem 3.16).",
+    "zcdp": "{k} releases: rho adds (Bun and Steinke 2016, Lemma 1.7).",
+    "gdp": "{k} releases: mu times the root of {k}, exactly (Dong, Roth and Su 2022, Corollary 2).",
 }
 CHANCES = {
-    "pure": "Exact for a pure guarantee (Kairouz, Oh and Viswanath 2015, Theorem 2.1).",
-    "approx": "The most an (epsilon, delta) pair allows (Kairouz, Oh and Viswanath 2015, Theorem 2.1).",
-    "zcdp": "At most this: the smaller of 1/2 + sqrt(rho/8) (Pinsker) and what its (epsilon, delta) pairs allow.",
-    "gdp": "Exact for Gaussian noise: the normal distribution at mu/2 (Dong, Roth and Su 2022, Section 2).",
+    "pure": "Exact (Kairouz, Oh and Viswanath 2015, Theorem 2.1).",
+    "approx": "Exact for the pair (Kairouz, Oh and Viswanath 2015, Theorem 2.1).",
+    "zcdp": "At most: 1/2 + sqrt(rho/8) (Pinsker), or less by its (epsilon, delta) pairs.",
+    "gdp": "Exact: the normal distribution at mu/2 (Dong, Roth and Su 2022, Section 2).",
 }
-TIGHT = (
-    "The best order of the Renyi divergence is chosen for this delta (Canonne, Kamath and Steinke 2020, Corollary 13)."
-)
-SIMPLE = "rho + 2 sqrt(rho ln(1/delta)): short, but too large (Bun and Steinke 2016, Proposition 1.3)."
+TIGHT = "The best order of the Renyi divergence (Canonne, Kamath and Steinke 2020, Corollary 13)."
+SIMPLE = "rho + 2 sqrt(rho ln(1/delta)): too large (Bun and Steinke 2016, Proposition 1.3)."
 PURE_ZCDP = "Epsilon-DP is (epsilon squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.4)."
 CURVE = "The exact privacy curve of Gaussian noise (Balle and Wang 2018, Theorem 8)."
 
@@ -92,8 +85,8 @@ def as_zcdp(given: Claim) -> tuple[ZCDP, str]:
             "mu-GDP is (mu squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.6).",
         )
     raise ValueError(
-        "No zCDP follows from an (epsilon, delta) pair: with probability delta it may reveal everything, "
-        "which zCDP never allows. Start from the noise that was added: choose zCDP or Gaussian noise above."
+        "No zCDP follows from an (epsilon, delta) pair, which may reveal everything with probability delta. Start from "
+        "the noise: choose zCDP or Gaussian noise above."
     )
 
 
@@ -128,8 +121,8 @@ def chance(start: Claim, given: Claim, k: int, g: int) -> Route:
     if isinstance(given, PureDP) and k > 1:
         through = accounting.attacker_success(whole(as_zcdp(start)[0], k, g))
         if through < route.value:
-            return Route("", through, "At most this, through zCDP, which adds up more slowly than epsilon.")
-        return Route("", route.value, "At most this: the chance that the summed epsilon allows.")
+            return Route("", through, "At most, through zCDP.")
+        return Route("", route.value, "At most, by the summed epsilon.")
     return route
 
 
@@ -157,7 +150,6 @@ def words(given: Claim) -> str:
 @st.fragment
 def section(study: Study, palette: Palette) -> None:
     """Show the converter. It is a fragment: the cards of the other tab need not be drawn again at each keystroke."""
-    st.markdown("What does a guarantee amount to after several releases, or when a person has several rows?")
     start, k, g, delta = _controls(study)
     place = st.columns(3, gap="medium")
     given = None
@@ -185,10 +177,7 @@ def section(study: Study, palette: Palette) -> None:
             st.metric("Right guesses", guesses(best.value), label_visibility="collapsed")
             show.attacker_meter(best.value, palette)
             st.caption(best.why)
-    st.caption(
-        "Epsilon, rho and mu are rounded up. The chance is that of guessing which of two equally "
-        "likely tables, differing in one person, was used."
-    )
+    st.caption("Rounded up. The chance is that of guessing which of two equally likely neighbouring tables was used.")
 
 
 def _controls(study: Study) -> tuple[Claim, int, int, float]:
@@ -218,7 +207,7 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
             step=0.1,
             format="%g",
             key=f"convert-{kind}-{level_name}",
-            help="How much one row may change the distribution of what is released.",
+            help="A bound on what one row may change.",
         )
         own = study.delta
         if kind == "approx":
@@ -232,7 +221,7 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
             default=1,
             quiet=True,
             key="convert-releases",
-            help="The same guarantee, given this many times on the same rows.",
+            help="Of the same rows, with this guarantee each.",
         )
         g = address.bound(
             places[-2].number_input,
@@ -243,7 +232,7 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
             default=1,
             quiet=True,
             key="convert-rows",
-            help="A guarantee protects one row; a person may have several.",
+            help="A guarantee protects one row.",
         )
         delta = _delta("Delta to read it at", "convert-delta", study.delta, places[-1])
     classes: dict[str, Callable[[float], Claim]] = {"pure": PureDP, "zcdp": ZCDP, "gdp": GaussianDP}
@@ -269,9 +258,8 @@ def _approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> None:
     except TypeError:  # the pair's own delta is larger. A reason is an answer, not an error
         assert isinstance(given, ApproxDP)
         st.info(
-            f"Nothing follows at delta = {powers(delta)}: a pair cannot be moved to a smaller delta without "
-            f"knowing the noise. Read it at {shown(given.delta)} or more, or start from zCDP or Gaussian "
-            "noise."
+            f"Nothing follows at delta = {powers(delta)}. Read the pair at {shown(given.delta)} or more, or start from "
+            "zCDP or Gaussian noise."
         )
         return
     st.metric(f"Epsilon, {best.name.lower()}", shown(best.value))
@@ -291,7 +279,7 @@ def _zcdp(start: Claim, k: int, g: int) -> None:
     st.metric("Rho", shown(whole(single, k, g).rho))
     st.caption(why)
     if single is not start and k * g > 1:
-        st.caption("Each release is converted first; then rho is multiplied by the releases and by the rows squared.")
+        st.caption("Each release is converted first; then rho times releases times rows squared.")
 
 
 def _card(title: str):

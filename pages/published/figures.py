@@ -56,11 +56,6 @@ def section(palette: Palette) -> None:
     with words:
         _says(table, checks[key])
     _left(table, left[key])
-    for choice in (*table.choices, *table.left_out):
-        st.caption(show.as_text(choice))
-    missing = [p.name for p in table.points if p.ready is not None and p.name not in panels(table)]
-    if missing:
-        st.caption(show.as_text(f"Skipped, because their rows were not there: {', '.join(missing)}."))
     st.code(f"{places.command()} reproduce --preset full {key}", language="bash")
     again.to_trade_offs(table, "Open the curves in Trade-offs")
     with st.expander("How to read"):
@@ -69,6 +64,11 @@ def section(palette: Palette) -> None:
             "published "
             "and sound; questions that the texts do not ask are marked as ours."
         )
+        for choice in (*table.choices, *table.left_out):
+            st.caption(show.as_text(choice))
+        missing = [p.name for p in table.points if p.ready is not None and p.name not in panels(table)]
+        if missing:
+            st.caption(show.as_text(f"Skipped, because their rows were not there: {', '.join(missing)}."))
 
 
 def saved_name(table: Table) -> str:

@@ -44,6 +44,9 @@ class Entry(NamedTuple):
     about: str = ""
 
 
+# A work of reference, below the menu, beside the export.
+WORDS = Entry("pages/10_Words.py", "Words", "What every term means, and what it is not.")
+
 # (group, pages): the menu, in order. A page that is not listed here cannot be reached.
 MENU = [
     ("", [Entry("app.py", HOME)]),
@@ -105,7 +108,7 @@ MENU = [
                 "Privacy audit",
                 "Every privacy claim checked; broken mechanisms fail before your eyes.",
             ),
-            Entry("pages/10_Words.py", "Words", "What every term means, and what it is not."),
+            WORDS,
         ],
     ),
 ]
@@ -350,8 +353,10 @@ def _menu() -> None:
         if group:
             st.html(f'<div class="pc-group">{group}</div>')
         for entry in entries:
-            link(entry.file, entry.label)
+            if entry is not WORDS:
+                link(entry.file, entry.label)
     st.divider()
+    link(WORDS.file, WORDS.label)
 
 
 def link(file: str, label: str, study: Study | None = None, own: Mapping[str, str] | None = None, **look: Any) -> None:

@@ -119,7 +119,7 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
         luck = f"except in at most {_share(chance)} of all releases"
     text = [
         f"Somebody who knows every other row, and thinks two values of yours equally likely, guesses right "
-        f"{bound} {_share(success)} of the time; a coin is right 50 % of the time.",
+        f"{bound} {_share(success)} of the time; a coin is right 50\u00a0% of the time.",
         f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
         "then the belief is certainty."
         if isinstance(claim, ApproxDP) and not math.isfinite(worst)

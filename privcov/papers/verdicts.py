@@ -57,7 +57,8 @@ class Verdict:
         if self.word == NOTHING:
             return f"Nothing was computed yet: run {places.command()} reproduce."
         return (
-            f"{self.within:.0%} of {self.cells} cells agree within Monte-Carlo error, {self.order:.0%} within a factor "
+            f"{100 * self.within:.0f} % of {self.cells} cells agree within Monte-Carlo error, {100 * self.order:.0f} % "
+            "within a factor "
             f"of three; ours are {self.ratio:.2f} times the printed ones (median), rank correlation {self.rank:.2f}."
         )
 

@@ -288,7 +288,7 @@ def no_solution(folder: Path) -> Check:
         )
     fraction = numbers["without a solution"] / tried
     verdict = (
-        f"With our lambda {fraction:.0%} of {tried} runs have no solution, because the noisy matrix is "
+        f"With our lambda {100 * fraction:.0f} % of {tried} runs have no solution, because the noisy matrix is "
         f"indefinite.{sentence}"
     )
     return Check(

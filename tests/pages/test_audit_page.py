@@ -93,7 +93,7 @@ def test_the_measurement_of_private_rows_is_run_and_what_it_hides_is_said(fault)
     at = finished(at)
     assert verdict(at).startswith("Caught" if fault else "Not caught")
     assert ("A broken copy" in texts(at)) == bool(fault)
-    for said in ("without a ledger", "does not see the ledger", "comes from the operating system"):
+    for said in ("without a ledger", "does not see the ledger", "noise from the operating system"):
         assert said in texts(at)
     assert not [t for t in at.toggle if t.key == "audit-bits"]
 
@@ -169,7 +169,7 @@ def test_what_an_attacker_learns(kind):
     assert not at.exception
     assert not at.error
     assert len(at.get("plotly_chart")) == 2
-    assert "a coin is right 50 %" in texts(at)
+    assert "a coin is right 50\u00a0%" in texts(at)
     if kind == "pure":
         value = at.number_input(key="learn-pure").value
         for line in disclosure.sentences(PureDP(value), 0.1, 0.001):

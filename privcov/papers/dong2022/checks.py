@@ -170,7 +170,7 @@ def _never_better(key: str, keys: tuple[str, ...], question: str, folder: Path) 
     few = int(numbers[f"GaussCov better, {LITERAL}"])
     verdict = (
         f"As published GaussCov is better in {few} of {numbers[f'cells, {LITERAL}']:.0f} cells{where}"
-        + (f", at best by {1 - numbers[f'smallest ratio, {LITERAL}']:.0%}" if few else "")
+        + (f", at best by {100 * (1 - numbers[f'smallest ratio, {LITERAL}']):.0f} %" if few else "")
         + f"; sound in {numbers[f'GaussCov better, {SOUND}']:.0f}."
     )
     holds = outside == 0 and numbers[f"smallest ratio, {LITERAL}"] >= SLIGHT
@@ -214,9 +214,11 @@ def adaptive_real(folder: Path) -> Check:
         numbers[f"and better than zero, {variant}"] = float((better & (table[ADAPTIVE] < BEYOND * table[ZERO])).mean())
     fraction = numbers[f"share better than both, {LITERAL}"]
     verdict = (
-        f"As published it is in {fraction:.0%} of the cells, but in {numbers[f'and better than zero, {LITERAL}']:.0%} "
-        f"of them all is it also better than the zero matrix; sound {numbers[f'share better than both, {SOUND}']:.0%} "
-        f"and {numbers[f'and better than zero, {SOUND}']:.0%}."
+        f"As published it is in {100 * fraction:.0f} % of the cells, but in "
+        f"{100 * numbers[f'and better than zero, {LITERAL}']:.0f} % "
+        "of them all is it also better than the zero matrix; sound "
+        f"{100 * numbers[f'share better than both, {SOUND}']:.0f} % "
+        f"and {100 * numbers[f'and better than zero, {SOUND}']:.0f} %."
     )
     return Check("5-adaptive-real", REAL, question, fraction >= MANY, verdict, numbers)
 
@@ -246,8 +248,9 @@ def zero_real(folder: Path) -> Check:
         for v in (LITERAL, SOUND)
     }
     verdict = (
-        f"As published the zero matrix is best in {lost:.0%} of the cells, sound in "
-        f"{numbers[f'cells where zero is best, {SOUND}'] / numbers[f'cells, {SOUND}']:.0%}. The smallest rho at which "
+        f"As published the zero matrix is best in {100 * lost:.0f} % of the cells, sound in "
+        f"{100 * numbers[f'cells where zero is best, {SOUND}'] / numbers[f'cells, {SOUND}']:.0f} %. The smallest rho "
+        "at which "
         f"one of the three beats it, as published: {starts[LITERAL]}; sound: {starts[SOUND]}."
     )
     return Check("5-zero-real", REAL, question, lost < 0.5, verdict, numbers)

@@ -246,7 +246,7 @@ def roc_same(folder: Path) -> Check:
         for e in EPSILONS
     }
     phrases = [
-        f"Model {m}, epsilon {e}: {shares[LITERAL, m, e]:.0%} ({shares[SOUND, m, e]:.0%} sound)"
+        f"Model {m}, epsilon {e}: {100 * shares[LITERAL, m, e]:.0f} % ({100 * shares[SOUND, m, e]:.0f} % sound)"
         for m in "34"
         for e in EPSILONS
     ]
