@@ -139,7 +139,8 @@ def of_belief(
         advised = (
             "Choose a stronger guarantee: this one protects hardly anybody."
             if success > _HARDLY
-            else f"Accept it where a right guess in {percent(success)} of cases does no harm; a coin has 50 %."
+            else f"Accept it where a right guess in {percent(success, 'at most')} of cases does no harm; a coin toss "
+            "has 50 %."
         )
         return Front(
             disclosure.sentences(claim, prior, chance)[0],

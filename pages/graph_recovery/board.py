@@ -279,6 +279,7 @@ def _report(
     """Return the release's report with its network, and with the curves where they are drawn."""
     from privcov.bundle import front, report
     from privcov.bundle.paper import section as part
+    from privcov.bundle.paper import text
     from privcov.figures import graphs
     from privcov.figures.graphs import positions
     from privcov.figures.palette import LIGHT
@@ -318,8 +319,9 @@ def _report(
     if drawn_curves:
         common = min(c.reach for c in drawn_curves)
         caption = take_home.unlinked(roc.explain(drawn_curves, data))
-        curves = report.figure(roc_picture(drawn_curves, LIGHT), caption)
-        curves += report.figure(precision_recall(drawn_curves, LIGHT), "Precision against recall, in the same pens.")
+        pair = report.figure(roc_picture(drawn_curves, LIGHT), "")
+        pair += report.figure(precision_recall(drawn_curves, LIGHT), "Precision against recall, in the same pens.")
+        curves = f'<div class="row">{pair}</div><p>{text(caption)}</p>'
         parts.append(part("ROC curve", curves + report.frame(roc.table(drawn_curves, common))))
     title = f"Network from {data.name}"
     return report.of_release(rel, data, script=script, address=where, more=parts, title=title, front=first)

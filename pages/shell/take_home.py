@@ -97,12 +97,13 @@ def result(
     notes: Sequence[str] | None = None,
     declared: bool = False,
     where: str | None = None,
+    label: str = "Take home",
 ) -> None:
     """Show what a page takes home that shows something else than one release.
 
     ``front`` is the report's first side and ``behind`` its table, both made on click; ``question`` is that of the
     notebook, and ``shown`` the numbers that it compares. Without a ``script`` there is no notebook. ``where`` is the
-    page's address, the present one unless given.
+    page's address, the present one unless given; ``label`` tells the box from another on the page.
     """
     link = address() if where is None else where
 
@@ -119,7 +120,7 @@ def result(
 
         return notebook.of_script(title, question, script, shown)
 
-    with st.expander("Take home"):
+    with st.expander(label):
         downloads(report_text, notebook_text if script else None, name)
 
 

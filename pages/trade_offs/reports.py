@@ -61,8 +61,8 @@ def of_answer(reply: ask.Reply, chart: Drawn) -> None:
     take_home.result(
         "answer", f"Which {ask.level_name(reply)}, and how far off", "Which method and level, and how far off is it?",
         front, provenance="Simulated", subject=f"{question.n:,} rows, {question.d} columns", behind=behind,
-        script=script(reply), words=ask.notes(reply), notes=[*reply.advice.verdict[1:], "Errors are interpolated "
-        "between stored runs on simulated rows."],
+        script=script(reply), label="Take home this answer", words=ask.notes(reply),
+        notes=[*reply.advice.verdict[1:], "Errors are interpolated between stored runs on simulated rows."],
         shown=[
             Shown(ask.level_name(reply), "reply.level", float(reply.level)),
             Shown("relative error", "float(reply.error)", float(reply.error)),
@@ -158,7 +158,7 @@ def of_which(answer: Answer, study: Study, data: Dataset, picture: Drawn, captio
         "which", f"Which {answer.lever}: {data.name}", f"Which {answer.lever} gives this error?", front,
         provenance=data.provenance.capitalize(), behind=lambda: answer.curve,
         subject=f"{data.n:,} rows, {data.d} columns; {answer.replicates} replicates",
-        script=script, words=[str(answer), *answer.notes],
+        script=script, words=answer.notes,
         shown=[Shown(answer.lever, "answer.level", None if answer.level is None else float(answer.level))],
         declared=data.provenance == "public" and own, where="" if own else None,
     )  # fmt: skip
@@ -234,7 +234,7 @@ def of_curves(
         from privcov.bundle.report import guarantees_of
 
         guarantees = list(sweep.on_rows["guarantees"]) if sweep.on_rows else guarantees_of(sweep.plans)
-        answer, advised = _smallest(private, metric, axis)
+        answer, advised = _smallest(private, metric, axis, words)
         seed = str(sweep.on_rows["seed"]) if sweep.on_rows else str(sweep.plans[0].seed)
         facts = (
             fronts.assumptions_of(data, _listed(guarantees), seed)
@@ -262,8 +262,11 @@ def of_curves(
     )  # fmt: skip
 
 
-def _smallest(private: pd.DataFrame, metric: str, axis: str) -> tuple[str, str]:
-    """Return the point with the smallest mean error in a sentence, and what to do."""
+def _smallest(private: pd.DataFrame, metric: str, axis: str, verdicts: Sequence[str]) -> tuple[str, str]:
+    """Return the point with the smallest mean error in a sentence, and what to do.
+
+    A method is recommended only where no verdict says that the winner is open.
+    """
     from privcov.bundle.front import HOPELESS
 
     if not private["mean"].notna().any():
@@ -275,4 +278,8 @@ def _smallest(private: pd.DataFrame, metric: str, axis: str) -> tuple[str, str]:
     if relative and best["mean"] >= 1:
         return answer, HOPELESS
     first = private.loc[private.groupby("x")["mean"].idxmin().dropna(), "series"].value_counts()
-    return answer, f"Use {first.index[0]}: its mean error is the smallest at {first.iloc[0]} of {first.sum()} values."
+    least = f"the smallest mean error at {first.iloc[0]} of {first.sum()} values"
+    unclear = next((verdict for verdict in verdicts if verdict.startswith("No clear winner")), "")
+    if unclear:
+        return answer, f"Choose by other reasons than the error. {unclear} {first.index[0]} has {least}."
+    return answer, f"Use {first.index[0]}: it has {least}."

@@ -97,7 +97,7 @@ def risk_of(rel: Release) -> str:
     """
     return (
         f"{disclosure.suspicion(rel.trade_off)} Whether one given row is in the table, somebody who knows all the rest "
-        f"guesses right {percent(rel.attacker_success)} of the time at best; a coin toss, 50 %."
+        f"guesses right {percent(rel.attacker_success, 'at most')} of the time at best; a coin toss, 50 %."
     )
 
 

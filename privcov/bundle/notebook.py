@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 from privcov import __version__
 
@@ -108,7 +109,7 @@ def _paragraphs(script: str) -> list[str]:
 
 def _plain(words: str) -> str:
     """Return text that Markdown shows letter by letter; it may quote the name of a column."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+!|~$&" else c for c in words.replace("\n", " "))
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+!|~$" else escape(c) for c in words.replace("\n", " "))
 
 
 def _cell(kind: str, source: str, place: int) -> dict:

@@ -244,7 +244,7 @@ def of_curves(
         provenance,
         subject,
         "".join(figure(picture, caption) for picture, caption in pictures),
-        section("What the curves say", listed(words)) if words else "",
+        section("In words", listed(words)) if words else "",
         section("Table", frame(table)),
         section("How to read this", listed(notes)) if notes else "",
         script=script,
