@@ -206,7 +206,7 @@ def test_an_indefinite_example_shows_the_certificate_instead_of_a_number():
     told = re.search(r"(\d+) of 20 lambdas are left out", words(at))
     assert len(slider.options) + int(told.group(1)) == 20
     _, line = chart(at, "Lambdas of the path")
-    assert f"{int(told.group(1))} infeasible" in line
+    assert f"{int(told.group(1))} without a solution" in line
     assert "falls without end" in chart(at, "Objective along the certificate")[1]
     assert chart(at, "Heatmap of the certificate")
     # A repair is one click, and every lambda has an answer then.
