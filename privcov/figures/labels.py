@@ -6,7 +6,6 @@ apart.
 
 from __future__ import annotations
 
-import itertools
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +23,8 @@ _LETTER = 0.52  # approximate width of a letter in units of the size
 _WRAP = 17  # letters of a line
 _LEADER = 16  # pixels between the plot and the names at its right
 _AROUND = 90  # pixels of a figure that are not its plot
+_PLACES = 25  # at most so many points of a curve are tried for its name
+_SIDES = ((1, -1), (-1, 1), (1, 1), (-1, -1))  # right or left, above or below
 LEAST = 150  # height of a plot whose height the page decides, pixels
 
 
@@ -202,8 +203,8 @@ def along(
 ) -> list[dict[str, Any] | None]:
     """Return where the name of each curve stands beside the curve, for curves that meet at their ends.
 
-    Every place at the curve is tried, and that taken where the name hides least of the curves and is nearer to its own
-    curve than to any other.
+    Of some places along the curve that is taken where the name hides least of the curves and is nearer to its own curve
+    than to any other.
 
     Parameters
     ----------
@@ -228,38 +229,41 @@ def along(
     found: list[dict[str, Any] | None] = []
     for own, (name, _, _) in enumerate(curves):
         wide, high = size * _LETTER * len(name) + 4, size * _LINE
-        best: tuple[float, dict[str, Any], tuple[float, float, float, float]] | None = None
-        for (x, y), (across, up) in itertools.product(points[own].tolist(), ((1, -1), (-1, 1), (1, 1), (-1, -1))):
-            left, low = x + 8 if across > 0 else x - 8 - wide, y + 5 if up > 0 else y - 5 - high
-            box = (left, left + wide, low, low + high)
-            if left < 0 or box[1] > width or low < 0 or box[3] > height or any(_meet(box, b) for b in boxes):
-                continue
-            gaps = [_gap(box, other) for other in points]
-            hidden = sum(int((gap == 0).sum()) for gap in gaps)
-            rival = min((float(gap.min()) for k, gap in enumerate(gaps) if k != own), default=np.inf)
-            # A point hidden is worse than a doubtful place; a place that is free all round is best.
-            cost = 20.0 * hidden + max(0.0, float(gaps[own].min()) + 14 - rival)
-            if best is None or cost < best[0] - 1e-9:
-                anchors = {"xanchor": "left" if across > 0 else "right", "yanchor": "bottom" if up > 0 else "top"}
-                place = {"x": (x + 8 * across) / width, "y": (y + 5 * up) / height, **anchors}
-                best = cost, place, box
-        if best is None:
+        tried = points[own][:: 1 + len(points[own]) // _PLACES]
+        x, y = np.repeat(tried, len(_SIDES), axis=0).T
+        across, up = np.tile(np.array(_SIDES), (len(tried), 1)).T
+        left = np.where(across > 0, x + 8, x - 8 - wide)
+        low = np.where(up > 0, y + 5, y - 5 - high)
+        free = (left >= 0) & (left + wide <= width) & (low >= 0) & (low + high <= height)
+        for box in boxes:
+            free &= ~((left < box[1]) & (box[0] < left + wide) & (low < box[3]) & (box[2] < low + high))
+        if not free.any():
             found.append(None)
             continue
-        boxes.append(best[2])
-        left, right, low, top = best[2]
-        found.append(best[1] | {"box": (left / width, right / width, low / height, top / height)})
+        left, low, x, y, across, up = (values[free] for values in (left, low, x, y, across, up))
+        gaps = [_gaps(left, low, wide, high, other) for other in points]
+        hidden = sum((gap == 0).sum(axis=1) for gap in gaps)
+        nearest = [gap.min(axis=1, initial=np.inf) for gap in gaps]
+        rival = np.min([near for k, near in enumerate(nearest) if k != own] or [np.full(len(left), np.inf)], axis=0)
+        # A point hidden is worse than a doubtful place; a place that is free all round is best.
+        cost = 20.0 * hidden + np.maximum(0.0, nearest[own] + 14 - rival)
+        best = int(np.argmax(cost <= cost.min() + 1e-9))
+        box = tuple(float(v) for v in (left[best], left[best] + wide, low[best], low[best] + high))
+        boxes.append(box)
+        found.append(
+            {
+                "x": float(x[best] + 8 * across[best]) / width,
+                "y": float(y[best] + 5 * up[best]) / height,
+                "xanchor": "left" if across[best] > 0 else "right",
+                "yanchor": "bottom" if up[best] > 0 else "top",
+                "box": (box[0] / width, box[1] / width, box[2] / height, box[3] / height),
+            }
+        )
     return found
 
 
-def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
-    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
-
-
-def _gap(box: tuple[float, float, float, float], points: np.ndarray) -> np.ndarray:
-    """Return the distance of every point from a box, 0 inside it."""
-    if not len(points):
-        return np.array([np.inf])
-    across = np.maximum(np.maximum(box[0] - points[:, 0], points[:, 0] - box[1]), 0.0)
-    up = np.maximum(np.maximum(box[2] - points[:, 1], points[:, 1] - box[3]), 0.0)
+def _gaps(left: np.ndarray, low: np.ndarray, wide: float, high: float, points: np.ndarray) -> np.ndarray:
+    """Return the distance of every point from every box, 0 inside it: boxes x points."""
+    across = np.maximum(np.maximum(left[:, None] - points[:, 0], points[:, 0] - left[:, None] - wide), 0.0)
+    up = np.maximum(np.maximum(low[:, None] - points[:, 1], points[:, 1] - low[:, None] - high), 0.0)
     return np.hypot(across, up)
