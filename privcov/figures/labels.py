@@ -248,7 +248,8 @@ def along(
         # A point hidden is worse than a doubtful place; a place that is free all round is best.
         cost = 20.0 * hidden + np.maximum(0.0, nearest[own] + 14 - rival)
         best = int(np.argmax(cost <= cost.min() + 1e-9))
-        box = tuple(float(v) for v in (left[best], left[best] + wide, low[best], low[best] + high))
+        start, bottom = float(left[best]), float(low[best])
+        box = (start, start + wide, bottom, bottom + high)
         boxes.append(box)
         found.append(
             {
