@@ -248,7 +248,7 @@ def running_scores(
         traces.append(trace)
     # The limit is named in the legend: next to its line the words would lie on the scores.
     dotted = {"color": palette.ink, "dash": "dot", "width": 1.6}
-    named = f"the limit, {show.percent(limit)}"
+    named = f"the limit, {show.chance(limit)}"
     traces.append(line([1, last], [100 * limit, 100 * limit], named, dotted, hoverinfo="skip"))
     drawn = figure(
         traces,
@@ -265,7 +265,7 @@ def running_scores(
     )
     return Picture(
         drawn,
-        "Running scores. " + "; ".join(words) + f". The limit is {show.percent(limit)}; after {last:,} rounds "
+        "Running scores. " + "; ".join(words) + f". The limit is {show.chance(limit)}; after {last:,} rounds "
         f"{show.percent(1 - WRONG)} of guessers at the limit are right in {show.percent(low[-1])} to "
         f"{show.percent(high[-1])} of their rounds.",
     )
@@ -407,7 +407,7 @@ LESSON = Lesson(
     draw=draw,
     beside=scores,
     printed=printed,
-    question="After 20 rounds a class has 17 right, and the limit is 69 %. What does that show?",
+    question="After 20 rounds a class has 17 right, and the limit is 69\u00a0%. What does that show?",
     choices=(
         Choice(
             "The guarantee is broken: 85 % is more than 69 %",

@@ -60,7 +60,7 @@ def draw(
         place = _guarantee(study, default_source)
         if not method:
             with place:
-                fields.attacker(study.guarantee)
+                fields.attacker(study.guarantee, "Attacker, any method")
         _row_bound(study, default_source)
         _seed(study)
 

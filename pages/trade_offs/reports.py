@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pages.shell import cached, show, take_home
+from pages.shell import cached, take_home
 from pages.shell.study import Study
 from pages.trade_offs.sweep import Sweep
 from privcov.advice import ask
 from privcov.advice.answer import UNKNOWN, Question, structure_label
-from privcov.audit import risk
+from privcov.audit import disclosure
+from privcov.audit.risk import trade_off_of_method
 from privcov.dataset import Dataset
 from privcov.figures.look import Picture
 from privcov.figures.palette import LIGHT, Palette
@@ -42,8 +43,9 @@ def of_answer(reply: ask.Reply, chart: Drawn) -> None:
     def front() -> Front:
         from privcov.bundle.front import Front
 
+        risk = disclosure.suspicion(trade_off_of_method(reply.line.key, reply.guarantee))
         return Front(
-            ask.sentence(reply), _advised(reply), attacker_words(reply), _facts(reply), chart(LIGHT),
+            ask.sentence(reply), _advised(reply), risk, _facts(reply), chart(LIGHT),
             f"Mean error of the recommended method and of the next ones against {ask.level_name(reply)}, where it is "
             "largest; the dot is the answer.",
         )  # fmt: skip
@@ -68,13 +70,6 @@ def of_answer(reply: ask.Reply, chart: Drawn) -> None:
             Shown("relative error", "float(reply.error)", float(reply.error)),
         ],
     )  # fmt: skip
-
-
-def attacker_words(reply: ask.Reply) -> str:
-    """Return what a release of the answer can make of a suspicion, in the words of the page."""
-    left = risk.risk(reply.line.key, reply.guarantee)
-    luck = "" if left.always else f", in all but {show.percent(risk.UNLUCKY)} of releases"
-    return f"A {show.percent(risk.PRIOR)} suspicion can rise to at most {show.percent(left.after)}{luck}."
 
 
 def _advised(reply: ask.Reply) -> str:

@@ -16,11 +16,13 @@ from pages.shell import address, advice_panel, fields, frame, show
 from pages.shell.glossary import term
 from pages.shell.study import Study
 from pages.trade_offs import reports
+from privcov import accounting
 from privcov.advice import ask
 from privcov.advice.answer import UNKNOWN, Question, label_of, structure_label
 from privcov.advice.ask import Reply
 from privcov.advice.grid import NONPRIVATE, TARGETS
-from privcov.audit import risk
+from privcov.audit import disclosure
+from privcov.audit.risk import trade_off_of_method
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.figures.answer import answer_chart
@@ -176,9 +178,9 @@ def _first(reply: Reply, study: Study) -> None:
         '<p role="status" style="font-size: 1.35rem; line-height: 1.35; margin: 0">'
         f"<b>{escape(ask.sentence(reply))}</b></p><div>{spread}</div>"
     )
-    left = risk.risk(reply.line.key, reply.guarantee)
-    show.attacker_line(left.success, frame.palette(), "Attacker")
-    words = reports.attacker_words(reply)
+    claim = trade_off_of_method(reply.line.key, reply.guarantee)
+    show.attacker_line(accounting.attacker_success(claim), frame.palette())
+    words = disclosure.suspicion(claim)
     bound = [] if study.bound == 1.0 else ["Both are for the default row bound of the source."]
     st.markdown(" ".join(show.as_text(text) for text in (words, *ask.notes(reply), *bound)))
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 import plotly.graph_objects as go
 
-from privcov.figures.look import Picture, draw
+from privcov.figures.look import Picture, draw, scatter
 from privcov.figures.palette import Palette, wash
 from privcov.figures.words import percent, plain, safe
 from privcov.postprocess.edges import EDGE, LEVEL, UNDECIDED
@@ -111,7 +111,7 @@ def network(
         ends = np.full((max(len(pairs), 1), 3, 2), np.nan)  # a kind without edges keeps its entry in the legend
         ends[: len(pairs), 0], ends[: len(pairs), 1] = place[pairs[:, 0]], place[pairs[:, 1]]
         traces.append(
-            go.Scatter(
+            scatter(
                 x=ends[..., 0].ravel().astype(np.float32),
                 y=ends[..., 1].ravel().astype(np.float32),
                 mode="lines",
@@ -161,7 +161,7 @@ def _hover(
         + ("" if strength is None else f", partial correlation {plain(float(strength[i, j]))}")
         for name, i, j in edges
     ]
-    return go.Scatter(
+    return scatter(
         x=middle[:, 0],
         y=middle[:, 1],
         mode="markers",
@@ -180,7 +180,7 @@ def _nodes(kinds: list, place: np.ndarray, columns: tuple[str, ...], palette: Pa
     inside = longest <= _SHORT
     size = max(3.0, min(12.0, 600 / d)) if d > _NAMED else (17 + 4.2 * max(longest, 2) if inside else 14)
     names = [safe(c if len(c) <= 14 else c[:13] + "\u2026") for c in columns]
-    return go.Scatter(
+    return scatter(
         x=place[:, 0],
         y=place[:, 1],
         showlegend=False,

@@ -17,7 +17,7 @@ SYMBOLS = {"within error": "circle", "same order": "diamond-open", "different": 
 
 def colours(palette: Palette) -> dict[str, str]:
     """Return one colour per agreement."""
-    return {"within error": palette.good, "same order": palette.lines[4], "different": palette.bad}
+    return {"within error": palette.good, "same order": palette.lines[2], "different": palette.bad}
 
 
 def scatter(cells: pd.DataFrame, names: list[str], palette: Palette) -> Picture:

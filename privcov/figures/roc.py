@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from privcov.figures.labels import along
-from privcov.figures.look import Pen, Picture, dotted, draw, entry, note, pens_of, ribbon
+from privcov.figures.look import Pen, Picture, dotted, draw, entry, note, pens_of, ribbon, scatter
 from privcov.figures.palette import Palette, legible
 from privcov.figures.words import plain, safe
 from privcov.privacy import NoPrivacy
@@ -193,7 +193,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
     parts = [(whole, _THICK)] + ([(x >= full - 1e-9, _THIN)] if not whole.all() else [])
     for part, width in parts:
         traces.append(
-            go.Scatter(
+            scatter(
                 x=x[part],
                 y=mean[part],
                 mode="lines",
@@ -205,7 +205,7 @@ def _line(name: str, grid: np.ndarray, values: tuple, full: float, style: Pen, v
         )
     if x[-1] < 0.995:
         traces.append(
-            go.Scatter(
+            scatter(
                 x=x[-1:],
                 y=mean[-1:],
                 mode="markers",
@@ -235,7 +235,7 @@ def _marks(
                 continue
             shown.add(rule)
             traces.append(
-                go.Scatter(
+                scatter(
                     x=[x],
                     y=[y],
                     mode="markers",

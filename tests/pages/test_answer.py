@@ -7,9 +7,10 @@ import pytest
 
 from pages.shell.study import Study
 from pages.trade_offs import sentence
+from privcov import accounting
 from privcov.advice import ask
 from privcov.advice.answer import Question
-from privcov.audit.risk import risk
+from privcov.audit.risk import trade_off_of_method
 from privcov.privacy import ApproxDP, PureDP, ZCDP
 from tests.pages.test_pages import alts, open_page, settle
 
@@ -41,8 +42,8 @@ def test_the_page_says_what_the_engine_says(query, guarantee, structure):
     question = Question(500, 5, guarantee, structure=structure, mean_known=True)
     reply = ask.which_level(question, 0.1)
     assert said(at) == ask.sentence(reply)
-    left = risk(reply.line.key, reply.guarantee)
-    assert any(f'aria-valuenow="{left.success:.4f}"' in h.proto.body for h in at.main.get("html"))
+    chance = accounting.attacker_success(trade_off_of_method(reply.line.key, reply.guarantee))
+    assert any(f'aria-valuenow="{chance:.4f}"' in h.proto.body for h in at.main.get("html"))
     for line in reply.runners_up:
         assert line.label.split(" (")[0] in words(at)
     (listed,) = [m.value for m in at.main.markdown if m.value.startswith("| Answer |")]

@@ -66,7 +66,7 @@ def test_the_marks_of_the_rules_are_drawn_when_asked_for_and_by_the_address():
     at = open_page(**SMALL, **{"roc.replicates": "2"})
     plain, alt = chart(at, "ROC curves")
     at.toggle(key="graph.rules").set_value(True).run()
-    assert at.query_params["rules"] == "yes"
+    assert dict(at.query_params)["rules"] == "yes"
     marked, same = chart(at, "ROC curves")
     added = {t["name"] for t in marked["data"] if t.get("name")} - {t["name"] for t in plain["data"] if t.get("name")}
     assert added

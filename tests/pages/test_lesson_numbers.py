@@ -326,7 +326,7 @@ def test_running_scores_are_running_means_with_the_interval_at_the_end():
     assert list(line.error_y.array) == pytest.approx([0, 0, 90 - 200 / 3])
     assert list(line.error_y.arrayminus) == pytest.approx([0, 0, 200 / 3 - 10])
     assert list(found.figure.data[3].y) == pytest.approx([70, 70])
-    assert found.figure.data[3].name == f"the limit, {percent(0.7)}"
+    assert found.figure.data[3].name == f"the limit, {percent(0.7, 'at most')}"
     assert found.figure.layout.xaxis.type == "log"
     assert 10 ** found.figure.layout.xaxis.range[1] > guess.FIRST, "room for a class from its first round"
     many = guess.running_scores(
