@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shell import frame, hosted, owner_token, show
 from pages.shell.glossary import term
 from pages.your_data import answers, declare, elsewhere, plan, release, view
-from pages.your_data.state import STEPS, follow, forget, own
+from pages.your_data.state import STEPS, follow, forget, lead, own
 
 frame.page("Your data")
 st.title("Your data")
@@ -31,6 +31,7 @@ sections = {
     "release": release.section,
     "answers": answers.section,
 }
+lead()
 st.session_state["own-step"] = st.session_state.pop("own-next", st.session_state.get("own-step", "declare"))
 step = st.segmented_control(
     "Step",

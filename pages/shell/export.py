@@ -23,10 +23,11 @@ body {{margin: 0; font: 14px sans-serif; background: {ground}; color: {ink};}}
 button {{font: inherit; padding: .4rem .9rem; margin: 0 .5rem .6rem 0; border-radius: .3rem; cursor: pointer;
   border: 1px solid {quiet}; background: transparent; color: inherit;}}
 button:focus-visible {{outline: 2px solid {ink};}}
-#figure {{width: 100%; max-width: {width}px; display: block; background: {paper};}}
+#figure {{width: 100%; max-width: {width}px; background: {paper};}}
+#figure:not([hidden]) {{display: block;}}
 </style></head><body>
 <button id="svg" disabled>SVG</button><button id="png" disabled>PNG, {dots} pixels wide</button>
-<span role="status" id="told">Drawing ...</span><img id="figure" alt="{alt}">
+<span role="status" id="told">Drawing ...</span><img id="figure" alt="{alt}" hidden>
 <script src="{source}"></script><script>
 const figure = {figure}, size = {{width: figure.layout.width, height: figure.layout.height}};
 const told = document.getElementById("told");
@@ -38,7 +39,9 @@ const save = async (format, scale) => {{
   link.click();
 }};
 const start = async () => {{
-  document.getElementById("figure").src = await image("svg", 1);
+  const drawn = document.getElementById("figure");
+  drawn.src = await image("svg", 1);
+  drawn.hidden = false;
   for (const [format, scale] of [["svg", 1], ["png", {scale}]]) {{
     const button = document.getElementById(format);
     button.onclick = () => save(format, scale);

@@ -97,6 +97,7 @@ KEYS = (
     # Your data: everything that begins with own goes when the file is forgotten
     Key("own", "your_data/state", "the table: unread bytes, declaration, plan"),
     Key("own-step", "your_data", "widget: the step"),
+    Key("tour.shown", "your_data/state", "the step of the tour that the page followed last"),
     Key("own-next", "your_data", "the step that a button asked for"),
     Key("own-{}-{}-{}", "your_data/state", "widget: by name, file and turn of the form"),
     Key("own-answer-{}-{}", "your_data/answers", "widget: the view of a release"),

@@ -58,6 +58,8 @@ def section() -> None:
         st.info("There is no release in the ledger yet. An old release opens here without its file.")
         return
     entry = _pick(stored)
+    if entry is None:
+        return
     opened = _open(ledger, entry)
     facts = opened.total.facts
     rows = f"{facts.n:,} rows" if facts.n is not None else f"about {opened.measured.rows:,.0f} rows (a noisy count)"
@@ -87,18 +89,28 @@ def section() -> None:
             _DRAWN[view](opened, frame.palette())
 
 
-def _pick(stored: list[Entry]) -> Entry:
-    """Return the release to show: the one just made, or the newest."""
+def _pick(stored: list[Entry]) -> Entry | None:
+    """Return the release to show: the one just made, or the newest.
+
+    Where a table is declared it is the newest of that table; one of another table is shown only when it is chosen.
+    """
+    declared = own().declared
     by_token = {e.token: e for e in stored[::-1]}
     labels = {
         token: f"{e.number}: {e.name}, {from_dict(e.request['guarantee'])}, {e.reserved_at[:16].replace('T', ' ')} UTC"
         for token, e in by_token.items()
     }
-    first = own().released if own().released in by_token else next(iter(by_token))
+    mine = [token for token, e in by_token.items() if declared is None or e.name == declared.name]
+    first = own().released if own().released in by_token else next(iter(mine), None)
     key = f"own-stored-{own().released}"
     if st.session_state.get(key) not in by_token:
         st.session_state[key] = first
-    return by_token[st.selectbox("Release", list(by_token), format_func=labels.__getitem__, key=key)]
+    if first is None and declared is not None:
+        st.info(show.as_text(f"{declared.name!r} has no release in the ledger yet. Those below are of other tables."))
+    picked = st.selectbox(
+        "Release", list(by_token), format_func=labels.__getitem__, key=key, placeholder="Choose a release"
+    )
+    return None if picked is None else by_token[picked]
 
 
 def _open(ledger: Ledger, entry: Entry) -> Opened:

@@ -150,6 +150,17 @@ def go_on(step: str) -> None:
     follow(step)
 
 
+def lead() -> None:
+    """Go to the step that a link of the two-minute tour names; call it before the step is shown."""
+    word = st.session_state.get("path", "")
+    if word == st.session_state.get("tour.shown"):
+        return
+    st.session_state["tour.shown"] = word
+    place = tour.parse(word)
+    if place is not None and place[0].key == "release" and place[1] < len(_ON_THE_TOUR):
+        st.session_state["own-next"] = _ON_THE_TOUR[place[1]]
+
+
 def follow(step: str) -> None:
     """Move the two-minute tour to this step, so that "Next step" need not be pressed after the page's own buttons."""
     place = tour.parse(st.session_state.get("path", ""))

@@ -273,6 +273,30 @@ def test_the_path_walks_along_with_the_pages_own_buttons():
     assert go(at, "view").session_state["path"] == "release-1"  # a detour that the path does not name
 
 
+def test_the_path_s_own_links_move_the_page():
+    at = AppTest.from_file(APP, default_timeout=patient(60))
+    for step, shown in ((1, "declare"), (2, "plan"), (3, "release"), (2, "plan"), (4, "answers")):
+        at.query_params["path"] = f"release-{step}"
+        at.switch_page(PAGE).run()
+        assert calm(at).session_state["own-step"] == shown
+    go(at, "view")
+    assert calm(at.run()).session_state["own-step"] == "view"  # the same step of the path does not hold the page
+
+
+def test_answers_opens_a_release_of_the_declared_table_and_of_no_other():
+    released(name="patients in one ward")
+    at = go(declared(name="patients in another ward"), "answers")
+    assert any("has no release in the ledger yet" in i.value for i in at.info)
+    (box,) = [s for s in at.selectbox if s.label == "Release"]
+    assert box.value is None
+    assert not at.get("plotly_chart")
+    box.select_index(0).run()
+    assert "patients in one ward" in text_of(calm(at))
+    released(name="patients in another ward")
+    at = go(declared(name="patients in one ward"), "answers")
+    assert "patients in one ward: " in text_of(at)
+
+
 # --- owner's view -------------------------------------------------------------------------------------------
 
 
