@@ -204,6 +204,7 @@ def paint(experiment: GraphStudy, data: Dataset, here: tuple[float, float, float
 
     ``here`` is (fpr, tpr, precision) of the network on the screen.
     """
+    rules = _rules()
     if job is None:
         time = in_words(seconds(experiment, data.n, data.d))
         words = f"{len(experiment.lines)} curves, {experiment.replicates} replicates: {time}"
@@ -218,7 +219,7 @@ def paint(experiment: GraphStudy, data: Dataset, here: tuple[float, float, float
         if not job.progress.alive:
             _nothing(job)
         return
-    palette, rules = frame.palette(), _rules(curves)
+    palette = frame.palette()
     kept = _drawn()[job]
     if kept.look != (palette, rules):
         kept.look = palette, rules
@@ -227,10 +228,8 @@ def paint(experiment: GraphStudy, data: Dataset, here: tuple[float, float, float
     show.picture(point_at(kept.pictures[1], None if here is None else here[1:]), "precision-recall")
 
 
-def _rules(curves: tuple[Curve, ...]) -> bool:
-    """Show the toggle of the rules' marks where there are any, and return whether to draw them."""
-    if not any(c.marks for c in curves):
-        return False
+def _rules() -> bool:
+    """Show the toggle of the rules' marks, and return whether to draw them."""
     return address.bound(
         st.toggle,
         "Lambdas chosen by rules",
