@@ -41,9 +41,9 @@ def found(act, *args, **how) -> object:
 
 
 def text_of(act, *args, **how) -> dict:
-    """Everything of the release that ``act`` makes, statement included."""
+    """Everything of the release that ``act`` makes, statement included; not its notes, which are for readers."""
     fields = json.loads(act(*args, **how).to_json())
-    return {name: value for name, value in fields.items() if name not in ("digest", "format")}
+    return {name: value for name, value in fields.items() if name not in ("digest", "format", "notes")}
 
 
 def released() -> dict:
@@ -112,10 +112,11 @@ def _measured(facts, guarantee, shape: str, centre: str) -> NoisySum:
 
 
 def claims() -> list:
-    """The table of published claims."""
+    """The numbers and verdicts of the table of published claims, without the words beside them."""
     from privcov.audit import claims
 
-    return json.loads(claims.table(1.0, 1e-3, 200, 6).to_json(orient="records", double_precision=15))
+    table = claims.table(1.0, 1e-3, 200, 6).drop(columns=["Paper", "Where", "Why"])
+    return json.loads(table.to_json(orient="records", double_precision=15))
 
 
 def everything() -> dict:

@@ -58,7 +58,7 @@ def texts(file, **query):
     return at
 
 gallery = texts("pages/7_Methods.py")
-assert any("### Trace ball" in m.value for m in gallery.markdown)
+assert any("Trace ball" in e.label for e in gallery.expander)
 estimate = texts("pages/1_Estimate.py", method="trace-ball", source="two-groups", **{"data.n": "500", "data.d": "4"})
 assert estimate.session_state["study"].method == "trace-ball"
 assert estimate.session_state["study"].source == "two-groups"

@@ -15,6 +15,7 @@ from pages.lessons.sheets import words
 from pages.shell import cached
 from pages.shell.study import Study
 from privcov.figures.palette import LIGHT
+from privcov.figures.words import percent
 from privcov.metrics.errors import error
 from tests.patience import patient
 
@@ -93,8 +94,8 @@ def test_the_demonstration_is_that_of_home(epsilon):
     assert released.z == pytest.approx(rel.matrix, rel=1e-5, abs=1e-6)
     assert released.colorscale[0][1] == LIGHT.diverging[0][1]
     assert dict(found.numbers) == {
-        "Error of the release": f"{error(rel, data, relative=True):.1%}",
-        "Attacker's best chance": f"{rel.attacker_success:.3f}",
+        "Error of the release": percent(error(rel, data, relative=True)),
+        "Attacker's best chance": percent(rel.attacker_success, "at most"),
     }
 
 

@@ -100,12 +100,14 @@ class Study:
 # What a visitor sees who comes without a link: a table of a size where privacy costs something. It is not `Study()`,
 # whose values are what an address means that leaves them out, for good.
 OPENING = Study(source=DEFAULT_SOURCE, data=(("d", 40), ("n", 5_000)), kind="approx")
-# By page, for the pages that show the study.
+# By page, for the pages that show the study, or begin with its guarantee.
 OPENINGS = {
     "Estimate": OPENING,
     "Trade-offs": OPENING,
     "Graph recovery": Study(kind="approx"),
     "Spectra": OPENING,
+    "Methods": OPENING,
+    "Privacy audit": OPENING,
 }
 
 

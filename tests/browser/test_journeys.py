@@ -100,7 +100,8 @@ def test_error_curves_and_roc_curves(visit, settle):
 def test_paper_2_s_roc_in_one_click_and_lambda_under_the_hand(visit, settle):
     page = visit("/Graph_recovery")
     page.get_by_role("button", name="Su et al. 2019, Figure 1: AR(2)").click()
-    page.get_by_text("mean over 50 replicates").wait_for(timeout=patient(60) * 1000)
+    # Under "How to read", which is folded.
+    page.get_by_text("mean over 50 replicates").wait_for(state="attached", timeout=patient(60) * 1000)
     settle(page)
     words = chart_words(page, "roc")
     assert "epsilon = 2 finds" in words

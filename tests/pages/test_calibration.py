@@ -233,7 +233,7 @@ def test_the_pages_run_under_every_relation(file, neighbours):
     assert not at.warning
     if file == "pages/1_Estimate.py":
         text = " ".join(c.value for c in at.caption)
-        assert ("number of rows, which is taken as public" in text) == (neighbours == "zero-out")
+        assert ("number of rows, taken as public" in text) == (neighbours == "zero-out")
 
 
 def test_historical_methods_stand_last_and_say_so(monkeypatch):
