@@ -50,7 +50,8 @@ def violations(page) -> list[str]:
 
 def cut_off(page, width: int) -> list[str]:
     """What does not fit a window of `width`: the page that scrolls sideways, a chart that stands outside it."""
-    boxes = [chart.bounding_box() for chart in page.locator(".js-plotly-plot").all()]
+    # A chart that is folded away has no box.
+    boxes = [box for chart in page.locator(".js-plotly-plot").all() if (box := chart.bounding_box())]
     outside = [f"a chart at {box}" for box in boxes if box["x"] < 0 or box["x"] + box["width"] > width]
     # The document itself never scrolls: Streamlit hides what runs over its body and scrolls the main part.
     wider = page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth")
