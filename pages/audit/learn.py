@@ -77,7 +77,7 @@ def section(study: Study) -> None:
     left, right = st.columns([3, 2], gap="large")
     left.markdown("\n".join(f"- {show.as_text(line)}" for line in disclosure.sentences(claim, prior, chance)))
     with right:
-        st.metric("Attacker's best chance of guessing right", f"{accounting.attacker_success(claim):.4f}")
+        st.metric("Attacker's best chance of guessing right", show.chance(accounting.attacker_success(claim)))
         show.attacker_meter(accounting.attacker_success(claim), palette)
     left, right = st.columns(2, gap="large")
     with left:

@@ -101,7 +101,7 @@ def draw(k: int, screen: Screen) -> str:
     return (
         f"Error **{show.percent(result.error)}**. Spent in all: rho = **{result.rho:.3g}**, that is epsilon = "
         f"**{result.epsilon:.3g}** at {AT_DELTA}. An attacker who knows everybody else "
-        f"guesses right with a chance of **{result.attacker:.3f}**."
+        f"guesses right with a chance of **{show.chance(result.attacker)}**."
     )
 
 
