@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import shlex
 import subprocess
 import sys
 
@@ -191,8 +192,8 @@ def test_whatever_is_raised_becomes_a_sentence(capsys, problem, code, words):
 
 
 def piped(command: str, **env) -> subprocess.CompletedProcess:
-    """A line of a shell, in which $P is the command; its code is that of $P."""
-    words = ["bash", "-c", f'P="{sys.executable} -m privcov"; {command}']
+    """A line of a shell, in which privcov is this tree's command; its code is that of the last command."""
+    words = ["bash", "-c", f'privcov() {{ {shlex.quote(sys.executable)} -m privcov "$@"; }}; {command}']
     return subprocess.run(
         words, cwd=ROOT, capture_output=True, text=True, timeout=patient(60), env={**os.environ, **env}, check=False
     )
@@ -201,12 +202,12 @@ def piped(command: str, **env) -> subprocess.CompletedProcess:
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [
-        ("$P --help | true; exit ${PIPESTATUS[0]}", 0, ""),
-        ("$P methods | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}", 0, ""),
-        ("$P methods >/dev/full", 1, "privcov: Standard output could not be written (No space left on device).\n"),
-        ("$P methods >&-", 1, "privcov: Standard output could not be written (it is closed).\n"),
-        ("$P ledger limit 2>&-", 2, ""),
-        ("$P ledger limit 2>/dev/full", 2, ""),
+        ("privcov --help | true; exit ${PIPESTATUS[0]}", 0, ""),
+        ("privcov methods | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}", 0, ""),
+        ("privcov methods >/dev/full", 1, "privcov: Standard output could not be written (No space left on device).\n"),
+        ("privcov methods >&-", 1, "privcov: Standard output could not be written (it is closed).\n"),
+        ("privcov ledger limit 2>&-", 2, ""),
+        ("privcov ledger limit 2>/dev/full", 2, ""),
     ],
 )
 def test_streams_that_are_closed_or_full(place, command, code, said):
@@ -217,7 +218,7 @@ def test_streams_that_are_closed_or_full(place, command, code, said):
 
 
 def test_names_that_an_encoding_lacks_are_spelt_out_for_people(place):
-    limit = piped("$P ledger limit Zürich --rho 1", PYTHONIOENCODING="ascii")
+    limit = piped("privcov ledger limit Zürich --rho 1", PYTHONIOENCODING="ascii")
     assert limit.returncode == 0, limit.stderr
     assert limit.stdout.startswith("Z\\xfcrich: ")
 
