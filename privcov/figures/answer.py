@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
+from privcov.figures.labels import instead_of_legend, spread
 from privcov.figures.look import Picture, draw, hline, note, pens_of, ticks, vline
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain
 
-ROOM = 132  # pixels for labels at the right
-GAP = 17  # pixels, a line of a label
-FEW = 17  # letters in it
+LINE = 17  # pixels, the name of a horizontal line
 AXIS = 62  # pixels of the height that the horizontal axis takes
 
 
@@ -68,7 +66,7 @@ def answer_chart(
         line = style.line(3.2 if i == 0 else 1.8)
         hover = f"{labels[key]}: %{{y:.3g}} at {level_name} %{{x:.3g}}<extra></extra>"
         traces.append(go.Scatter(x=levels, y=values, mode="lines", name=labels[key], line=line, hovertemplate=hover))
-        ends.append((labels[key], style.colour, float(np.log10(values[-1]))))
+        ends.append((labels[key], float(values[-1]), style))
         story.append(f"{labels[key]} from {plain(values[0])} to {plain(values[-1])}")
     lines = [(name, at) for name, at in references if at > 0]
     shapes = [hline(at, palette.quiet, "dot", 1.2) for _, at in lines]
@@ -76,40 +74,28 @@ def answer_chart(
         shapes.append(hline(wanted, palette.ink, "solid", 1.2))
     shapes.append(vline(level, palette.ink, "solid", 1.2))
     dot = {"color": palette.ink, "size": 10, "symbol": "circle"}
-    traces.append(go.Scatter(x=[level], y=[error], mode="markers", marker=dot, hoverinfo="skip"))
+    traces.append(go.Scatter(x=[level], y=[error], mode="markers", marker=dot, hoverinfo="skip", showlegend=False))
     ys = np.log10([*(max(float(v), 1e-4) for part in errors.values() for v in (part.min(), part.max())), error])
     ys = np.append(ys, np.log10([at for _, at in lines] + ([wanted] if wanted is not None else [])))
     low, high = float(ys.min()) - 0.08, float(ys.max()) + 0.12
-    line_height = GAP * (high - low) / (height - AXIS)
-    folded = [_folded(name) for name, *_ in ends]
-    gaps = [line_height * (1 + text.count("<br>")) for text in folded]
-    places = spaced([at for *_, at in ends], gaps, low, high)
-    notes = [
-        note(
-            f'<span style="color:{colour}">●</span> {text}', palette.ink, 1.01, at, xref="paper", xanchor="left",
-            yanchor="middle", align="left",
-        )
-        for text, (_, colour, _), at in zip(folded, ends, places, strict=True)
-    ]  # fmt: skip
     named = [(name, palette.quiet, float(np.log10(at))) for name, at in lines]
     if wanted is not None:
         named.append((f"target {plain(wanted)}", palette.ink, float(np.log10(wanted))))
+    notes, size = [], LINE * (high - low) / (height - AXIS)
     # The methods' lines fall to the right: there is room at the upper right and at the lower left.
     for right in (True, False):
         part = [line for line in named if (line[2] > (low + high) / 2) == right]
-        above = spaced([at + line_height / 2 for *_, at in part], [line_height] * len(part), low, high)
+        above = [at + size / 2 for *_, at in part]
+        placed = spread(above, [size] * len(part), low + size / 2, high - size / 2)
         side, edge = ("right", 0.99) if right else ("left", 0.01)
-        for (name, colour, _), at in zip(part, above, strict=True):
-            notes.append(note(name, colour, edge, at, xref="paper", xanchor=side, yanchor="middle"))
+        for (name, colour, _), at in zip(part, above if placed is None else placed, strict=True):
+            notes.append(note(name, colour, edge, float(at), xref="paper", xanchor=side, yanchor="middle"))
     powers = 10.0 ** np.arange(np.floor(np.log10(levels[0])), np.ceil(np.log10(levels[-1])) + 1)
     figure = draw(
         traces,
         palette,
         height=height,
-        shapes=shapes,
-        annotations=notes,
-        showlegend=False,
-        margin={"l": 10, "r": ROOM, "t": 10, "b": 10},
+        **instead_of_legend(ends, (low, high), palette, height, log=True, shapes=shapes, notes=notes),
         x={
             "title": f"{level_name} (stronger privacy left)",
             "type": "log",
@@ -127,43 +113,3 @@ def answer_chart(
     alt = f"{measure} against {level_name}: " + "; ".join(story)
     alt += f". The answer is {level_name} = {plain(level)}, with {plain(error)}"
     return Picture(figure, alt + ("." if wanted is None else f"; the target is {plain(wanted)}."))
-
-
-def spaced(places: Sequence[float], sizes: Sequence[float], low: float, high: float) -> list[float]:
-    """Return places of labels that do not overlap, in the same order, moved as little as that takes.
-
-    Parameters
-    ----------
-    places : sequence of float
-        Where the middles of the labels would stand.
-    sizes : sequence of float
-        Height of each label.
-    low, high : float
-        Ends of the room; where it is too small the labels leave it at the top.
-
-    Returns
-    -------
-    list of float
-        In the order of ``places``. The sum of the squared moves is the smallest possible within the room.
-    """
-    order = [int(i) for i in np.argsort(places, kind="stable")]
-    # What remains of the places when every label has the height zero is a rising sequence: the nearest one.
-    before = np.cumsum([0.0, *(sizes[i] for i in order)])
-    wanted = [places[i] - before[k] - sizes[i] / 2 for k, i in enumerate(order)]
-    groups: list[list[float]] = []  # each: sum and number
-    for place in wanted:
-        groups.append([place, 1])
-        while len(groups) > 1 and groups[-2][0] * groups[-1][1] >= groups[-1][0] * groups[-2][1]:
-            total, many = groups.pop()
-            groups[-1][0] += total
-            groups[-1][1] += many
-    rising = [total / many for total, many in groups for _ in range(int(many))]
-    found = [0.0] * len(order)
-    for k, i in enumerate(order):
-        found[i] = max(low, min(rising[k], high - before[-1])) + before[k] + sizes[i] / 2
-    return found
-
-
-def _folded(name: str) -> str:
-    """Return a label of few letters a line."""
-    return "<br>".join(textwrap.wrap(name, FEW, break_long_words=False, break_on_hyphens=False))
