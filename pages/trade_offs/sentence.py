@@ -70,6 +70,7 @@ def section(study: Study, data: Dataset, *, brief: bool) -> Reply:
         _first(reply, study)
         _others(reply)
     with right:
+        show.tag("Simulated", "interpolated between stored simulations; no row of any table is read")
         show.picture(chart(reply, frame.palette()), "answer")
     _rest(reply, study)
     return reply
