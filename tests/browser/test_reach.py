@@ -13,7 +13,15 @@ WIDTHS = (390, 1280, 1920)
 PAGES = {
     entry.label: "/" + re.sub(r"^app\.py|^pages/\d+_|\.py$", "", entry.file) for _, entries in MENU for entry in entries
 }
-PAGES |= {"Demonstrations": "/Lessons?part=demos", "Full screen": "/Lessons?lesson=3&full=1"}
+PAGES |= {
+    "Demonstrations": "/Lessons?part=demos",
+    "Teach": "/Lessons?part=teach",
+    "Full screen": "/Lessons?lesson=3&full=1",
+    "Which epsilon": "/Trade_offs?tab=which-epsilon",
+    "Who wins where": "/Trade_offs?tab=who-wins-where",
+    "What an attacker learns": "/Privacy_audit?tab=what-an-attacker-learns",
+    "Convert": "/Methods?tab=convert",
+}
 FEWEST = 8  # controls of any page
 
 
