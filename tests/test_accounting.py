@@ -5,6 +5,7 @@ The truth is computed here with mpmath at 50 digits. Nothing in this file draws 
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from fractions import Fraction
@@ -517,6 +518,14 @@ def test_attacker_on_a_pair_attains_kairouz_oh_viswanath():
     rr = math.exp(epsilon) / (1 + math.exp(epsilon))
     assert accounting.attacker_success(ApproxDP(epsilon, delta)) == pytest.approx(delta + (1 - delta) * rr)
     assert accounting.attacker_success(PureDP(epsilon)) == pytest.approx(rr)
+
+
+def test_discrete_gaussian_noise_is_read_as_zcdp_alone():
+    """It has no proved curve; that of continuous Gaussian noise of the same rho would say less than is known."""
+    event = dataclasses.replace(gaussian(1, 2), mechanism="discrete-gaussian")
+    found = accounting.trade_off_of((event, event), ZCDP(1.0))
+    assert isinstance(found, ZCDP)
+    assert found.rho == pytest.approx(2 * (1 / 2) ** 2 / 2)
 
 
 def test_attacker_on_events_of_other_kinds():

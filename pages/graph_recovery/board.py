@@ -106,7 +106,7 @@ def _slider(study: Study, rel: Release) -> int:
         solved,
         name="lambda",
         default=chosen,
-        code=_position(rel, solved),
+        code=_position(rel, solved, visitors=cached.in_session(study, settings.SOURCE)),
         quiet=True,
         key=f"lambda-{hash((study, len(solved), chosen)) & 0xFFFFFFFF:x}",
         format_func=lambda i: plain(path[i].lam) + (f" ({word})" if i == chosen else ""),
@@ -124,20 +124,22 @@ def _slider(study: Study, rel: Release) -> int:
     return at
 
 
-def _position(rel: Release, solved: list[int]) -> address.Code:
+def _position(rel: Release, solved: list[int], *, visitors: bool) -> address.Code:
     """Return the code between a position on the path and its text in the address.
 
-    The text is the lambda, because on another path the same position is another network.
+    The text is the lambda, because on another path the same position is another network. A lambda is computed from the
+    rows, so for ``visitors``, the rows of a visitor's file, it is the position alone.
     """
     path = settings.path_of(rel)
-    positions_by_lambda = {f"{path[i].lam:.6g}": i for i in solved}
+    texts = {i: str(i) if visitors else f"{path[i].lam:.6g}" for i in solved}
+    positions_by_text = {text: i for i, text in texts.items()}
 
     def read(text: str) -> int:
-        if text not in positions_by_lambda:
+        if text not in positions_by_text:
             raise ValueError("The path of this study has no such lambda.")
-        return positions_by_lambda[text]
+        return positions_by_text[text]
 
-    return address.Code(read, lambda i: f"{path[i].lam:.6g}")
+    return address.Code(read, texts.__getitem__)
 
 
 def _network(study: Study, data: Dataset, rel: Release, reference: settings.Reference, at: int):

@@ -135,7 +135,12 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
 
 
 def _share(value: float) -> str:
-    """Write a probability in percent, rounded up: all of them are bounds from above."""
-    if value >= 0.9995 and value < 1:
-        return f"{math.ceil(value * 1e5) / 1e3:g}\u00a0%" if value < 0.99999 else "more than 99.999\u00a0%"
+    """Write a probability in percent, rounded up: all of them are bounds from above.
+
+    Close to 1 it keeps the first digit of the difference, so that only a certainty is 100 %.
+    """
+    left = 100 * (1 - value)
+    if 1e-9 <= left < 0.1:
+        places = math.ceil(-math.log10(left))
+        return f"{math.ceil(round(100 * value * 10**places, 3)) / 10**places:.{places}f}\u00a0%"
     return f"{shown(round(100 * value, 9), 3)}\u00a0%"

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from privcov import accounting
+from privcov.audit import disclosure
 from privcov.audit.disclosure import loss, posterior, power, sentences, suspicion, usual_chance
 from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP, shown
 
@@ -133,6 +134,20 @@ def test_a_suspicion_is_bounded_upwards(claim):
     said = float(re.search(r"at most ([\d.]+)", suspicion(claim, 0.1))[1]) / 100
     assert 0 <= said - float(posterior(0.1, loss(claim, chance))) < 0.001 + 1e-9  # one decimal of a percent
     assert ("except" in suspicion(claim)) != isinstance(claim, PureDP)
+
+
+def test_a_bound_below_one_never_reads_as_certainty_and_rises_with_what_it_bounds():
+    chances = 1 - np.geomspace(0.5, 1e-10, 400)
+    said = [float(disclosure._share(float(chance)).removesuffix("\u00a0%")) for chance in chances]
+    assert (np.array(said) >= 100 * chances - 1e-9).all()
+    assert (np.diff(said) >= 0).all()
+    assert max(said) < 100
+    assert disclosure._share(0.9996) == "99.96\u00a0%"
+
+
+def test_what_an_unlucky_release_is():
+    assert usual_chance(GaussianDP(1.0)) == usual_chance(ApproxDP(1.0, 1e-6)) == 0.001
+    assert suspicion(ApproxDP(1.0, 0.5)) == suspicion(NoPrivacy())
 
 
 def test_a_suspicion_about_nothing_and_about_everything():

@@ -39,6 +39,8 @@ def test_only_nothing_is_0_percent_and_only_all_is_100():
     for away in 10.0 ** -np.arange(2, 9):
         assert number(percent(away)) > 0
         assert number(percent(1 - away)) < 100
+    assert percent(1e-9 / 2) != "0\u00a0%"
+    assert percent(25.678) == "2,568\u00a0%"
     assert percent(float("nan")) == percent(float("inf")) == "undefined"
 
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import privcov
-from pages.graph_recovery import settings
+from pages.graph_recovery import board, settings
 from pages.shell.study import from_query, to_query
 from privcov.figures.graphs import LINKED
 from privcov.figures.roc import RULES
@@ -345,3 +345,14 @@ def test_many_columns_are_asked_about_before_they_are_solved():
     assert "301 columns takes about" in at.info[0].value
     assert not at.get("plotly_chart")
     assert [b.label for b in at.button if b.label == "Solve it"]
+
+
+def test_a_lambda_that_was_computed_from_a_visitor_s_rows_is_not_put_into_the_address():
+    data = privcov.source("precision-ar2", n=200, d=4)
+    rel = privcov.release("auto-precision", data, privcov.ZCDP(0.5), seed=1)
+    solved = [i for i, fit in enumerate(rel.path) if fit.precision is not None]
+    ours, theirs = (board._position(rel, solved, visitors=visitors) for visitors in (False, True))
+    for at in solved:
+        assert theirs.write(at) == str(at)
+        assert float(ours.write(at)) == pytest.approx(rel.path[at].lam, rel=1e-5)
+        assert theirs.read(theirs.write(at)) == ours.read(ours.write(at)) == at

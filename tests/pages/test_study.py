@@ -28,6 +28,10 @@ def test_an_address_means_the_opening_only_where_it_says_nothing_else(page):
             assert read == study
 
 
+def test_an_address_of_a_page_without_a_study_stays_short():
+    assert in_address(opening("Lessons"), "Lessons", {"lesson": "3"}) == {}
+
+
 def test_an_old_address_with_settings_of_a_page_alone_means_what_it_meant():
     assert means_study({"axis": "asinh"}, "Spectra", ("axis",))  # its study was left out, as it was the default
     assert not means_study({"lesson": "3"}, "Lessons", ("lesson",))  # no study is shown there

@@ -226,6 +226,13 @@ def test_rows_that_were_brought_are_never_kept(monkeypatch):
     for _ in range(2):
         list(runs(study(replicates=1), dataset=rows))
     assert len(computed) == 2 * 3
+    assert not graph_study._ROWS._kept
+    assert not graph_study._RUNS._kept
+    brought = make_dataset(SOURCES.get("precision-ar2").cls(**SMALL), seed=99)
+    list(runs(study(replicates=1), dataset=brought))
+    drawn = [numbers(r) for r in runs(study(replicates=1))]
+    graph_study.forget()
+    assert drawn == [numbers(r) for r in runs(study(replicates=1))]
 
 
 def test_thirty_threads_that_ask_for_one_study_compute_it_once(monkeypatch):
