@@ -15,6 +15,8 @@ from pages.shell import script as python_script
 from pages.shell.study import REPLACE_ONE, SOUND, Study
 from pages.trade_offs import reports
 from pages.trade_offs.form import start as form_start
+from privcov import accounting
+from privcov.audit.risk import trade_off_of_method
 from privcov.data_sources.base import SOURCES
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
@@ -217,7 +219,12 @@ def _answer(answer: Answer, study: Study, data: Dataset, question: Question) -> 
     )
     st.html(f'<p role="status" style="font-size: 1.45rem; line-height: 1.35; margin: 0">{escape(str(answer))}</p>')
     if answer.level is not None and answer.lever != "n":
-        fields.attacker_at(study, [answer.level])
+        asked = study.at(answer.level).guarantee
+        if isinstance(_entry(study, question), str):
+            claim = trade_off_of_method(question.method, asked)
+            show.attacker_line(accounting.attacker_success(claim), frame.palette())
+        else:  # with settings of its own, of which the guarantee alone is certain
+            fields.attacker(asked)
     for note in answer.notes:
         st.markdown(show.as_text(note))
     parts = [("no noise", answer.parts["clipped"])]

@@ -257,7 +257,7 @@ def test_the_plan_says_in_words_what_was_picked(kind):
     mine = at.session_state["own"]
     chance = noise.attacker(noise.facts_of(mine.declared, 1000), plan, 1000)
     assert 0.5 < chance <= attacker_success(plan)
-    assert f"right {100 * chance:.1f} times in 100" in said
+    assert f"right at most {100 * chance:.1f} times in 100" in said
     assert ("It implies epsilon" in said) == (kind == "zcdp")
 
 
