@@ -37,8 +37,14 @@ INK = """selector => {
 }"""
 
 
+# What fades in, as the numbers under a slider near the mouse do, is looked at when it is there.
+AT_REST = """() => Promise.all(document.getAnimations()
+    .filter(a => a.effect.getComputedTiming().endTime !== Infinity).map(a => a.finished.catch(() => null)))"""
+
+
 def violations(page) -> list[str]:
     """One line per element that axe objects to and KNOWN does not list."""
+    page.evaluate(AT_REST)
     found = axe_playwright.Axe().run(page).response["violations"]
     return [
         f"{rule['id']} ({rule['impact']}): {node['html'][:200]} | {node['failureSummary'][:300]}"
