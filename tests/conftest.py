@@ -38,7 +38,11 @@ def durations() -> dict[str, dict[str, float]]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make check` leaves out, and begin with the longest files, so that no core waits at the end."""
+    """Mark what `make check` leaves out, and begin with the longest files, so that no core waits at the end.
+
+    The browser comes last whatever it takes: Playwright leaves processes and a running asyncio loop behind it, and
+    tests/test_engine.py counts processes.
+    """
     known = durations()
     total = {file: sum(tests.values()) for file, tests in known.items()}
     for item in items:
@@ -48,7 +52,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         )
         if slow and item.get_closest_marker("quick") is None:
             item.add_marker("slow")
-    items.sort(key=lambda item: -total.get(item.nodeid.partition("::")[0], 0.0))
+    browser = DURATIONS.parent / "browser"
+    items.sort(key=lambda item: (browser in item.path.parents, -total.get(item.nodeid.partition("::")[0], 0.0)))
 
 
 class Durations:

@@ -451,3 +451,8 @@ def test_text_can_be_read(mode):
         assert contrast(theme["primaryColor"], ground) >= 3, where
     assert contrast("#ffffff", theme["primaryColor"]) >= 4.5  # a button's label
     assert contrast(theme["blueTextColor"], theme["blueBackgroundColor"]) >= 4.5
+
+
+def test_the_browser_comes_last_whatever_takes_long(request):
+    browser = [item.path.is_relative_to(ROOT / "tests" / "browser") for item in request.session.items]
+    assert browser == sorted(browser)

@@ -11,7 +11,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import pytest
@@ -50,12 +49,6 @@ IS_STILL = """quiet =>
     && !document.querySelector('[data-testid=stSkeleton], [data-testid=stAppSkeleton], [data-stale=true]')
     && performance.now() - window.lastChange > quiet
 """
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the browser last: quick tests answer first, and Playwright leaves an asyncio loop behind it."""
-    here = Path(__file__).parent
-    items.sort(key=lambda item: here in item.path.parents)
 
 
 def without_browser(reason: str) -> None:
