@@ -22,6 +22,7 @@ from privcov.public_facts import (
     class_names,
     classes_of_rows,
     declared,
+    flag_positions,
     working_units,
 )
 
@@ -79,6 +80,7 @@ class PrivateDataset:
         typical: Sequence[float | None] | np.ndarray | None = None,
         classes: Iterable[object] | None = None,
         missing: str = "typical",
+        can_be_missing: Iterable[str] | None = None,
         name: str = "private",
     ) -> PrivateDataset:
         """Make a private table from an array.
@@ -104,8 +106,10 @@ class PrivateDataset:
             Public values inside the bounds (default: the middle).
         classes : iterable of names or None
             The public list of the names of labels, required with labels.
-        missing : {"typical", "drop-row"}
+        missing : {"typical", "drop-row", "pairs"}
             See `PublicFacts`.
+        can_be_missing : iterable of str or None
+            With "pairs", the names of the columns whose cells can be missing; None for all columns.
         name : str
             Name of the table in the ledger.
 
@@ -134,7 +138,8 @@ class PrivateDataset:
             raise ValueError(f"columns must name all {d} columns, each differently.")
         listed, class_of = classes_of_rows(labels, classes, len(rows))
         units = working_units(names, row_bound, bounds, typical)
-        facts = declared(names, units, listed, len(rows), n_public, rows_per_person, missing)
+        flags = flag_positions(can_be_missing, names)
+        facts = declared(names, units, listed, len(rows), n_public, rows_per_person, missing, flags)
         return cls(facts, _name(name), rows, class_of)
 
     @classmethod
@@ -151,6 +156,7 @@ class PrivateDataset:
         typical: Sequence[float | None] | np.ndarray | None = None,
         classes: Iterable[object] | None = None,
         missing: str = "typical",
+        can_be_missing: Iterable[str] | None = None,
         name: str = "private",
         progress: Progress | None = None,
     ) -> PrivateDataset:
@@ -179,8 +185,10 @@ class PrivateDataset:
             See `from_rows`.
         classes : iterable of names or None
             The public list of the names of labels; required with ``label``.
-        missing : {"typical", "drop-row"}
+        missing : {"typical", "drop-row", "pairs"}
             See `PublicFacts`.
+        can_be_missing : iterable of str or None
+            With "pairs", the names of the columns whose cells can be missing; None for all columns.
         name : str
             Name of the table in the ledger.
         progress : callable or None
@@ -212,7 +220,8 @@ class PrivateDataset:
             )
         units = working_units(names, row_bound, bounds, typical)
         listed = class_names(classes) if classes else ()
-        facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing)
+        flags = flag_positions(can_be_missing, names)
+        facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing, flags)
         files = FileRows(table, (table.n, len(names)), progress)
         return cls(facts, _name(name), files, None, files)
 

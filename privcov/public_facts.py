@@ -6,6 +6,7 @@ public.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ MOST_ROWS = 4_000_000
 MOST_FILE_ROWS = 10**10
 MOST_COLUMNS = 200
 MOST_CLASSES = 100
-MISSING_RULES = ("typical", "drop-row")
+MISSING_RULES = ("typical", "drop-row", "pairs")
 _OUTSIDE = "Take it from domain knowledge, never from the data."
 
 
@@ -44,7 +45,11 @@ class PublicFacts(InUnits):
         Largest number of rows of one person; the guarantee is for all of them together.
     missing : str
         "typical": a missing or infinite cell counts as the typical value, which is zero without bounds. "drop-row": a
-        row with such a cell is left out; possible only where n is not public.
+        row with such a cell is left out; possible only where n is not public. "pairs": such a cell counts as zero in
+        its column and as one in a flag of its own, which is measured too; see `privcov.measurements.flags`.
+    flags : tuple of int or None
+        With "pairs", the positions of the columns that can be missing; None for all of them. A missing cell of any
+        other column counts as the typical value.
     """
 
     columns: tuple[str, ...]
@@ -53,6 +58,19 @@ class PublicFacts(InUnits):
     classes: tuple[str, ...] = ()
     rows_per_person: int = 1
     missing: str = "typical"
+    flags: tuple[int, ...] | None = None
+
+    @property
+    def flagged(self) -> tuple[int, ...]:
+        """Positions of the columns whose missing cells are measured; () but for the rule "pairs"."""
+        if self.missing != "pairs":
+            return ()
+        return tuple(range(self.d)) if self.flags is None else self.flags
+
+    @property
+    def width(self) -> int:
+        """Number of measured coordinates of a row before the anchors: the columns and the flags."""
+        return self.d + len(self.flagged)
 
     @property
     def d(self) -> int:
@@ -90,6 +108,7 @@ class PublicFacts(InUnits):
             "classes": list(self.classes),
             "rows_per_person": self.rows_per_person,
             "missing": self.missing,
+            **({} if self.flags is None else {"flags": list(self.flags)}),
         }
 
     @classmethod
@@ -134,6 +153,7 @@ def _facts_again(fields: dict) -> PublicFacts:
         n is not None,
         fields["rows_per_person"],
         fields["missing"],
+        fields.get("flags"),
     )
 
 
@@ -145,6 +165,7 @@ def declared(
     n_public: bool,
     rows_per_person: int,
     missing: str,
+    flags: Iterable[int] | None = None,
 ) -> PublicFacts:
     """Check a declaration and return its public facts.
 
@@ -162,8 +183,10 @@ def declared(
         Whether the number of rows is public.
     rows_per_person : int
         From 1 to 1,000,000.
-    missing : {"typical", "drop-row"}
+    missing : {"typical", "drop-row", "pairs"}
         Rule for missing and infinite cells.
+    flags : iterable of int or None
+        With "pairs", the positions of the columns that can be missing; None for all of them.
 
     Returns
     -------
@@ -176,6 +199,7 @@ def declared(
         For a value that is not allowed, and for "drop-row" where the number of rows is public, which it would change.
     """
     checks.one_of("missing", missing, MISSING_RULES)
+    flags = _checked_flags(flags, len(names), missing)
     if missing == "drop-row" and n_public:
         raise ValueError(
             "missing='drop-row' would change the number of rows, which is declared public. "
@@ -188,7 +212,63 @@ def declared(
         classes=classes,
         rows_per_person=checks.whole("rows_per_person", rows_per_person, 1, 1_000_000),
         missing=missing,
+        flags=flags,
     )
+
+
+def flag_positions(can_be_missing: Iterable[str] | None, names: tuple[str, ...]) -> tuple[int, ...] | None:
+    """Return the positions of the columns that can be missing, in their order.
+
+    Parameters
+    ----------
+    can_be_missing : iterable of str or None
+        Their names; None for all columns.
+    names : tuple of str
+        Names of the columns.
+
+    Returns
+    -------
+    tuple of int or None
+        None for all columns.
+
+    Raises
+    ------
+    ValueError
+        For a name that is no column, or that is there twice.
+    """
+    if can_be_missing is None:
+        return None
+    listed = [str(name) for name in can_be_missing]
+    if isinstance(can_be_missing, str) or len(set(listed)) < len(listed) or not set(listed) <= set(names):
+        strange = next((n for n in listed if n not in names), "a name twice")
+        raise ValueError(
+            f"can_be_missing must name columns, each once, got {strange!r}. Leave it out if any column can be missing."
+        )
+    at = tuple(j for j, name in enumerate(names) if name in listed)
+    return None if len(at) == len(names) else at
+
+
+def _checked_flags(flags: Iterable[int] | None, d: int, missing: str) -> tuple[int, ...] | None:
+    """Return the positions of the flags as a tuple, or raise ValueError."""
+    if flags is None and missing != "pairs":
+        return None
+    if missing != "pairs":
+        raise ValueError(
+            f"can_be_missing is for missing='pairs', got missing={missing!r}. Leave it out: every missing cell follows "
+            "the same rule."
+        )
+    at = tuple(range(d)) if flags is None else tuple(checks.whole("A position of a flag", j, 0, d - 1) for j in flags)
+    if not at or any(a >= b for a, b in itertools.pairwise(at)):
+        raise ValueError(
+            f"can_be_missing must name at least one column, in the order of the table, got {list(at)}. Use "
+            "missing='typical' where no cell can be missing."
+        )
+    if d + len(at) > MOST_COLUMNS:
+        raise ValueError(
+            f"missing='pairs' measures a flag beside each column that can be missing, {d + len(at)} numbers of a row "
+            f"in all, and the most is {MOST_COLUMNS}. Name fewer columns in can_be_missing, or use missing='typical'."
+        )
+    return None if len(at) == d else at
 
 
 def working_units(

@@ -19,7 +19,7 @@ costs nothing. The two noisy traces, tr T and t, have variances d sigma^2 and si
 1 : d: every diagonal entry is moved by (t - tr T) / (d + 1). This is the distribution "free-trace" of noise.py.
 **Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s. The sum is a whole number, so it
 is at most the whole part of any bound:
-  replace-one  `l1_change`, proved in triangle_l1.py.
+  replace-one  `l1_change`, proved in triangle_l1.py; with flags of missing cells `flagged_l1`, proved in flags.py.
   add-remove   (|z|_1^2 + |z|^2) / 2, |z|_1 <= sqrt(d) m + a.
 **Wishart difference**, see wishart.py: epsilon = ||G||_* / scale; replace-one 2 b, add-remove b. Under replace-one, and
 for at most 10 columns and anchors together, the **coupled** distribution of exact_wishart.py takes its place: epsilon
@@ -42,10 +42,10 @@ import numpy as np
 from privcov import accounting, checks
 from privcov.measurements import exact_noise
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
+from privcov.measurements.flags import flagged_l1, own_flags
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
 from privcov.measurements.stored_sum import fields_of
 from privcov.measurements.tables.file_moment import sums_of
-from privcov.measurements.triangle_l1 import l1_change
 from privcov.privacy import ApproxDP, BudgetShare, Event, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
@@ -84,10 +84,10 @@ class NoisySum:
     facts : PublicFacts
         What was declared.
     total : ndarray of shape (p, p)
-        Noisy sum of zz', symmetric, with p = d + n_anchors; int64, or Python integers where 64 bits do not suffice.
-        With classes, or where n is not public, the diagonal entries of the anchors hold noisy counts of rows.
+        Noisy sum of zz', symmetric, with p = facts.width + n_anchors; int64, or Python integers where 64 bits do not
+        suffice. With classes, or where n is not public, the diagonal entries of the anchors hold noisy counts of rows.
     trace : int or None
-        A second noisy trace of the first d entries, for "free-trace"; else None.
+        A second noisy trace of the first ``facts.width`` entries, for "free-trace"; else None.
     n_anchors : int
         Number of rows and columns at the end of ``total`` that carry the mean (1) or the classes (one each).
     shape : str
@@ -177,14 +177,14 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
     d, k, m2 = facts.d, facts.rows_per_person, UNIT**2
     a2 = ANCHOR**2 if n_anchors else 0
     b = m2 + a2
-    single = d == 1 and not n_anchors
+    single = facts.width == 1 and not n_anchors
     if facts.n is None:
         l1 = (d * m2 + math.isqrt(4 * d * a2 * m2) + a2 + b) // 2
         square = {"isotropic": b**2, "laplace": l1**2, "wishart-difference": b**2}[shape]
     elif shape in ("isotropic", "free-trace"):
         square = m2**2 if single else 2 * b**2
     elif shape == "laplace":
-        square = l1_change(d, UNIT, ANCHOR, n_anchors) ** 2
+        square = flagged_l1(facts, UNIT, ANCHOR, n_anchors) ** 2
     else:
         square = {"wishart-difference": 2 * b, "coupled-wishart": b}[shape] ** 2
     return k * k * square
@@ -216,11 +216,11 @@ def settle_shape(facts: PublicFacts, shape: str, n_anchors: int) -> str:
     """
     checks.one_of("shape", shape, (*GAUSSIAN, *PURE))
     if shape in ("wishart-difference", "coupled-wishart"):
-        coupled = facts.n is not None and facts.d + n_anchors <= LARGEST_COUPLED
+        coupled = facts.n is not None and facts.width + n_anchors <= LARGEST_COUPLED
         return "coupled-wishart" if coupled else "wishart-difference"
     if shape not in GAUSSIAN:
         return shape
-    return "free-trace" if facts.n is not None and facts.d > 1 else "isotropic"
+    return "free-trace" if facts.n is not None and facts.width > 1 else "isotropic"
 
 
 def measure_exactly(
@@ -277,7 +277,7 @@ def measure_exactly(
     gram = noiseless_gram(private, n_anchors) if private.files is None else sums_of(private).gram(n_anchors)
     if not exact_noise.fits(_largest_sum(facts, private.files is not None), event.scale):
         gram = gram.astype(object)
-    total, trace = _noisy(gram, facts.d, n_anchors, shape, event.scale)
+    total, trace = _noisy(gram, facts, n_anchors, shape, event.scale)
     return NoisySum(facts, total, trace, n_anchors, shape, event.scale, event)
 
 
@@ -346,7 +346,9 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
         exact_noise.check_scale(scale)
     return Event(
         share=name,
-        statistic=f"sum of {_WHAT[min(n_anchors, 2)]}" + ("" if facts.n is not None else ", with the count of rows"),
+        statistic=f"sum of {_WHAT[min(n_anchors, 2)]}"
+        + (", with flags of missing cells" if facts.flagged else "")
+        + ("" if facts.n is not None else ", with the count of rows"),
         mechanism="discrete-gaussian" if shape in GAUSSIAN else shape,
         norm=_NORMS[shape],
         sensitivity=bound,
@@ -418,14 +420,19 @@ def _largest_sum(facts: PublicFacts, in_files: bool) -> int:
     return rows * (UNIT**2 + ANCHOR**2)
 
 
-def _noisy(gram: np.ndarray, d: int, n_anchors: int, shape: str, scale: float) -> tuple[np.ndarray, int | None]:
-    """Return (noisy sum, second noisy trace); entries of two different classes stay zero."""
+def _noisy(
+    gram: np.ndarray, facts: PublicFacts, n_anchors: int, shape: str, scale: float
+) -> tuple[np.ndarray, int | None]:
+    """Return (noisy sum, second noisy trace); what is zero in every table stays zero."""
     if shape == "wishart-difference":
-        return _structured(exact_noise.add_wishart_difference(gram, scale), d, n_anchors), None
+        return _structured(exact_noise.add_wishart_difference(gram, scale), facts), None
     if shape == "coupled-wishart":
-        return _structured(exact_noise.add_coupled_wishart(gram, scale), d, n_anchors), None
+        return _structured(exact_noise.add_coupled_wishart(gram, scale), facts), None
+    d = facts.width
     rows, columns = np.triu_indices(len(gram))
     used = (rows == columns) | (rows < d)
+    for own in zip(*own_flags(facts), strict=True):
+        used &= (rows != own[0]) | (columns != own[1])
     rows, columns = rows[used], columns[used]
     diagonal = rows == columns
     values, trace = gram[rows, columns], None
@@ -444,12 +451,14 @@ def _noisy(gram: np.ndarray, d: int, n_anchors: int, shape: str, scale: float) -
     total = np.zeros(gram.shape, dtype=object)
     total[rows, columns] = values
     total[columns, rows] = values
-    return _structured(small(total), d, n_anchors), trace
+    return _structured(small(total), facts), trace
 
 
-def _structured(total: np.ndarray, d: int, n_anchors: int) -> np.ndarray:
+def _structured(total: np.ndarray, facts: PublicFacts) -> np.ndarray:
     """Set what is publicly zero to zero, in place, and return the sum."""
-    total[d:, d:] = np.diag(np.diag(total)[d:])
+    total[facts.width :, facts.width :] = np.diag(np.diag(total)[facts.width :])
+    columns, flags = own_flags(facts)
+    total[columns, flags] = total[flags, columns] = 0
     return total
 
 

@@ -53,7 +53,7 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     ---------
     Own derivation, in the docstring above; exact_moment.py for the measurement.
     """
-    facts, d, k = noisy.facts, noisy.facts.d, noisy.n_anchors
+    facts, d, k = noisy.facts, noisy.facts.width, noisy.n_anchors
     counts = [int(t) / ANCHOR**2 for t in np.diag(noisy.total)[d:]]
     # With classes a row whose label is not in the list counts as no row, so the number of rows comes from the counts.
     count = None if facts.n is not None and not facts.classes else max(math.fsum(counts), 1.0)
@@ -104,7 +104,7 @@ def noise_of(
     NoiseDistribution
         In unit-ball units.
     """
-    d, unit = facts.d, scale / UNIT**2 / rows
+    d, unit = facts.width, scale / UNIT**2 / rows
     if shape == COUPLED:
         return NoiseDistribution(shape, unit, d, n_anchors, measured=measured)
     if shape == "wishart-difference":
@@ -136,7 +136,7 @@ def _freed(noisy: NoisySum) -> tuple[np.ndarray, int]:
     Two measured traces are combined. Coupled noise is far smaller on the trace of the whole than on that of any block,
     so with one anchor, whose corner is public (n a^2), the trace of the block is that of the whole less the corner.
     """
-    facts, d = noisy.facts, noisy.facts.d
+    facts, d = noisy.facts, noisy.facts.width
     block, times, more = noisy.total[:d, :d].astype(object), 1, 0
     if noisy.trace is not None:
         times, more = d + 1, noisy.trace - sum(int(t) for t in np.diag(noisy.total)[:d])

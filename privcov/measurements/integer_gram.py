@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from privcov.measurements.flags import flag_weight
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_COLUMNS, MOST_ROWS
 from privcov.units import Units
@@ -29,7 +30,7 @@ assert MOST_ROWS * (UNIT**2 + ANCHOR**2) < 2**63, "the largest table must fit in
 assert MOST_COLUMNS * int(_LARGEST) ** 2 < 2**63, "the squared norm of the longest row must fit into 64 bits"
 
 
-def whole_rows(working: np.ndarray, row_bound: float) -> np.ndarray:
+def whole_rows(working: np.ndarray, row_bound: float, most: np.ndarray | None = None) -> np.ndarray:
     """Return the rows as whole numbers k: clipped to row_bound, times m / row_bound, cut towards zero.
 
     It is defined for every row: none makes it fail.
@@ -40,11 +41,13 @@ def whole_rows(working: np.ndarray, row_bound: float) -> np.ndarray:
         Rows in working units. Missing cells count as zero, infinite ones as very large.
     row_bound : float
         R > 0.
+    most : ndarray of shape (b,) or None
+        int64, the largest sum of squares of each row, from 0 to m^2; None for m^2.
 
     Returns
     -------
     ndarray of shape (b, d)
-        int64, with sum_j k_j^2 <= m^2 in every row.
+        int64, with sum_j k_j^2 <= most in every row.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         y = np.nan_to_num(working, nan=0.0, posinf=np.finfo(float).max, neginf=-np.finfo(float).max)
@@ -54,19 +57,42 @@ def whole_rows(working: np.ndarray, row_bound: float) -> np.ndarray:
         scaled = np.where(far, y / np.where(far, largest, 1.0) * _LARGEST, scaled)
     k = np.trunc(scaled).astype(np.int64)
     squares = (k * k).sum(axis=1)  # exact, so the order of summation does not matter
-    long = squares > UNIT**2
+    most = np.full(len(k), UNIT**2) if most is None else most
+    long = squares > most
     if long.any():
         # One factor per row from an exact number; `_shorten` corrects the last digits.
-        factor = UNIT / np.sqrt(squares[long].astype(np.float64))
+        factor = np.sqrt(most[long].astype(np.float64)) / np.sqrt(squares[long].astype(np.float64))
         k[long] = np.trunc(k[long] * factor[:, None]).astype(np.int64)
-        _shorten(k, np.flatnonzero(long))
+        _shorten(k, np.flatnonzero(long), most)
     return k
 
 
-def _shorten(k: np.ndarray, rows: np.ndarray) -> None:
-    """Lower the largest entry of each listed row until its norm is at most m."""
+def flagged_rows(working: np.ndarray, row_bound: float, holes: np.ndarray) -> np.ndarray:
+    """Return the rows as `whole_rows`, with a flag beside each column that can be missing; see flags.py.
+
+    Parameters
+    ----------
+    working : ndarray of shape (b, d)
+        Rows in working units; NaN where a cell is missing.
+    row_bound : float
+        R > 0.
+    holes : ndarray of shape (b, f)
+        bool, the missing cells of the flagged columns.
+
+    Returns
+    -------
+    ndarray of shape (b, d + f)
+        int64, with a sum of squares of at most m^2 in every row; a flag is 0 or `flag_weight`.
+    """
+    flag = flag_weight(working.shape[1], UNIT**2)
+    most = UNIT**2 - holes.sum(axis=1) * flag**2
+    return np.concatenate([whole_rows(working, row_bound, most), holes * flag], axis=1)
+
+
+def _shorten(k: np.ndarray, rows: np.ndarray, most: np.ndarray) -> None:
+    """Lower the largest entry of each listed row until its sum of squares is at most ``most``."""
     while len(rows):
-        rows = rows[(k[rows] * k[rows]).sum(axis=1) > UNIT**2]
+        rows = rows[(k[rows] * k[rows]).sum(axis=1) > most[rows]]
         column = np.abs(k[rows]).argmax(axis=1)
         k[rows, column] -= np.sign(k[rows, column])
 
@@ -81,20 +107,21 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
     private : PrivateDataset
         With rows in memory.
     n_anchors : int
-        0 (z = k), 1 (z = (k, a)) or the number of classes (z = (k, a e_class)).
+        0 (z = k), 1 (z = (k, a)) or the number of classes (z = (k, a e_class)); k with its flags.
 
     Returns
     -------
-    ndarray of shape (d + n_anchors, d + n_anchors)
+    ndarray of shape (width + n_anchors, width + n_anchors)
         int64.
     """
-    facts, d = private.facts, private.facts.d
+    facts, d = private.facts, private.facts.width
     size = d + n_anchors
     gram = np.zeros((size, size), dtype=np.int64)
     for start in range(0, len(private._rows), block_rows(size)):
         z = np.zeros((min(block_rows(size), len(private._rows) - start), size))
         rows = private._rows[start : start + len(z)]
-        z[:, :d] = whole_rows(to_working(facts.units, rows), facts.row_bound)
+        holes = ~np.isfinite(rows[:, facts.flagged])
+        z[:, :d] = flagged_rows(to_working(facts.units, rows), facts.row_bound, holes)
         if n_anchors == 1:
             z[:, d] = ANCHOR
         elif n_anchors:

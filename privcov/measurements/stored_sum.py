@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
+from privcov.measurements.flags import own_flags
 from privcov.measurements.integer_gram import ANCHOR, BITS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
@@ -66,7 +67,7 @@ def fields_of(stored: Any) -> dict:
         raise ValueError(f"The measurement and its event name different noise: {scale:g} and {event.scale:g}.")
     return {
         "facts": facts,
-        "total": _whole_sum(stored["total"], facts.d, n_anchors),
+        "total": _whole_sum(stored["total"], facts, n_anchors),
         "trace": None if trace is None else _whole("trace", trace),
         "n_anchors": n_anchors,
         "shape": shape,
@@ -122,15 +123,18 @@ def _whole(name: str, value: Any) -> int:
     return value
 
 
-def _whole_sum(lines: Any, d: int, n_anchors: int) -> np.ndarray:
+def _whole_sum(lines: Any, facts: PublicFacts, n_anchors: int) -> np.ndarray:
     """Return the sum as p x p int64, or Python integers where 64 bits do not suffice."""
+    d = facts.width
     size = d + n_anchors
     if not isinstance(lines, list) or [isinstance(x, list) and len(x) for x in lines] != [size] * size:
-        raise ValueError(f"total must be {size} lines of {size} whole numbers: the declared columns and the anchors.")
+        raise ValueError(f"total must be {size} lines of {size} whole numbers: declared columns, flags and anchors.")
     numbers = [[_whole("An entry of total", v) for v in line] for line in lines]
     if any(numbers[i][j] != numbers[j][i] for i in range(size) for j in range(i)):
         raise ValueError("total must be symmetric.")
     if any(numbers[i][j] for i in range(d, size) for j in range(d, i)):
         raise ValueError("total must be zero where two classes meet: no row is in both.")
+    if any(numbers[column][flag] for column, flag in zip(*own_flags(facts), strict=True)):
+        raise ValueError("total must be zero where a column meets its own flag: no cell is there and missing.")
     small = all(-(2**63) <= v < 2**63 for line in numbers for v in line)
     return np.array(numbers, dtype=np.int64 if small else object)

@@ -34,7 +34,7 @@ def reason_useless(facts: PublicFacts, event: Event, n_anchors: int, rows: float
     """
     shape = event.mechanism if event.mechanism in PURE else "isotropic"
     distribution = noise_of(facts, shape, event.scale, n_anchors, n_anchors, 1)
-    std = distribution.diagonal_std if facts.d == 1 else distribution.off_diagonal_std
+    std = distribution.diagonal_std if facts.width == 1 else distribution.off_diagonal_std
     if std <= rows:
         return ""
     return (

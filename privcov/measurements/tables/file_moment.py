@@ -49,7 +49,7 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None) -> 
         kept = files.private_pass = (
             facts,
             numbers,
-            add_up(files, _spec(files, facts, facts.classes, True, drop, numbers)),
+            add_up(files, _spec(files, facts, facts.classes, True, drop, numbers, facts.flagged)),
         )
     return kept[2]
 
@@ -162,11 +162,12 @@ def _spec(
     private: bool,
     drop: bool,
     numbers: tuple[int, ...] | None,
+    flagged: tuple[int, ...] = (),
 ) -> SumSpec:
     """Return what the workers of a pass need."""
     from privcov.measurements.tables.table_sums import SumSpec
 
-    return SumSpec(of.columns, files.table.label, classes, of.units, private, drop, secrets=numbers)
+    return SumSpec(of.columns, files.table.label, classes, of.units, private, drop, flagged, secrets=numbers)
 
 
 def _check_public(sums: Sums, dataset: Dataset, missing: str) -> None:

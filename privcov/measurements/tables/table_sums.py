@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.measurements.integer_gram import ANCHOR, UNIT, to_working, whole_rows
+from privcov.measurements.flags import flag_weight
+from privcov.measurements.integer_gram import ANCHOR, UNIT, flagged_rows, to_working
 from privcov.measurements.tables.sketch import Sketch, near_of
 from privcov.measurements.tables.sketching import Sketching, kernel
 from privcov.public_facts import MOST_FILE_ROWS, label_text
@@ -55,6 +56,8 @@ class SumSpec(InUnits):
         Whether the rows are private: they are cut to whole numbers, public ones are rounded.
     drop : bool
         Whether a row with a missing or infinite cell is left out (else the cell counts as the origin).
+    flagged : tuple of int
+        Positions of the columns whose missing cells are flagged, see flags.py; of private rows only.
     secrets : tuple of int or None
         Secrets of the sketch; None for no sketch.
     run : int
@@ -69,6 +72,7 @@ class SumSpec(InUnits):
     units: Units
     private: bool
     drop: bool
+    flagged: tuple[int, ...] = ()
     secrets: tuple[int, ...] | None = None
     run: int = 0
     seal: bytes = b""
@@ -90,9 +94,9 @@ class Sums:
         Rows that the row bound shortened.
     holes : ndarray of shape (d,)
         Missing or infinite cells of each column.
-    high, low : ndarray of shape (d, d)
-        int64, sum k k' = high 2^32 + low with 0 <= low < 2^32.
-    lines : ndarray of shape (d, c)
+    high, low : ndarray of shape (w, w)
+        int64, sum k k' = high 2^32 + low with 0 <= low < 2^32; w = d and the number of flags.
+    lines : ndarray of shape (w, c)
         int64, the sum of k in each class (c = 1 without classes).
     counts : ndarray of shape (c,)
         int64, the rows of each class.
@@ -131,12 +135,12 @@ class Sums:
         )
 
     def second(self) -> np.ndarray:
-        """Return sum k k' as d x d Python integers."""
+        """Return sum k k' as w x w Python integers."""
         return self.high.astype(object) * 2**_LIMB + self.low.astype(object)
 
     def gram(self, n_anchors: int) -> np.ndarray:
         """Return sum z z' as `integer_gram.noiseless_gram`: int64, or Python integers where 64 bits may not suffice."""
-        d = len(self.holes)
+        d = len(self.lines)
         whole = np.zeros((d + n_anchors, d + n_anchors), dtype=object)
         whole[:d, :d] = self.second()
         if n_anchors:
@@ -164,7 +168,8 @@ class Adding:
         self.place = {name: i for i, name in enumerate(spec.classes)}
         self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
         self.holes, self.counts = np.zeros(d, np.int64), np.zeros(c, np.int64)
-        self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((d, d), (d, d), (d, c)))
+        w = d + len(spec.flagged)
+        self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((w, w), (w, w), (w, c)))
         self.sketching = None if spec.secrets is None else Sketching(spec.secrets, near_of(spec), compiled)
 
     def take(self, block: Block) -> None:
@@ -193,7 +198,7 @@ class Adding:
             self._carry()
 
     def _whole(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (k as float64, d x b; 1 where a row has a missing cell)."""
+        """Return (k as float64 with its flags, w x b; 1 where a row has a missing cell)."""
         spec, (d, b) = self.spec, cells.shape
         if self.kernel is None:
             whole, squares, hole = self._slowly(cells)
@@ -203,11 +208,13 @@ class Adding:
             self.kernel.whole_cells(cells, UNIT / spec.row_bound, *units, whole, squares, hole, self.holes)
         # A public row on the bound is not shortened for the last digits of its length.
         longest = UNIT**2 if spec.private else UNIT**2 * (1 + (d + 16) * 2**-52)
-        long = np.flatnonzero(squares > longest)
+        flags = ~np.isfinite(cells[list(spec.flagged)])
+        flag = flag_weight(d, UNIT**2)
+        long = np.flatnonzero(squares > longest - flags.sum(axis=0) * flag**2)
         if len(long):
             self.long += len(long)
             self._shorten(cells, whole, squares, long)
-        return whole, hole
+        return (np.concatenate([whole, flags * float(flag)]) if spec.flagged else whole), hole
 
     def _shorten(self, cells: np.ndarray, whole: np.ndarray, squares: np.ndarray, long: np.ndarray) -> None:
         """Scale the long rows of ``whole`` to the bound, in place."""
@@ -216,7 +223,9 @@ class Adding:
             whole[:, usual] = np.rint(self._steps(cells[:, usual]) * (UNIT / np.sqrt(squares[usual])))
             long = long[squares[long] >= _USUAL_SQUARES]
         if len(long):
-            whole[:, long] = whole_rows(to_working(self.spec.units, cells[:, long].T), self.spec.row_bound).T
+            holes = ~np.isfinite(cells[np.ix_(self.spec.flagged, long)].T)
+            rows = flagged_rows(to_working(self.spec.units, cells[:, long].T), self.spec.row_bound, holes)
+            whole[:, long] = rows[:, : len(cells)].T
 
     def _slowly(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Compute what the kernel computes, by numpy."""
