@@ -27,6 +27,31 @@ MISSING_RULES = ("typical", "drop-row", "pairs")
 _OUTSIDE = "Take it from domain knowledge, never from the data."
 
 
+@dataclass(frozen=True)
+class Flags:
+    """Where flags of missing cells are in a moment matrix: first come the columns, then their flags.
+
+    Attributes
+    ----------
+    d : int
+        Number of columns.
+    columns : tuple of int
+        Positions of the columns that have a flag, in the order of the flags.
+    weight : float
+        The number that a flag has where the cell is missing, in unit-ball units.
+    count_std : float
+        Standard deviation of the noise on the number of rows, over that number; 0 where it is public.
+    refuse : bool
+        Whether an entry is refused whose share of rows is too near its noise; False for noise that is drawn again.
+    """
+
+    d: int
+    columns: tuple[int, ...]
+    weight: float
+    count_std: float = 0.0
+    refuse: bool = True
+
+
 @dataclass(frozen=True, eq=False)
 class PublicFacts(InUnits):
     """The public declaration about a private table; it holds nothing that depends on the cells.

@@ -308,10 +308,10 @@ def _graph(opened: Opened, palette: Palette) -> None:
     if d < 2:
         st.info("A single column has no graph.")
         return
-    here = unrepaired(opened.noisy)
+    here = np.nan_to_num(unrepaired(opened.noisy))  # a pair that too few rows have is no edge
     spread = np.sqrt(np.maximum(np.diag(here), opened.noisy.diagonal_std * opened.noisy.row_bound**2))
     units = np.outer(spread, spread)
-    typical = float(np.median(opened.answers.noise_std / np.outer(opened.noisy.scale, opened.noisy.scale) / units))
+    typical = float(np.nanmedian(opened.answers.noise_std / np.outer(opened.noisy.scale, opened.noisy.scale) / units))
     reach = universal_level(d) * typical
     start = float(np.clip(round(reach, 2), 0.02, 0.9))
     lam = st.slider("Penalty lambda (on the correlation scale)", 0.01, 0.95, step=0.01, **keep("lambda", start))

@@ -42,6 +42,8 @@ MATRICES = (
     "regular",
     "precision",
     "partial",
+    "shares",
+    "shares_std",
 )
 # Further files: made from the same numbers with plotly or random draws, so they cannot be derived again.
 EXTRAS = {
@@ -113,6 +115,7 @@ def noisy_of(total: NoisySum) -> tuple[Measured, Noisy]:
         distribution.off_diagonal_std,
         distribution.diagonal_std,
         distribution.off_diagonal_std,
+        measured.flags,
     )
 
 
@@ -164,7 +167,7 @@ def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
     }
     return {
         **inputs,
-        "README.txt": README.encode(),
+        "README.txt": (README + (OF_SHARES if what.total.facts.flagged else "")).encode(),
         "statement.txt": _lines(lines),
         "method_card.txt": _lines(library.cards[what.entry["request"]["method"]]),
         "report.html": _report(what, measured, answers, lines, inputs).encode(),
@@ -274,4 +277,9 @@ covariance    positive semi-definite
 thresholded   noisy, without the entries that pure noise could explain; shrunken: pulled towards its diagonal
 correlation, partial (partial correlations), precision (inverse of regular, the regularised covariance)
 eigenvalues, loadings   of the covariance with every column in units of its public half-range
+"""
+
+OF_SHARES = """shares        share of rows that have both cells, on the diagonal the cell;
+              shares_std is the deviation of the noise on it. Where a share is below three deviations, noisy and
+              noise_std are nan: too few rows have both cells, and the zero in the other matrices means nothing
 """

@@ -8,6 +8,7 @@ import numpy as np
 
 from privcov.estimators.base import METHODS, MethodInput, Outcome
 from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanical, Mechanism
+from privcov.estimators.missing_cells import finish_available, repaired
 from privcov.measurements.moment import ALL_CENTRES, ANCHOR_SQUARED, Measured
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
@@ -63,6 +64,9 @@ class AdditiveCov(Mechanical):
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Return the moments of the repaired matrix."""
+        if measured.flags is not None:
+            shape, top = measured.distribution.shape, measured.row_bound**2
+            return finish_available(ask, measured, lambda c, std: repaired(c, std, self.repair, shape, top))
         how, notes = self.repair, ()
         if ask.calibration == "as-published-5" and how != "box":
             how, notes = "box", ("Eigenvalues clipped to [0, R^2], as the code of paper 5 does, whatever the repair.",)
@@ -84,6 +88,7 @@ class AdditiveCov(Mechanical):
     standing="proved",
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
+    missing_cells=True,
     order=20,
     summary="Adds symmetric Gaussian noise to the moment matrix, then removes negative eigenvalues.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathcal N(0,\sigma^2),\quad \sigma=\frac{\sqrt2\,R^2}{n\,\mu}",

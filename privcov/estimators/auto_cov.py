@@ -13,6 +13,7 @@ from privcov.dataset import Dataset
 from privcov.estimators.additive import repair
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, OtherSteps, Outcome, Request
 from privcov.estimators.mechanisms import LeastNoise
+from privcov.estimators.missing_cells import finish_available, repaired
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
@@ -39,6 +40,7 @@ SEARCH_OFF = "Clip search: off, so there is one measurement."
     standing="proved",
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
+    missing_cells=True,
     order=10,
     version=2,
     for_private={"clip_search": "off"},
@@ -110,6 +112,9 @@ class AutoCov(Method):
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Return the moments of the matrix with its eigenvalues shrunk."""
+        if measured.flags is not None:
+            notes = (ROUTES[self.mechanism.shape(ask)], SEARCH_OFF)
+            return finish_available(ask, measured, lambda c, std: self._repaired(c, std, ask, measured), notes)
         if measured.distribution.shape in ("free-trace", "isotropic"):
             matrix = denoise(measured.matrix, measured.distribution.off_diagonal_std)
         else:
@@ -118,6 +123,14 @@ class AutoCov(Method):
             matrix, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
         )
         return Outcome(measured, moments, count=measured.count, notes=(ROUTES[self.mechanism.shape(ask)], SEARCH_OFF))
+
+    def _repaired(self, matrix: np.ndarray, noise_std: float, ask: MethodInput, measured: Measured) -> np.ndarray:
+        """Return a covariance of available cases with its eigenvalues shrunk."""
+        shape = measured.distribution.shape
+        if shape in ("free-trace", "isotropic"):
+            return denoise(matrix, noise_std)
+        how = "psd" if self.mechanism.shape(ask) == "laplace" else "shrink"
+        return repaired(matrix, noise_std, how, shape, measured.row_bound**2)
 
 
 def affordable_rows(share: BudgetShare, d: int) -> float:

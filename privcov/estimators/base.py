@@ -64,6 +64,8 @@ class MethodCard:
         (`privcov.measurements.moment.ALL_CENTRES`).
     for_private : mapping of str to object
         Settings with which it makes one measurement only; private rows allow no others.
+    missing_cells : bool
+        Whether it takes a measurement with flags of missing cells, whose noise differs from entry to entry.
     version : int
         Rises whenever its numbers change.
     order : int
@@ -91,6 +93,7 @@ class MethodCard:
     relations: tuple[str, ...] = ("replace-one",)
     centres: tuple[str, ...] = CENTRES
     for_private: Mapping[str, object] = field(default_factory=dict)
+    missing_cells: bool = False
     version: int = 1
     order: int = 50
     cls: type[Any] = field(default=object, repr=False)

@@ -22,6 +22,7 @@ from privcov.privacy import RELATIONS, PureDP
     standing="proved",
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
+    missing_cells=True,
     order=30,
     version=2,
     summary="Adds Laplace noise to every entry on and above the diagonal: pure differential privacy.",

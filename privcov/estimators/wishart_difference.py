@@ -21,6 +21,7 @@ from privcov.privacy import RELATIONS, PureDP, ZCDP
     standing="proved",
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
+    missing_cells=True,
     order=25,
     summary="Adds one random Wishart matrix and subtracts another: pure differential privacy with noise that fits a "
     "covariance, then eigenvalue shrinkage that knows the noise.",

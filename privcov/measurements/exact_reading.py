@@ -10,10 +10,11 @@ import math
 import numpy as np
 
 from privcov.measurements.exact_moment import NoisySum
+from privcov.measurements.flags import flag_weight
 from privcov.measurements.integer_gram import ANCHOR, UNIT
 from privcov.measurements.moment import ANCHOR_SQUARED, Measured
 from privcov.measurements.noise import COUPLED, NoiseDistribution
-from privcov.public_facts import PublicFacts
+from privcov.public_facts import Flags, PublicFacts
 
 
 def read_sum(noisy: NoisySum, centre: str) -> Measured:
@@ -34,7 +35,8 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     Returns
     -------
     Measured
-        With the event of ``noisy``. ``count`` is given where n is not public or classes are declared.
+        With the event of ``noisy``. ``count`` is given where n is not public or classes are declared. Flags of missing
+        cells stay coordinates of their own, with the noise of the rest; see postprocess/available.py.
 
     Raises
     ------
@@ -76,7 +78,28 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
             corner = np.diag(ANCHOR_SQUARED * np.array(counts) / rows)
         matrix[:d, d:], matrix[d:, :d], matrix[d:, d:] = edge, edge.T, corner
     distribution = noise_of(facts, noisy.shape, noisy.scale, k, n_anchors, rows)
-    return Measured(matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count)
+    flags = flags_of(facts, 0.0 if count is None else count_std(noisy) / count)
+    return Measured(matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count, flags)
+
+
+def flags_of(facts: PublicFacts, count_std: float = 0.0) -> Flags | None:
+    """Return where the flags of missing cells are in the moment matrix of a private table.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        What was declared.
+    count_std : float
+        Standard deviation of the noise on the number of rows, over that number; 0 where it is public.
+
+    Returns
+    -------
+    Flags or None
+        None where missing cells are not measured.
+    """
+    if not facts.flagged:
+        return None
+    return Flags(facts.d, facts.flagged, flag_weight(facts.d, UNIT**2) / UNIT, count_std)
 
 
 def noise_of(

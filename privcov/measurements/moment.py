@@ -65,6 +65,7 @@ from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.tables.file_moment import class_moments, moments
 from privcov.measurements.triangle_l1 import l1_change
 from privcov.privacy import RELATIONS, BudgetShare, Event
+from privcov.public_facts import Flags
 
 ANCHOR_SQUARED = 0.5
 CENTRES = ("none", "zero", "joint")
@@ -99,6 +100,9 @@ class Measured:
     count : float or None
         Noisy number of rows by which the matrix was divided, where n is not public and for private rows with classes;
         None where it was divided by ``n``.
+    flags : Flags or None
+        Where the flags of missing cells are in ``matrix``, which then has p = facts.width and the anchors; None without
+        flags.
     """
 
     matrix: np.ndarray
@@ -108,6 +112,7 @@ class Measured:
     n: int | None
     row_bound: float
     count: float | None = None
+    flags: Flags | None = None
 
     @property
     def law(self) -> NoiseDistribution:

@@ -8,15 +8,18 @@ bundle and the numbers that the bundle's own script derives again are the same d
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.postprocess.available import Available, available_cases
 from privcov.postprocess.correlation import correlation
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.plain_algebra import eigen, rebuild
 from privcov.postprocess.threshold import cut_off_diagonal, noise_variance, universal_level
+from privcov.public_facts import Flags
 
 LEAST_EIGENVALUE = 0.01  # of a correlation matrix, before it is inverted
 
@@ -45,6 +48,8 @@ class Noisy:
         Standard deviation of the noise on a diagonal entry, in the unit of ``matrix``.
     mean_std : float
         Standard deviation of the noise on an entry of the extra row, in the unit of ``matrix``.
+    flags : Flags or None
+        Where the flags of missing cells are in ``matrix``, whose p is then larger by their number; None without flags.
     """
 
     matrix: np.ndarray
@@ -56,6 +61,7 @@ class Noisy:
     entry_std: float
     diagonal_std: float
     mean_std: float
+    flags: Flags | None = None
 
     @property
     def d(self) -> int:
@@ -64,7 +70,8 @@ class Noisy:
 
     def with_matrix(self, matrix: np.ndarray) -> Noisy:
         """Return the same measurement with another draw of the noise in it, for privacy-noise intervals."""
-        return Noisy(matrix, *(getattr(self, name) for name in list(self.__dataclass_fields__)[1:]))
+        flags = None if self.flags is None else dataclasses.replace(self.flags, refuse=False)
+        return dataclasses.replace(self, matrix=matrix, flags=flags)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +85,8 @@ class Answers:
     noisy : ndarray of shape (d, d)
         Covariance before any repair: unbiased up to the noise on the mean; it may have negative eigenvalues.
     noise_std : ndarray of shape (d, d)
-        Standard deviation of the privacy noise on each entry of ``noisy``.
+        Standard deviation of the privacy noise on each entry of ``noisy``. Both are NaN where too few rows have both
+        cells; every other matrix has zero there.
     covariance : ndarray of shape (d, d)
         Positive semi-definite: negative eigenvalues of the whole noisy moment are set to zero.
     thresholded : ndarray of shape (d, d)
@@ -99,6 +107,10 @@ class Answers:
         The partial correlations that follow from it.
     floor : float
         The typical noise on a correlation, at least 0.01.
+    shares : ndarray of shape (d, d) or None
+        Noisy share of rows that have both cells, on the diagonal the cell; None where missing cells are not measured.
+    shares_std : ndarray of shape (d, d) or None
+        Standard deviation of the privacy noise on it.
     """
 
     mean: np.ndarray | None
@@ -114,6 +126,8 @@ class Answers:
     precision: np.ndarray
     partial: np.ndarray
     floor: float
+    shares: np.ndarray | None = None
+    shares_std: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,12 +172,17 @@ def derive(noisy: Noisy) -> Answers:
     ------
     Nothing: it uses only a noisy matrix.
     """
-    centre = "joint" if noisy.joint else "none"
     mean, raw, variance = _unbiased(noisy)
-    values, vectors = eigen(noisy.matrix)
-    whole = noisy.matrix if values[0] >= 0 else rebuild(np.maximum(values, 0.0), vectors)
-    moments = unpack(whole, centre=centre, row_bound=noisy.row_bound)
-    repaired = moments.target
+    available = _available(noisy)
+    known = np.ones(raw.shape, dtype=bool) if available is None else ~available.refused
+    stated, stated_std = raw, np.sqrt(variance)
+    raw, variance = np.where(known, raw, 0.0), np.where(known, variance, 0.0)
+    if available is None:
+        centre = "joint" if noisy.joint else "none"
+        repaired = unpack(_psd(noisy.matrix), centre=centre, row_bound=noisy.row_bound).target
+    else:
+        repaired = _psd(raw)
+        mean = None if mean is None else np.where(np.diag(known), mean, 0.0)
     std = np.sqrt(variance)
     units = noisy.scale[:, None] * noisy.scale[None, :]
 
@@ -184,8 +203,8 @@ def derive(noisy: Noisy) -> Answers:
     np.fill_diagonal(partial, 1.0)
     return Answers(
         mean=None if mean is None else noisy.origin + noisy.scale * mean,
-        noisy=raw * units,
-        noise_std=std * units,
+        noisy=stated * units,
+        noise_std=stated_std * units,
         covariance=repaired * units,
         thresholded=cut_off_diagonal(raw, universal_level(noisy.d) * std) * units,
         shrunken=_shrink(repaired, variance) * units,
@@ -196,6 +215,28 @@ def derive(noisy: Noisy) -> Answers:
         precision=inverse / data_units,
         partial=partial,
         floor=floor,
+        shares=None if available is None else available.shares,
+        shares_std=None if available is None else available.share_std,
+    )
+
+
+def _psd(matrix: np.ndarray) -> np.ndarray:
+    """Set negative eigenvalues to zero."""
+    values, vectors = eigen(matrix)
+    return matrix if values[0] >= 0 else rebuild(np.maximum(values, 0.0), vectors)
+
+
+def _available(noisy: Noisy) -> Available | None:
+    """Return the available cases of a measurement with flags, else None."""
+    if noisy.flags is None:
+        return None
+    return available_cases(
+        noisy.matrix,
+        noisy.flags,
+        joint=noisy.joint,
+        row_bound=noisy.row_bound,
+        entry_std=noisy.entry_std,
+        diagonal_std=noisy.diagonal_std,
     )
 
 
@@ -265,7 +306,12 @@ def unrepaired(noisy: Noisy) -> np.ndarray:
 
 
 def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
-    """Return the mean or None, the unrepaired covariance, and the noise variance of its entries, in working units."""
+    """Return the mean or None, the unrepaired covariance, and the noise variance of its entries, in working units.
+
+    With flags of missing cells an entry that is refused is NaN.
+    """
+    if (available := _available(noisy)) is not None:
+        return available.mean, available.covariance, available.variance
     r2 = noisy.row_bound * noisy.row_bound
     moments = unpack(noisy.matrix, centre="joint" if noisy.joint else "none", row_bound=noisy.row_bound)
     raw = moments.target

@@ -121,7 +121,9 @@ def largest_noise(
     centre = noisy.with_matrix
     here = unrepaired(noisy)
     norms = [
-        np.abs(np.linalg.eigvalsh(unrepaired(centre(noisy.matrix + draw(rng))) - here)).max() for _ in range(draws)
+        # An entry that was refused for its missing cells is NaN, and is no part of the matrix.
+        np.abs(np.linalg.eigvalsh(np.nan_to_num(unrepaired(centre(noisy.matrix + draw(rng))) - here))).max()
+        for _ in range(draws)
     ]
     return float(np.quantile(norms, level))
 

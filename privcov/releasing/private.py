@@ -79,7 +79,8 @@ def release_private(
     ledger : Ledger
         Where the release is entered before anything is drawn.
     centre : {"auto", "joint", "none", "classes"}
-        "auto": "classes" where classes are declared and the method measures them, else "joint". See `release`.
+        "auto": "classes" where classes are declared and the method measures them, else "joint"; with missing="pairs"
+        always "joint". See `release`.
     draw : int
         The same request on the same table is one release and costs once, however often it is made and by however many
         processes. draw=2 asks for another one, and pays again.
@@ -484,6 +485,12 @@ def prepared(
             f"{card.label} is calibrated for {' or '.join(card.relations)}, and the number of rows is not public here. "
             "Choose another method, or declare the number of rows public."
         )
+    if facts.flagged and not card.missing_cells:
+        takes = ", ".join(c.key for c in private_methods() if c.missing_cells)
+        raise ValueError(
+            f"{card.label} expects the same noise in every entry, which missing='pairs' does not give. Use one of {takes}, "
+            "or declare missing='typical'."
+        )
     for name, value in card.for_private.items():
         if own.setdefault(name, value) != value:
             raise ValueError(f"{name} would measure the private rows a second time. Leave it {value}.")
@@ -495,13 +502,19 @@ def _input(
 ) -> MethodInput:
     """Return the input of a method on private rows: public facts, and the fixed public generator."""
     if centre == "auto":
-        centre = "classes" if facts.classes and "classes" in card.centres else "joint"
+        by_class = facts.classes and "classes" in card.centres and not facts.flagged
+        centre = "classes" if by_class else "joint"
     tuning = tuning or card.tunings[0]
     check_choices(card, guarantee, "sound", tuning, facts.relation)
     check_centre(card, centre, "private", mean_is_zero=False)
     if centre == "classes" and not facts.classes:
         raise ValueError(
             "centre='classes' needs a declared label and its classes. Declare them, or use centre='joint'."
+        )
+    if centre == "classes" and facts.flagged:
+        raise ValueError(
+            "centre='classes' needs the cells of every row, and with missing='pairs' the shares of two cells are not "
+            "measured by class. Use centre='joint', or declare missing='typical'."
         )
     return MethodInput(facts, guarantee, centre, tuning, _public_stream(card), "sound", facts.relation)
 

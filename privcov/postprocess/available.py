@@ -1,0 +1,147 @@
+"""Covariances of the available cases, from a noisy moment with flags of missing cells; nothing is spent.
+
+The moment M is per row, in unit-ball units: coordinates y_j o_j (o_j = 1 where the cell is there), flags c (1 - o_j)
+and, where the mean was measured, an anchor s. For two columns i and j it gives
+
+    q_i    share of rows without i: M_fi,a / (c s), or M_fi,fi / c^2 without an anchor
+    p_ij   share of rows with both: 1 - q_i - q_j + M_fi,fj / c^2                    p_jj = 1 - q_j
+    A_ij   E[y_i o_i o_j] = M_i,a / s - M_i,fj / c                                   A_jj = M_j,a / s
+    C_ij   M_ij / p_ij - (A_ij / p_ij)(A_ji / p_ij)      the covariance over the rows that have both
+    C_jj   M_jj / p_jj - (A_jj / p_jj)^2 + Var A_jj / p_jj^2     the last term is the bias of a noisy square
+
+A column without a flag has q = 0 and M_i,fj = 0. Every term above is another entry of M, and different entries have
+uncorrelated noise. With e and g the standard deviations of an off-diagonal and a diagonal entry, m_ij = A_ij / p_ij and
+V the variance of the entry M_ij (e^2, or g^2 on the diagonal), to first order in p and exactly in A:
+
+    Var C_ij = [V + m_ji^2 Var A_ij + m_ij^2 Var A_ji + Var A_ij Var A_ji / p^2 + (C_ij - m_ij m_ji)^2 Var p_ij] / p^2
+    Var C_jj = [V + 4 m_jj^2 Var A_jj + 2 (Var A_jj)^2 / p^2 + (C_jj - m_jj^2)^2 Var p_jj] / p^2
+    Var A_ij = e^2 / s^2 + e^2 / c^2            Var q = e^2 / (c s)^2, or g^2 / c^4
+    Var p_ij = Var q_i + Var q_j + e^2 / c^4, and the squared relative deviation of a noisy number of rows
+
+(terms of a flag only where there is one). So the noise differs from entry to entry, the matrix may have negative
+eigenvalues, and the quotient is biased where p is not far above its noise: an entry whose share is below 3 standard
+deviations of the noise on it is refused, that is NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcov.public_facts import Flags
+
+LEAST = 3.0  # standard deviations of its noise that a share must have
+
+
+@dataclass(frozen=True, eq=False)
+class Available:
+    """What is known of the available cases, in working units.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (d, d)
+        Noisy share of rows that have both cells; on the diagonal the share that has the cell.
+    share_std : ndarray of shape (d, d)
+        Standard deviation of the privacy noise on each.
+    mean : ndarray of shape (d,) or None
+        Mean of the cells that are there; None where it was not measured. NaN where the column is refused.
+    mean_std : ndarray of shape (d,) or None
+        Standard deviation of the privacy noise on it.
+    covariance : ndarray of shape (d, d)
+        Of the rows that have both cells; about the origin where the mean was not measured. NaN where it is refused.
+    variance : ndarray of shape (d, d)
+        Variance of the privacy noise on each entry of ``covariance``.
+    """
+
+    shares: np.ndarray
+    share_std: np.ndarray
+    mean: np.ndarray | None
+    mean_std: np.ndarray | None
+    covariance: np.ndarray
+    variance: np.ndarray
+
+    @property
+    def refused(self) -> np.ndarray:
+        """The entries whose share is too near its noise, d x d."""
+        return np.isnan(self.covariance)
+
+
+def available_cases(
+    matrix: np.ndarray, flags: Flags, *, joint: bool, row_bound: float, entry_std: float, diagonal_std: float
+) -> Available:
+    """Return means, covariances and shares of the available cases, each with the deviation of its noise.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (p, p)
+        The noisy moment in unit-ball units: columns, flags, and one anchor where ``joint``.
+    flags : Flags
+        Where the flags are.
+    joint : bool
+        Whether the mean was measured.
+    row_bound : float
+        R, in working units.
+    entry_std : float
+        Standard deviation of the noise on an off-diagonal entry, in the unit of ``matrix``.
+    diagonal_std : float
+        The same of a diagonal entry.
+
+    Returns
+    -------
+    Available
+        In working units.
+
+    Spends
+    ------
+    Nothing: it uses only a noisy matrix.
+
+    Reference
+    ---------
+    Own derivation, in the docstring of the module.
+    """
+    d, c, at = flags.d, flags.weight, np.array(flags.columns, dtype=np.int64)
+    e2, g2, c2 = entry_std * entry_std, diagonal_std * diagonal_std, flags.weight * flags.weight
+    there = np.zeros(d)
+    there[at] = 1.0
+    both, same = there[:, None] * there[None, :], np.eye(d)
+    corner = float(matrix[-1, -1]) if joint else 0.0
+    anchor = math.sqrt(corner)
+    beside, gone, together = np.zeros((d, d)), np.zeros(d), np.zeros((d, d))
+    ends = slice(d, d + len(at))
+    beside[:, at] = matrix[:d, ends] / c
+    together[at[:, None], at[None, :]] = matrix[ends, ends] / c2
+    gone[at] = matrix[ends, -1] / (c * anchor) if joint else np.diag(together)[at]
+    gone_variance = there * (e2 / (c2 * corner) if joint else g2 / (c2 * c2))
+    np.fill_diagonal(beside, 0.0)
+    np.fill_diagonal(together, gone)
+    shares = 1 - (gone[:, None] + gone[None, :]) + together
+    off = gone_variance[:, None] + gone_variance[None, :] + both * (e2 / (c2 * c2))
+    share_variance = np.where(same > 0, gone_variance[:, None], off) + flags.count_std * flags.count_std
+    share_std = np.sqrt(share_variance)
+    # Drawn again, the noise may take a share anywhere; what was refused was decided once, from the release itself.
+    pi = np.where(shares > LEAST * share_std, shares, np.nan) if flags.refuse else np.maximum(shares, share_std)
+    entry = np.where(same > 0, g2, e2)
+    second, scale = matrix[:d, :d] / pi, row_bound * row_bound
+    if not joint:
+        variance = (entry + second * second * share_variance) / (pi * pi)
+        return Available(shares, share_std, None, None, scale * second, scale * scale * variance)
+    sums = matrix[:d, -1][:, None] / anchor - beside
+    sum_variance = e2 / corner + np.where(same > 0, 0.0, there[None, :] * (e2 / c2))
+    means, noise = sums / pi, sum_variance / (pi * pi)
+    covariance = second - means * means.T + np.where(same > 0, noise, 0.0)
+    squares = np.maximum(means * means - noise, 0.0)
+    spread = covariance - means * means.T
+    product = squares.T * sum_variance + squares * sum_variance.T + sum_variance * noise.T
+    variance = (entry + np.where(same > 0, 2.0, 1.0) * product + spread * spread * share_variance) / (pi * pi)
+    mean = np.diag(means)
+    mean_variance = np.diag(noise) + mean * mean * np.diag(share_variance / (pi * pi))
+    return Available(
+        shares,
+        share_std,
+        row_bound * mean,
+        row_bound * np.sqrt(mean_variance),
+        scale * covariance,
+        scale * scale * variance,
+    )
