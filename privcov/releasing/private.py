@@ -488,8 +488,8 @@ def prepared(
     if facts.flagged and not card.missing_cells:
         takes = ", ".join(c.key for c in private_methods() if c.missing_cells)
         raise ValueError(
-            f"{card.label} expects the same noise in every entry, which missing='pairs' does not give. Use one of {takes}, "
-            "or declare missing='typical'."
+            f"{card.label} expects the same noise in every entry, which missing='pairs' does not give. Use one of "
+            f"{takes}, or declare missing='typical'."
         )
     for name, value in card.for_private.items():
         if own.setdefault(name, value) != value:
