@@ -25,11 +25,30 @@ _BLOCK_ENTRIES = 400_000
 # Larger coordinates belong to rows that are scaled down anyway; their squares must fit into 64 bits.
 _LARGEST = float(2**27)
 
-assert MOST_ROWS * (UNIT**2 + ANCHOR**2) < 2**63, "the largest table must fit into 64 bits"
+assert MOST_ROWS * 2 * UNIT**2 < 2**63, "the largest table must fit into 64 bits"
 assert MOST_COLUMNS * int(_LARGEST) ** 2 < 2**63, "the squared norm of the longest row must fit into 64 bits"
 
 
-def whole_rows(working: np.ndarray, row_bound: float) -> np.ndarray:
+def most_entry(units: Units) -> int:
+    """Return the bound of every entry of a whole row: one half-range where R is the norm of a corner, else m.
+
+    With bounds a cell is at most one half-range from the typical value, also after rounding, so the cut below changes
+    no row; the sensitivity of the groups of free_groups.py relies on it all the same.
+
+    Parameters
+    ----------
+    units : Units
+        The declared units.
+
+    Returns
+    -------
+    int
+        The largest K with d K^2 <= m^2, or m.
+    """
+    return math.isqrt(UNIT**2 // len(units.scale)) if units.fits_bounds else UNIT
+
+
+def whole_rows(working: np.ndarray, row_bound: float, most: int = UNIT) -> np.ndarray:
     """Return the rows as whole numbers k: clipped to row_bound, times m / row_bound, cut towards zero.
 
     It is defined for every row: none makes it fail.
@@ -40,11 +59,13 @@ def whole_rows(working: np.ndarray, row_bound: float) -> np.ndarray:
         Rows in working units. Missing cells count as zero, infinite ones as very large.
     row_bound : float
         R > 0.
+    most : int
+        Bound of every entry, from `most_entry`.
 
     Returns
     -------
     ndarray of shape (b, d)
-        int64, with sum_j k_j^2 <= m^2 in every row.
+        int64, with sum_j k_j^2 <= m^2 in every row, and every |k_j| <= ``most``.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         y = np.nan_to_num(working, nan=0.0, posinf=np.finfo(float).max, neginf=-np.finfo(float).max)
@@ -60,7 +81,7 @@ def whole_rows(working: np.ndarray, row_bound: float) -> np.ndarray:
         factor = UNIT / np.sqrt(squares[long].astype(np.float64))
         k[long] = np.trunc(k[long] * factor[:, None]).astype(np.int64)
         _shorten(k, np.flatnonzero(long))
-    return k
+    return k if most == UNIT else np.clip(k, -most, most)
 
 
 def _shorten(k: np.ndarray, rows: np.ndarray) -> None:
@@ -71,7 +92,7 @@ def _shorten(k: np.ndarray, rows: np.ndarray) -> None:
         k[rows, column] -= np.sign(k[rows, column])
 
 
-def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
+def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> np.ndarray:
     """Return the exact sum of z z' over the rows: NOT private. Only the exact measurement calls it.
 
     A row without a listed class is zero throughout; so is one that the declared rule for missing cells leaves out.
@@ -82,6 +103,8 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
         With rows in memory.
     n_anchors : int
         0 (z = k), 1 (z = (k, a)) or the number of classes (z = (k, a e_class)).
+    anchor : int
+        a, at most UNIT.
 
     Returns
     -------
@@ -89,18 +112,18 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
         int64.
     """
     facts, d = private.facts, private.facts.d
-    size = d + n_anchors
+    size, most = d + n_anchors, most_entry(facts.units)
     gram = np.zeros((size, size), dtype=np.int64)
     for start in range(0, len(private._rows), block_rows(size)):
         z = np.zeros((min(block_rows(size), len(private._rows) - start), size))
         rows = private._rows[start : start + len(z)]
-        z[:, :d] = whole_rows(to_working(facts.units, rows), facts.row_bound)
+        z[:, :d] = whole_rows(to_working(facts.units, rows), facts.row_bound, most)
         if n_anchors == 1:
-            z[:, d] = ANCHOR
+            z[:, d] = anchor
         elif n_anchors:
             assert private._class_of is not None, "there are as many anchors as classes, and rows have one each"
             label = private._class_of[start : start + len(z)]
-            z[np.flatnonzero(label >= 0), d + label[label >= 0]] = ANCHOR
+            z[np.flatnonzero(label >= 0), d + label[label >= 0]] = anchor
         if private._class_of is not None:
             z[private._class_of[start : start + len(z)] < 0] = 0.0
         if facts.missing == "drop-row":
