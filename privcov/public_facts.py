@@ -29,7 +29,9 @@ _OUTSIDE = "Take it from domain knowledge, never from the data."
 
 @dataclass(frozen=True)
 class Flags:
-    """Where flags of missing cells are in a moment matrix: first come the columns, then their flags.
+    """Where flags of missing cells are in a noisy moment matrix, and the noise there.
+
+    First come the columns, then their flags, then at most one anchor.
 
     Attributes
     ----------
@@ -39,6 +41,12 @@ class Flags:
         Positions of the columns that have a flag, in the order of the flags.
     weight : float
         The number that a flag has where the cell is missing, in unit-ball units.
+    entry_std : float
+        Standard deviation of the noise on an off-diagonal entry, in unit-ball units.
+    diagonal_stds : tuple of float
+        The same on the diagonal entry of every column and flag.
+    own_covariance : float
+        Covariance of the noise on the diagonal entries of a column and of its own flag.
     count_std : float
         Standard deviation of the noise on the number of rows, over that number; 0 where it is public.
     refuse : bool
@@ -48,6 +56,9 @@ class Flags:
     d: int
     columns: tuple[int, ...]
     weight: float
+    entry_std: float
+    diagonal_stds: tuple[float, ...]
+    own_covariance: float = 0.0
     count_std: float = 0.0
     refuse: bool = True
 

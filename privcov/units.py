@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +67,11 @@ class Units:
             Values lie in -1 to 1 in every column.
         """
         return cls(bounds, origin, np.maximum(bounds[:, 1] - origin, origin - bounds[:, 0]), row_bound)
+
+    @property
+    def fits_bounds(self) -> bool:
+        """Whether there are bounds and R is the norm of a corner, sqrt(d) half-ranges, so that no row is shortened."""
+        return self.bounds is not None and self.row_bound == math.sqrt(len(self.scale))
 
     def with_row_bound(self, row_bound: float) -> Units:
         """Return the same units under another R."""

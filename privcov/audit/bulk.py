@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaincinv
 
-from privcov.measurements.noise import NoiseDistribution
+from privcov.measurements.noise import FREE_GROUPS, NoiseDistribution
 
 
 def draw_many(distribution: NoiseDistribution, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -22,7 +22,7 @@ def draw_many(distribution: NoiseDistribution, count: int, rng: np.random.Genera
     if distribution.shape == "wishart-difference":
         plus, minus = np.moveaxis(rng.standard_normal((count, 2, d, d + 1)), 1, 0)
         return distribution.scale * ((plus @ plus.swapaxes(1, 2) - minus @ minus.swapaxes(1, 2)) / 2)
-    if distribution.shape in ("isotropic", "free-trace"):
+    if distribution.shape in ("isotropic", "free-trace", FREE_GROUPS):
         free = distribution.shape == "free-trace"
         numbers = rng.standard_normal((count, d * d + free))
         a = numbers[:, : d * d].reshape(count, d, d)
@@ -30,6 +30,9 @@ def draw_many(distribution: NoiseDistribution, count: int, rng: np.random.Genera
         if free:
             moved = numbers[:, -1] / np.sqrt(d * (d + 1)) - np.trace(block, axis1=1, axis2=2) / d
             block[:, np.arange(d), np.arange(d)] += moved[:, None]
+        if distribution.shape == FREE_GROUPS:
+            on = np.diagonal(block, axis1=1, axis2=2)
+            block[:, np.arange(d), np.arange(d)] += on @ np.array([distribution.shrunken_sums(e) for e in np.eye(d)])
         return distribution.scale * block
     a = (rng.laplace if distribution.shape == "laplace" else rng.standard_normal)(size=(count, d, d))
     upper = np.triu(a)

@@ -8,7 +8,7 @@ measured, so also every function of them that a release holds: nothing is rounde
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from privcov.audit.bounds import Claim, weaker
 from privcov.audit.broken import twice
 from privcov.dataset import Dataset
 from privcov.measurements.exact_moment import NoisySum, measure_exactly, planned_event
-from privcov.measurements.integer_gram import ANCHOR, UNIT
+from privcov.measurements.free_groups import groups_of
+from privcov.measurements.integer_gram import UNIT
 from privcov.privacy import Event
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
@@ -27,7 +28,7 @@ FAULTS = ("half-noise", "no-clipping", "wrong-n")
 
 
 def request(method: str, facts: PublicFacts, guarantee: Claim) -> dict:
-    """Return what `release_private` would pass to `measure_exactly` beside the rows: share, centre, shape, name."""
+    """Return what `release_private` would pass to `measure_exactly` beside the rows, by name."""
     chosen, given = prepared(method, facts, guarantee)
     return vars(chosen.request(given))
 
@@ -40,29 +41,32 @@ def as_private(table: Dataset, hidden: bool) -> PrivateDataset:
 def seen(noisy: NoisySum) -> np.ndarray:
     """Return all whole numbers of the answer in one symmetric matrix, in units of R^2.
 
-    They are the sum, and in a corner of its own the second measurement of the trace. Exact below 2^53 steps, as UNIT is
-    a power of two.
+    They are the sum, and in corners of their own the second measurements of sums of squares. Exact below 2^53 steps, as
+    UNIT is a power of two.
     """
-    total = noisy.total if noisy.trace is None else _bordered(noisy.total, noisy.trace)
-    return total / UNIT**2
+    return _bordered(noisy.total, noisy.sums) / UNIT**2
 
 
-def noiseless(table: Dataset, n_anchors: int, second_trace: bool, *, clip: bool = True) -> np.ndarray:
-    """Return what `seen` is without noise, up to truncation to whole numbers.
+def noiseless(table: Dataset, noisy: NoisySum, *, clip: bool = True) -> np.ndarray:
+    """Return what `seen` of this measurement is without noise, up to truncation to whole numbers.
 
     An attacker who has every row can compute it.
     """
     rows = np.asarray(table.rows) / table.row_bound
     if clip:
         rows = rows / np.maximum(1.0, np.linalg.norm(rows, axis=1, keepdims=True))
-    z = np.hstack([rows, np.full((len(rows), n_anchors), ANCHOR / UNIT)])
-    return _bordered(z.T @ z, np.sum(rows**2)) if second_trace else z.T @ z
+    z = np.hstack([rows, np.full((len(rows), noisy.n_anchors), noisy.anchor / UNIT)])
+    groups = groups_of(noisy.facts, noisy.facts.flagged) if noisy.sums else ()
+    more = [np.sum(rows[:, list(g.columns)] ** 2) for g in groups if len(g.columns) > 1]
+    return _bordered(z.T @ z, more)
 
 
-def _bordered(matrix: np.ndarray, corner: float) -> np.ndarray:
-    """Return the matrix with one more row and column that hold only the corner."""
-    bordered = np.pad(matrix, ((0, 1), (0, 1)))
-    bordered[-1, -1] = corner
+def _bordered(matrix: np.ndarray, corners: Sequence[float]) -> np.ndarray:
+    """Return the matrix with one more row and column for each of these, which hold only the corner."""
+    size = len(matrix)
+    bordered = np.pad(matrix, ((0, len(corners)), (0, len(corners))))
+    for place, corner in enumerate(corners, size):
+        bordered[place, place] = corner
     return bordered
 
 
@@ -96,8 +100,8 @@ def sampler(
         table = twice(table)
     private = as_private(table, hidden)
     how = request(method, private.facts, weaker(claim, 2.0) if fault == "half-noise" else claim)
-    shape = measure_exactly(private, **how)
-    centre, long = (noiseless(table, shape.n_anchors, shape.trace is not None, clip=clip) for clip in (True, False))
+    once = measure_exactly(private, **how)
+    centre, long = (noiseless(table, once, clip=clip) for clip in (True, False))
     more = long - centre if fault == "no-clipping" else 0.0
 
     def draw(count: int, *_names: Any) -> np.ndarray:

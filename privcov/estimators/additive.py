@@ -9,7 +9,7 @@ import numpy as np
 from privcov.estimators.base import METHODS, MethodInput, Outcome
 from privcov.estimators.mechanisms import PRINTED, SOUND, Mechanical, Mechanism
 from privcov.estimators.missing_cells import finish_available, repaired
-from privcov.measurements.moment import ALL_CENTRES, ANCHOR_SQUARED, Measured
+from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_box, clip_psd, shrink_spectrum, shrink_wishart_difference
@@ -45,7 +45,7 @@ def repair(measured: Measured, how: str) -> np.ndarray:
         return clip_psd(measured.matrix)
     if how == "box":
         # z = (u, s) has norm at most sqrt(1 + s^2) when the mean is measured too.
-        return clip_box(measured.matrix, 1 + ANCHOR_SQUARED if measured.distribution.n_anchors else 1.0)
+        return clip_box(measured.matrix, 1 + measured.anchor_squared if measured.distribution.n_anchors else 1.0)
     if measured.distribution.shape in ("wishart-difference", "coupled-wishart"):
         return shrink_wishart_difference(measured.matrix, measured.distribution.wishart_scale / 2)
     return shrink_spectrum(measured.matrix, measured.distribution.off_diagonal_std)

@@ -14,6 +14,7 @@ from privcov.estimators.additive import repair
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, OtherSteps, Outcome, Request
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.estimators.missing_cells import finish_available, repaired
+from privcov.measurements.anchor import MATTERS
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
@@ -42,7 +43,7 @@ SEARCH_OFF = "Clip search: off, so there is one measurement."
     centres=ALL_CENTRES,
     missing_cells=True,
     order=10,
-    version=2,
+    version=3,
     for_private={"clip_search": "off"},
     summary="The least noisy of the shapes here for many columns (Gaussian with an accurate trace; under pure DP the "
     "difference of two Wishart matrices), then eigenvalue shrinkage that knows the noise.",
@@ -60,6 +61,9 @@ class AutoCov(Method):
         "auto" spends CLIP_SHARE of the guarantee on a noisy histogram of row norms and may lower the row bound, which
         helps where the longest rows are much longer than most. It spends nothing where d is too small for it to pay.
         "off" makes one measurement only, as private rows need.
+    matters : {"both", "covariance", "mean"}
+        With a mean and a public number of rows: "covariance" measures with a smaller anchor, which makes the covariance
+        more accurate and the mean less; "mean" does the opposite. See measurements/anchor.py.
 
     Guarantee
     ---------
@@ -81,6 +85,13 @@ class AutoCov(Method):
         help="auto: with many columns, spend 2 % of the guarantee on looking for a smaller row bound.",
     )
 
+    matters: str = parameter(
+        "covariance",
+        "What matters",
+        choices=MATTERS,
+        help="With a mean and a public number of rows: which of the two the noise favours.",
+    )
+
     mechanism = LeastNoise()
 
     def request(self, ask: MethodInput) -> Request:
@@ -93,11 +104,15 @@ class AutoCov(Method):
         """
         if self.clip_search != "off":
             raise OtherSteps("A clip search looks at the norms of the rows first.")
-        return self.mechanism.request(ask)
+        return self._wanted(ask)
+
+    def _wanted(self, ask: MethodInput) -> Request:
+        """Return the measurement of the matrix, under the whole guarantee."""
+        return dataclasses.replace(self.mechanism.request(ask), matters=self.matters)
 
     def run(self, ask: MethodInput) -> Outcome:
         """Look for a smaller row bound where that pays, then measure once and finish."""
-        wanted, dataset, note, steps = self.mechanism.request(ask), ask.dataset, SEARCH_OFF, ()
+        wanted, dataset, note, steps = self._wanted(ask), ask.dataset, SEARCH_OFF, ()
         if self.clip_search == "auto" and not isinstance(ask.guarantee, NoPrivacy):
             parts = accounting.split(ask.guarantee, norms=CLIP_SHARE, matrix=1 - CLIP_SHARE)
             noise = affordable_rows(parts["matrix"], ask.d)
@@ -115,7 +130,7 @@ class AutoCov(Method):
         if measured.flags is not None:
             notes = (ROUTES[self.mechanism.shape(ask)], SEARCH_OFF)
             return finish_available(ask, measured, lambda c, std: self._repaired(c, std, ask, measured), notes)
-        if measured.distribution.shape in ("free-trace", "isotropic"):
+        if measured.distribution.shape in ("free-trace", "free-groups", "isotropic"):
             matrix = denoise(measured.matrix, measured.distribution.off_diagonal_std)
         else:
             matrix = repair(measured, "psd" if self.mechanism.shape(ask) == "laplace" else "shrink")
@@ -127,7 +142,7 @@ class AutoCov(Method):
     def _repaired(self, matrix: np.ndarray, noise_std: float, ask: MethodInput, measured: Measured) -> np.ndarray:
         """Return a covariance of available cases with its eigenvalues shrunk."""
         shape = measured.distribution.shape
-        if shape in ("free-trace", "isotropic"):
+        if shape in ("free-trace", "free-groups", "isotropic"):
             return denoise(matrix, noise_std)
         how = "psd" if self.mechanism.shape(ask) == "laplace" else "shrink"
         return repaired(matrix, noise_std, how, shape, measured.row_bound**2)

@@ -130,12 +130,15 @@ class Request:
         Shape of the noise, see there.
     name : str
         Name of the share, in the event.
+    matters : {"both", "covariance", "mean"}
+        What the size of the anchor favours, see there.
     """
 
     share: BudgetShare
     centre: str
     shape: str
     name: str = "matrix"
+    matters: str = "both"
 
     def carried_out(self, ask: MethodInput) -> Measured:
         """Measure what is requested, on rows that are not private.
@@ -170,6 +173,7 @@ class Request:
             rng=ask.rng,
             name=self.name,
             relation=ask.relation,
+            matters=self.matters,
         )
 
 

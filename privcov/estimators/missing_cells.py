@@ -78,14 +78,8 @@ def available_of(measured: Measured) -> Available:
         In working units.
     """
     assert measured.flags is not None, "missing cells were measured"
-    return available_cases(
-        measured.matrix,
-        measured.flags,
-        joint=bool(measured.distribution.n_anchors),
-        row_bound=measured.row_bound,
-        entry_std=measured.distribution.off_diagonal_std,
-        diagonal_std=measured.distribution.diagonal_std,
-    )
+    joint = bool(measured.distribution.n_anchors)
+    return available_cases(measured.matrix, measured.flags, joint=joint, row_bound=measured.row_bound)
 
 
 def repaired(matrix: np.ndarray, noise_std: float, how: str, shape: str, top: float) -> np.ndarray:

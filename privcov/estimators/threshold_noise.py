@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from privcov.measurements.moment import ANCHOR_SQUARED, Measured
+from privcov.measurements.moment import Measured
 from privcov.postprocess import threshold as cutting
 from privcov.postprocess.joint import Moments, unpack
 
@@ -65,7 +65,7 @@ def mean_std(measured: Measured) -> float:
     float
         In unit-ball units.
     """
-    return measured.distribution.off_diagonal_std / math.sqrt(ANCHOR_SQUARED)
+    return measured.distribution.off_diagonal_std / math.sqrt(measured.anchor_squared)
 
 
 def _classes(whole: Moments, measured: Measured) -> list[tuple[float, np.ndarray, float]]:
@@ -118,7 +118,7 @@ def off_diagonal_variance(whole: Moments, measured: Measured) -> np.ndarray | fl
     if whole.class_means is None:
         return cutting.noise_variance(whole.mean, std, mean_std(measured))
     variance = std**2 + np.zeros_like(whole.second_moment)
-    count_std = measured.distribution.diagonal_std / ANCHOR_SQUARED
+    count_std = measured.distribution.count_std / measured.anchor_squared
     for share, mean, tau in _classes(whole, measured):
         square = np.maximum(mean**2 - tau**2, 0.0)
         variance += share**2 * cutting.noise_variance(mean, 0.0, tau) + np.outer(square, square) * count_std**2
@@ -142,7 +142,7 @@ def diagonal_variance(whole: Moments, measured: Measured) -> float:
     float
         In squared unit-ball units.
     """
-    own = measured.distribution.diagonal_std**2
+    own = float(np.mean(measured.distribution.diagonal_stds**2))
     if whole.mean is None:
         return own
     if whole.class_means is None:

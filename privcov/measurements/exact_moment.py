@@ -1,8 +1,9 @@
 """The measurement of private rows: an exact sum of whole numbers, plus exact discrete noise.
 
 Rows become whole numbers k with |k| <= m (integer_gram.py). Without anchors z = k, with the mean z = (k, a), with
-classes z = (k, a e_class), where a^2 <= m^2 / 2, so that |z|^2 <= b = m^2 + a^2 (m^2 without anchors). Measured is T =
-sum z z', in whole numbers throughout.
+classes z = (k, a e_class), so that |z|^2 <= b = m^2 + a^2 (m^2 without anchors). a^2 is at most m^2 / 2, or for the
+choices of anchor.py another public number; nothing below depends on which. Measured is T = sum z z', in whole numbers
+throughout.
 
 **Discrete Gaussian.** Entry T_ii gets scale sigma and T_ij, i < j, scale tau >= sigma / sqrt(2), all independent. For
 one entry that changes by g, discrete Gaussian noise of scale s gives g^2 / (2 s^2)-zCDP, and rho adds up (Canonne,
@@ -11,12 +12,13 @@ Kamath and Steinke 2020, Theorem 4). So a change G costs
 No better (epsilon, delta) curve than that of zCDP is claimed: the curve of continuous Gaussian noise is not its own.
   replace-one  G = zz' - ww', ||G||_F^2 = |z|^4 + |w|^4 - 2<z,w>^2 <= 2 b^2; without anchors and d = 1: m^4.
   add-remove   G = zz', ||G||_F^2 = |z|^4 <= b^2.
-**Free trace** (replace-one, d >= 2): t = sum |k|^2 is measured once more, with scale sigma. The cost becomes (||G||_F^2
-+ (|x|^2 - |y|^2)^2) / (2 sigma^2), x and y the k of the two rows, A and B their anchors' squares. Without -2<z,w>^2 it
-is (|x|^2 + A)^2 + (|y|^2 + B)^2 + (|x|^2 - |y|^2)^2, convex in (|x|^2, |y|^2), and its vertices are at most 2 b^2:
-(m^2, m^2) gives that, (m^2, 0) gives 2 m^4 + 2 m^2 a^2 + 2 a^4 <= 2 (m^2 + a^2)^2. So measuring the trace a second time
-costs nothing. The two noisy traces, tr T and t, have variances d sigma^2 and sigma^2, so they are averaged with weights
-1 : d: every diagonal entry is moved by (t - tr T) / (d + 1). This is the distribution "free-trace" of noise.py.
+**Free groups** (replace-one, but not one column alone): free_groups.py proves that the sum t_g of the diagonal over
+every group g of columns may be measured once more, with variance sigma^2 / kappa_g, at the same bound. For a group of
+one column the two looks at T_jj are drawn as one, of scale sigma / sqrt(1 + kappa_g), rounded up: it costs as much, and
+says the same. A larger group is measured a second time. Its two noisy sums, tr_g T and t_g, have variances m sigma^2
+and sigma^2 / kappa_g, m the number of its columns, so they are averaged with weights 1 : m kappa_g: every diagonal
+entry of the group is moved by kappa_g (t_g - tr_g T) / (1 + m kappa_g). This is "free-groups" of noise.py. Sums of the
+first version had "free-trace": all columns in one group, of kappa = 1.
 **Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s. The sum is a whole number, so it
 is at most the whole part of any bound:
   replace-one  `l1_change`, proved in triangle_l1.py; with flags of missing cells `flagged_l1`, proved in flags.py.
@@ -41,16 +43,20 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.measurements import exact_noise
+from privcov.measurements.anchor import BOTH, whole_anchor
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
 from privcov.measurements.flags import flagged_l1, own_flags
+from privcov.measurements.free_groups import Group, groups_of, weights_of
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
+from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.stored_sum import fields_of
 from privcov.measurements.tables.file_moment import sums_of
 from privcov.privacy import ApproxDP, BudgetShare, Event, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
 
-GAUSSIAN = ("upper-triangle", "isotropic", "free-trace")
+VERSION = 2  # of the laws; sums of version 1 are read and verified by its rules
+GAUSSIAN = ("upper-triangle", "isotropic", "free-trace", FREE_GROUPS)
 PURE = ("laplace", "wishart-difference", "coupled-wishart")
 EXACT_AT_ANY_SCALE = ("wishart-difference", "coupled-wishart")
 GRID = f"steps of R^2 / 2^{2 * BITS}"
@@ -58,6 +64,7 @@ _WHAT = {0: "second moment", 1: "mean and second moment, jointly", 2: "class sum
 _NORMS = {
     "isotropic": "Frobenius norm",
     "free-trace": "Frobenius norm and trace, jointly",
+    FREE_GROUPS: "Frobenius norm and sums of squares of groups of columns, jointly",
     "laplace": "l1 norm of the upper triangle",
     "wishart-difference": "nuclear norm",
     "coupled-wishart": "larger trace of the two parts",
@@ -69,7 +76,10 @@ _LAWS = {  # what the stored field ``law`` of an event says
     "wishart-difference": "rounded exactly",
     "coupled-wishart": "rounded exactly",
 }
-_PROOFS = {"coupled-wishart": "privcov/measurements/exact_wishart.py"}
+_PROOFS = {
+    "coupled-wishart": "privcov/measurements/exact_wishart.py",
+    FREE_GROUPS: "privcov/measurements/free_groups.py",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +97,7 @@ class NoisySum:
         Noisy sum of zz', symmetric, with p = facts.width + n_anchors; int64, or Python integers where 64 bits do not
         suffice. With classes, or where n is not public, the diagonal entries of the anchors hold noisy counts of rows.
     trace : int or None
-        A second noisy trace of the first ``facts.width`` entries, for "free-trace"; else None.
+        A second noisy trace of the first ``facts.width`` entries, for "free-trace" of the first version; else None.
     n_anchors : int
         Number of rows and columns at the end of ``total`` that carry the mean (1) or the classes (one each).
     shape : str
@@ -97,6 +107,12 @@ class NoisySum:
         or t of the two Wishart distributions.
     event : Event
         What was done to the rows, for the accountant.
+    anchor : int
+        a, the constant that was appended to every row, in steps of R / 2^20.
+    version : int
+        Of the laws by which the noise was drawn, 1 or 2.
+    sums : tuple of int
+        A second noisy sum of the diagonal over every group of several columns, for "free-groups"; else ().
     """
 
     facts: PublicFacts
@@ -106,6 +122,9 @@ class NoisySum:
     shape: str
     scale: float
     event: Event
+    anchor: int = ANCHOR
+    version: int = 1
+    sums: tuple[int, ...] = ()
 
     @property
     def anchors(self) -> int:
@@ -113,17 +132,19 @@ class NoisySum:
         return self.n_anchors
 
     def to_dict(self) -> dict:
-        """Return the fields as JSON values; whole numbers stay exact."""
+        """Return the fields as JSON values; whole numbers stay exact. A sum of version 1 is written in its own form."""
+        first = self.version == 1
         return {
             "facts": self.facts.to_dict(),
             "total": self.total.tolist(),
-            "trace": self.trace,
+            **({"trace": self.trace} if first else {"sums": list(self.sums)}),
             "anchors": self.n_anchors,
             "shape": self.shape,
             "scale": self.scale,
             "event": dataclasses.asdict(self.event),
             "grid": 2 ** (2 * BITS),
-            "anchor": ANCHOR,
+            "anchor": self.anchor,
+            **({} if first else {"version": self.version}),
         }
 
     @classmethod
@@ -146,7 +167,7 @@ class NoisySum:
         return cls(**fields_of(fields))
 
 
-def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
+def norm_bound(facts: PublicFacts, shape: str, n_anchors: int, anchor: int = ANCHOR) -> int:
     """Return the square of the largest change of T between neighbours, in the norm of the shape, as a whole number.
 
     The square is whole although the Frobenius norm need not be; the other norms have bounds that are whole numbers.
@@ -155,10 +176,12 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
     ----------
     facts : PublicFacts
         Columns, whether n is public (replace-one) or not (add-remove), and rows per person, who may change together.
-    shape : {"isotropic", "free-trace", "laplace", "wishart-difference", "coupled-wishart"}
-        A shape that is drawn, see `settle_shape`; "free-trace" and "coupled-wishart" are for replace-one only.
+    shape : {"isotropic", "free-trace", "free-groups", "laplace", "wishart-difference", "coupled-wishart"}
+        A shape that is drawn, see `settle_shape`; all but the first, fourth and fifth are for replace-one only.
     n_anchors : int
         0 (second moment alone), 1 (with the mean) or the number of classes.
+    anchor : int
+        a, in the steps of UNIT.
 
     Returns
     -------
@@ -175,37 +198,41 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
     Own proofs, in the docstring of the module, triangle_l1.py, wishart.py and exact_wishart.py.
     """
     d, k, m2 = facts.d, facts.rows_per_person, UNIT**2
-    a2 = ANCHOR**2 if n_anchors else 0
+    a2 = anchor**2 if n_anchors else 0
     b = m2 + a2
     single = facts.width == 1 and not n_anchors
     if facts.n is None:
         l1 = (d * m2 + math.isqrt(4 * d * a2 * m2) + a2 + b) // 2
         square = {"isotropic": b**2, "laplace": l1**2, "wishart-difference": b**2}[shape]
-    elif shape in ("isotropic", "free-trace"):
+    elif shape in GAUSSIAN:
         square = m2**2 if single else 2 * b**2
     elif shape == "laplace":
-        square = flagged_l1(facts, UNIT, ANCHOR, n_anchors) ** 2
+        square = flagged_l1(facts, UNIT, anchor, n_anchors) ** 2
     else:
         square = {"wishart-difference": 2 * b, "coupled-wishart": b}[shape] ** 2
     return k * k * square
 
 
-def settle_shape(facts: PublicFacts, shape: str, n_anchors: int) -> str:
+def settle_shape(facts: PublicFacts, shape: str, n_anchors: int, version: int = VERSION) -> str:
     """Return the shape that is drawn for a requested one: the least noisy of its kind with a proof.
 
     Parameters
     ----------
     facts : PublicFacts
         Columns, and whether n is public.
-    shape : {"upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference", "coupled-wishart"}
-        The shape that a method asks for.
+    shape : str
+        The shape that a method asks for: one of "upper-triangle", "isotropic", "free-trace" and "free-groups" (Gaussian
+        noise), "laplace", "wishart-difference" and "coupled-wishart".
     n_anchors : int
         0 (second moment alone), 1 (with the mean) or the number of classes.
+    version : int
+        Of the laws: 1 or 2.
 
     Returns
     -------
     str
-        "free-trace" for Gaussian noise, but "isotropic" for one column or where n is not public; "laplace";
+        "free-groups" for Gaussian noise, but "isotropic" where n is not public or one column is measured alone (in
+        version 1 "free-trace", and "isotropic" for one column also with a mean); "laplace";
         "coupled-wishart" for Wishart noise, but "wishart-difference" where n is not public or beyond LARGEST_COUPLED
         columns and anchors together.
 
@@ -220,11 +247,44 @@ def settle_shape(facts: PublicFacts, shape: str, n_anchors: int) -> str:
         return "coupled-wishart" if coupled else "wishart-difference"
     if shape not in GAUSSIAN:
         return shape
-    return "free-trace" if facts.n is not None and facts.width > 1 else "isotropic"
+    if version == 1:
+        return "free-trace" if facts.n is not None and facts.width > 1 else "isotropic"
+    return FREE_GROUPS if facts.n is not None and facts.width + n_anchors > 1 else "isotropic"
+
+
+def weights(facts: PublicFacts, n_anchors: int, anchor: int) -> tuple[tuple[Group, ...], tuple[Fraction, ...]]:
+    """Return the groups of columns of "free-groups" noise and their weights, exact.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        As declared.
+    n_anchors : int
+        Number of anchors that are measured.
+    anchor : int
+        a, in the steps of UNIT.
+
+    Returns
+    -------
+    tuple of (tuple of Group, tuple of Fraction)
+        See free_groups.py.
+
+    Reference
+    ---------
+    Own proof, in free_groups.py.
+    """
+    groups = groups_of(facts, facts.flagged)
+    return groups, weights_of(groups, anchor if n_anchors else 0)
 
 
 def measure_exactly(
-    private: PrivateDataset, share: BudgetShare, *, centre: str, shape: str, name: str = "matrix"
+    private: PrivateDataset,
+    share: BudgetShare,
+    *,
+    centre: str,
+    shape: str,
+    name: str = "matrix",
+    matters: str = BOTH,
 ) -> NoisySum:
     """Clip the rows, cut them to whole numbers, sum, and add exact noise.
 
@@ -242,6 +302,8 @@ def measure_exactly(
         The requested shape, see `settle_shape`.
     name : str
         Name of the share in the event.
+    matters : {"both", "covariance", "mean"}
+        What the size of the anchor favours, see anchor.py.
 
     Returns
     -------
@@ -267,18 +329,23 @@ def measure_exactly(
 
     Reference
     ---------
-    Canonne, Kamath and Steinke 2020, Theorem 4, for discrete Gaussian noise; own proofs, in the docstring of the
-    module.
+    Canonne, Kamath and Steinke 2020, Theorem 4, for discrete Gaussian noise; own proofs, in the docstrings of the
+    module and of free_groups.py.
     """
     facts = private.facts
-    event = planned_event(facts, share, centre=centre, shape=shape, name=name)
+    event = planned_event(facts, share, centre=centre, shape=shape, name=name, matters=matters)
     n_anchors = anchored_rows(facts, centre)
     shape = settle_shape(facts, shape, n_anchors)
-    gram = noiseless_gram(private, n_anchors) if private.files is None else sums_of(private).gram(n_anchors)
+    anchor = anchor_of(facts, n_anchors, matters)
+    in_memory = private.files is None
+    gram = noiseless_gram(private, n_anchors, anchor) if in_memory else sums_of(private).gram(n_anchors, anchor)
     if not exact_noise.fits(_largest_sum(facts, private.files is not None), event.scale):
         gram = gram.astype(object)
-    total, trace = _noisy(gram, facts, n_anchors, shape, event.scale)
-    return NoisySum(facts, total, trace, n_anchors, shape, event.scale, event)
+    groups = weights(facts, n_anchors, anchor) if shape == FREE_GROUPS else ((), ())
+    total, sums = _noisy(gram, facts.width, n_anchors, shape, event.scale, groups)
+    columns, flags = own_flags(facts)
+    total[columns, flags] = total[flags, columns] = 0  # in every table
+    return NoisySum(facts, total, None, n_anchors, shape, event.scale, event, anchor, VERSION, sums)
 
 
 def anchored_rows(facts: PublicFacts, centre: str) -> int:
@@ -299,7 +366,36 @@ def anchored_rows(facts: PublicFacts, centre: str) -> int:
     return len(facts.classes) or int(centre != "none" or facts.n is None)
 
 
-def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape: str, name: str = "matrix") -> Event:
+def anchor_of(facts: PublicFacts, n_anchors: int, matters: str) -> int:
+    """Return a, the constant that is appended to every row, from public facts alone.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        As declared.
+    n_anchors : int
+        Number of anchors that are measured.
+    matters : {"both", "covariance", "mean"}
+        What it favours.
+
+    Returns
+    -------
+    int
+        In the steps of UNIT.
+    """
+    return whole_anchor(matters, facts.d, n_anchors, facts.relation)
+
+
+def planned_event(
+    facts: PublicFacts,
+    share: BudgetShare,
+    *,
+    centre: str,
+    shape: str,
+    name: str = "matrix",
+    matters: str = BOTH,
+    version: int = VERSION,
+) -> Event:
     """Return the event of `measure_exactly` with the same arguments, from public facts alone.
 
     Parameters
@@ -314,6 +410,10 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
         The requested shape, see `settle_shape`.
     name : str
         Name of the share in the event.
+    matters : {"both", "covariance", "mean"}
+        As for `measure_exactly`.
+    version : int
+        Of the laws: 2, or 1 for the event of a stored sum of that version.
 
     Returns
     -------
@@ -340,8 +440,9 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
     As `measure_exactly`.
     """
     n_anchors = anchored_rows(facts, centre)
-    shape = settle_shape(facts, shape, n_anchors)
-    bound, scale = _scale(facts, shape, n_anchors, share)
+    shape = settle_shape(facts, shape, n_anchors, version)
+    anchor = anchor_of(facts, n_anchors, matters)
+    bound, scale = _scale(facts, shape, n_anchors, share, anchor)
     if shape not in EXACT_AT_ANY_SCALE:
         exact_noise.check_scale(scale)
     return Event(
@@ -354,17 +455,29 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
         sensitivity=bound,
         scale=scale,
         proof=_PROOFS.get(shape, "privcov/measurements/exact_moment.py"),
-        law=_LAWS[shape],
+        law=_law_of_groups(*weights(facts, n_anchors, anchor)) if shape == FREE_GROUPS else _LAWS[shape],
         unit=GRID,
     )
 
 
-def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare) -> tuple[float, float]:
+def _law_of_groups(groups: tuple[Group, ...], kappas: tuple[Fraction, ...]) -> str:
+    """Return the field ``law`` of "free-groups" noise: what is drawn with which scale."""
+    alone = sorted({1 + k for g, k in zip(groups, kappas, strict=True) if len(g.columns) == 1})
+    more = sorted({k for g, k in zip(groups, kappas, strict=True) if len(g.columns) > 1})
+    words = [f"exact, off-diagonal scale / sqrt(2), diagonal scale / sqrt({float(k):.6g})" for k in alone]
+    if more:
+        whole = len(groups) == 1
+        words += [] if words else ["exact, off-diagonal scale / sqrt(2)"]
+        words += [f"{'the trace' if whole else 'sums of groups'} again, scale / sqrt({float(k):.6g})" for k in more]
+    return ", ".join(words)
+
+
+def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare, anchor: int) -> tuple[float, float]:
     """Return (sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic."""
     if isinstance(share, NoPrivacy) or not isinstance(share, (PureDP, ApproxDP, ZCDP)):
         raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
     share = _no_more_than_typed(share)
-    square = norm_bound(facts, shape, n_anchors)
+    square = norm_bound(facts, shape, n_anchors, anchor)
     bound = _root_up(Fraction(square))
     if shape in PURE:
         if isinstance(share, ApproxDP):
@@ -390,20 +503,22 @@ def _no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | 
     return type(share)(math.nextafter(level, 0.0))
 
 
-def off_diagonal_scale(scale: float) -> float:
-    """Return tau, the smallest float whose square is at least scale^2 / 2.
+def scale_over(scale: float, divisor: int | Fraction) -> float:
+    """Return the smallest float whose square is at least scale^2 / divisor.
 
     Parameters
     ----------
     scale : float
-        sigma, the scale of a diagonal entry.
+        sigma, the scale for a unit of the sensitivity.
+    divisor : int or Fraction
+        2 for an off-diagonal entry; 1 + kappa for the diagonal entry of a group of one column; kappa for a sum.
 
     Returns
     -------
     float
-        Scale of an off-diagonal entry.
+        The scale that is drawn.
     """
-    return _root_up(Fraction(scale) ** 2 / 2)
+    return _root_up(Fraction(scale) ** 2 / divisor)
 
 
 def _root_up(square: Fraction) -> float:
@@ -417,48 +532,60 @@ def _root_up(square: Fraction) -> float:
 def _largest_sum(facts: PublicFacts, in_files: bool) -> int:
     """Return a bound on every number of the sum, from public facts alone."""
     rows = facts.n if facts.n is not None else MOST_FILE_ROWS if in_files else MOST_ROWS
-    return rows * (UNIT**2 + ANCHOR**2)
+    return rows * 2 * UNIT**2  # no anchor is longer than a row
 
 
 def _noisy(
-    gram: np.ndarray, facts: PublicFacts, n_anchors: int, shape: str, scale: float
-) -> tuple[np.ndarray, int | None]:
-    """Return (noisy sum, second noisy trace); what is zero in every table stays zero."""
+    gram: np.ndarray,
+    d: int,
+    n_anchors: int,
+    shape: str,
+    scale: float,
+    groups: tuple[tuple[Group, ...], tuple[Fraction, ...]] = ((), ()),
+) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Return (noisy sum, second noisy sums of groups); entries of two different classes stay zero."""
     if shape == "wishart-difference":
-        return _structured(exact_noise.add_wishart_difference(gram, scale), facts), None
+        return _structured(exact_noise.add_wishart_difference(gram, scale), d, n_anchors), ()
     if shape == "coupled-wishart":
-        return _structured(exact_noise.add_coupled_wishart(gram, scale), facts), None
-    d = facts.width
+        return _structured(exact_noise.add_coupled_wishart(gram, scale), d, n_anchors), ()
     rows, columns = np.triu_indices(len(gram))
     used = (rows == columns) | (rows < d)
-    for own in zip(*own_flags(facts), strict=True):
-        used &= (rows != own[0]) | (columns != own[1])
     rows, columns = rows[used], columns[used]
-    diagonal = rows == columns
-    values, trace = gram[rows, columns], None
+    diagonal, values, sums = rows == columns, gram[rows, columns], ()
     if shape == "laplace":
         values = exact_noise.add_discrete_laplace(values, scale)
     else:
-        on = values[diagonal]
-        if shape == "free-trace":
-            on = np.append(on, np.trace(gram[:d, :d]))
-        on = exact_noise.add_discrete_gaussian(on, scale)
-        if shape == "free-trace":
-            on, trace = on[:-1], int(on[-1])
-        off = exact_noise.add_discrete_gaussian(values[~diagonal], off_diagonal_scale(scale))
+        off = exact_noise.add_discrete_gaussian(values[~diagonal], scale_over(scale, 2))
+        on, sums = _noisy_diagonal(values[diagonal], scale, groups)
         values = values.astype(object)
         values[diagonal], values[~diagonal] = on, off
     total = np.zeros(gram.shape, dtype=object)
     total[rows, columns] = values
     total[columns, rows] = values
-    return _structured(small(total), facts), trace
+    return _structured(small(total), d, n_anchors), sums
 
 
-def _structured(total: np.ndarray, facts: PublicFacts) -> np.ndarray:
+def _noisy_diagonal(
+    exact: np.ndarray, scale: float, groups: tuple[tuple[Group, ...], tuple[Fraction, ...]]
+) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Return (noisy diagonal, second noisy sums of the groups of several columns), one draw for each scale."""
+    scales, numbers = [scale] * len(exact), exact.tolist()
+    for group, kappa in zip(*groups, strict=True):
+        if len(group.columns) == 1:
+            scales[group.columns[0]] = scale_over(scale, 1 + kappa)
+        else:
+            scales.append(scale_over(scale, kappa))
+            numbers.append(int(sum(exact[j] for j in group.columns)))
+    values, drawn = np.array(numbers, dtype=exact.dtype), np.array(scales)
+    noisy = np.zeros(len(values), dtype=object)
+    for one in sorted(set(scales), reverse=True):
+        noisy[drawn == one] = exact_noise.add_discrete_gaussian(values[drawn == one], one)
+    return noisy[: len(exact)], tuple(int(v) for v in noisy[len(exact) :])
+
+
+def _structured(total: np.ndarray, d: int, n_anchors: int) -> np.ndarray:
     """Set what is publicly zero to zero, in place, and return the sum."""
-    total[facts.width :, facts.width :] = np.diag(np.diag(total)[facts.width :])
-    columns, flags = own_flags(facts)
-    total[columns, flags] = total[flags, columns] = 0
+    total[d:, d:] = np.diag(np.diag(total)[d:])
     return total
 
 
@@ -467,7 +594,7 @@ def norm_of(shape: str) -> str:
 
     Parameters
     ----------
-    shape : {"isotropic", "free-trace", "laplace", "wishart-difference", "coupled-wishart"}
+    shape : {"isotropic", "free-trace", "free-groups", "laplace", "wishart-difference", "coupled-wishart"}
         A shape that is drawn, see `settle_shape`.
 
     Returns

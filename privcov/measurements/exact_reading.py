@@ -9,21 +9,23 @@ import math
 
 import numpy as np
 
-from privcov.measurements.exact_moment import NoisySum
+from privcov.measurements.anchor import anchor_squared, matters_of
+from privcov.measurements.exact_moment import NoisySum, weights
 from privcov.measurements.flags import flag_weight
+from privcov.measurements.free_groups import labels_of
 from privcov.measurements.integer_gram import ANCHOR, UNIT
-from privcov.measurements.moment import ANCHOR_SQUARED, Measured
-from privcov.measurements.noise import COUPLED, NoiseDistribution
+from privcov.measurements.moment import Measured
+from privcov.measurements.noise import COUPLED, FREE_GROUPS, NoiseDistribution
 from privcov.public_facts import Flags, PublicFacts
 
 
 def read_sum(noisy: NoisySum, centre: str) -> Measured:
     """Return the moment matrix in unit-ball units, as `measure_moment` gives it.
 
-    The anchor of the integers is slightly below s m; the result has s^2 = 1/2 exactly, and the distribution of its
-    noise is right to six digits. Classes read as "joint": the k columns of class sums add up to one with k times the
-    noise variance, so it is written with the anchor s / sqrt(k), at which its noise has the distribution of the rest
-    and the corner is s^2 / k.
+    The anchor of the integers is slightly below s m; the result has s^2 of anchor.py exactly, and the distribution of
+    its noise is right to six digits. Classes read as "joint": the k columns of class sums add up to one with k times
+    the noise variance, so it is written with the anchor s / sqrt(k), at which its noise has the distribution of the
+    rest and the corner is s^2 / k.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     Own derivation, in the docstring above; exact_moment.py for the measurement.
     """
     facts, d, k = noisy.facts, noisy.facts.width, noisy.n_anchors
-    counts = [int(t) / ANCHOR**2 for t in np.diag(noisy.total)[d:]]
+    counts = [int(t) / noisy.anchor**2 for t in np.diag(noisy.total)[d:]]
     # With classes a row whose label is not in the list counts as no row, so the number of rows comes from the counts.
     count = None if facts.n is not None and not facts.classes else max(math.fsum(counts), 1.0)
     rows = facts.n if count is None else count
@@ -64,31 +66,33 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     n_anchors = {"none": 0, "zero": 0, "joint": 1}.get(centre, len(facts.classes) or k + 1)
     if n_anchors > k:
         raise ValueError(f"centre={centre!r} was not measured: the sum has {k} anchored rows. Use centre='none'.")
-    block = _over(*_freed(noisy), rows)
+    block, square = _freed_block(noisy, rows), squared_anchor(noisy)
     matrix = np.zeros((d + n_anchors, d + n_anchors))
     matrix[:d, :d] = block
     if n_anchors:
-        s, sums = math.sqrt(ANCHOR_SQUARED), noisy.total[:d, d:].astype(object)
+        s, sums = math.sqrt(square), noisy.total[:d, d:].astype(object)
         if n_anchors == 1:
             shrink = math.sqrt(k)
-            edge = s / shrink * _over(sums.sum(axis=1, keepdims=True), ANCHOR * UNIT, rows)
-            corner = np.array([[ANCHOR_SQUARED / k]])
+            edge = s / shrink * _over(sums.sum(axis=1, keepdims=True), noisy.anchor * UNIT, rows)
+            corner = np.array([[square / k]])
         else:
-            edge = s * _over(sums, ANCHOR * UNIT, rows)
-            corner = np.diag(ANCHOR_SQUARED * np.array(counts) / rows)
+            edge = s * _over(sums, noisy.anchor * UNIT, rows)
+            corner = np.diag(square * np.array(counts) / rows)
         matrix[:d, d:], matrix[d:, :d], matrix[d:, d:] = edge, edge.T, corner
-    distribution = noise_of(facts, noisy.shape, noisy.scale, k, n_anchors, rows)
-    flags = flags_of(facts, 0.0 if count is None else count_std(noisy) / count)
-    return Measured(matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count, flags)
+    distribution = noise_of(facts, noisy.shape, noisy.scale, k, n_anchors, rows, noisy.anchor)
+    flags = flags_of(facts, distribution, 0.0 if count is None else count_std(noisy) / count)
+    return Measured(matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count, square, flags)
 
 
-def flags_of(facts: PublicFacts, count_std: float = 0.0) -> Flags | None:
+def flags_of(facts: PublicFacts, distribution: NoiseDistribution, count_std: float = 0.0) -> Flags | None:
     """Return where the flags of missing cells are in the moment matrix of a private table.
 
     Parameters
     ----------
     facts : PublicFacts
         What was declared.
+    distribution : NoiseDistribution
+        The noise of the matrix.
     count_std : float
         Standard deviation of the noise on the number of rows, over that number; 0 where it is public.
 
@@ -99,11 +103,41 @@ def flags_of(facts: PublicFacts, count_std: float = 0.0) -> Flags | None:
     """
     if not facts.flagged:
         return None
-    return Flags(facts.d, facts.flagged, flag_weight(facts.d, UNIT**2) / UNIT, count_std)
+    own = 0.0
+    if distribution.shape == FREE_GROUPS:
+        group = distribution.groups[facts.flagged[0]]
+        weight, size = distribution.weights[group], distribution.groups.count(group)
+        own = -distribution.scale * distribution.scale * weight / (1 + size * weight)
+    stds = tuple(float(std) for std in distribution.diagonal_stds)
+    weight = flag_weight(facts.d, UNIT**2) / UNIT
+    return Flags(facts.d, facts.flagged, weight, distribution.off_diagonal_std, stds, own, count_std)
+
+
+def squared_anchor(noisy: NoisySum) -> float:
+    """Return s^2 of a measurement, the number for which its whole anchor stands.
+
+    Parameters
+    ----------
+    noisy : NoisySum
+        The private answer.
+
+    Returns
+    -------
+    float
+        See `privcov.measurements.anchor.anchor_squared`.
+    """
+    what = noisy.facts.d, noisy.n_anchors, noisy.facts.relation
+    return anchor_squared(matters_of(noisy.anchor, *what), *what)
 
 
 def noise_of(
-    facts: PublicFacts, shape: str, scale: float, measured: int, n_anchors: int, rows: float
+    facts: PublicFacts,
+    shape: str,
+    scale: float,
+    measured: int,
+    n_anchors: int,
+    rows: float,
+    anchor: int = ANCHOR,
 ) -> NoiseDistribution:
     """Return the distribution of the noise of what `read_sum` gives.
 
@@ -121,6 +155,8 @@ def noise_of(
         Number of anchors that are read.
     rows : float
         Number of rows that the sum is divided by, public or noisy.
+    anchor : int
+        a, in the steps of UNIT, where any anchor was measured.
 
     Returns
     -------
@@ -130,6 +166,10 @@ def noise_of(
     d, unit = facts.width, scale / UNIT**2 / rows
     if shape == COUPLED:
         return NoiseDistribution(shape, unit, d, n_anchors, measured=measured)
+    if shape == FREE_GROUPS:
+        groups, kappas = weights(facts, measured, anchor)
+        labels, known = labels_of(groups), tuple(float(kappa) for kappa in kappas)
+        return NoiseDistribution(shape, unit, d, n_anchors, groups=labels, weights=known)
     if shape == "wishart-difference":
         # A block of a Wishart matrix keeps the degrees of freedom of the whole, d + k + 1, when fewer anchors are read.
         unit *= math.sqrt((d + measured + 1) / (d + n_anchors + 1))
@@ -149,26 +189,38 @@ def count_std(noisy: NoisySum) -> float:
     float
         In rows.
     """
-    distribution = noise_of(noisy.facts, noisy.shape, noisy.scale, noisy.n_anchors, noisy.n_anchors, 1)
-    return math.sqrt(noisy.n_anchors) * distribution.diagonal_std / ANCHOR_SQUARED
+    distribution = noise_of(noisy.facts, noisy.shape, noisy.scale, noisy.n_anchors, noisy.n_anchors, 1, noisy.anchor)
+    return math.sqrt(noisy.n_anchors) * distribution.count_std / squared_anchor(noisy)
 
 
-def _freed(noisy: NoisySum) -> tuple[np.ndarray, int]:
-    """Return (block of columns, what to divide it by for units of R^2), in whole numbers.
+def _freed_block(noisy: NoisySum, rows: int | float) -> np.ndarray:
+    """Return the block of columns over the rows, in units of R^2, from whole numbers.
 
-    Two measured traces are combined. Coupled noise is far smaller on the trace of the whole than on that of any block,
-    so with one anchor, whose corner is public (n a^2), the trace of the block is that of the whole less the corner.
+    Two measured sums of a group are combined. Coupled noise is far smaller on the trace of the whole than on that of
+    any block, so with one anchor, whose corner is public (n a^2), the trace of the block is that of the whole less the
+    corner.
     """
     facts, d = noisy.facts, noisy.facts.width
-    block, times, more = noisy.total[:d, :d].astype(object), 1, 0
+    block = noisy.total[:d, :d].astype(object)
+    diagonal, all_columns = [int(t) for t in np.diag(noisy.total)[:d]], tuple(range(d))
+    moves: list[tuple[tuple[int, ...], int, int]] = []  # columns, and a fraction that is added to each of them
     if noisy.trace is not None:
-        times, more = d + 1, noisy.trace - sum(int(t) for t in np.diag(noisy.total)[:d])
+        moves.append((all_columns, noisy.trace - sum(diagonal), d + 1))
     elif noisy.shape == COUPLED and noisy.n_anchors == 1:
         assert facts.n is not None, "coupled noise is for a public number of rows only"
-        times, more = d, int(noisy.total[d, d]) - facts.n * ANCHOR**2
-    block = block * times
-    block[np.diag_indices(d)] += more
-    return block, times * UNIT**2
+        moves.append((all_columns, int(noisy.total[d, d]) - facts.n * noisy.anchor**2, d))
+    elif noisy.shape == FREE_GROUPS:
+        again = iter(noisy.sums)
+        for group, kappa in zip(*weights(facts, noisy.n_anchors, noisy.anchor), strict=True):
+            if (m := len(group.columns)) > 1:
+                share = kappa / (1 + m * kappa)
+                more = next(again) - sum(diagonal[j] for j in group.columns)
+                moves.append((group.columns, share.numerator * more, share.denominator))
+    found = _over(block, UNIT**2, rows)
+    for columns, more, times in moves:
+        for j in columns:
+            found[j, j] = _over(np.array([[diagonal[j] * times + more]], dtype=object), times * UNIT**2, rows)[0, 0]
+    return found
 
 
 def _over(whole: np.ndarray, divisor: int, rows: int | float) -> np.ndarray:

@@ -26,11 +26,32 @@ _BLOCK_ENTRIES = 400_000
 # Larger coordinates belong to rows that are scaled down anyway; their squares must fit into 64 bits.
 _LARGEST = float(2**27)
 
-assert MOST_ROWS * (UNIT**2 + ANCHOR**2) < 2**63, "the largest table must fit into 64 bits"
+assert MOST_ROWS * 2 * UNIT**2 < 2**63, "the largest table must fit into 64 bits"
 assert MOST_COLUMNS * int(_LARGEST) ** 2 < 2**63, "the squared norm of the longest row must fit into 64 bits"
 
 
-def whole_rows(working: np.ndarray, row_bound: float, most: np.ndarray | None = None) -> np.ndarray:
+def most_entry(units: Units) -> int:
+    """Return the bound of every entry of a whole row: one half-range where R is the norm of a corner, else m.
+
+    With bounds a cell is at most one half-range from the typical value, also after rounding, so the cut below changes
+    no row; the sensitivity of the groups of free_groups.py relies on it all the same.
+
+    Parameters
+    ----------
+    units : Units
+        The declared units.
+
+    Returns
+    -------
+    int
+        The largest K with d K^2 <= m^2, or m.
+    """
+    return math.isqrt(UNIT**2 // len(units.scale)) if units.fits_bounds else UNIT
+
+
+def whole_rows(
+    working: np.ndarray, row_bound: float, most: int = UNIT, squares_left: np.ndarray | None = None
+) -> np.ndarray:
     """Return the rows as whole numbers k: clipped to row_bound, times m / row_bound, cut towards zero.
 
     It is defined for every row: none makes it fail.
@@ -41,13 +62,15 @@ def whole_rows(working: np.ndarray, row_bound: float, most: np.ndarray | None = 
         Rows in working units. Missing cells count as zero, infinite ones as very large.
     row_bound : float
         R > 0.
-    most : ndarray of shape (b,) or None
-        int64, the largest sum of squares of each row, from 0 to m^2; None for m^2.
+    most : int
+        Bound of every entry, from `most_entry`.
+    squares_left : ndarray of shape (b,) or None
+        int64, the bound of the sum of squares of each row, from 0 to m^2; None for m^2.
 
     Returns
     -------
     ndarray of shape (b, d)
-        int64, with sum_j k_j^2 <= most in every row.
+        int64, with sum_j k_j^2 <= squares_left in every row, and every |k_j| <= ``most``.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         y = np.nan_to_num(working, nan=0.0, posinf=np.finfo(float).max, neginf=-np.finfo(float).max)
@@ -57,17 +80,17 @@ def whole_rows(working: np.ndarray, row_bound: float, most: np.ndarray | None = 
         scaled = np.where(far, y / np.where(far, largest, 1.0) * _LARGEST, scaled)
     k = np.trunc(scaled).astype(np.int64)
     squares = (k * k).sum(axis=1)  # exact, so the order of summation does not matter
-    most = np.full(len(k), UNIT**2) if most is None else most
-    long = squares > most
+    left = np.full(len(k), UNIT**2) if squares_left is None else squares_left
+    long = squares > left
     if long.any():
         # One factor per row from an exact number; `_shorten` corrects the last digits.
-        factor = np.sqrt(most[long].astype(np.float64)) / np.sqrt(squares[long].astype(np.float64))
+        factor = np.sqrt(left[long].astype(np.float64)) / np.sqrt(squares[long].astype(np.float64))
         k[long] = np.trunc(k[long] * factor[:, None]).astype(np.int64)
-        _shorten(k, np.flatnonzero(long), most)
-    return k
+        _shorten(k, np.flatnonzero(long), left)
+    return k if most == UNIT else np.clip(k, -most, most)
 
 
-def flagged_rows(working: np.ndarray, row_bound: float, holes: np.ndarray) -> np.ndarray:
+def flagged_rows(working: np.ndarray, row_bound: float, holes: np.ndarray, most: int = UNIT) -> np.ndarray:
     """Return the rows as `whole_rows`, with a flag beside each column that can be missing; see flags.py.
 
     Parameters
@@ -78,6 +101,8 @@ def flagged_rows(working: np.ndarray, row_bound: float, holes: np.ndarray) -> np
         R > 0.
     holes : ndarray of shape (b, f)
         bool, the missing cells of the flagged columns.
+    most : int
+        Bound of every entry, from `most_entry`.
 
     Returns
     -------
@@ -85,19 +110,19 @@ def flagged_rows(working: np.ndarray, row_bound: float, holes: np.ndarray) -> np
         int64, with a sum of squares of at most m^2 in every row; a flag is 0 or `flag_weight`.
     """
     flag = flag_weight(working.shape[1], UNIT**2)
-    most = UNIT**2 - holes.sum(axis=1) * flag**2
-    return np.concatenate([whole_rows(working, row_bound, most), holes * flag], axis=1)
+    left = UNIT**2 - holes.sum(axis=1) * flag**2
+    return np.concatenate([whole_rows(working, row_bound, most, left), holes * flag], axis=1)
 
 
-def _shorten(k: np.ndarray, rows: np.ndarray, most: np.ndarray) -> None:
-    """Lower the largest entry of each listed row until its sum of squares is at most ``most``."""
+def _shorten(k: np.ndarray, rows: np.ndarray, left: np.ndarray) -> None:
+    """Lower the largest entry of each listed row until its sum of squares is at most ``left``."""
     while len(rows):
-        rows = rows[(k[rows] * k[rows]).sum(axis=1) > most[rows]]
+        rows = rows[(k[rows] * k[rows]).sum(axis=1) > left[rows]]
         column = np.abs(k[rows]).argmax(axis=1)
         k[rows, column] -= np.sign(k[rows, column])
 
 
-def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
+def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> np.ndarray:
     """Return the exact sum of z z' over the rows: NOT private. Only the exact measurement calls it.
 
     A row without a listed class is zero throughout; so is one that the declared rule for missing cells leaves out.
@@ -108,6 +133,8 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
         With rows in memory.
     n_anchors : int
         0 (z = k), 1 (z = (k, a)) or the number of classes (z = (k, a e_class)); k with its flags.
+    anchor : int
+        a, at most UNIT.
 
     Returns
     -------
@@ -115,19 +142,19 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
         int64.
     """
     facts, d = private.facts, private.facts.width
-    size = d + n_anchors
+    size, most = d + n_anchors, most_entry(facts.units)
     gram = np.zeros((size, size), dtype=np.int64)
     for start in range(0, len(private._rows), block_rows(size)):
         z = np.zeros((min(block_rows(size), len(private._rows) - start), size))
         rows = private._rows[start : start + len(z)]
         holes = ~np.isfinite(rows[:, facts.flagged])
-        z[:, :d] = flagged_rows(to_working(facts.units, rows), facts.row_bound, holes)
+        z[:, :d] = flagged_rows(to_working(facts.units, rows), facts.row_bound, holes, most)
         if n_anchors == 1:
-            z[:, d] = ANCHOR
+            z[:, d] = anchor
         elif n_anchors:
             assert private._class_of is not None, "there are as many anchors as classes, and rows have one each"
             label = private._class_of[start : start + len(z)]
-            z[np.flatnonzero(label >= 0), d + label[label >= 0]] = ANCHOR
+            z[np.flatnonzero(label >= 0), d + label[label >= 0]] = anchor
         if private._class_of is not None:
             z[private._class_of[start : start + len(z)] < 0] = 0.0
         if facts.missing == "drop-row":

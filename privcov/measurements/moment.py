@@ -16,36 +16,36 @@ Sensitivities (unit ball; x and y are the replaced rows, G is the difference of 
                                d = 1: 1. Upper triangle in the l2 norm: also sqrt(2), attained by two axes.
   l2, joint   sqrt(2)(1+s^2)   ||G||_F^2 <= 2(1+s^2)^2 - 2(<x,y>+s^2)^2, attained at <x,y> = -s^2 (d >= 2).
                                (d = 1: 2 would do for s^2 = 1/2; the same bound is kept.)
-                               With the free trace (a - b)^2 is added, a = |x|^2, b = |y|^2. Without the term
-                               -2(<x,y>+s^2)^2 the sum is (a+s^2)^2 + (b+s^2)^2 + (a-b)^2, convex in (a, b)
-                               and still largest at (1,1), because at (1,0) it is 2 + 2s^2 + 2s^4.
+                               Free groups: the sums of squares over groups of columns, weighted, cost nothing
+                               beside it, see free_groups.py.
   l2 of the upper triangle, joint (mean entries counted once): |x|^4 + |y|^4 - 2c^2 + s^2 |x - y|^2 with c = <x,y>
                                grows with the norms and is 2 + 2s^2 - 2c^2 - 2s^2 c on the sphere, at most
                                2 + 2s^2 + s^4/2 (c = -s^2/2), attained by x = (cos t, sin t), y = (sin t, cos t) with
-                               sin 2t = c, because xx' - yy' is diagonal then; d = 1: 4 s^2, attained by 1 and -1.
+                               sin 2t = c, because xx' - yy' is diagonal then; d = 1: `_on_a_line`, 4 s^2 for
+                               s^2 = 1/2, attained by 1 and -1.
   l1 of the upper triangle     alone sqrt(d^2/2 + d + 1), attained for even d (d = 1: 1); joint and classes: see
                                triangle_l1.py.
 
 Classes, replace-one. Two rows of one class differ as in the joint form. Two rows of different classes have <z,w> =
 <x,y>, and G has the entries s x and -s y in two columns and s^2, -s^2 on the diagonal of the corner:
   l2        (|x|^2 + s^2)^2 + (|y|^2 + s^2)^2 - 2<x,y>^2 <= 2(1+s^2)^2, attained by orthogonal rows: the joint bound.
-            (d = 1: 2 would do here too.) The free trace costs nothing for the reason given above, where the term
-            -2<z,w>^2 was left out.
+            (d = 1: 2 would do here too.)
   triangle  |x|^4 + |y|^4 - 2<x,y>^2 + s^2 (|x|^2 + |y|^2) + 2 s^4 <= 2 + 2s^2 + 2s^4, attained by two axes;
             d = 1: (a-b)^2 + s^2 (a+b) + 2 s^4 in a = x^2, b = y^2 is convex, largest at (1,0): 1 + s^2 + 2 s^4.
   l1        alone + 2 s sqrt(d) + 2 s^2, see triangle_l1.py.
-  nuclear   sqrt((a+b+2s^2)^2 - 4<x,y>^2) <= 2(1+s^2); d = 1: sqrt(8s^2 + 4s^4), less than the 4s
-            of two rows of one class.
+  nuclear   sqrt((a+b+2s^2)^2 - 4<x,y>^2) <= 2(1+s^2); d = 1: at s^2 = 1/2 sqrt(8s^2 + 4s^4), less than the
+            4s of two rows of one class.
+The joint bounds hold for every s^2 <= 1; those for classes are used, and stated for d = 1, at s^2 = 1/2.
 
 Zero-out (y = 0, n public): l2 alone 1; joint sqrt(1 + 2s^2); l2 of the triangle alone 1, joint sqrt(1 + s^2); l1 of the
-triangle alone (d + 1)/2 (half of |x|_1^2 + |x|^2), joint + s sqrt(d). The free trace gains nothing here: with it the
-squared length of xx' would be 2, not 1, so isotropic noise is drawn in place of free-trace noise. With classes the row
+triangle alone (d + 1)/2 (half of |x|_1^2 + |x|^2), joint + s sqrt(d). Free groups gain nothing here: with the trace the
+squared length of xx' would be 2, not 1, so isotropic noise is drawn in their place. With classes the row
 still counts in n and takes any label, the same or another; another is the larger change: l2 sqrt((1+s^2)^2 + s^4),
 nuclear 1 + 2 s^2, triangle sqrt(1 + s^2 + 2 s^4), l1 the joint form's + 2 s^2.
 
 Add-remove (n not public): the sum of zz' is measured, always jointly, its corner s^2 n included; dividing by the noisy
 count is post-processing. l2 1 + s^2; l2 of the triangle sqrt(1 + s^2 + s^4), since sum_{i<=j} x_i^2 x_j^2 <= |x|^4
-with equality on an axis; l1 of the triangle (|z|_1^2 + |z|^2)/2 with |z|_1 <= sqrt(d) + s. No free trace, for the same
+with equality on an axis; l1 of the triangle (|z|_1^2 + |z|^2)/2 with |z|_1 <= sqrt(d) + s. No free groups, for the same
 reason. With classes one row touches one anchor only, so nothing changes; the trace of the corner is the count.
 """
 
@@ -59,15 +59,16 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.dataset import Dataset, FileRows
+from privcov.measurements.anchor import ANCHOR_SQUARED, BOTH, anchor_squared
 from privcov.measurements.clipping import blocks, clip_rows
+from privcov.measurements.free_groups import in_unit_ball
 from privcov.measurements.labels import CLASSES, class_index, class_list, count_anchors
-from privcov.measurements.noise import NoiseDistribution
+from privcov.measurements.noise import FREE_GROUPS, NoiseDistribution
 from privcov.measurements.tables.file_moment import class_moments, moments
 from privcov.measurements.triangle_l1 import l1_change
 from privcov.privacy import RELATIONS, BudgetShare, Event
 from privcov.public_facts import Flags
 
-ANCHOR_SQUARED = 0.5
 CENTRES = ("none", "zero", "joint")
 ALL_CENTRES = (*CENTRES, CLASSES)
 STATISTICS = {
@@ -75,7 +76,7 @@ STATISTICS = {
     1: ("mean and second moment, jointly", "sum of mean and second moment and the count, jointly"),
     2: ("class counts, class means and second moment, jointly", "class sums, class counts and second moment, jointly"),
 }
-SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference")
+SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference")  # that may be asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +101,8 @@ class Measured:
     count : float or None
         Noisy number of rows by which the matrix was divided, where n is not public and for private rows with classes;
         None where it was divided by ``n``.
+    anchor_squared : float
+        s^2 of the anchors that were measured, see anchor.py.
     flags : Flags or None
         Where the flags of missing cells are in ``matrix``, which then has p = facts.width and the anchors; None without
         flags.
@@ -112,6 +115,7 @@ class Measured:
     n: int | None
     row_bound: float
     count: float | None = None
+    anchor_squared: float = ANCHOR_SQUARED
     flags: Flags | None = None
 
     @property
@@ -135,7 +139,15 @@ class Measured:
         return self.rows * (counts / counts.sum() if counts.any() else np.full(len(counts), 1 / len(counts)))
 
 
-def sensitivity(d: int, n: int, *, norm: str, n_anchors: int, relation: str = "replace-one") -> float:
+def sensitivity(
+    d: int,
+    n: int,
+    *,
+    norm: str,
+    n_anchors: int,
+    relation: str = "replace-one",
+    anchor_squared: float = ANCHOR_SQUARED,
+) -> float:
     """Return the largest change of the moment between neighbours, in unit-ball units, rounded up.
 
     Under add-remove it is the change of the sum, and ``n`` is not used.
@@ -152,6 +164,8 @@ def sensitivity(d: int, n: int, *, norm: str, n_anchors: int, relation: str = "r
         0 (second moment alone), 1 (with the mean) or the number of classes.
     relation : {"replace-one", "zero-out", "add-remove"}
         The neighbouring relation.
+    anchor_squared : float
+        s^2, at most 1; 1/2 with several anchors.
 
     Returns
     -------
@@ -177,7 +191,7 @@ def sensitivity(d: int, n: int, *, norm: str, n_anchors: int, relation: str = "r
     """
     checks.one_of("norm", norm, ("l2", "triangle", "l1", "nuclear"))
     checks.one_of("relation", relation, tuple(RELATIONS))
-    s2, root = ANCHOR_SQUARED, math.sqrt
+    s2, root = anchor_squared, math.sqrt
     if relation == "add-remove":
         whole = {"l2": 1 + s2, "triangle": root(1 + s2 + s2**2), "l1": ((root(d) + root(s2)) ** 2 + 1 + s2) / 2}
         whole["nuclear"] = 1 + s2
@@ -190,23 +204,35 @@ def sensitivity(d: int, n: int, *, norm: str, n_anchors: int, relation: str = "r
             both = {"l2": root((1 + s2) ** 2 + s2**2), "triangle": root(1 + s2 + 2 * s2**2), "l1": both["l1"] + 2 * s2}
             both["nuclear"] = 1 + 2 * s2
     else:
-        alone = {"l2": root(2) if d > 1 else 1.0, "l1": _l1(d, 0), "nuclear": 2.0 if d > 1 else 1.0}
+        alone = {"l2": root(2) if d > 1 else 1.0, "l1": _l1(d, 0, s2), "nuclear": 2.0 if d > 1 else 1.0}
         alone["triangle"] = alone["l2"]
         both = {
             "l2": root(2) * (1 + s2),
-            "triangle": root(2 + 2 * s2 + s2**2 / 2) if d > 1 else 2 * root(s2),
-            "l1": _l1(d, n_anchors),
-            "nuclear": 2 * (1 + s2) if d > 1 else 4 * root(s2),
+            "triangle": root(2 + 2 * s2 + s2**2 / 2) if d > 1 else _on_a_line(s2),
+            "l1": _l1(d, n_anchors, s2),
+            "nuclear": 2 * (1 + s2) if d > 1 else _on_a_line(4 * s2),
         }
         if n_anchors > 1:
             both["triangle"] = root(2 + 2 * s2 + 2 * s2**2) if d > 1 else root(max(4 * s2, 1 + s2 + 2 * s2**2))
     return rounded_up((both if n_anchors else alone)[norm], d, n)
 
 
-def _l1(d: int, n_anchors: int) -> float:
+def _on_a_line(q: float) -> float:
+    """Return the largest (1 + r) sqrt((1 - r)^2 + q) of 0 <= r <= 1: how far apart the rows 1 and -r of one column are.
+
+    q = s^2 for the l2 norm of the triangle, 4 s^2 for the nuclear norm. The square has the derivative
+    (1 + r) (2 q - 4 r (1 - r)): for q >= 1/2 it grows up to r = 1, else it has a peak before that.
+    """
+    if q >= 0.5:
+        return 2 * math.sqrt(q)
+    peak = (1 - math.sqrt(1 - 2 * q)) / 2
+    return max(2 * math.sqrt(q), (1 + peak) * math.sqrt((1 - peak) ** 2 + q))
+
+
+def _l1(d: int, n_anchors: int, s2: float) -> float:
     """Return `l1_change` in unit-ball units, computed in steps finer than a float's last digit."""
     unit = 2**60
-    anchor = math.isqrt(int(ANCHOR_SQUARED * unit**2)) + 1
+    anchor = math.isqrt(int(s2 * unit**2)) + 1
     return (l1_change(d, unit, anchor, n_anchors) + 1) / unit**2
 
 
@@ -230,7 +256,7 @@ def rounded_up(base: float, d: int, n: int) -> float:
     return base / n * (1 + (d + 16) * 2**-52)
 
 
-def clipped_moment(dataset: Dataset, *, n_anchors: int) -> np.ndarray:
+def clipped_moment(dataset: Dataset, *, n_anchors: int, anchor_squared: float = ANCHOR_SQUARED) -> np.ndarray:
     """Return the moment of the clipped rows in unit-ball units, without noise: NOT private.
 
     It is stored with the data set, and so computed once for each row bound.
@@ -241,6 +267,8 @@ def clipped_moment(dataset: Dataset, *, n_anchors: int) -> np.ndarray:
         The rows, in memory or in files.
     n_anchors : int
         0 for the second moment alone, 1 for the mean too, or the number of the data set's classes.
+    anchor_squared : float
+        s^2.
 
     Returns
     -------
@@ -257,13 +285,13 @@ def clipped_moment(dataset: Dataset, *, n_anchors: int) -> np.ndarray:
     second, mean = dataset.kept.once(key, lambda: compute(dataset))
     if not n_anchors:
         return second.copy()
-    d, s = dataset.d, math.sqrt(ANCHOR_SQUARED)
+    d, s = dataset.d, math.sqrt(anchor_squared)
     sums, shares = (mean[:, None], np.ones(1)) if n_anchors == 1 else _class_sums(dataset)
     whole = np.empty((d + n_anchors, d + n_anchors))
     whole[:d, :d] = second
     whole[:d, d:] = s * sums
     whole[d:, :d] = whole[:d, d:].T
-    whole[d:, d:] = np.diag(ANCHOR_SQUARED * shares)
+    whole[d:, d:] = np.diag(anchor_squared * shares)
     return whole
 
 
@@ -305,6 +333,7 @@ def measure_moment(
     rng: np.random.Generator,
     name: str = "matrix",
     relation: str = "replace-one",
+    matters: str = BOTH,
 ) -> Measured:
     """Clip the rows, compute their moment and add noise.
 
@@ -319,14 +348,16 @@ def measure_moment(
         "joint" measures the mean as well, "classes" the class sums and counts. Under add-remove the mean and the count
         are always measured; with "none" and "zero" the row of the mean is dropped afterwards.
     shape : {"upper-triangle", "isotropic", "free-trace", "laplace", "wishart-difference"}
-        Shape of the noise, see `NoiseDistribution`. "free-trace" becomes "isotropic" for one column and for any
-        relation but replace-one.
+        Shape of the noise, see `NoiseDistribution`. "free-trace" becomes "free-groups", with the groups that are free
+        for these columns; or "isotropic" for one column alone and for any relation but replace-one.
     rng : numpy.random.Generator
         Source of the noise.
     name : str
         Name of the share in the event.
     relation : {"replace-one", "zero-out", "add-remove"}
         The neighbouring relation.
+    matters : {"both", "covariance", "mean"}
+        What the size of the anchor favours, see anchor.py.
 
     Returns
     -------
@@ -351,19 +382,26 @@ def measure_moment(
 
     Reference
     ---------
-    Own proofs: the docstring of this module for Gaussian and Laplace noise, wishart.py for the Wishart difference.
+    Own proofs: the docstrings of this module and of free_groups.py for Gaussian and Laplace noise, wishart.py for the
+    Wishart difference.
     """
     checks.one_of("shape", shape, SHAPES)  # an unknown shape would be calibrated as Gaussian
     unknown = relation == "add-remove"
     n_anchors = count_anchors(dataset, centre) or int(unknown)
     norm = {"laplace": "l1", "upper-triangle": "triangle", "wishart-difference": "nuclear"}.get(shape, "l2")
     pure = shape in ("laplace", "wishart-difference")
-    delta = sensitivity(dataset.d, dataset.n, norm=norm, n_anchors=n_anchors, relation=relation)
-    if shape == "free-trace" and (dataset.d == 1 or relation != "replace-one"):
-        shape = "isotropic"  # no free trace: see the docstring of the module
+    s2 = anchor_squared(matters, dataset.d, n_anchors, relation)
+    delta = sensitivity(dataset.d, dataset.n, norm=norm, n_anchors=n_anchors, relation=relation, anchor_squared=s2)
+    groups: tuple[tuple[int, ...], tuple[float, ...]] = ((), ())
+    if shape == "free-trace" and (dataset.d + n_anchors == 1 or relation != "replace-one"):
+        shape = "isotropic"  # no free groups: see the docstring of the module
+    elif shape == "free-trace":
+        shape, groups = FREE_GROUPS, in_unit_ball(dataset, s2 if n_anchors else 0.0)
     calibrate = accounting.laplace_scale if pure else accounting.gaussian_scale
     scale = calibrate(share, delta)
-    distribution = NoiseDistribution(shape, scale, dataset.d, n_anchors, corner=unknown)
+    distribution = NoiseDistribution(
+        shape, scale, dataset.d, n_anchors, corner=unknown, groups=groups[0], weights=groups[1]
+    )
     event = None
     if scale > 0:
         event = Event(
@@ -381,9 +419,9 @@ def measure_moment(
             proof="privcov/measurements/" + ("wishart.py" if norm == "nuclear" else "moment.py"),
             law=shape,
         )
-    exact, noise = clipped_moment(dataset, n_anchors=n_anchors), distribution.draw(rng)
+    exact, noise = clipped_moment(dataset, n_anchors=n_anchors, anchor_squared=s2), distribution.draw(rng)
     if not unknown:
-        return Measured(exact + noise, distribution, event, centre, dataset.n, dataset.row_bound)
+        return Measured(exact + noise, distribution, event, centre, dataset.n, dataset.row_bound, anchor_squared=s2)
     total = dataset.n * exact + noise
     count = max(np.trace(total[dataset.d :, dataset.d :]) / ANCHOR_SQUARED, 1.0)
     matrix, distribution = total / count, dataclasses.replace(distribution, scale=scale / count, corner=False)

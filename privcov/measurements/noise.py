@@ -14,7 +14,14 @@ import numpy as np
 
 from privcov import checks
 
-SHAPES = ("upper-triangle", "isotropic", "free-trace", "laplace")  # independent entries, up to the trace
+FREE_GROUPS = "free-groups"
+SHAPES = (
+    "upper-triangle",
+    "isotropic",
+    "free-trace",
+    FREE_GROUPS,
+    "laplace",
+)  # independent, up to sums of the diagonal
 WISHART = ("wishart-difference", "wishart")
 COUPLED = "coupled-wishart"
 _STORED = {"n_anchors": "joint"}
@@ -33,6 +40,10 @@ class NoiseDistribution:
                     Mahalanobis length of a replace-one difference G = xx' - yy' becomes ||G||_F^2 + (tr G)^2,
                     which is convex in (|x|^2, |y|^2) and equals 2 at its largest vertex (1,1), just as
                     ||G||_F^2 alone: the trace gets more accurate by a factor of about d at no privacy cost.
+    free-groups     isotropic, with the sum of the diagonal over every group of columns known better: as if it had been
+                    measured once more, with variance sigma^2 / weight. A group of one column has the variance
+                    sigma^2 / (1 + weight); all columns in one group of weight 1 are "free-trace". free_groups.py has
+                    the weights that cost nothing.
     laplace         entries on and above the diagonal i.i.d. Laplace(b).
     wishart-difference  A - B, independent W_p(p + 1, C I); p the size of the whole matrix, the mean included.
     wishart         W_p(m, C I) less its mean m C I, m = freedom + p - 1.
@@ -60,11 +71,15 @@ class NoiseDistribution:
         m - p + 1 of "wishart"; 0 for other shapes.
     measured : int
         Number of anchors of the matrix that "coupled-wishart" noise was drawn for; 0 for other shapes.
+    groups : tuple of int
+        The number of the group of every column, from 0 on, for "free-groups"; () for other shapes.
+    weights : tuple of float
+        The weight of every group, above 0, for "free-groups"; () for other shapes.
 
     Raises
     ------
     ValueError
-        For an unknown shape.
+        For an unknown shape, and for groups that are not those of the columns.
 
     Examples
     --------
@@ -80,9 +95,19 @@ class NoiseDistribution:
     corner: bool = False
     freedom: float = 0.0
     measured: int = 0
+    groups: tuple[int, ...] = ()
+    weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         checks.one_of("shape", self.shape, (*SHAPES, *WISHART, COUPLED))
+        columns = self.dimension if self.shape == FREE_GROUPS else 0
+        if len(self.groups) != columns or sorted(set(self.groups)) != [*range(len(self.weights))]:
+            raise ValueError(
+                f"groups must number the group of each of {columns} columns from 0 on, with one weight for every "
+                f"group, got groups={self.groups!r} and weights={self.weights!r}: only free-groups noise has them."
+            )
+        for weight in self.weights:
+            checks.positive("A weight", weight)
 
     @property
     def joint(self) -> int:
@@ -91,7 +116,10 @@ class NoiseDistribution:
 
     def to_dict(self) -> dict:
         """Name every field as release texts have always named it: there the number of anchors is called "joint"."""
-        return {_STORED.get(field.name, field.name): getattr(self, field.name) for field in dataclasses.fields(self)}
+        fields = {_STORED.get(field.name, field.name): getattr(self, field.name) for field in dataclasses.fields(self)}
+        if self.shape != FREE_GROUPS:  # texts from before there were groups stay what they are
+            del fields["groups"], fields["weights"]
+        return fields
 
     @classmethod
     def from_dict(cls, stored: dict) -> NoiseDistribution:
@@ -107,7 +135,10 @@ class NoiseDistribution:
         names = {old: new for new, old in _STORED.items()}
         if unknown := set(stored) & set(_STORED):
             raise TypeError(f"unknown field {unknown.pop()!r}")
-        return cls(**{names.get(name, name): value for name, value in stored.items()})
+        fields = {names.get(name, name): value for name, value in stored.items()}
+        for name in fields.keys() & {"groups", "weights"}:
+            fields[name] = tuple(fields[name])
+        return cls(**fields)
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """Draw one noise matrix, symmetric, of size d + n_anchors."""
@@ -116,12 +147,14 @@ class NoiseDistribution:
             return self.scale * self._wishart(rng)
         if self.shape == COUPLED:
             return self.scale * self._coupled(rng)
-        if self.shape in ("isotropic", "free-trace"):
+        if self.shape in ("isotropic", "free-trace", FREE_GROUPS):
             a = rng.standard_normal((d, d))
             block = (a + a.T) / 2
             if self.shape == "free-trace":
                 small = rng.standard_normal() / np.sqrt(d * (d + 1))
                 block[np.diag_indices(d)] += small - np.trace(block) / d
+            elif self.shape == FREE_GROUPS:
+                block[np.diag_indices(d)] += self.shrunken_sums(np.diag(block))
         else:
             entries = rng.standard_normal if self.shape == "upper-triangle" else _laplace(rng)
             upper = np.triu(entries((d, d)))
@@ -137,6 +170,17 @@ class NoiseDistribution:
         if self.corner or k > 1:
             whole[d:, d:] = self._corner(draw(k))
         return self.scale * whole
+
+    def _group_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return (group of every column, number of columns of every group, weight of every group)."""
+        groups = np.array(self.groups, dtype=np.int64)
+        return groups, np.bincount(groups).astype(np.float64), np.array(self.weights, dtype=np.float64)
+
+    def shrunken_sums(self, diagonal: np.ndarray) -> np.ndarray:
+        """Return what takes the sum of independent N(0, 1) over every group to its variance, m / (1 + m weight)."""
+        groups, sizes, weights = self._group_arrays()
+        moved = (1 / np.sqrt(1 + sizes * weights) - 1) / sizes
+        return (np.bincount(groups, diagonal) * moved)[groups]
 
     def _corner(self, diagonal: np.ndarray) -> np.ndarray:
         """Return the noise where the anchors meet: no off-diagonal, and a public sum stays what it is."""
@@ -226,8 +270,10 @@ class NoiseDistribution:
 
     @property
     def diagonal_std(self) -> float:
-        """Standard deviation of the noise on one diagonal entry."""
+        """Standard deviation of the noise on one diagonal entry; the largest, where those of groups differ."""
         d = self.dimension
+        if self.shape == FREE_GROUPS:
+            return float(self.diagonal_stds.max())
         if self.shape == "free-trace":
             return float(self.scale * np.sqrt(1 - 1 / d + 1 / (d * (d + 1))))
         if self.shape in WISHART:
@@ -237,6 +283,82 @@ class NoiseDistribution:
             moved = 1 / d if self.measured == 1 and not self.corner else 0.0
             return float(self.scale * np.sqrt(flat * (1 + moved**2) + trace * (1 + moved) ** 2))
         return float(self.scale * self.std_of_one_draw)
+
+    @property
+    def diagonal_stds(self) -> np.ndarray:
+        """Standard deviation of the noise on every diagonal entry, length d; all equal but for groups that differ."""
+        if self.shape != FREE_GROUPS:
+            return np.full(self.dimension, self.diagonal_std)
+        groups, sizes, weights = self._group_arrays()
+        variance = 1 - weights / (1 + sizes * weights)
+        return self.scale * np.sqrt(variance)[groups]
+
+    @property
+    def count_std(self) -> float:
+        """Standard deviation of the noise where an anchor meets itself, as it is drawn; the counts are there."""
+        if self.shape == COUPLED:
+            return float(self.scale * np.sqrt(sum(coupled_moments(self.dimension + self.measured))))
+        one = self.edge_std * np.sqrt(2) if self.shape in WISHART else self.std_of_one_draw
+        return float(self.scale * one)
+
+    @property
+    def squared_norm(self) -> float:
+        """E ||W||_F^2 of the noise W on the d x d block."""
+        d = self.dimension
+        return d * (d - 1) * self.off_diagonal_std**2 + float(np.sum(self.diagonal_stds**2))
+
+    def form_variance(self, form: np.ndarray) -> float:
+        """Return the variance of <A, N>, the sum of the products of all entries, for the noise N and a symmetric A.
+
+        Parameters
+        ----------
+        form : ndarray of shape (size, size)
+            A, symmetric.
+
+        Returns
+        -------
+        float
+            At least 0.
+
+        Reference
+        ---------
+        Own derivation. Different entries are uncorrelated in every shape but two. In a group of m columns of weight w
+        the diagonal has the covariance I - w / (1 + m w) 11', in units of sigma^2; "free-trace" is one group of weight
+        1. For coupled noise see `coupled_moments`.
+        """
+        d, unit = self.dimension, self.scale**2
+        a = np.asarray(form, dtype=np.float64)
+        if a.shape != (self.size, self.size) or not np.array_equal(a, a.T):
+            raise ValueError(f"form must be symmetric, of shape ({self.size}, {self.size}), got {a.shape}.")
+        on, corner = np.diag(a)[:d], np.diag(a)[d:]
+        if self.n_anchors and not self.corner:
+            corner = corner - corner.mean()  # the counts add up to n
+        if self.shape == COUPLED:
+            return unit * self._coupled_variance(a, corner)
+        off = 2 * (float(np.sum(a[:d, :d] ** 2)) - float(on @ on)) + 4 * float(np.sum(a[:d, d:] ** 2))
+        one = self.edge_std * np.sqrt(2) if self.shape in WISHART else self.std_of_one_draw
+        variance = off * self.edge_std**2 + float(on @ on + corner @ corner) * one**2
+        if self.shape == "free-trace":
+            variance -= float(on.sum()) ** 2 / (d + 1)
+        elif self.shape == FREE_GROUPS:
+            groups, sizes, weights = self._group_arrays()
+            variance -= float(np.sum(np.bincount(groups, on) ** 2 * weights / (1 + sizes * weights)))
+        return float(unit * variance)
+
+    def _coupled_variance(self, a: np.ndarray, corner: np.ndarray) -> float:
+        """Return the variance of <A, N> at t = 1, by the form on the whole matrix that reading makes of A."""
+        d, k = self.dimension, self.measured
+        whole = np.zeros((d + k, d + k))
+        whole[:d, :d] = a[:d, :d]
+        if k == 1 and not self.corner:
+            whole[d, d] = np.trace(a[:d, :d]) / d
+        if self.n_anchors:
+            whole[:d, d:] = a[:d, d:] if self.n_anchors > 1 else a[:d, d:] / np.sqrt(k)
+            whole[d:, :d] = whole[:d, d:].T
+            if self.n_anchors > 1:
+                whole[d:, d:] += np.diag(corner)
+        flat, trace = coupled_moments(d + k)
+        return flat * float(np.sum(whole**2)) + trace * float(np.trace(whole)) ** 2
 
     @property
     def wishart_scale(self) -> float:

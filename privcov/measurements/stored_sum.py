@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
+from privcov.measurements.anchor import BOTH, matters_of
 from privcov.measurements.flags import own_flags
-from privcov.measurements.integer_gram import ANCHOR, BITS
+from privcov.measurements.free_groups import groups_of
+from privcov.measurements.integer_gram import BITS
+from privcov.measurements.noise import FREE_GROUPS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
 
-_FIELDS = ("facts", "total", "trace", "anchors", "shape", "scale", "event", "grid", "anchor")
-_TRACED = "free-trace"  # the one shape whose trace is measured a second time
+_BOTH = ("facts", "total", "anchors", "shape", "scale", "event", "grid", "anchor")
+_FIELDS = {1: (*_BOTH, "trace"), 2: (*_BOTH, "sums", "version")}  # by the version of the laws
+_TRACED = "free-trace"  # the one shape of version 1 whose trace is measured a second time
 _LARGEST = 2**127  # of a number with its noise, at the largest table and the largest scale
 
 
@@ -46,9 +50,15 @@ def fields_of(stored: Any) -> dict:
     ------
     Nothing: it reads a stored answer.
     """
-    if not isinstance(stored, dict) or not set(_FIELDS) <= set(stored) <= {*_FIELDS, "centre"}:
-        raise ValueError(f"A stored measurement must hold {', '.join(_FIELDS)} and nothing else.")
-    if (stored["grid"], stored["anchor"]) != (2 ** (2 * BITS), ANCHOR):
+    version = stored.get("version", 1) if isinstance(stored, dict) else 1
+    names = _FIELDS.get(version if isinstance(version, int) and not isinstance(version, bool) else 0)
+    if names is None or (version == 1 and "version" in stored):
+        raise ValueError(
+            f"version must be 2, or absent for the first one, got version={version!r}. Use a newer privcov."
+        )
+    if not isinstance(stored, dict) or not set(names) <= set(stored) <= {*names, "centre"}:
+        raise ValueError(f"A stored measurement of version {version} must hold {', '.join(names)} and nothing else.")
+    if stored["grid"] != 2 ** (2 * BITS):
         raise ValueError("The measurement was made on another grid, by another version of privcov.")
     facts = PublicFacts.from_dict(stored["facts"])
     n_anchors = checks.whole("anchors", stored["anchors"], 0)
@@ -58,9 +68,18 @@ def fields_of(stored: Any) -> dict:
             f"anchors must be {' or '.join(map(str, allowed))} for these facts, got anchors={n_anchors}: one per "
             "class, else one for the mean, which also carries the count where the number of rows is not public."
         )
-    trace, shape = stored["trace"], stored["shape"]
-    if not isinstance(shape, str) or (trace is not None) != (shape == _TRACED):
+    if matters_of(stored["anchor"], facts.d, n_anchors, facts.relation) != BOTH and version == 1:
+        raise ValueError("Version 1 knows one anchor only. Take the measurement as it was stored.")
+    trace, shape = stored.get("trace"), stored["shape"]
+    if not isinstance(shape, str) or (version == 1 and (trace is not None) != (shape == _TRACED)):
         raise ValueError(f"trace must be there for {_TRACED} noise and for no other, got shape={shape!r}.")
+    if shape == (_TRACED if version > 1 else FREE_GROUPS):
+        raise ValueError(f"shape={shape!r} is not drawn in version {version}. Take the measurement as it was stored.")
+    sums, wanted = stored.get("sums", []), 0
+    if shape == FREE_GROUPS:
+        wanted = sum(len(group.columns) > 1 for group in groups_of(facts, facts.flagged))
+    if not isinstance(sums, list) or len(sums) != wanted:
+        raise ValueError(f"sums must hold one whole number for each of {wanted} groups of columns, got {sums!r}.")
     scale = checks.positive("scale", stored["scale"])
     event = event_of(stored["event"])
     if event.scale != scale:
@@ -73,6 +92,9 @@ def fields_of(stored: Any) -> dict:
         "shape": shape,
         "scale": scale,
         "event": event,
+        "anchor": stored["anchor"],
+        "version": version,
+        "sums": tuple(_whole("A sum of a group", value) for value in sums),
     }
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from privcov.measurements.exact_moment import PURE
+from privcov.measurements.exact_moment import PURE, norm_of
 from privcov.measurements.exact_reading import noise_of
+from privcov.measurements.noise import FREE_GROUPS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
 
@@ -32,7 +33,8 @@ def reason_useless(facts: PublicFacts, event: Event, n_anchors: int, rows: float
     str
         A sentence with a remedy, or "".
     """
-    shape = event.mechanism if event.mechanism in PURE else "isotropic"
+    gaussian = FREE_GROUPS if event.norm == norm_of(FREE_GROUPS) else "isotropic"
+    shape = event.mechanism if event.mechanism in PURE else gaussian
     distribution = noise_of(facts, shape, event.scale, n_anchors, n_anchors, 1)
     std = distribution.diagonal_std if facts.width == 1 else distribution.off_diagonal_std
     if std <= rows:

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from privcov import accounting, checks
-from privcov.measurements.exact_moment import anchored_rows, planned_event, settle_shape
+from privcov.measurements.anchor import ANCHOR_SQUARED, BOTH
+from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_event, settle_shape
 from privcov.measurements.exact_reading import noise_of
-from privcov.measurements.moment import ANCHOR_SQUARED
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy
 from privcov.postprocess.joint import unpack
@@ -143,7 +143,9 @@ class Preview:
         return survival(strength, self.correlation_std, self.sampling_std, universal_level(self.twin.d))
 
 
-def planned_noise(facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int) -> NoiseDistribution:
+def planned_noise(
+    facts: PublicFacts, guarantee: Guarantee, shape: str, rows: int, matters: str = BOTH
+) -> NoiseDistribution:
     """Return the noise of the release that would follow, on the joint moment in unit-ball units.
 
     The scale is that of the exact measurement, in its whole numbers.
@@ -158,6 +160,8 @@ def planned_noise(facts: PublicFacts, guarantee: Guarantee, shape: str, rows: in
         The noise distribution as a method requests it; "isotropic" is Gaussian.
     rows : int
         The public number of rows, or the owner's guess of it.
+    matters : {"both", "covariance", "mean"}
+        What the size of the anchor favours.
 
     Returns
     -------
@@ -178,8 +182,9 @@ def planned_noise(facts: PublicFacts, guarantee: Guarantee, shape: str, rows: in
     Nothing.
     """
     n_anchors = anchored_rows(facts, "joint")
-    event = planned_event(facts, guarantee, centre="joint", shape=shape)
-    return noise_of(facts, settle_shape(facts, shape, n_anchors), event.scale, n_anchors, 1, rows)
+    event = planned_event(facts, guarantee, centre="joint", shape=shape, matters=matters)
+    anchor = anchor_of(facts, n_anchors, matters)
+    return noise_of(facts, settle_shape(facts, shape, n_anchors), event.scale, n_anchors, 1, rows, anchor)
 
 
 def planned_trade_off(facts: PublicFacts, guarantee: Guarantee, shape: str) -> Guarantee | GaussianDP | None:
@@ -216,7 +221,13 @@ def planned_trade_off(facts: PublicFacts, guarantee: Guarantee, shape: str) -> G
 
 
 def preview(
-    twin: Twin, guarantee: Guarantee, distribution: NoiseDistribution, *, seed: int = 0, replicates: int | None = None
+    twin: Twin,
+    guarantee: Guarantee,
+    distribution: NoiseDistribution,
+    *,
+    seed: int = 0,
+    replicates: int | None = None,
+    square: float = ANCHOR_SQUARED,
 ) -> Preview:
     """Return the plan at one guarantee.
 
@@ -234,6 +245,8 @@ def preview(
         Seed of the simulated tables and of the noise.
     replicates : int, optional
         Number of simulated tables. The default is from 4 to 40, fewer for more columns.
+    square : float, optional
+        s^2 of the anchor, see `privcov.measurements.anchor.anchor_squared`.
 
     Returns
     -------
@@ -251,12 +264,12 @@ def preview(
     r2, variance = twin.row_bound**2, twin.spread**2
     entry = distribution.off_diagonal_std * r2
     # Mean at the typical values, so the noise on the mean enters the covariance by its square alone.
-    edge = distribution.scale * distribution.edge_std * twin.row_bound / _anchor(twin)
+    edge = distribution.scale * distribution.edge_std * twin.row_bound / _anchor(twin, square)
     noise = math.hypot(entry, edge**2) / variance
     sampling = 1 / math.sqrt(twin.n)
     level = universal_level(twin.d)
     count = replicates or int(min(max(_WORK / twin.d**3, _FEWEST), _MOST_REPLICATES))
-    errors = [_error(twin, distribution, seed, k) for k in range(count)]
+    errors = [_error(twin, distribution, seed, k, square) for k in range(count)]
     truth = twin.correlation
     return Preview(
         guarantee,
@@ -330,7 +343,9 @@ def smallest_level(
     return high
 
 
-def noisy_twin(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int = 0) -> tuple[Noisy, np.ndarray]:
+def noisy_twin(
+    twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int = 0, square: float = ANCHOR_SQUARED
+) -> tuple[Noisy, np.ndarray]:
     """Return a noisy measurement of a simulated table, and the covariance of its sample.
 
     Parameters
@@ -343,6 +358,8 @@ def noisy_twin(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: i
         Seed of the rows and of the noise.
     repeat : int, optional
         Number of the replicate.
+    square : float, optional
+        As for `preview`.
 
     Returns
     -------
@@ -356,7 +373,7 @@ def noisy_twin(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: i
     root = np.linalg.cholesky(covariance + 1e-12 * np.eye(twin.d))
     sample = root @ _wishart(twin.d, twin.n, rows) @ root.T / twin.n
     mean = root @ rows.standard_normal(twin.d) / math.sqrt(twin.n)
-    return measured(sample, mean, twin.n, twin.row_bound, distribution, noise, anchor=_anchor(twin)), sample
+    return measured(sample, mean, twin.n, twin.row_bound, distribution, noise, anchor=_anchor(twin, square)), sample
 
 
 def measured(
@@ -411,17 +428,17 @@ def measured(
     )
 
 
-def _anchor(twin: Twin) -> float:
+def _anchor(twin: Twin, square: float) -> float:
     """Return the constant that is appended to each row.
 
     For k classes it is sqrt(k) times smaller, because the noise on their sums adds up.
     """
-    return math.sqrt(ANCHOR_SQUARED / twin.n_anchors)
+    return math.sqrt(square / twin.n_anchors)
 
 
-def _error(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int) -> float:
+def _error(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int, square: float) -> float:
     """Return the relative error of one simulated release."""
-    noisy, sample = noisy_twin(twin, distribution, seed, repeat)
+    noisy, sample = noisy_twin(twin, distribution, seed, repeat, square)
     # The covariance of `derive`, by the quicker algebra: here the last digits do not matter.
     covariance = unpack(clip_psd(noisy.matrix), centre="joint", row_bound=noisy.row_bound).covariance
     return float(np.linalg.norm(covariance - sample) / np.linalg.norm(sample))

@@ -230,14 +230,7 @@ def _available(noisy: Noisy) -> Available | None:
     """Return the available cases of a measurement with flags, else None."""
     if noisy.flags is None:
         return None
-    return available_cases(
-        noisy.matrix,
-        noisy.flags,
-        joint=noisy.joint,
-        row_bound=noisy.row_bound,
-        entry_std=noisy.entry_std,
-        diagonal_std=noisy.diagonal_std,
-    )
+    return available_cases(noisy.matrix, noisy.flags, joint=noisy.joint, row_bound=noisy.row_bound)
 
 
 def regress(answers: Answers, target: int) -> Regression:

@@ -9,18 +9,23 @@ and, where the mean was measured, an anchor s. For two columns i and j it gives
     C_ij   M_ij / p_ij - (A_ij / p_ij)(A_ji / p_ij)      the covariance over the rows that have both
     C_jj   M_jj / p_jj - (A_jj / p_jj)^2 + Var A_jj / p_jj^2     the last term is the bias of a noisy square
 
-A column without a flag has q = 0 and M_i,fj = 0. Every term above is another entry of M, and different entries have
-uncorrelated noise. With e and g the standard deviations of an off-diagonal and a diagonal entry, m_ij = A_ij / p_ij and
-V the variance of the entry M_ij (e^2, or g^2 on the diagonal), to first order in p and exactly in A:
+A column without a flag has q = 0 and M_i,fj = 0. Every term is another entry of M, and different entries have
+uncorrelated noise. With e the standard deviation of an off-diagonal entry, m_ij = A_ij / p_ij and V the variance of the
+entry M_ij, to first order in p and exactly in A:
 
     Var C_ij = [V + m_ji^2 Var A_ij + m_ij^2 Var A_ji + Var A_ij Var A_ji / p^2 + (C_ij - m_ij m_ji)^2 Var p_ij] / p^2
     Var C_jj = [V + 4 m_jj^2 Var A_jj + 2 (Var A_jj)^2 / p^2 + (C_jj - m_jj^2)^2 Var p_jj] / p^2
-    Var A_ij = e^2 / s^2 + e^2 / c^2            Var q = e^2 / (c s)^2, or g^2 / c^4
+    Var A_ij = e^2 / s^2 + e^2 / c^2            Var q_j = e^2 / (c s)^2, or that of M_fj,fj over c^4
     Var p_ij = Var q_i + Var q_j + e^2 / c^4, and the squared relative deviation of a noisy number of rows
 
-(terms of a flag only where there is one). So the noise differs from entry to entry, the matrix may have negative
-eigenvalues, and the quotient is biased where p is not far above its noise: an entry whose share is below 3 standard
-deviations of the noise on it is refused, that is NaN.
+(terms of a flag only where there is one). Noise of free groups (measurements/free_groups.py) is the exception: there
+M_jj + M_fj,fj is known far better than its two parts, whose noise has the covariance h, and c^2 q_j is known from the
+anchor. With r = M_fj,fj - c^2 q_j and b = h / Var r, M_jj - b r takes the place of M_jj. Its variance is V - h b, and
+its covariance with p_jj, -b c^2 Var q_j, adds 2 b c^2 Var q_j (C_jj - m_jj^2) / p^2 to Var C_jj.
+
+So the noise differs from entry to entry, the matrix may have negative eigenvalues, and the quotient is biased where p
+is not far above its noise: an entry whose share is below 3 standard deviations of the noise on it is refused, that is
+NaN.
 """
 
 from __future__ import annotations
@@ -68,9 +73,7 @@ class Available:
         return np.isnan(self.covariance)
 
 
-def available_cases(
-    matrix: np.ndarray, flags: Flags, *, joint: bool, row_bound: float, entry_std: float, diagonal_std: float
-) -> Available:
+def available_cases(matrix: np.ndarray, flags: Flags, *, joint: bool, row_bound: float) -> Available:
     """Return means, covariances and shares of the available cases, each with the deviation of its noise.
 
     Parameters
@@ -78,15 +81,11 @@ def available_cases(
     matrix : ndarray of shape (p, p)
         The noisy moment in unit-ball units: columns, flags, and one anchor where ``joint``.
     flags : Flags
-        Where the flags are.
+        Where the flags are, and the noise.
     joint : bool
         Whether the mean was measured.
     row_bound : float
         R, in working units.
-    entry_std : float
-        Standard deviation of the noise on an off-diagonal entry, in the unit of ``matrix``.
-    diagonal_std : float
-        The same of a diagonal entry.
 
     Returns
     -------
@@ -102,7 +101,8 @@ def available_cases(
     Own derivation, in the docstring of the module.
     """
     d, c, at = flags.d, flags.weight, np.array(flags.columns, dtype=np.int64)
-    e2, g2, c2 = entry_std * entry_std, diagonal_std * diagonal_std, flags.weight * flags.weight
+    e2, c2 = flags.entry_std * flags.entry_std, flags.weight * flags.weight
+    g2 = np.array(flags.diagonal_stds) * np.array(flags.diagonal_stds)
     there = np.zeros(d)
     there[at] = 1.0
     both, same = there[:, None] * there[None, :], np.eye(d)
@@ -113,7 +113,8 @@ def available_cases(
     beside[:, at] = matrix[:d, ends] / c
     together[at[:, None], at[None, :]] = matrix[ends, ends] / c2
     gone[at] = matrix[ends, -1] / (c * anchor) if joint else np.diag(together)[at]
-    gone_variance = there * (e2 / (c2 * corner) if joint else g2 / (c2 * c2))
+    gone_variance = np.zeros(d)
+    gone_variance[at] = e2 / (c2 * corner) if joint else g2[ends] / (c2 * c2)
     np.fill_diagonal(beside, 0.0)
     np.fill_diagonal(together, gone)
     shares = 1 - (gone[:, None] + gone[None, :]) + together
@@ -122,10 +123,20 @@ def available_cases(
     share_std = np.sqrt(share_variance)
     # Drawn again, the noise may take a share anywhere; what was refused was decided once, from the release itself.
     pi = np.where(shares > LEAST * share_std, shares, np.nan) if flags.refuse else np.maximum(shares, share_std)
-    entry = np.where(same > 0, g2, e2)
-    second, scale = matrix[:d, :d] / pi, row_bound * row_bound
+    block, entry = matrix[:d, :d].copy(), np.full((d, d), e2)
+    np.fill_diagonal(entry, g2[:d])
+    beyond = np.zeros((d, d))  # covariance of the numerator and the share, on the diagonal
+    if joint:
+        left = g2[ends] + c2 * c2 * gone_variance[at]
+        pull = flags.own_covariance / left
+        block[at, at] -= pull * (matrix[np.arange(d, d + len(at)), np.arange(d, d + len(at))] - c2 * gone[at])
+        entry[at, at] -= flags.own_covariance * pull
+        beyond[at, at] = -pull * c2 * gone_variance[at]
+    else:
+        beyond[at, at] = -flags.own_covariance / c2
+    second, scale = block / pi, row_bound * row_bound
     if not joint:
-        variance = (entry + second * second * share_variance) / (pi * pi)
+        variance = (entry + second * second * share_variance - 2 * second * beyond) / (pi * pi)
         return Available(shares, share_std, None, None, scale * second, scale * scale * variance)
     sums = matrix[:d, -1][:, None] / anchor - beside
     sum_variance = e2 / corner + np.where(same > 0, 0.0, there[None, :] * (e2 / c2))
@@ -134,7 +145,8 @@ def available_cases(
     squares = np.maximum(means * means - noise, 0.0)
     spread = covariance - means * means.T
     product = squares.T * sum_variance + squares * sum_variance.T + sum_variance * noise.T
-    variance = (entry + np.where(same > 0, 2.0, 1.0) * product + spread * spread * share_variance) / (pi * pi)
+    twice = np.where(same > 0, 2.0, 1.0) * product
+    variance = (entry + twice + spread * spread * share_variance - 2 * spread * beyond) / (pi * pi)
     mean = np.diag(means)
     mean_variance = np.diag(noise) + mean * mean * np.diag(share_variance / (pi * pi))
     return Available(

@@ -410,7 +410,7 @@ def planned_event_of(method: Method, given: MethodInput) -> Event:
     Nothing: it uses public facts only.
     """
     request = _requested(method, given)
-    event = planned_event(given.facts, request.share, centre=request.centre, shape=request.shape, name=request.name)
+    event = planned_event(given.facts, **vars(request))
     if not accounting.covers(given.guarantee, accounting.compose((event,), given.guarantee)):
         raise RuntimeError(
             f"{method.card.label} would spend more than {given.guarantee}: a defect, and nothing was measured."
@@ -543,7 +543,7 @@ def _measure_and_finish(
     """
     request = _requested(method, given)
     try:
-        noisy = measure_exactly(private, request.share, centre=request.centre, shape=request.shape, name=request.name)
+        noisy = measure_exactly(private, **vars(request))
     except Exception:
         raise MeasurementError(
             f"The private measurement failed (id {secrets.token_hex(4)}). Nothing was published, and what it would "

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from privcov import accounting, checks
+from privcov.measurements.anchor import ANCHOR_SQUARED
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exposed import exposed
 from privcov.measurements.moment import Measured
@@ -282,6 +283,7 @@ class Release:
                 "matrix": self.raw.matrix,
                 "law": self.raw.distribution.to_dict(),
                 "centre": self.raw.centre,
+                **({} if self.raw.anchor_squared == ANCHOR_SQUARED else {"anchor_squared": self.raw.anchor_squared}),
                 "event": None if self.raw.event is None else self.events.index(self.raw.event),
             }
         if self.path is not None:
@@ -396,7 +398,8 @@ def _raw(raw: dict, read: dict) -> Measured:
     if not isinstance(raw["centre"], str) or not isinstance(distribution.corner, bool):
         raise ValueError("centre must be text, and corner true or false.")
     matrix = _array("raw", raw["matrix"], (distribution.size, distribution.size))
-    return Measured(matrix, distribution, event, raw["centre"], read["n"], read["row_bound"], read.get("count"))
+    square = checks.in_range("anchor_squared", raw.get("anchor_squared", ANCHOR_SQUARED), 0.0, 1.0)
+    return Measured(matrix, distribution, event, raw["centre"], read["n"], read["row_bound"], read.get("count"), square)
 
 
 def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.measurements.flags import flag_weight
-from privcov.measurements.integer_gram import ANCHOR, UNIT, flagged_rows, to_working
+from privcov.measurements.integer_gram import ANCHOR, UNIT, flagged_rows, most_entry, to_working
 from privcov.measurements.tables.sketch import Sketch, near_of
 from privcov.measurements.tables.sketching import Sketching, kernel
 from privcov.public_facts import MOST_FILE_ROWS, label_text
@@ -138,16 +138,16 @@ class Sums:
         """Return sum k k' as w x w Python integers."""
         return self.high.astype(object) * 2**_LIMB + self.low.astype(object)
 
-    def gram(self, n_anchors: int) -> np.ndarray:
+    def gram(self, n_anchors: int, anchor: int = ANCHOR) -> np.ndarray:
         """Return sum z z' as `integer_gram.noiseless_gram`: int64, or Python integers where 64 bits may not suffice."""
         d = len(self.lines)
         whole = np.zeros((d + n_anchors, d + n_anchors), dtype=object)
         whole[:d, :d] = self.second()
         if n_anchors:
-            whole[:d, d:] = self.lines.astype(object) * ANCHOR
+            whole[:d, d:] = self.lines.astype(object) * anchor
             whole[d:, :d] = whole[:d, d:].T
-            whole[d:, d:] = np.diag(self.counts.astype(object) * ANCHOR**2)
-        return whole.astype(np.int64) if self.seen * (UNIT**2 + ANCHOR**2) < 2**63 else whole
+            whole[d:, d:] = np.diag(self.counts.astype(object) * anchor**2)
+        return whole.astype(np.int64) if self.seen * (UNIT**2 + anchor**2) < 2**63 else whole
 
 
 class Adding:
@@ -165,6 +165,7 @@ class Adding:
         d, c = len(spec.columns), max(1, len(spec.classes))
         self.spec, self.kernel = spec, kernel() if compiled and spec.row_bound >= _SMALLEST_BOUND else None
         self.limits = (np.zeros((d, 2)) if spec.bounds is None else spec.bounds).T.copy()
+        self.most = most_entry(spec.units)
         self.place = {name: i for i, name in enumerate(spec.classes)}
         self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
         self.holes, self.counts = np.zeros(d, np.int64), np.zeros(c, np.int64)
@@ -214,6 +215,8 @@ class Adding:
         if len(long):
             self.long += len(long)
             self._shorten(cells, whole, squares, long)
+        if spec.private and self.most < UNIT:
+            np.clip(whole, -self.most, self.most, out=whole)
         return (np.concatenate([whole, flags * float(flag)]) if spec.flagged else whole), hole
 
     def _shorten(self, cells: np.ndarray, whole: np.ndarray, squares: np.ndarray, long: np.ndarray) -> None:

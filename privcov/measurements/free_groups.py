@@ -1,0 +1,153 @@
+"""Which sums of squares are measured once more at no cost, beside the second moment: the proof, and the groups.
+
+The columns of a row split into groups g, and public bounds c_g say that sum_{j in g} x_j^2 <= c_g^2. R^2 = sum c_g^2;
+the row is z = (x, a), or (x, a e_class), A = a^2 (0 without anchors). x and y are the two rows of replace-one, alpha_g
+and beta_g their sums of squares over g, G = zz' - ww'. Then, with kappa_g = (R^2 + 2 A) / c_g^2,
+
+    F = ||G||_F^2 + sum_g kappa_g (alpha_g - beta_g)^2 <= 2 (R^2 + A)^2,
+
+the bound of ||G||_F^2 alone. So, where the noise is calibrated to that bound, every group's sum of squares may be
+measured once more, with variance sigma^2 / kappa_g, at no cost.
+
+**Proof.** ||G||_F^2 = |z|^4 + |w|^4 - 2 <z,w>^2 is at most (sum alpha + A)^2 + (sum beta + A)^2. With the second term F
+becomes a convex function of (alpha, beta) on the box of all 0 <= alpha_g, beta_g <= c_g^2, so it is largest where each
+is an end of its range. There, with P = sum alpha, Q = sum beta, S = P + Q and delta the sum of c_g^2 over the groups in
+which they differ, kappa_g c_g^4 = (R^2 + 2 A) c_g^2 and
+    F <= P^2 + Q^2 + 2 A S + 2 A^2 + (R^2 + 2 A) delta,   delta <= min(S, 2 R^2 - S).
+S <= R^2:  P^2 + Q^2 <= S^2, which leaves at most S^2 + (R^2 + 4 A) S + 2 A^2 <= 2 (R^2 + A)^2.
+S >= R^2:  P^2 + Q^2 <= R^4 + (S - R^2)^2, as neither exceeds R^2. What is left is convex in S, and at both ends,
+           S = R^2 and S = 2 R^2, it is 2 (R^2 + A)^2.
+A row of another class changes the anchors only, and without the term -2 <z,w>^2 nothing depends on them. A row that
+counts as zeros, anchor included, has less than one with x = 0. Several rows of one person, k of them or weighted ones:
+the root of F is a norm of the pair (G, alpha - beta), so k rows have at most k times its bound.
+
+**The weights are the best**: all groups full in one row and empty in the other give (R^2 + A)^2 + A^2 + (R^2 + 2 A) R^2
+= 2 (R^2 + A)^2, less the term that was dropped, 2 A^2 (nothing without anchors, or for two classes).
+
+**The groups.** Columns with bounds lie within one half-range of the typical value, c_j = 1, and R = sqrt(d) half-ranges
+is the norm of a corner: every column is a group, with kappa = d (1 + 2 s^2). In whole numbers c_j becomes `most_entry`,
+which `integer_gram.whole_rows` and `tables.table_sums` keep to. Under a smaller R the entries of a row compete, and the
+diagonal alone would cost up to 3 times the bound: there, and without bounds, all columns are one group, c = R, and the
+trace has kappa = 1 + 2 s^2. Two columns of which one is always zero and the other is within c may be one group: a
+column and its flag of missing cells, whose weight `flags.flag_weight` is `most_entry`.
+
+The slack of the single group could measure E |u|^4 instead, which intervals for rows with heavy tails can use: weight
+2 s^2 beside kappa = 1. It is not done. The slack vanishes with the anchor, and there is none with bounds, which real
+tables have. The larger kappa lowers the standard deviation of the trace by 29 % at s^2 = 1/2.
+
+Add-remove and zero-out have no room: there xx' alone reaches the bound, and each sum would add to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from privcov.measurements.integer_gram import UNIT, most_entry
+from privcov.units import InUnits
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns whose sum of squares has a public bound.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        Their positions.
+    square : int
+        Bound of the sum of squares of their whole numbers, in every row.
+    """
+
+    columns: tuple[int, ...]
+    square: int
+
+
+def groups_of(facts: InUnits, flagged: tuple[int, ...] = ()) -> tuple[Group, ...]:
+    """Return the groups of columns of a table, from public facts alone.
+
+    Parameters
+    ----------
+    facts : PublicFacts or Dataset
+        Its units; the number of columns is that of their scale.
+    flagged : tuple of int
+        Positions of the columns with a flag of missing cells (flags.py), which follow the columns as coordinates of
+        their own: a column and its flag are one group, because one of the two is always zero.
+
+    Returns
+    -------
+    tuple of Group
+        Disjoint, of all columns and flags; the bounds add up to at most UNIT^2.
+
+    Reference
+    ---------
+    Own proof, in the docstring of the module.
+    """
+    d = len(facts.units.scale)
+    if not facts.units.fits_bounds:
+        return (Group(tuple(range(d + len(flagged))), UNIT**2),)
+    square, flag_of = most_entry(facts.units) ** 2, {j: d + at for at, j in enumerate(flagged)}
+    return tuple(Group((j, flag_of[j]) if j in flag_of else (j,), square) for j in range(d))
+
+
+def weights_of(groups: tuple[Group, ...], anchor: int) -> tuple[Fraction, ...]:
+    """Return kappa of every group, exact.
+
+    Parameters
+    ----------
+    groups : tuple of Group
+        From `groups_of`.
+    anchor : int
+        a, in the steps of UNIT; 0 without anchors.
+
+    Returns
+    -------
+    tuple of Fraction
+        (sum of the bounds + 2 a^2) / bound.
+
+    Reference
+    ---------
+    Own proof, in the docstring of the module.
+    """
+    whole = sum(g.square for g in groups) + 2 * anchor**2
+    return tuple(Fraction(whole, g.square) for g in groups)
+
+
+def labels_of(groups: tuple[Group, ...]) -> tuple[int, ...]:
+    """Return the number of the group of every column, as `NoiseDistribution.groups` has it.
+
+    Parameters
+    ----------
+    groups : tuple of Group
+        Disjoint, of all columns.
+
+    Returns
+    -------
+    tuple of int
+        By column.
+    """
+    place = {column: number for number, group in enumerate(groups) for column in group.columns}
+    return tuple(place[column] for column in range(len(place)))
+
+
+def in_unit_ball(facts: InUnits, anchor_squared: float) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Return groups and weights as `NoiseDistribution` has them, for rows of floating-point numbers.
+
+    Parameters
+    ----------
+    facts : PublicFacts or Dataset
+        Its units.
+    anchor_squared : float
+        s^2; 0 without anchors.
+
+    Returns
+    -------
+    tuple of (tuple of int, tuple of float)
+        The group of every column, and the weight of every group.
+
+    Reference
+    ---------
+    Own proof, in the docstring of the module.
+    """
+    labels = labels_of(groups_of(facts))
+    return labels, (len(set(labels)) * (1 + 2 * anchor_squared),) * len(set(labels))
