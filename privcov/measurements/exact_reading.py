@@ -80,17 +80,19 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
             corner = np.diag(square * np.array(counts) / rows)
         matrix[:d, d:], matrix[d:, :d], matrix[d:, d:] = edge, edge.T, corner
     distribution = noise_of(facts, noisy.shape, noisy.scale, k, n_anchors, rows, noisy.anchor)
-    flags = flags_of(facts, distribution, 0.0 if count is None else count_std(noisy) / count)
+    flags = flags_of(facts.d, facts.flagged, distribution, 0.0 if count is None else count_std(noisy) / count)
     return Measured(matrix, distribution, noisy.event, centre, facts.n, facts.row_bound, count, square, flags)
 
 
-def flags_of(facts: PublicFacts, distribution: NoiseDistribution, count_std: float = 0.0) -> Flags | None:
-    """Return where the flags of missing cells are in the moment matrix of a private table.
+def flags_of(d: int, flagged: tuple[int, ...], distribution: NoiseDistribution, count_std: float = 0.0) -> Flags | None:
+    """Return where the flags of missing cells are in the moment matrix of a private table, and the noise there.
 
     Parameters
     ----------
-    facts : PublicFacts
-        What was declared.
+    d : int
+        Number of columns.
+    flagged : tuple of int
+        Positions of the columns that have a flag.
     distribution : NoiseDistribution
         The noise of the matrix.
     count_std : float
@@ -101,16 +103,16 @@ def flags_of(facts: PublicFacts, distribution: NoiseDistribution, count_std: flo
     Flags or None
         None where missing cells are not measured.
     """
-    if not facts.flagged:
+    if not flagged:
         return None
     own = 0.0
     if distribution.shape == FREE_GROUPS:
-        group = distribution.groups[facts.flagged[0]]
+        group = distribution.groups[flagged[0]]
         weight, size = distribution.weights[group], distribution.groups.count(group)
         own = -distribution.scale * distribution.scale * weight / (1 + size * weight)
     stds = tuple(float(std) for std in distribution.diagonal_stds)
-    weight = flag_weight(facts.d, UNIT**2) / UNIT
-    return Flags(facts.d, facts.flagged, weight, distribution.off_diagonal_std, stds, own, count_std)
+    weight = flag_weight(d, UNIT**2) / UNIT
+    return Flags(d, flagged, weight, distribution.off_diagonal_std, stds, own, count_std)
 
 
 def squared_anchor(noisy: NoisySum) -> float:

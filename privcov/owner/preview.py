@@ -17,9 +17,10 @@ from scipy.special import ndtr
 from privcov import accounting, checks
 from privcov.measurements.anchor import ANCHOR_SQUARED, BOTH
 from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_event, settle_shape
-from privcov.measurements.exact_reading import noise_of
+from privcov.measurements.exact_reading import flags_of, noise_of
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy
+from privcov.postprocess.available import Available, available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
@@ -58,6 +59,12 @@ class Twin:
         R, in working units, above 0.
     n_anchors : int, optional
         Number of classes, or 1.
+    missing : float, optional
+        The owner's guess of the share of cells that are missing, from 0 to 0.95, the same in every column and related
+        to nothing.
+    flagged : tuple of int, optional
+        Positions of the columns whose missing cells are measured (`PublicFacts.flagged`); where there are none, missing
+        cells count as the typical value.
 
     Raises
     ------
@@ -72,6 +79,8 @@ class Twin:
     spread: float = 0.3
     row_bound: float = 1.0
     n_anchors: int = 1
+    missing: float = 0.0
+    flagged: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         checks.whole("d", self.d, 1)
@@ -80,6 +89,7 @@ class Twin:
         checks.in_range("strength", self.strength, 0.0, 0.99)
         checks.in_range("spread", self.spread, 0.001, 1.0)
         checks.positive("row_bound", self.row_bound)
+        checks.in_range("missing", self.missing, 0.0, 0.95)
 
     @property
     def correlation(self) -> np.ndarray:
@@ -261,12 +271,8 @@ def preview(
     ------
     Nothing.
     """
-    r2, variance = twin.row_bound**2, twin.spread**2
-    entry = distribution.off_diagonal_std * r2
-    # Mean at the typical values, so the noise on the mean enters the covariance by its square alone.
-    edge = distribution.scale * distribution.edge_std * twin.row_bound / _anchor(twin, square)
-    noise = math.hypot(entry, edge**2) / variance
-    sampling = 1 / math.sqrt(twin.n)
+    entry, diagonal, noise = _noise(twin, distribution, square)
+    sampling = 1 / math.sqrt(twin.n) / (1 - twin.missing)
     level = universal_level(twin.d)
     count = replicates or int(min(max(_WORK / twin.d**3, _FEWEST), _MOST_REPLICATES))
     errors = [_error(twin, distribution, seed, k, square) for k in range(count)]
@@ -275,7 +281,7 @@ def preview(
         guarantee,
         twin,
         entry_std=entry,
-        variance_std=distribution.diagonal_std * r2,
+        variance_std=diagonal,
         correlation_std=noise,
         sampling_std=sampling,
         visible=level * noise + _Z80 * math.hypot(noise, sampling),
@@ -284,6 +290,23 @@ def preview(
         clipped=_share_clipped(twin, seed),
         replicates=count,
     )
+
+
+def _noise(twin: Twin, distribution: NoiseDistribution, square: float) -> tuple[float, float, float]:
+    """Return the deviation of the noise on a covariance, a variance and a correlation of the simulated table."""
+    r2, variance, shares = twin.row_bound**2, twin.spread**2, (1 - twin.missing) ** 2
+    if twin.flagged:
+        sample = variance * twin.correlation
+        exact = _noisy(twin, sample, np.zeros(twin.d), distribution, np.zeros((distribution.size,) * 2), square)
+        found = _available(exact)
+        off = ~np.eye(twin.d, dtype=bool) if twin.d > 1 else np.ones((1, 1), dtype=bool)
+        entry = float(np.sqrt(np.nanmean(found.variance[off])))
+        return entry, float(np.sqrt(np.nanmean(np.diag(found.variance)))), entry / variance
+    entry = distribution.off_diagonal_std * r2
+    # Mean at the typical values, so the noise on the mean enters the covariance by its square alone.
+    edge = distribution.scale * distribution.edge_std * twin.row_bound / _anchor(twin, square)
+    # Cells that count as the typical value shrink a covariance by their share, and the noise stays.
+    return entry, distribution.diagonal_std * r2, math.hypot(entry, edge**2) / variance / shares
 
 
 def survival(strength: float, noise: float, sampling: float, level: float) -> float:
@@ -373,7 +396,44 @@ def noisy_twin(
     root = np.linalg.cholesky(covariance + 1e-12 * np.eye(twin.d))
     sample = root @ _wishart(twin.d, twin.n, rows) @ root.T / twin.n
     mean = root @ rows.standard_normal(twin.d) / math.sqrt(twin.n)
-    return measured(sample, mean, twin.n, twin.row_bound, distribution, noise, anchor=_anchor(twin, square)), sample
+    if not twin.missing and not twin.flagged:
+        return measured(sample, mean, twin.n, twin.row_bound, distribution, noise, anchor=_anchor(twin, square)), sample
+    return _noisy(twin, sample, mean, distribution, distribution.draw(noise), square), sample
+
+
+def _noisy(
+    twin: Twin,
+    covariance: np.ndarray,
+    mean: np.ndarray,
+    distribution: NoiseDistribution,
+    noise: np.ndarray,
+    square: float,
+) -> Noisy:
+    """Return the joint measurement of rows with this mean and covariance of which a share of cells is missing."""
+    d, q, anchor = twin.d, twin.missing, _anchor(twin, square)
+    there = np.full((d, d), (1 - q) ** 2)
+    np.fill_diagonal(there, 1 - q)
+    block = there * (covariance + np.outer(mean, mean)) / twin.row_bound**2
+    line = (1 - q) * mean / twin.row_bound
+    flags = flags_of(d, twin.flagged, distribution)
+    if flags is not None:
+        c, k, at = flags.weight, len(flags.columns), list(flags.columns)
+        beside = np.outer(line, np.full(d, c * q))
+        np.fill_diagonal(beside, 0.0)
+        gone = np.full((d, d), c * c * q * q)
+        np.fill_diagonal(gone, c * c * q)
+        block = np.block([[block, beside[:, at]], [beside[:, at].T, gone[np.ix_(at, at)]]])
+        line = np.concatenate([line, np.full(k, c * q)])
+    edge = anchor * line[:, None]
+    whole = np.block([[block, edge], [edge.T, np.array([[anchor**2]])]]) + noise
+    std, ones = distribution.off_diagonal_std, np.ones(d)
+    return Noisy(whole, True, twin.row_bound, ones, 0 * ones, twin.n, std, distribution.diagonal_std, std, flags)
+
+
+def _available(noisy: Noisy) -> Available:
+    """Return the available cases of a simulated measurement with flags."""
+    assert noisy.flags is not None, "missing cells are measured"
+    return available_cases(noisy.matrix, noisy.flags, joint=True, row_bound=noisy.row_bound)
 
 
 def measured(
@@ -440,7 +500,10 @@ def _error(twin: Twin, distribution: NoiseDistribution, seed: int, repeat: int, 
     """Return the relative error of one simulated release."""
     noisy, sample = noisy_twin(twin, distribution, seed, repeat, square)
     # The covariance of `derive`, by the quicker algebra: here the last digits do not matter.
-    covariance = unpack(clip_psd(noisy.matrix), centre="joint", row_bound=noisy.row_bound).covariance
+    if noisy.flags is not None:
+        covariance = clip_psd(np.nan_to_num(_available(noisy).covariance))
+    else:
+        covariance = unpack(clip_psd(noisy.matrix), centre="joint", row_bound=noisy.row_bound).covariance
     return float(np.linalg.norm(covariance - sample) / np.linalg.norm(sample))
 
 
