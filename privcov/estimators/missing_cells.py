@@ -28,7 +28,8 @@ def finish_available(
 ) -> Outcome:
     """Return the moments of the available cases, their covariance repaired.
 
-    An entry that is refused is zero before the repair, and a note names it: a repair needs the whole matrix.
+    A pair that is refused is zero before the repair, and a note names it: a repair needs the whole matrix. A column
+    that is refused takes no part in the repair, and stays zero.
 
     Parameters
     ----------
@@ -55,7 +56,10 @@ def finish_available(
     known = ~available.refused
     off = known & ~np.eye(ask.d, dtype=bool)
     std = float(np.sqrt(available.variance[off].mean())) if off.any() else 0.0
-    matrix = repair(np.where(known, available.covariance, 0.0), std)
+    there = np.flatnonzero(np.diag(known))
+    matrix, block = np.zeros((ask.d, ask.d)), np.ix_(there, there)
+    if len(there):
+        matrix[block] = repair(np.where(known, available.covariance, 0.0)[block], std)
     notes = (*notes, *_refusals(available, ask.facts.columns))
     if not distribution.n_anchors:
         return Outcome(measured, Moments(matrix, None, None), count=measured.count, notes=notes)

@@ -16,11 +16,13 @@ entry M_ij, to first order in p and exactly in A:
     Var C_ij = [V + m_ji^2 Var A_ij + m_ij^2 Var A_ji + Var A_ij Var A_ji / p^2 + (C_ij - m_ij m_ji)^2 Var p_ij] / p^2
     Var C_jj = [V + 4 m_jj^2 Var A_jj + 2 (Var A_jj)^2 / p^2 + (C_jj - m_jj^2)^2 Var p_jj] / p^2
     Var A_ij = e^2 / s^2 + e^2 / c^2            Var q_j = e^2 / (c s)^2, or that of M_fj,fj over c^4
-    Var p_ij = Var q_i + Var q_j + e^2 / c^4, and the squared relative deviation of a noisy number of rows
+    Var p_ij = Var q_i + Var q_j + e^2 / c^4 + t^2, t the relative deviation of a noisy number of rows
 
-(terms of a flag only where there is one). Noise of free groups (measurements/free_groups.py) is the exception: there
-M_jj + M_fj,fj is known far better than its two parts, whose noise has the covariance h, and c^2 q_j is known from the
-anchor. With r = M_fj,fj - c^2 q_j and b = h / Var r, M_jj - b r takes the place of M_jj. Its variance is V - h b, and
+(p alone has (1 - p)^2 t^2 in place of t^2: a quotient of two sums depends on the number of rows in the divisor only.)
+
+The terms of a flag are there only where it is. Noise of free groups (measurements/free_groups.py) is the exception:
+there M_jj + M_fj,fj is known far better than its two parts, whose noise has the covariance h, and c^2 q_j is known from
+the anchor. With r = M_fj,fj - c^2 q_j and b = h / Var r, M_jj - b r takes the place of M_jj. Its variance is V - h b, and
 its covariance with p_jj, -b c^2 Var q_j, adds 2 b c^2 Var q_j (C_jj - m_jj^2) / p^2 to Var C_jj.
 
 So the noise differs from entry to entry, the matrix may have negative eigenvalues, and the quotient is biased where p
@@ -119,8 +121,10 @@ def available_cases(matrix: np.ndarray, flags: Flags, *, joint: bool, row_bound:
     np.fill_diagonal(together, gone)
     shares = 1 - (gone[:, None] + gone[None, :]) + together
     off = gone_variance[:, None] + gone_variance[None, :] + both * (e2 / (c2 * c2))
-    share_variance = np.where(same > 0, gone_variance[:, None], off) + flags.count_std * flags.count_std
-    share_std = np.sqrt(share_variance)
+    share_variance = np.where(same > 0, gone_variance[:, None], off)
+    count2 = flags.count_std * flags.count_std
+    share_std = np.sqrt(share_variance + (1 - shares) * (1 - shares) * count2)
+    share_variance = share_variance + count2  # of a share that divides a sum over as noisy a number of rows
     # Drawn again, the noise may take a share anywhere; what was refused was decided once, from the release itself.
     pi = np.where(shares > LEAST * share_std, shares, np.nan) if flags.refuse else np.maximum(shares, share_std)
     block, entry = matrix[:d, :d].copy(), np.full((d, d), e2)
