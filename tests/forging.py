@@ -31,6 +31,7 @@ KINDS: dict[str, tuple] = {
     "wishart, a person with rows": ("wishart-difference", PureDP(1.0), {"rows_per_person": 3}),
     "classes": ("gaussian-cov", ZCDP(0.5), _LABELS),
     "classes, hidden n": ("wishart-difference", PureDP(2.0), {**_LABELS, "n_public": False}),
+    "missing cells": ("gaussian-cov", ZCDP(0.5), {"missing": "pairs", "can_be_missing": NAMES[:3]}),
     "no mean": ("gaussian-cov", ZCDP(0.1), {"rows_per_person": 3, "centre": "none"}),
 }
 
@@ -41,6 +42,8 @@ def released(folder: Path, kind: str) -> tuple[privcov.Release, Ledger]:
     options = {name: value for name, value in facts.items() if name == "centre"}
     x = np.random.default_rng(3).multivariate_normal([50] * 4, 60 + 100 * np.eye(4), ROWS)
     declared = {name: value for name, value in facts.items() if name != "centre"}
+    if "missing" in facts:
+        x[::5, 0] = x[1::3, 1] = np.nan
     private = privcov.PrivateDataset.from_rows(x, bounds=[(0, 100)] * 4, columns=NAMES, name="t", **declared)
     ledger = Ledger(folder / "ledger.sqlite")
     ledger.limit("t", guarantee)
