@@ -114,7 +114,7 @@ def test_what_was_measured_is_public_and_makes_the_release_again(tmp_path):
     found = rel.measurement
     assert found.total.dtype == np.int64
     assert found.event == rel.events[0]
-    assert (found.facts.n, found.n_anchors, found.shape) == (ROWS, 1, "free-trace")
+    assert (found.facts.n, found.n_anchors, found.shape) == (ROWS, 1, "free-groups")
     assert _private.view("gaussian-cov", found, ZCDP(0.5)).to_json() == rel.to_json()
     (entry,) = ledger.entries()
     again = _private.read_release(ledger.answer(entry.token))

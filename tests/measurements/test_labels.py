@@ -186,7 +186,8 @@ class Unit:
 @pytest.mark.parametrize("shape", [*SHAPES, "wishart-difference", "wishart"])
 @pytest.mark.parametrize("corner", [False, True])
 def test_the_corner_has_structural_zeros_and_counts_that_add_up(shape, corner):
-    noise = NoiseDistribution(shape, 0.7, 5, K, corner=corner, freedom=4).draw(np.random.default_rng(0))
+    groups = {"groups": (0, 1, 0, 2, 2), "weights": (1.0, 2.0, 3.0)} if shape == "free-groups" else {}
+    noise = NoiseDistribution(shape, 0.7, 5, K, corner=corner, freedom=4, **groups).draw(np.random.default_rng(0))
     assert noise.shape == (8, 8)
     np.testing.assert_array_equal(noise, noise.T)
     block = noise[5:, 5:]
@@ -198,10 +199,11 @@ def test_the_corner_has_structural_zeros_and_counts_that_add_up(shape, corner):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_one_anchor_draws_what_the_joint_form_drew(shape):
     """The law with one anchor as it was written before classes came: same generator, same numbers, bit for bit."""
-    distribution = NoiseDistribution(shape, 1.3, 4, True)
+    groups = {"groups": (0, 1, 1, 2), "weights": (1.0, 2.0, 3.0)} if shape == "free-groups" else {}
+    distribution = NoiseDistribution(shape, 1.3, 4, True, **groups)
     rng = np.random.default_rng(3)
     whole = np.zeros((5, 5))
-    whole[:4, :4] = NoiseDistribution(shape, 1.0, 4).draw(rng)
+    whole[:4, :4] = NoiseDistribution(shape, 1.0, 4, **groups).draw(rng)
     edge = rng.laplace(size=4) if shape == "laplace" else rng.standard_normal(4)
     whole[:4, 4] = whole[4, :4] = edge * (distribution.edge_std / distribution.std_of_one_draw)
     np.testing.assert_array_equal(distribution.draw(np.random.default_rng(3)), 1.3 * whole)

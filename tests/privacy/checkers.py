@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +18,7 @@ import privcov
 from privcov import accounting
 from privcov.estimators.base import MethodInput, OtherSteps
 from privcov.measurements import exact_moment, exact_noise, exact_reading
-from privcov.measurements.integer_gram import noiseless_gram
+from privcov.measurements.integer_gram import UNIT, noiseless_gram
 from privcov.private_dataset import PrivateDataset
 
 SHARES = {
@@ -47,33 +48,68 @@ def replayed(scales: list, monkeypatch, noise: int = 12_345):
         yield
 
 
-def check_replay(one: PrivateDataset, other: PrivateDataset, shape: str, centre: str, monkeypatch) -> float:
+def drawn_scales(private: PrivateDataset, share, shape: str, centre: str, monkeypatch, **how) -> tuple[list, list]:
+    """(scale of the noise on every entry of the sum, scale on every second sum of a group), as they were drawn."""
+    scales = []
+
+    def numbered(values, scale):
+        scales.append(scale)
+        return np.full(values.shape, len(scales) - 1, dtype=np.int64)
+
+    with monkeypatch.context() as patch:
+        for name in ("gaussian", "laplace"):
+            patch.setattr(exact_noise, f"add_discrete_{name}", numbered)
+        for name in ("wishart_difference", "coupled_wishart"):
+            patch.setattr(exact_noise, f"add_{name}", numbered)
+        noisy = exact_moment.measure_exactly(private, share, centre=centre, shape=shape, **how)
+    return [[scales[v] for v in line] for line in noisy.total], [scales[v] for v in noisy.sums]
+
+
+def free_divisors(noisy: exact_moment.NoisySum) -> tuple[list[Fraction], list[Fraction]]:
+    """How many times smaller than sigma^2 a variance on the diagonal, and one of a second sum, may be: by hand."""
+    facts, size = noisy.facts, len(noisy.total)
+    on, sums = [Fraction(1)] * size, []
+    if noisy.shape == "free-groups":
+        a2 = noisy.anchor**2 if noisy.n_anchors else 0
+        cell = math.isqrt(UNIT**2 // facts.d) ** 2
+        bounded = facts.bounds is not None and facts.row_bound == math.sqrt(facts.d)
+        if bounded or facts.d == 1:
+            on[: facts.d] = [1 + Fraction(facts.d * cell + 2 * a2, cell)] * facts.d
+        else:
+            sums = [Fraction(UNIT**2 + 2 * a2, UNIT**2)]
+    return on, sums
+
+
+def check_replay(
+    one: PrivateDataset, other: PrivateDataset, shape: str, centre: str, monkeypatch, matters: str = "both"
+) -> float:
     """The cost of telling two neighbours apart stays within the event and the share. Returns cost / claim."""
-    share, scales = SHARES[shape], []
+    share, scales, how = SHARES[shape], [], {"shape": shape, "centre": centre, "matters": matters}
     with replayed(scales, monkeypatch):
-        first = exact_moment.measure_exactly(one, share, centre=centre, shape=shape)
+        first = exact_moment.measure_exactly(one, share, **how)
         cut = len(scales)
-        second = exact_moment.measure_exactly(other, share, centre=centre, shape=shape)
+        second = exact_moment.measure_exactly(other, share, **how)
     assert scales[:cut] == scales[cut:], "the way through the measurement depends on the rows"
     assert first.event == second.event, "the event depends on the rows"
-    diagonal_scale = scales[0][1]
-    assert diagonal_scale >= first.event.scale, "the noise is smaller than the event says"
+    entries, again = drawn_scales(one, share, monkeypatch=monkeypatch, **how)
+    sigma, (on, sums) = Fraction(first.event.scale), free_divisors(first)
     change = [
         [int(a) - int(b) for a, b in zip(x, y, strict=True)] for x, y in zip(first.total, second.total, strict=True)
     ]
     pairs = [(i, j) for i in range(len(change)) for j in range(i, len(change))]
+    smallest = [Fraction(entries[i][i]) ** 2 * on[i] for i in range(len(on))]
+    smallest += [Fraction(s) ** 2 * k for s, k in zip(again, sums, strict=True)]
+    assert min(smallest) >= sigma**2, "the noise is smaller than the event says"
     if shape == "isotropic":
-        off_scale = scales[1][1] if len(scales[:cut]) > 1 else diagonal_scale
-        cost = sum(
-            Fraction(change[i][j]) ** 2 / 2 / Fraction(diagonal_scale if i == j else off_scale) ** 2 for i, j in pairs
-        )
-        if first.trace is not None:
-            cost += Fraction(first.trace - second.trace) ** 2 / 2 / Fraction(diagonal_scale) ** 2
+        cost = sum(Fraction(change[i][j]) ** 2 / 2 / Fraction(entries[i][j]) ** 2 for i, j in pairs if change[i][j])
+        for a, b, scale in zip(first.sums, second.sums, again, strict=True):
+            cost += Fraction(a - b) ** 2 / 2 / Fraction(scale) ** 2
         claim = accounting.zcdp_sum((first.event,))
         assert claim <= Fraction(share.rho)
     else:
         claim = accounting.pure_sum((first.event,))
         assert claim <= Fraction(share.epsilon)
+        diagonal_scale = entries[0][0]
         if shape == "laplace":
             cost = Fraction(sum(abs(change[i][j]) for i, j in pairs)) / Fraction(diagonal_scale)
         else:
@@ -94,7 +130,12 @@ def check_structure(private: PrivateDataset, shape: str, centre: str) -> None:
     measured = exact_reading.read_sum(noisy, centre)
     np.testing.assert_array_equal(measured.matrix, measured.matrix.T)
     d, n = private.facts.d, private.facts.n
-    if n is not None:
+    if noisy.sums:  # two looks at one trace, averaged with weights 1 : d kappa, and rounded once
+        kappa = 1 + Fraction(2 * noisy.anchor**2 * (noisy.n_anchors > 0), UNIT**2)
+        more = kappa * (noisy.sums[0] - int(np.trace(noisy.total[:d, :d]))) / (1 + d * kappa)
+        by_hand = [float((int(noisy.total[j, j]) + more) / UNIT**2 / n) for j in range(d)]
+        assert np.diag(measured.matrix)[:d].tolist() == by_hand, "a diagonal entry is not the average of its looks"
+    elif n is not None:
         steps = measured.matrix[:d, :d] * float(2**40 * d * (d + 1) * n)  # a trace is spread over d or d + 1
         limit = np.maximum(np.abs(steps) * 2**-51, 1e-9)
         assert (np.abs(steps - np.round(steps)) <= limit).all(), "a released number lies between two steps of the grid"

@@ -25,6 +25,7 @@ SAMPLERS = lattice.private_samplers()
 OF_SHAPE = {
     "isotropic": "add_discrete_gaussian",
     "free-trace": "add_discrete_gaussian",
+    "free-groups": "add_discrete_gaussian",
     "laplace": "add_discrete_laplace",
     "wishart-difference": "add_wishart_difference",
     "coupled-wishart": "add_coupled_wishart",
@@ -63,7 +64,7 @@ def check_even(name: str, p: int, scale: float, draws: int) -> lattice.Evenness:
 def test_every_sampler_is_listed():
     """A noise that is not in the list would not be looked at."""
     assert set(SAMPLERS) == {name for name in vars(exact_noise) if name.startswith("add_")}
-    assert set(OF_SHAPE) == set(exact_moment._LAWS)
+    assert set(OF_SHAPE) == set(exact_moment._NORMS)
     assert set(OF_SHAPE.values()) == set(SAMPLERS) == set(SIZES)
 
 
@@ -112,7 +113,8 @@ def test_discrete_noise_beyond_its_largest_scale_is_refused_from_public_facts(sh
 def test_even_over_the_whole_range(shape, d, rows_per_person, epsilon):
     facts, share = asked(shape, d, rows_per_person, epsilon)
     drawn = exact_moment.settle_shape(facts, shape, 1)
-    if "discrete" in OF_SHAPE[drawn] and exact_moment._scale(facts, drawn, 1, share)[1] > exact_noise.LARGEST_SCALE:
+    whole = exact_moment._scale(facts, drawn, 1, share, exact_moment.ANCHOR)[1]
+    if "discrete" in OF_SHAPE[drawn] and whole > exact_noise.LARGEST_SCALE:
         with pytest.raises(ValueError, match="2\\^54"):
             scale_of(shape, d, rows_per_person, epsilon)
         return

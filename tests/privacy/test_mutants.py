@@ -51,7 +51,7 @@ def test_half_the_noise_is_seen_from_outside(monkeypatch):
 
 @pytest.mark.parametrize("shape", list(checkers.SHARES))
 def test_no_clip(shape, monkeypatch):
-    monkeypatch.setattr(integer_gram, "whole_rows", lambda y, bound: np.trunc(y / bound * 2**20).astype(np.int64))
+    monkeypatch.setattr(integer_gram, "whole_rows", lambda y, bound, most: np.trunc(y / bound * 2**20).astype(np.int64))
     long, short = tables(2, "flat", "zero")
     longer = dataclasses.replace(long, _rows=long._rows * 3)
     short = dataclasses.replace(short, _rows=np.vstack([longer._rows[:-1], np.zeros((1, 2))]))
@@ -62,8 +62,8 @@ def test_no_clip(shape, monkeypatch):
 def test_clip_after_use(monkeypatch):
     """The rows are clipped, and the sum is made of the rows as they came."""
 
-    def wrong(y, bound):
-        real["whole_rows"](y, bound)
+    def wrong(y, bound, most):
+        real["whole_rows"](y, bound, most)
         return np.trunc(np.clip(y, -50, 50) / bound * 2**20).astype(np.int64)
 
     monkeypatch.setattr(integer_gram, "whole_rows", wrong)
@@ -72,9 +72,9 @@ def test_clip_after_use(monkeypatch):
 
 
 def test_asymmetric_output(monkeypatch):
-    def wrong(gram, d, n_anchors, shape, scale):
-        total, trace = real["_noisy"](gram, d, n_anchors, shape, scale)
-        return total + np.triu(np.ones_like(total), 1), trace
+    def wrong(*measured):
+        total, sums = real["_noisy"](*measured)
+        return total + np.triu(np.ones_like(total), 1), sums
 
     monkeypatch.setattr(exact_moment, "_noisy", wrong)
     with pytest.raises(AssertionError):
@@ -93,9 +93,9 @@ def test_wrong_n(off, monkeypatch):
 @pytest.mark.parametrize("shape", list(checkers.SHARES))
 def test_the_sensitivity_of_one_column_taken_for_many(shape, monkeypatch):
     """As if a replaced row only left: 1/n in place of sqrt(2)/n or 2/n."""
-    bound = exact_moment.norm_bound
+    bound, other = exact_moment.norm_bound, {"free-groups": "isotropic"}
     small = lambda facts, *a: bound(dataclasses.replace(facts, n=None), *a)  # noqa: E731
-    monkeypatch.setattr(exact_moment, "norm_bound", lambda f, s, k: small(f, s.replace("free-trace", "isotropic"), k))
+    monkeypatch.setattr(exact_moment, "norm_bound", lambda f, s, *a: small(f, other.get(s, s), *a))
     d = 12 if shape == "wishart-difference" else 2  # fewer columns have the coupled law, whose bound is this one
     with pytest.raises(AssertionError, match="costs"):
         checkers.check_replay(*tables(d, "axis", "other axis"), shape, "none", monkeypatch)
@@ -125,15 +125,16 @@ def test_rows_of_a_person_forgotten(monkeypatch):
 
 
 def test_too_little_off_the_diagonal(monkeypatch):
-    monkeypatch.setattr(exact_moment, "off_diagonal_scale", lambda scale: scale / 2)
+    honest = exact_moment.scale_over
+    monkeypatch.setattr(exact_moment, "scale_over", lambda scale, k: honest(scale, 2 * k if k == 2 else k))
     with pytest.raises(AssertionError, match="costs"):
         checkers.check_replay(*tables(2, "flat", "signs"), "isotropic", "none", monkeypatch)
 
 
-def test_the_second_look_at_the_trace_where_it_is_not_free(monkeypatch):
-    monkeypatch.setattr(exact_moment, "settle_shape", lambda facts, shape, n_anchors: "free-trace")
+def test_free_groups_where_they_are_not_free(monkeypatch):
+    monkeypatch.setattr(exact_moment, "settle_shape", lambda facts, shape, n_anchors, version=2: "free-groups")
     bound = exact_moment.norm_bound
-    monkeypatch.setattr(exact_moment, "norm_bound", lambda f, s, k: bound(f, "isotropic", k))
+    monkeypatch.setattr(exact_moment, "norm_bound", lambda f, s, *a: bound(f, "isotropic", *a))
     with pytest.raises(AssertionError, match="costs"):
         checkers.check_replay(*tables(2, "axis", "zero", n_public=False), "isotropic", "none", monkeypatch)
 
@@ -184,8 +185,8 @@ def test_a_statement_of_another_scale(shape, monkeypatch):
         event = real["planned_event"](*args, **how)
         return dataclasses.replace(event, scale=event.scale * math.sqrt(2))
 
-    def quiet(gram, d, n_anchors, shape, scale):
-        return real["_noisy"](gram, d, n_anchors, shape, scale / math.sqrt(2))
+    def quiet(gram, d, n_anchors, shape, scale, groups):
+        return real["_noisy"](gram, d, n_anchors, shape, scale / math.sqrt(2), groups)
 
     monkeypatch.setattr(exact_moment, "planned_event", boast)
     monkeypatch.setattr(exact_moment, "_noisy", quiet)
@@ -194,8 +195,8 @@ def test_a_statement_of_another_scale(shape, monkeypatch):
 
 
 def test_a_way_that_depends_on_the_rows(monkeypatch):
-    def impatient(gram, d, n_anchors, shape, scale):
-        return real["_noisy"](gram, d, n_anchors, shape, scale if np.trace(gram) else scale * 1.5)
+    def impatient(gram, d, n_anchors, shape, scale, groups):
+        return real["_noisy"](gram, d, n_anchors, shape, scale if np.trace(gram) else scale * 1.5, groups)
 
     monkeypatch.setattr(exact_moment, "_noisy", impatient)
     one, other = tables(2, "axis", "zero")
