@@ -25,6 +25,7 @@ ROWS_PUBLIC = {
 MISSING = {
     "typical": "A missing cell counts as the typical value",
     "drop-row": "A row with a missing cell is left out (only where the number of rows is not public)",
+    "pairs": "Missing cells are measured too: every two columns are compared over the rows that have both",
 }
 _HOW = """
 1. **Declare**: say what everybody may know about the table: what a row is, which columns, between which limits.
@@ -118,6 +119,7 @@ def _fill(declaration: Declaration) -> None:
         "people": declaration.rows_per_person,
         "public": declaration.n_public,
         "missing": declaration.missing,
+        "gaps": list(declaration.can_be_missing or ()),
         "label": declaration.label or None,
         "classes": "\n".join(declaration.classes),
     }
@@ -163,6 +165,15 @@ def _table_facts() -> None:
         public, missing = list(ROWS_PUBLIC), list(MISSING)
         st.radio("Number of rows", public, format_func=ROWS_PUBLIC.get, **keep("public", None, among=public))
         st.radio("Missing cells", missing, format_func=MISSING.get, **keep("missing", "typical", among=missing))
+        if mine.kept.get("missing") == "pairs":
+            st.multiselect(
+                "Columns that can have missing cells",
+                _used(),
+                placeholder="any column",
+                help="From what you know, not from this file. Every other column is measured without a flag, and a "
+                "missing cell in it counts as the typical value. Fewer columns mean less noise under pure epsilon.",
+                **keep("gaps", [], argument="default"),
+            )
         label = _label()
         if label is not None:
             st.text_area(
@@ -263,7 +274,20 @@ def entered() -> Declaration:
         label=label,
         classes=classes if label else (),
         missing=kept.get("missing") or "typical",
+        can_be_missing=_gaps(kept),
     )
+
+
+def _used() -> list[str]:
+    """Return the names of the columns that go into the matrix, in their order."""
+    typed = own().typed
+    return [] if typed is None else typed["column"][typed["use"]].tolist()
+
+
+def _gaps(kept: dict) -> tuple[str, ...] | None:
+    """Return the columns that can have missing cells, or None for all."""
+    picked = [name for name in _used() if name in (kept.get("gaps") or ())]
+    return tuple(picked) if picked and kept.get("missing") == "pairs" else None
 
 
 def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:

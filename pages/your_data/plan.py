@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -30,6 +31,7 @@ from privcov.owner.preview import (
     planned_noise,
     planned_trade_off,
     preview,
+    preview_by_rule,
     smallest_level,
     with_level,
 )
@@ -39,6 +41,11 @@ from privcov.public_facts import PublicFacts
 KINDS = {"zcdp": "zCDP", "approx": "(epsilon, delta)", "pure": "pure epsilon"}
 START = {"zcdp": (0.02, 0.1, 0.5), "approx": (0.5, 1.0, 3.0), "pure": (0.5, 1.0, 3.0)}
 HARDLY_PRIVATE = 0.9  # an attacker's chance from which the page warns
+_MISSING = {
+    "typical": "counts as the typical value",
+    "drop-row": "its row is left out",
+    "pairs": "is measured, and columns are compared over the rows that have both",
+}
 _STRENGTHS = np.linspace(0.0, 1.0, 51)
 
 
@@ -62,6 +69,7 @@ def section() -> None:
         simulated = _simulated_table(facts, settings)
         plans = [_preview(simulated, facts, g) for g in guarantees]
         picked = _table(plans, chances, facts)
+        _missing_cells(simulated, facts, guarantees[picked])
         mine.chosen = guarantees[picked]
         advice.for_owner(facts, guarantees[picked], settings["rows"], settings["spread"])
         _curves(plans)
@@ -106,7 +114,17 @@ def _simulated_controls(declared: Declaration) -> dict:
         **keep("spread", 0.3),
     )
     ends("bounds far too wide", "bounds nearly too tight")
-    return {"rows": int(rows), "structure": structure, "strength": strength, "spread": spread}
+    missing = st.slider(
+        "Missing cells, about",
+        0.0,
+        0.9,
+        step=0.05,
+        format="percent",
+        help="Your own knowledge, of an average column. The file is not asked.",
+        **keep("missing-share", 0.0),
+    )
+    ends("none", "nearly all")
+    return {"rows": int(rows), "structure": structure, "strength": strength, "spread": spread, "missing": missing}
 
 
 def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
@@ -157,6 +175,8 @@ def _simulated_table(facts: PublicFacts, asked: dict) -> Twin:
         asked["spread"],
         facts.row_bound,
         len(facts.classes) or 1,
+        asked["missing"],
+        facts.flagged,
     )
 
 
@@ -207,6 +227,29 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
             "rows, fewer columns, tighter bounds or a weaker guarantee help."
         )
     return pick
+
+
+def _missing_cells(simulated: Twin, facts: PublicFacts, guarantee: Guarantee) -> None:
+    """Show which rule for missing cells has the smaller expected error, for the owner's guess of their share."""
+    if not simulated.missing:
+        return
+    kept = st.session_state.setdefault("own-previews", {})
+    key = ("rules", dataclasses.replace(simulated, flagged=()), guarantee, facts.rows_per_person, facts.n is None)
+    if key not in kept:
+        shape = best_shape(facts, guarantee, simulated.n)
+        kept[key] = preview_by_rule(simulated, facts, guarantee, shape)
+    errors = kept[key]
+    if "pairs" not in errors:
+        return
+    better = min(errors, key=errors.__getitem__)
+    words = {"typical": "counted as typical values", "pairs": "measured"}
+    text = (
+        f"With {percent(simulated.missing)} of the cells missing the expected error is {percent(errors['pairs'])} "
+        f"where they are measured and {percent(errors['typical'])} where they count as typical values."
+    )
+    if better != facts.missing and facts.missing in errors:
+        text += f" On Declare, choose that missing cells are {words[better]}."
+    st.caption(text + " Neither rule repairs that a cell is missing because of its own value.")
 
 
 def _curves(plans: list[Preview]) -> None:
@@ -353,7 +396,7 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
         f"One row stands for {declared.row_stands_for}; one person has at most {people}.",
         f"{facts.d} columns; the number of rows is {'public' if declared.n_public else 'not public'} "
         f"(planned with {simulated.n:,}).",
-        f"A missing cell: {'counts as the typical value' if declared.missing == 'typical' else 'its row is left out'}.",
+        f"A missing cell: {_MISSING[declared.missing]}.",
         f"Neighbouring tables: {facts.neighbours.sentence}.",
     ]
     if declared.label:

@@ -25,7 +25,7 @@ from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
 from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, ZCDP
-from privcov.public_facts import PublicFacts
+from privcov.public_facts import MOST_COLUMNS, PublicFacts
 from privcov.randomness import stream
 
 STRUCTURES = {
@@ -307,6 +307,48 @@ def _noise(twin: Twin, distribution: NoiseDistribution, square: float) -> tuple[
     edge = distribution.scale * distribution.edge_std * twin.row_bound / _anchor(twin, square)
     # Cells that count as the typical value shrink a covariance by their share, and the noise stays.
     return entry, distribution.diagonal_std * r2, math.hypot(entry, edge**2) / variance / shares
+
+
+def preview_by_rule(
+    twin: Twin, facts: PublicFacts, guarantee: Guarantee, shape: str, *, seed: int = 0
+) -> dict[str, float]:
+    """Return the expected error under both rules for missing cells that fill or measure them.
+
+    Parameters
+    ----------
+    twin : Twin
+        The simulated table, with the owner's guess of the share of missing cells.
+    facts : PublicFacts
+        As declared; its own rule does not matter.
+    guarantee : Guarantee
+        The guarantee.
+    shape : {"isotropic", "laplace", "wishart-difference"}
+        As for `planned_noise`.
+    seed : int, optional
+        As for `preview`.
+
+    Returns
+    -------
+    dict of str to float
+        By rule, "typical" and "pairs", `Preview.error`. "pairs" is left out where there are too many columns for it.
+
+    Guarantee
+    ---------
+    No row is read: the table is simulated.
+
+    Spends
+    ------
+    Nothing.
+    """
+    errors = {}
+    for rule in ("typical", "pairs"):
+        other = dataclasses.replace(facts, missing=rule, flags=facts.flags if facts.missing == rule else None)
+        if other.width <= MOST_COLUMNS:
+            noise = planned_noise(other, guarantee, shape, twin.n)
+            errors[rule] = preview(
+                dataclasses.replace(twin, flagged=other.flagged), guarantee, noise, seed=seed, replicates=_FEWEST
+            ).error
+    return errors
 
 
 def survival(strength: float, noise: float, sampling: float, level: float) -> float:

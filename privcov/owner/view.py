@@ -10,10 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.measurements.anchor import ANCHOR_SQUARED
+from privcov.measurements.exact_reading import flags_of
+from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.preview import measured, planned_noise
-from privcov.postprocess.answers import derive
+from privcov.postprocess.answers import Noisy, derive
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset
+from privcov.public_facts import PublicFacts
 
 
 class LookError(ValueError):
@@ -25,7 +29,7 @@ class Look:
     """Exact answers and one throw-away draw, not private.
 
     raw, kept, draw: correlations d x d, of the rows as they are, of the clipped rows, and of one throw-away release.
-    clipped: fraction of each column's cells beyond its bounds. missing: fraction of its cells that the rule fills.
+    clipped: fraction of each column's cells beyond its bounds. missing: fraction of its cells that are missing.
     bias:    relative Frobenius change of the covariance (working units) by clipping. noise: the same by the draw.
     rows:    how many rows were used.
     """
@@ -56,10 +60,15 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, shape: str, rng: n
     y = np.where(holes, 0.0, (np.where(holes, 0.0, cells) - facts.origin) / facts.scale)
     low, high = ((facts.bounds - facts.origin[:, None]) / facts.scale[:, None]).T
     inside = np.clip(y, low, high)
-    raw, kept = (np.cov(x, rowvar=False, bias=True).reshape(facts.d, facts.d) for x in (y, inside))
-    n, mean = len(y), inside.mean(axis=0)
-    distribution = planned_noise(facts, guarantee, shape, n)
-    noisy = measured(kept, mean, n, facts.row_bound, distribution, rng)
+    n, distribution = len(y), planned_noise(facts, guarantee, shape, len(y))
+    if facts.flagged:
+        there = np.ones(y.shape)
+        there[:, facts.flagged] -= holes[:, facts.flagged]
+        raw, kept = (_of_pairs(x, there) for x in (y, inside))
+        noisy = _with_flags(inside, there, facts, distribution, rng)
+    else:
+        raw, kept = (np.cov(x, rowvar=False, bias=True).reshape(facts.d, facts.d) for x in (y, inside))
+        noisy = measured(kept, inside.mean(axis=0), n, facts.row_bound, distribution, rng)
     drawn = derive(noisy)
     return Look(
         _correlation(raw),
@@ -71,6 +80,27 @@ def owner_look(private: PrivateDataset, guarantee: Guarantee, shape: str, rng: n
         _relative(drawn.covariance - kept, kept),
         n,
     )
+
+
+def _of_pairs(x: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """Return the covariance of every two columns over the rows that have both; zero where there are none."""
+    rows = np.maximum(there.T @ there, 1.0)
+    means = (x.T @ there) / rows
+    return x.T @ x / rows - means * means.T
+
+
+def _with_flags(
+    x: np.ndarray, there: np.ndarray, facts: PublicFacts, distribution: NoiseDistribution, rng: np.random.Generator
+) -> Noisy:
+    """Draw the joint measurement of these rows with their flags, in working units."""
+    flags = flags_of(facts.d, facts.flagged, distribution)
+    assert flags is not None, "missing cells are measured"
+    gone = (1 - there[:, facts.flagged]) * flags.weight
+    anchor = np.full((len(x), 1), math.sqrt(ANCHOR_SQUARED))
+    z = np.concatenate([x / facts.row_bound, gone, anchor], axis=1)
+    std, ones = distribution.off_diagonal_std, np.ones(facts.d)
+    whole = z.T @ z / len(x) + distribution.draw(rng)
+    return Noisy(whole, True, facts.row_bound, ones, 0 * ones, len(x), std, distribution.diagonal_std, std, flags)
 
 
 def _correlation(covariance: np.ndarray) -> np.ndarray:
