@@ -17,8 +17,8 @@ from privcov.bundle.derived import Inputs, declared_facts
 from privcov.bundle.place import Wrong, must
 from privcov.bundle.safe import json_bytes
 from privcov.ledger.sums import cost_of
-from privcov.measurements.anchor import matters_of
-from privcov.measurements.exact_moment import NoisySum, anchored_rows, norm_of, planned_event
+from privcov.measurements.anchor import BOTH, matters_of
+from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, norm_of, planned_event
 from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, ZCDP, from_dict
 from privcov.public_facts import PublicFacts, declared, working_units
 
@@ -108,6 +108,11 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     )
     must(
         anchored_rows(total.facts, centre) == total.n_anchors, "the request asked for another centre than was measured"
+    )
+    matters = request["parameters"].get("matters", BOTH)
+    must(
+        anchor_of(total.facts, total.n_anchors, matters) == total.anchor,
+        "the anchor is not the one that the request asked for",
     )
     asked = from_dict(request["guarantee"])
     must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
