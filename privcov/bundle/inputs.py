@@ -20,11 +20,12 @@ from privcov.ledger.sums import cost_of
 from privcov.measurements.anchor import BOTH, matters_of
 from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, norm_of, planned_event
 from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, ZCDP, from_dict
-from privcov.public_facts import PublicFacts, declared, working_units
+from privcov.public_facts import LATER, PublicFacts, declared, flag_positions, working_units
 
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
 ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at")
 REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "centre", "tuning")
+_GAPS = "can_be_missing"
 _COLUMN = ("name", "low", "high", "typical", "reason")
 _DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
 _DECLARATION += ("classes", "missing")
@@ -163,8 +164,9 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
         real = accounting.compose((event,), asked)
         must(given == real, f"the noise gives {real}, and {given} is stated")
         must(accounting.covers(asked, given), f"{asked} was asked for and paid, and the noise gives {given} only")
-    k = total.facts.rows_per_person
+    k, unit = total.facts.rows_per_person, total.facts.neighbours
     people = "one row of a person" if k == 1 else f"up to {k} rows of a person together"
+    people = unit.unit if unit.counted == "persons" else people
     return f"{given}, for {people}; sensitivity and noise derived from the declared facts."
 
 
@@ -205,10 +207,17 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     Raises ValueError or `Wrong` for another form.
     """
     must(
-        isinstance(declaration, dict) and set(declaration) == set(_DECLARATION),
+        isinstance(declaration, dict) and set(declaration) - set(LATER) - {_GAPS} == set(_DECLARATION),
         f"the declaration must hold {', '.join(_DECLARATION)}",
     )
-    must(declaration["format"] == "privcov-declaration-1", "the declaration is of another format")
+    later = {name: declaration[name] for name in LATER if name in declaration}
+    gaps = declaration.get(_GAPS)
+    must((gaps is None) == (_GAPS not in declaration), f"{_GAPS} is written although it has its usual value")
+    second = later or gaps is not None or declaration["missing"] == "pairs"
+    form = "privcov-declaration-2" if second else "privcov-declaration-1"
+    must(declaration["format"] == form, "the declaration is of another format")
+    for name, value in later.items():
+        must(repr(value) != repr(LATER[name]), f"{name} is written although it has its usual value")
     for name in ("name", "row_stands_for"):
         _words(name, declaration[name])
     columns, bounded = declaration["columns"], declaration["row_bound"] is None
@@ -242,6 +251,8 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
         declaration["n_public"],
         declaration["rows_per_person"],
         declaration["missing"],
+        **later,
+        flags=flag_positions(gaps, tuple(c["name"] for c in columns)),
     )
 
 

@@ -12,7 +12,7 @@ import json
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from privcov import checks
 from privcov.data_sources.csv_file import MAX_BYTES, decode, read_header, upload
 from privcov.dataset import Dataset, Progress
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import MOST_COLUMNS, MOST_ROWS
+from privcov.public_facts import LATER, MOST_COLUMNS, MOST_ROWS
 from privcov.table_files import Part, Said, blocks_of, said_of_part
 from privcov.table_files.facts import quote
 
@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 Built = TypeVar("Built", bound="Column | Declaration")
 
-FORMAT = "privcov-declaration-1"
+FORMAT, WITH_LATER = "privcov-declaration-1", "privcov-declaration-2"  # the second where a later fact is declared
+
+
+# What a declaration of the first version does not hold, with the values at which none holds it.
+_USUAL: dict[str, Any] = {**LATER, "can_be_missing": None}
 
 
 class PrivateFileError(ValueError):
@@ -83,8 +87,14 @@ class Declaration:
         Column of the label, or "".
     classes : tuple of str
         Public list of the classes, or ().
-    missing : {"typical", "drop-row"}
+    missing : {"typical", "drop-row", "pairs"}
         Rule for missing cells, see `privcov.public_facts.PublicFacts`.
+    person : str
+        Column of the ids of persons, or "".
+    most_weight : int
+        Largest weight of a person, see `privcov.public_facts.PublicFacts`.
+    can_be_missing : tuple of str or None
+        With missing="pairs", the columns whose cells can be missing; None for all.
 
     Raises
     ------
@@ -101,6 +111,9 @@ class Declaration:
     label: str = ""
     classes: tuple[str, ...] = ()
     missing: str = "typical"
+    person: str = ""
+    most_weight: int = 1
+    can_be_missing: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for name, meaning in (("name", "how the ledger knows the table"), ("row_stands_for", "such as 'one patient'")):
@@ -110,11 +123,37 @@ class Declaration:
             raise ValueError(f"The declaration must name 1 to {MOST_COLUMNS} columns, got {len(self.columns)}.")
         if self.label in [c.name for c in self.columns]:
             raise ValueError(f"{quote(self.label)} is the label, so it cannot be a measured column too. Leave it out.")
-        self.on_rows(np.zeros((1, len(self.columns))), [""] if self.label else None)  # every other check
+        if self.person and self.person == self.label:
+            raise ValueError(
+                f"{quote(self.label)} is the label, so it cannot hold the ids of persons too. Name another."
+            )
+        row, labels, persons = (
+            np.zeros((1, len(self.columns))),
+            [""] if self.label else None,
+            [1] if self.person else None,
+        )
+        self.on_rows(row, labels, persons)  # every other check
 
-    def on_rows(self, rows: np.ndarray, labels: Sequence[str] | np.ndarray | None) -> PrivateDataset:
-        """Return the private table of these rows, in the order of the declared columns."""
-        return PrivateDataset.from_rows(rows, labels=labels, **self._facts())
+    def on_rows(
+        self,
+        rows: np.ndarray,
+        labels: Sequence[str] | np.ndarray | None,
+        persons: Sequence[object] | np.ndarray | None = None,
+    ) -> PrivateDataset:
+        """Return the private table of these rows, in the order of the declared columns, with the ids of their persons.
+
+        Raises
+        ------
+        ValueError
+            Where ids are declared and not given, or given and not declared.
+        """
+        if (persons is None) == bool(self.person):
+            raise ValueError(
+                f"The declaration names {quote(self.person)} as the column of ids. Give the ids of the rows."
+                if self.person
+                else "The declaration names no column of ids (person), so the rows can have none. Leave persons out."
+            )
+        return PrivateDataset.from_rows(rows, labels=labels, persons=persons, **self._facts())
 
     def on_files(self, paths: Paths, progress: Progress | None = None) -> PrivateDataset:
         """Return the private table in these files, of the declared columns; see `PrivateDataset.from_files`."""
@@ -128,10 +167,11 @@ class Declaration:
         ValueError
             For several rows per person, which a simulated release does not take together.
         """
-        if self.rows_per_person > 1:
+        if self.rows_per_person > 1 or self.person:
+            several = f"person={self.person!r}" if self.person else f"rows_per_person={self.rows_per_person}"
             raise ValueError(
-                f"Public rows are taken one by one, and the declaration has rows_per_person={self.rows_per_person}. "
-                "Use a declaration with 1."
+                f"Public rows are taken one by one, and the declaration has {several}. Use a declaration of one row "
+                "per person."
             )
         kept = ("row_bound", "bounds", "typical", "classes", "columns", "name")
         facts = {name: value for name, value in self._facts().items() if name in kept}
@@ -154,11 +194,17 @@ class Declaration:
             "rows_per_person": self.rows_per_person,
             "missing": self.missing,
             "name": self.name,
+            "can_be_missing": self.can_be_missing,
+            **{name: getattr(self, name) for name in LATER},
         }
 
     def to_json(self) -> str:
         """Return the declaration as `from_json` reads it."""
-        return json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=2, ensure_ascii=False)
+        fields = dataclasses.asdict(self)
+        usual = {name for name, value in _USUAL.items() if fields[name] == value}
+        kept = {name: value for name, value in fields.items() if name not in usual}
+        form = FORMAT if len(usual) == len(_USUAL) and self.missing != "pairs" else WITH_LATER
+        return json.dumps({"format": form, **kept}, indent=2, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Declaration:
@@ -167,16 +213,29 @@ class Declaration:
             fields = json.loads(text)
         except json.JSONDecodeError as problem:
             raise ValueError(f"A declaration must be JSON: {problem}.") from None
-        if not isinstance(fields, dict) or fields.pop("format", None) != FORMAT:
-            raise ValueError(f'A declaration must hold the line "format": "{FORMAT}". Save it again.')
+        form = fields.pop("format", None) if isinstance(fields, dict) else None
+        if form not in (FORMAT, WITH_LATER):
+            raise ValueError(
+                f'A declaration must hold the line "format": "{FORMAT}" or "format": "{WITH_LATER}". Save it again.'
+            )
+        if form == FORMAT and (later := sorted(set(fields) & set(_USUAL)) or _later_rule(fields)):
+            raise ValueError(
+                f'A declaration with {quote(later[0])} must hold the line "format": "{WITH_LATER}". Correct it.'
+            )
         columns = fields.pop("columns", None)
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")
         declared = tuple(_built(Column, c, "A column of the declaration") for c in columns)
+        gaps = fields.get("can_be_missing")
+        if gaps is not None:
+            if not isinstance(gaps, list) or not all(isinstance(name, str) for name in gaps):
+                raise ValueError("A declaration must hold can_be_missing as a list of names of columns. Correct it.")
+            fields["can_be_missing"] = tuple(gaps)
         classes = fields.get("classes") or ()
         if not isinstance(classes, list | tuple):
             raise ValueError("A declaration must hold classes as a list of names. Correct it.")
-        for what, text in [("label", fields.get("label", "")), *(("name of a column", c.name) for c in declared)]:
+        named = [(what, fields.get(field, "")) for what, field in (("label", "label"), ("column of ids", "person"))]
+        for what, text in [*named, *(("name of a column", c.name) for c in declared)]:
             if not isinstance(text, str):
                 raise ValueError(f"The {what} in a declaration must be text, got {text!a}. Correct it.")
         for column in declared:
@@ -212,10 +271,12 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
     """
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
     with _nothing_said():
-        blocks = list(blocks_of(_part(raw, header), names, declaration.label, private=True))
+        part, person = _part(raw, header), declaration.person
+        blocks = list(blocks_of(part, names, declaration.label, private=True, person=person))
         rows = np.concatenate([block.cells for block in blocks], axis=1).T.copy()
         labels = [texts[at] for texts, places in (block.labels for block in blocks if block.labels) for at in places]
-    return declaration.on_rows(rows, labels if declaration.label else None)
+        ids = [texts[at] for texts, places in (block.ids for block in blocks if block.ids) for at in places]
+    return declaration.on_rows(rows, labels if declaration.label else None, ids if person else None)
 
 
 def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
@@ -246,10 +307,15 @@ def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
             yield some
 
 
+def _later_rule(fields: dict) -> list[str]:
+    """Return the name of the rule for missing cells in a list where the first version did not have that rule."""
+    return ["missing"] if fields.get("missing") == "pairs" else []
+
+
 def _header(raw: bytes, declaration: Declaration) -> list[str]:
     """Return the names of the columns, all that are declared among them."""
     header = read_header(raw)
-    for name in [c.name for c in declaration.columns] + ([declaration.label] if declaration.label else []):
+    for name in [c.name for c in declaration.columns] + [n for n in (declaration.label, declaration.person) if n]:
         if name not in header:
             raise ValueError(f"The file has no column {quote(name)}, which the declaration names.")
     return header

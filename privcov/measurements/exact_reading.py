@@ -59,8 +59,9 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     """
     facts, d, k = noisy.facts, noisy.facts.width, noisy.n_anchors
     counts = [int(t) / noisy.anchor**2 for t in np.diag(noisy.total)[d:]]
-    # With classes a row whose label is not in the list counts as no row, so the number of rows comes from the counts.
-    count = None if facts.n is not None and not facts.classes else max(math.fsum(counts), 1.0)
+    # With classes a row whose label is not in the list counts as no row, so the number of rows comes from the counts;
+    # so does the total weight where a person may have more than one.
+    count = None if facts.weight_is_public and not facts.classes else max(math.fsum(counts), 1.0)
     rows = facts.n if count is None else count
     assert rows is not None, "without a noisy count the number of rows is public"
     n_anchors = {"none": 0, "zero": 0, "joint": 1}.get(centre, len(facts.classes) or k + 1)
@@ -167,7 +168,8 @@ def noise_of(
     """
     d, unit = facts.width, scale / UNIT**2 / rows
     if shape == COUPLED:
-        return NoiseDistribution(shape, unit, d, n_anchors, measured=measured)
+        hidden = measured == 1 and not facts.weight_is_public
+        return NoiseDistribution(shape, unit, d, n_anchors, corner=hidden, measured=measured)
     if shape == FREE_GROUPS:
         groups, kappas = weights(facts, measured, anchor)
         labels, known = labels_of(groups), tuple(float(kappa) for kappa in kappas)
@@ -199,7 +201,7 @@ def _freed_block(noisy: NoisySum, rows: int | float) -> np.ndarray:
     """Return the block of columns over the rows, in units of R^2, from whole numbers.
 
     Two measured sums of a group are combined. Coupled noise is far smaller on the trace of the whole than on that of
-    any block, so with one anchor, whose corner is public (n a^2), the trace of the block is that of the whole less the
+    any block, so with one anchor whose corner is public (n a^2), the trace of the block is that of the whole less the
     corner.
     """
     facts, d = noisy.facts, noisy.facts.width
@@ -208,7 +210,7 @@ def _freed_block(noisy: NoisySum, rows: int | float) -> np.ndarray:
     moves: list[tuple[tuple[int, ...], int, int]] = []  # columns, and a fraction that is added to each of them
     if noisy.trace is not None:
         moves.append((all_columns, noisy.trace - sum(diagonal), d + 1))
-    elif noisy.shape == COUPLED and noisy.n_anchors == 1:
+    elif noisy.shape == COUPLED and noisy.n_anchors == 1 and facts.weight_is_public:
         assert facts.n is not None, "coupled noise is for a public number of rows only"
         moves.append((all_columns, int(noisy.total[d, d]) - facts.n * noisy.anchor**2, d))
     elif noisy.shape == FREE_GROUPS:

@@ -24,6 +24,11 @@ y the two rows, V = sum_{i<=j} |x_i x_j - y_i y_j| <= (|x|_1^2 + |x|^2 + |y|_1^2
 sqrt(d). With an anchor a the edges add a |x - y|_1 <= a (|x|_1 + |y|_1) <= 2 a sqrt(d) m, attained by the same rows;
 two classes add 2 a^2. The bound of triangle_l1.py for as many coordinates holds too and is smaller for few flags: the
 smaller of the two is taken. Add-remove: |z|_1 <= sqrt(d) m + a as without flags.
+
+**Persons** of weight up to M (integer_gram.py, "Persons"): the weights are applied to the flags as well, which then are
+smaller than f, and a row still has at most d numbers that are not zero. Every bound holds times M; the l1 bound is
+rounded down after it is multiplied. Against no row at all the corner of an anchor changes by a^2 <= m^2, less than the
+missing half of the rest.
 """
 
 from __future__ import annotations
@@ -93,9 +98,10 @@ def flagged_l1(facts: PublicFacts, m: int, anchor: int, n_anchors: int) -> int:
     ---------
     Own proof, in the docstring of the module, and triangle_l1.py.
     """
-    wide = l1_change(facts.width, m, anchor, n_anchors)
+    weight = facts.most_weight
+    wide = l1_change(facts.width, m, anchor, n_anchors, weight)
     if not facts.flagged:
         return wide
-    edges = math.isqrt(4 * facts.d * anchor**2 * m**2) if n_anchors else 0
-    classes = 2 * anchor**2 if n_anchors > 1 else 0
-    return min(wide, (facts.d + 1) * m**2 + edges + classes)
+    edges = math.isqrt(4 * facts.d * anchor**2 * m**2 * weight**2) if n_anchors else 0
+    corner = 2 * weight * anchor**2 if n_anchors > 1 else 0
+    return min(wide, weight * (facts.d + 1) * m**2 + edges + corner)

@@ -4,6 +4,11 @@ A clipped row u of the unit ball becomes k, whole numbers with sum_j k_j^2 <= m^
 and by operations whose result does not depend on its place in the table, so neighbouring tables give neighbouring
 integers. Whatever the rounding errors of floating point before, the norm is checked in integers: the sensitivity needs
 no rounding margin. Cutting to whole numbers moves an entry of u by less than 2^-20, towards zero.
+
+**Persons.** Where rows have ids, a row of a person with r > M rows has the weight M / r, by its root: every number k_j
+of the row becomes the root of M k_j^2 / r, cut to a whole number, and so does its anchor. r counts every row with the
+id in the whole table, also those that a rule leaves out of the sums (a missing cell, an unlisted class): the weights
+depend on nothing but ids. A row without an id becomes zeros.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ import numpy as np
 
 from privcov.measurements.flags import flag_weight
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import MOST_COLUMNS, MOST_ROWS
+from privcov.public_facts import MOST_COLUMNS, MOST_ROWS, PublicFacts
 from privcov.units import Units
 
 BITS = 20
@@ -122,10 +127,40 @@ def _shorten(k: np.ndarray, rows: np.ndarray, left: np.ndarray) -> None:
         k[rows, column] -= np.sign(k[rows, column])
 
 
+def weighted(whole: np.ndarray, rows_of_person: np.ndarray, most_weight: int) -> np.ndarray:
+    """Return whole numbers times the root of their person's weight for one row, cut towards zero.
+
+    The new number v has v^2 <= M k^2 / r, in whole numbers: the division of squares is exact, and the root of a whole
+    number up to 2^40 rounds to the right whole part in float64. So a row with |k|^2 <= m^2 gets |v|^2 <= M m^2 / r,
+    and the r rows of a person together at most M m^2.
+
+    Parameters
+    ----------
+    whole : ndarray of shape (b, p)
+        Whole numbers up to 2^20 in size, int64 or float64: one line per row, anchors included.
+    rows_of_person : ndarray of shape (b,)
+        r, the rows of each row's person in the whole table; 0 without an id.
+    most_weight : int
+        M, at most 10^6.
+
+    Returns
+    -------
+    ndarray of shape (b, p)
+        Of the same type: unchanged where 1 <= r <= M, zero where r = 0.
+    """
+    light = np.flatnonzero(rows_of_person > most_weight)
+    out = whole.copy()
+    out[rows_of_person == 0] = 0
+    squares = most_weight * whole[light].astype(np.int64) ** 2 // rows_of_person[light, None]
+    out[light] = np.copysign(np.floor(np.sqrt(squares.astype(np.float64))), whole[light]).astype(whole.dtype)
+    return out
+
+
 def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> np.ndarray:
     """Return the exact sum of z z' over the rows: NOT private. Only the exact measurement calls it.
 
-    A row without a listed class is zero throughout; so is one that the declared rule for missing cells leaves out.
+    A row without a listed class is zero throughout; so is one that the declared rule for missing cells leaves out, and
+    one without the id of a person where rows have ids.
 
     Parameters
     ----------
@@ -159,7 +194,37 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
             z[private._class_of[start : start + len(z)] < 0] = 0.0
         if facts.missing == "drop-row":
             z[~np.isfinite(rows).all(axis=1)] = 0.0
+        if private._rows_of_person is not None:
+            z = weighted(z, private._rows_of_person[start : start + len(z)], facts.most_weight)
         gram += (z.T @ z).astype(np.int64)
+    return gram
+
+
+def with_public_corner(gram: np.ndarray, facts: PublicFacts, n_anchors: int, anchor: int) -> np.ndarray:
+    """Set the corner of one anchor to its public value n a^2 where it has one, in place, and return the sum.
+
+    Without persons it has that value already. With them every person has the weight 1, and the squares of the cut
+    anchors of r rows add up to a little less than a^2.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (d + n_anchors, d + n_anchors)
+        Exact sum of z z'.
+    facts : PublicFacts
+        What is declared.
+    n_anchors : int
+        Number of anchors.
+    anchor : int
+        a.
+
+    Returns
+    -------
+    ndarray of shape (d + n_anchors, d + n_anchors)
+        The same array.
+    """
+    if facts.person and facts.weight_is_public and not facts.classes and n_anchors:
+        assert facts.n is not None
+        gram[-1, -1] = facts.n * anchor**2
     return gram
 
 

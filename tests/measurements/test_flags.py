@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def facts_of(
     """Public facts with flags; without bounds R is one, so that rows are shortened."""
     names = tuple(f"x{j}" for j in range(d))
     units = working_units(names, None if bounded else 1.0, [(-1, 1)] * d if bounded else None, None)
-    return declared(names, units, tuple(map(str, range(classes))), n, n is not None, 1, "pairs", flagged)
+    return declared(names, units, tuple(map(str, range(classes))), n, n is not None, 1, "pairs", flags=flagged)
 
 
 def every_row(facts: PublicFacts, cells: tuple[float, ...]) -> np.ndarray:
@@ -103,6 +104,41 @@ def test_no_two_rows_differ_by_more_than_the_bounds(d, flagged, bounded, n_ancho
         l1 = np.abs(one[:, triangle[0], triangle[1]]).sum(axis=1).max()
         assert l1**2 <= norm_bound(hidden, "laplace", n_anchors, anchor)
         assert (one * one).sum(axis=(1, 2)).max() <= norm_bound(hidden, "isotropic", n_anchors, anchor)
+
+
+@pytest.mark.parametrize("most_weight", [1, 2, 3])
+@pytest.mark.parametrize("bounded", [True, False])
+def test_a_person_with_missing_cells_is_within_the_bounds(most_weight, bounded, monkeypatch):
+    """A person's rows replaced by others, 1 to 4 on either side, through the exact sum with UNIT = 8: 400 random pairs.
+
+    The rows are at the corners of the bounds, where the bounds are attained or nearly so.
+    """
+    for module in (integer_gram, exact_moment, free_groups):
+        monkeypatch.setattr(module, "UNIT", SMALL)
+    rng, limits = np.random.default_rng(8), {"bounds": [(-1, 1)] * 3} if bounded else {"row_bound": 1.5}
+    anchor, most = math.isqrt(SMALL**2 // 2), {}
+    for _ in range(400):
+        grams = []
+        for rows in rng.integers(1, 5, 2):
+            x = rng.choice([-1.0, 1.0, 0.6, math.nan, math.nan], (rows, 3))
+            x = np.repeat(x[:1], rows, axis=0) if rng.random() < 0.5 else x
+            given = {"missing": "pairs", "persons": ["p"] * rows, "most_weight": most_weight, **limits}
+            private = PrivateDataset.from_rows(x, **given)
+            grams.append(exact_moment.exact_sum(private, 1, anchor))
+        facts, g = private.facts, grams[0] - grams[1]
+        triangle = np.triu_indices(len(g))
+        values = np.linalg.eigvalsh(g.astype(float))
+        cost = Fraction(int((g * g).sum()))
+        for group, kappa in zip(*weights(facts, 1, anchor), strict=True):
+            cost += kappa * int(sum(g[j, j] for j in group.columns)) ** 2
+        for shape, found in (
+            ("laplace", int(np.abs(g[triangle]).sum()) ** 2),
+            ("wishart-difference", np.abs(values).sum() ** 2),
+            ("free-groups", cost),
+        ):
+            most[shape] = max(most.get(shape, 0), float(found / norm_bound(facts, shape, 1, anchor)))
+    assert max(most.values()) <= 1 + 1e-9, most
+    assert min(most.values()) > 0.4, most  # the search comes near
 
 
 def test_the_l1_bound_is_attained_by_a_full_row_and_an_empty_one():
@@ -256,11 +292,11 @@ def test_facts_of_old_tables_are_written_as_before_and_flags_are_checked():
     plain = declared(("a", "b", "c"), units, (), 5, True, 1, "typical")
     assert "flags" not in plain.to_dict()
     assert plain.width == 3
-    some = declared(("a", "b", "c"), units, (), 5, True, 1, "pairs", (0, 2))
+    some = declared(("a", "b", "c"), units, (), 5, True, 1, "pairs", flags=(0, 2))
     assert some.to_dict()["flags"] == [0, 2]
     assert (some.width, some.flagged) == (5, (0, 2))
     assert PublicFacts.from_dict(some.to_dict()).to_dict() == some.to_dict()
-    every = declared(("a", "b", "c"), units, (), 5, True, 1, "pairs", (0, 1, 2))
+    every = declared(("a", "b", "c"), units, (), 5, True, 1, "pairs", flags=(0, 1, 2))
     assert "flags" not in every.to_dict()
     assert every.width == 6
     with pytest.raises(ValueError, match="contradict"):
@@ -269,7 +305,7 @@ def test_facts_of_old_tables_are_written_as_before_and_flags_are_checked():
         with pytest.raises(ValueError, match=r"flag|can_be_missing"):
             PublicFacts.from_dict({**some.to_dict(), "flags": bad})
     with pytest.raises(ValueError, match="can_be_missing is for missing='pairs'"):
-        declared(("a", "b", "c"), units, (), 5, True, 1, "typical", (0,))
+        declared(("a", "b", "c"), units, (), 5, True, 1, "typical", flags=(0,))
     with pytest.raises(ValueError, match="'z'"):
         PrivateDataset.from_rows([[0.0]], row_bound=1, missing="pairs", can_be_missing=["z"])
     with pytest.raises(ValueError, match="202 numbers of a row"):
