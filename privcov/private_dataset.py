@@ -79,6 +79,7 @@ class PrivateDataset:
         typical: Sequence[float | None] | np.ndarray | None = None,
         classes: Iterable[object] | None = None,
         missing: str = "typical",
+        row_bound_fraction: float = 1.0,
         name: str = "private",
     ) -> PrivateDataset:
         """Make a private table from an array.
@@ -90,7 +91,7 @@ class PrivateDataset:
         row_bound : float or None
             R > 0, Euclidean norm to which longer rows are scaled down. Exactly one of row_bound and bounds is given.
         bounds : sequence of (float, float) or None
-            Public lower and upper limit of every column; R is then sqrt(d) half-ranges.
+            Public lower and upper limit of every column; R is then sqrt(d) half-ranges times ``row_bound_fraction``.
         labels : sequence of length n or None
             Labels are part of the row. A row whose label is missing or not in ``classes`` is left out of the sums; to
             keep such rows, give them a class of their own, in the list and in the labels.
@@ -106,6 +107,9 @@ class PrivateDataset:
             The public list of the names of labels, required with labels.
         missing : {"typical", "drop-row"}
             See `PublicFacts`.
+        row_bound_fraction : float
+            With bounds, R as a fraction of sqrt(d) half-ranges, from 1e-6 to 1. Longer rows are shortened to it, and
+            the noise falls with its square: take it from what is known of the columns, never from the rows.
         name : str
             Name of the table in the ledger.
 
@@ -133,8 +137,8 @@ class PrivateDataset:
         if len(names) != d or len(set(names)) < d:
             raise ValueError(f"columns must name all {d} columns, each differently.")
         listed, class_of = classes_of_rows(labels, classes, len(rows))
-        units = working_units(names, row_bound, bounds, typical)
-        facts = declared(names, units, listed, len(rows), n_public, rows_per_person, missing)
+        units = working_units(names, row_bound, bounds, typical, row_bound_fraction)
+        facts = declared(names, units, listed, len(rows), n_public, rows_per_person, missing, row_bound_fraction)
         return cls(facts, _name(name), rows, class_of)
 
     @classmethod
@@ -151,6 +155,7 @@ class PrivateDataset:
         typical: Sequence[float | None] | np.ndarray | None = None,
         classes: Iterable[object] | None = None,
         missing: str = "typical",
+        row_bound_fraction: float = 1.0,
         name: str = "private",
         progress: Progress | None = None,
     ) -> PrivateDataset:
@@ -181,6 +186,8 @@ class PrivateDataset:
             The public list of the names of labels; required with ``label``.
         missing : {"typical", "drop-row"}
             See `PublicFacts`.
+        row_bound_fraction : float
+            See `from_rows`.
         name : str
             Name of the table in the ledger.
         progress : callable or None
@@ -210,9 +217,9 @@ class PrivateDataset:
             raise ValueError(
                 f"The files may hold 1 to {MOST_FILE_ROWS:,} rows and {MOST_COLUMNS} columns. Choose fewer."
             )
-        units = working_units(names, row_bound, bounds, typical)
+        units = working_units(names, row_bound, bounds, typical, row_bound_fraction)
         listed = class_names(classes) if classes else ()
-        facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing)
+        facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing, row_bound_fraction)
         files = FileRows(table, (table.n, len(names)), progress)
         return cls(facts, _name(name), files, None, files)
 

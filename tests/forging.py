@@ -24,6 +24,7 @@ from privcov.privacy import ApproxDP, PureDP, ZCDP, from_dict
 NAMES = ["=cmd|'/c calc'!A0", "<script>alert(1)</script>", "weight", "height"]
 ROWS = 1234
 _LABELS = {"labels": ["a", "b"] * (ROWS // 2), "classes": ["a", "b"]}
+_OPTIONS = ("centre", "norm_budget")  # of the release, not of the declaration
 KINDS: dict[str, tuple] = {
     "zcdp": ("gaussian-cov", ZCDP(0.5), {}),
     "approx, hidden n": ("gaussian-cov", ApproxDP(1.0, 1e-6), {"n_public": False}),
@@ -31,6 +32,10 @@ KINDS: dict[str, tuple] = {
     "wishart, a person with rows": ("wishart-difference", PureDP(1.0), {"rows_per_person": 3}),
     "classes": ("gaussian-cov", ZCDP(0.5), _LABELS),
     "classes, hidden n": ("wishart-difference", PureDP(2.0), {**_LABELS, "n_public": False}),
+    "shortened rows": ("gaussian-cov", ZCDP(0.5), {"row_bound_fraction": 0.5, "rows_per_person": 2}),
+    "rows by length": ("gaussian-cov", ZCDP(2.0), {"norm_budget": 0.05, "row_bound_fraction": 0.8}),
+    "rows by length, pure": ("wishart-difference", PureDP(2.0), {"norm_budget": 0.1, "n_public": False}),
+    "rows by length, approx": ("gaussian-cov", ApproxDP(2.0, 1e-6), {"norm_budget": 0.1, **_LABELS}),
     "no mean": ("gaussian-cov", ZCDP(0.1), {"rows_per_person": 3, "centre": "none"}),
 }
 
@@ -38,9 +43,9 @@ KINDS: dict[str, tuple] = {
 def released(folder: Path, kind: str) -> tuple[privcov.Release, Ledger]:
     """A release of made-up rows, on a ledger of its own."""
     method, guarantee, facts = KINDS[kind]
-    options = {name: value for name, value in facts.items() if name == "centre"}
+    options = {name: value for name, value in facts.items() if name in _OPTIONS}
     x = np.random.default_rng(3).multivariate_normal([50] * 4, 60 + 100 * np.eye(4), ROWS)
-    declared = {name: value for name, value in facts.items() if name != "centre"}
+    declared = {name: value for name, value in facts.items() if name not in _OPTIONS}
     private = privcov.PrivateDataset.from_rows(x, bounds=[(0, 100)] * 4, columns=NAMES, name="t", **declared)
     ledger = Ledger(folder / "ledger.sqlite")
     ledger.limit("t", guarantee)

@@ -18,8 +18,9 @@ from privcov.measurements.exposed import exposed_answer
 from privcov.public_facts import PublicFacts
 
 ASK, STORED, PAY = AGAIN = ("ask", "stored", "pay")
-_COMPARED = ("method", "guarantee", "draw", "centre", "tuning")
+_COMPARED = ("method", "guarantee", "draw", "centre", "tuning", "norm_budget")
 _FACTS = ("columns", "row_bound", "bounds", "origin", "scale", "n", "classes", "rows_per_person", "missing")
+_FACTS += ("row_bound_fraction",)
 _LATER = {"classes": [], "rows_per_person": 1, "missing": "typical"}  # facts that the first versions did not write
 
 

@@ -39,14 +39,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from privcov import accounting, checks
+from privcov import checks
 from privcov.measurements import exact_noise
+from privcov.measurements.exact_norms import NoisyNorms
+from privcov.measurements.exact_scale import calibrated, root_up
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
 from privcov.measurements.stored_sum import fields_of
 from privcov.measurements.tables.file_moment import sums_of
 from privcov.measurements.triangle_l1 import l1_change
-from privcov.privacy import ApproxDP, BudgetShare, Event, NoPrivacy, PureDP, ZCDP
+from privcov.privacy import BudgetShare, Event
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
 
@@ -97,6 +99,8 @@ class NoisySum:
         or t of the two Wishart distributions.
     event : Event
         What was done to the rows, for the accountant.
+    norms : NoisyNorms or None
+        The measurement before it, from which the row bound in ``facts`` follows; None where that was declared.
     """
 
     facts: PublicFacts
@@ -106,6 +110,17 @@ class NoisySum:
     shape: str
     scale: float
     event: Event
+    norms: NoisyNorms | None = None
+
+    @property
+    def declared(self) -> PublicFacts:
+        """The facts as they were declared, before a row bound was chosen."""
+        return self.facts if self.norms is None else self.norms.facts
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that was done to the rows, in order."""
+        return (self.event,) if self.norms is None else (self.norms.event, self.event)
 
     @property
     def anchors(self) -> int:
@@ -124,6 +139,7 @@ class NoisySum:
             "event": dataclasses.asdict(self.event),
             "grid": 2 ** (2 * BITS),
             "anchor": ANCHOR,
+            **({} if self.norms is None else {"norms": self.norms.to_dict()}),
         }
 
     @classmethod
@@ -359,33 +375,7 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
 
 def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare) -> tuple[float, float]:
     """Return (sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic."""
-    if isinstance(share, NoPrivacy) or not isinstance(share, (PureDP, ApproxDP, ZCDP)):
-        raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
-    share = _no_more_than_typed(share)
-    square = norm_bound(facts, shape, n_anchors)
-    bound = _root_up(Fraction(square))
-    if shape in PURE:
-        if isinstance(share, ApproxDP):
-            raise TypeError(f"{shape} noise gives pure DP, and {share} was asked for. Ask for PureDP or ZCDP.")
-        return bound, accounting.laplace_scale(share, bound)
-    if isinstance(share, PureDP):
-        raise TypeError(f"Gaussian noise cannot give {share}; ask for ApproxDP or ZCDP.")
-    if isinstance(share, ApproxDP):
-        share = ZCDP(accounting.approx_to_zcdp(share.epsilon, share.delta))
-    return bound, accounting.gaussian_scale(share, bound)
-
-
-def _no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP:
-    """Return a share whose level is at most the decimal it prints as.
-
-    The ledger counts 0.1 as 1/10, and the double 0.1 is a little above that.
-    """
-    if isinstance(share, ApproxDP):
-        return share
-    level = share.epsilon if isinstance(share, PureDP) else share.rho
-    if Fraction(level) <= Fraction(repr(float(level))):
-        return share
-    return type(share)(math.nextafter(level, 0.0))
+    return calibrated(share, norm_bound(facts, shape, n_anchors), shape, pure=shape in PURE)
 
 
 def off_diagonal_scale(scale: float) -> float:
@@ -401,15 +391,7 @@ def off_diagonal_scale(scale: float) -> float:
     float
         Scale of an off-diagonal entry.
     """
-    return _root_up(Fraction(scale) ** 2 / 2)
-
-
-def _root_up(square: Fraction) -> float:
-    """Return the square root, rounded up."""
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
+    return root_up(Fraction(scale) ** 2 / 2)
 
 
 def _largest_sum(facts: PublicFacts, in_files: bool) -> int:

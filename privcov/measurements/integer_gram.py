@@ -9,6 +9,7 @@ no rounding margin. Cutting to whole numbers moves an entry of u by less than 2^
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -88,9 +89,30 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
     ndarray of shape (d + n_anchors, d + n_anchors)
         int64.
     """
+    size = private.facts.d + n_anchors
+    gram = np.zeros((size, size), dtype=np.int64)
+    for z in whole_blocks(private, n_anchors):
+        gram += (z.T @ z).astype(np.int64)
+    return gram
+
+
+def whole_blocks(private: PrivateDataset, n_anchors: int) -> Iterator[np.ndarray]:
+    """Yield the rows z as whole numbers, block by block: NOT private. Only the exact measurements call it.
+
+    Parameters
+    ----------
+    private : PrivateDataset
+        With rows in memory.
+    n_anchors : int
+        As for `noiseless_gram`; a row that counts as none is zero throughout, its anchors too.
+
+    Yields
+    ------
+    ndarray of shape (b, d + n_anchors)
+        float64, few enough rows for every sum of products to be exact.
+    """
     facts, d = private.facts, private.facts.d
     size = d + n_anchors
-    gram = np.zeros((size, size), dtype=np.int64)
     for start in range(0, len(private._rows), block_rows(size)):
         z = np.zeros((min(block_rows(size), len(private._rows) - start), size))
         rows = private._rows[start : start + len(z)]
@@ -105,8 +127,7 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
             z[private._class_of[start : start + len(z)] < 0] = 0.0
         if facts.missing == "drop-row":
             z[~np.isfinite(rows).all(axis=1)] = 0.0
-        gram += (z.T @ z).astype(np.int64)
-    return gram
+        yield z
 
 
 def block_rows(size: int) -> int:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
+from privcov.measurements.exact_norms import BINS, NoisyNorms, checked_budget
 from privcov.measurements.integer_gram import ANCHOR, BITS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
 
 _FIELDS = ("facts", "total", "trace", "anchors", "shape", "scale", "event", "grid", "anchor")
+_NORMS = ("facts", "budget", "counts", "event")
 _TRACED = "free-trace"  # the one shape whose trace is measured a second time
 _LARGEST = 2**127  # of a number with its noise, at the largest table and the largest scale
 
@@ -45,7 +47,7 @@ def fields_of(stored: Any) -> dict:
     ------
     Nothing: it reads a stored answer.
     """
-    if not isinstance(stored, dict) or not set(_FIELDS) <= set(stored) <= {*_FIELDS, "centre"}:
+    if not isinstance(stored, dict) or not set(_FIELDS) <= set(stored) <= {*_FIELDS, "centre", "norms"}:
         raise ValueError(f"A stored measurement must hold {', '.join(_FIELDS)} and nothing else.")
     if (stored["grid"], stored["anchor"]) != (2 ** (2 * BITS), ANCHOR):
         raise ValueError("The measurement was made on another grid, by another version of privcov.")
@@ -64,8 +66,12 @@ def fields_of(stored: Any) -> dict:
     event = event_of(stored["event"])
     if event.scale != scale:
         raise ValueError(f"The measurement and its event name different noise: {scale:g} and {event.scale:g}.")
+    norms = _norms(stored["norms"]) if "norms" in stored else None
+    if norms is not None and norms.chosen.to_dict() != facts.to_dict():
+        raise ValueError("The facts of the measurement are not those that follow from the numbers of rows by length.")
     return {
         "facts": facts,
+        "norms": norms,
         "total": _whole_sum(stored["total"], facts.d, n_anchors),
         "trace": None if trace is None else _whole("trace", trace),
         "n_anchors": n_anchors,
@@ -73,6 +79,18 @@ def fields_of(stored: Any) -> dict:
         "scale": scale,
         "event": event,
     }
+
+
+def _norms(stored: Any) -> NoisyNorms:
+    """Return the first of two measurements, or raise ValueError."""
+    if not isinstance(stored, dict) or set(stored) != set(_NORMS):
+        raise ValueError(f"norms must hold {', '.join(_NORMS)} and nothing else.")
+    counts = stored["counts"]
+    if not isinstance(counts, list) or len(counts) != BINS:
+        raise ValueError(f"counts must be a list of {BINS} whole numbers, one for each bin of lengths.")
+    numbers = tuple(_whole("An entry of counts", count) for count in counts)
+    facts, budget = PublicFacts.from_dict(stored["facts"]), checked_budget(stored["budget"])
+    return NoisyNorms(facts, budget, numbers, event_of(stored["event"]))
 
 
 def event_of(stored: Any) -> Event:

@@ -46,11 +46,11 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None) -> 
     # Sums under other facts, such as another bound, would have another sensitivity.
     if kept is None or kept[0] is not facts or (numbers is not None and kept[1] != numbers):
         drop = facts.missing == "drop-row"
-        kept = files.private_pass = (
-            facts,
-            numbers,
-            add_up(files, _spec(files, facts, facts.classes, True, drop, numbers)),
-        )
+        sums = add_up(files, _spec(files, facts, facts.classes, True, drop, numbers))
+        # The pass under a bound that was chosen is used once; the one with the sketch serves every request.
+        if kept is None or kept[1] is None or numbers is not None:
+            files.private_pass = facts, numbers, sums
+        return sums
     return kept[2]
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.measurements.exact_norms import BINS, bins_of
 from privcov.measurements.integer_gram import ANCHOR, UNIT, to_working, whole_rows
 from privcov.measurements.tables.sketch import Sketch, near_of
 from privcov.measurements.tables.sketching import Sketching, kernel
@@ -96,6 +97,8 @@ class Sums:
         int64, the sum of k in each class (c = 1 without classes).
     counts : ndarray of shape (c,)
         int64, the rows of each class.
+    norms : ndarray of shape (BINS,)
+        int64, the private rows in each bin of lengths, see `privcov.measurements.exact_norms`; zeros for public rows.
     sketch : Sketch or None
         Where secrets were given.
     """
@@ -109,6 +112,7 @@ class Sums:
     low: np.ndarray
     lines: np.ndarray
     counts: np.ndarray
+    norms: np.ndarray
     sketch: Sketch | None
 
     def plus(self, other: Sums) -> Sums:
@@ -127,6 +131,7 @@ class Sums:
             low & (2**_LIMB - 1),
             self.lines + other.lines,
             self.counts + other.counts,
+            self.norms + other.norms,
             sketch,
         )
 
@@ -163,7 +168,7 @@ class Adding:
         self.limits = (np.zeros((d, 2)) if spec.bounds is None else spec.bounds).T.copy()
         self.place = {name: i for i, name in enumerate(spec.classes)}
         self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
-        self.holes, self.counts = np.zeros(d, np.int64), np.zeros(c, np.int64)
+        self.holes, self.counts, self.norms = np.zeros(d, np.int64), np.zeros(c, np.int64), np.zeros(BINS, np.int64)
         self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((d, d), (d, d), (d, c)))
         self.sketching = None if spec.secrets is None else Sketching(spec.secrets, near_of(spec), compiled)
 
@@ -184,6 +189,9 @@ class Adding:
         self.unlisted += int((~hole & (code < 0)).sum())
         kept = np.where(out, len(self.counts), code)
         self.counts += np.bincount(kept, minlength=len(self.counts) + 1)[:-1]
+        if self.spec.private:
+            squares = np.einsum("ij,ij->j", whole, whole)[~out]  # whole numbers up to 2^40, so in any order
+            self.norms += np.bincount(bins_of(squares), minlength=BINS)
         c = len(self.counts)
         lines = whole.sum(axis=1, keepdims=True) if c == 1 else whole @ np.eye(c + 1)[kept][:, :c]
         self.lines += lines.astype(np.int64)
@@ -255,4 +263,4 @@ class Adding:
         self._carry()
         sketch = self.sketching.sketch() if self.sketching else None
         numbers = self.seen, self.dropped, self.unlisted, self.long
-        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, sketch)
+        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, self.norms, sketch)
