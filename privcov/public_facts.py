@@ -10,6 +10,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,8 @@ MOST_FILE_ROWS = 10**10
 MOST_COLUMNS = 200
 MOST_CLASSES = 100
 MISSING_RULES = ("typical", "drop-row")
+# Facts that came later, with their defaults, at which no stored text names them: texts and tokens stay as they were.
+LATER: dict[str, Any] = {"row_bound_fraction": 1.0}
 LEAST_FRACTION = 1e-6  # of the longest possible row, to which rows may be shortened
 LEAST_ROW_BOUND = 1e-100
 _OUTSIDE = "Take it from domain knowledge, never from the data."
@@ -86,6 +89,7 @@ class PublicFacts(InUnits):
     def to_dict(self) -> dict:
         """Return the facts as a dict of JSON values."""
         bounds, units = self.units.bounds, self.units
+        later = {name: getattr(self, name) for name, usual in LATER.items() if getattr(self, name) != usual}
         return {
             "columns": list(self.columns),
             "row_bound": units.row_bound,
@@ -96,8 +100,7 @@ class PublicFacts(InUnits):
             "classes": list(self.classes),
             "rows_per_person": self.rows_per_person,
             "missing": self.missing,
-            # A fact that is left at its default is left out, so that earlier texts and tokens stay the same.
-            **({} if self.row_bound_fraction == 1 else {"row_bound_fraction": self.row_bound_fraction}),
+            **later,
         }
 
     def shortened(self, share: float) -> PublicFacts:
@@ -154,7 +157,8 @@ def _facts_again(fields: dict) -> PublicFacts:
     if n is not None:
         n = checks.whole("n", n, 1, MOST_FILE_ROWS)
     typical = None if bounds is None else [checks.number("A typical value", v) for v in fields["origin"]]
-    fraction = fields.get("row_bound_fraction", 1.0)
+    later = {name: fields.get(name, usual) for name, usual in LATER.items()}
+    fraction = later["row_bound_fraction"]
     units = working_units(names, fields["row_bound"] if bounds is None else None, bounds, typical, fraction)
     return declared(
         names,
@@ -164,7 +168,7 @@ def _facts_again(fields: dict) -> PublicFacts:
         n is not None,
         fields["rows_per_person"],
         fields["missing"],
-        fraction,
+        **later,
     )
 
 

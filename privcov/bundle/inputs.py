@@ -20,7 +20,7 @@ from privcov.ledger.sums import cost_of
 from privcov.measurements.exact_moment import NoisySum, anchored_rows, norm_of, planned_event
 from privcov.measurements.exact_norms import planned_norms, split
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict
-from privcov.public_facts import PublicFacts, declared, working_units
+from privcov.public_facts import LATER, PublicFacts, declared, working_units
 
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
 ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at")
@@ -212,10 +212,14 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
     Raises ValueError or `Wrong` for another form.
     """
     must(
-        isinstance(declaration, dict) and set(declaration) == set(_DECLARATION),
+        isinstance(declaration, dict) and set(declaration) - set(LATER) == set(_DECLARATION),
         f"the declaration must hold {', '.join(_DECLARATION)}",
     )
-    must(declaration["format"] == "privcov-declaration-1", "the declaration is of another format")
+    later = {name: declaration[name] for name in LATER if name in declaration}
+    form = "privcov-declaration-2" if later else "privcov-declaration-1"
+    must(declaration["format"] == form, "the declaration is of another format")
+    for name, value in later.items():
+        must(repr(value) != repr(LATER[name]), f"{name} is written although it has its usual value")
     for name in ("name", "row_stands_for"):
         _words(name, declaration[name])
     columns, bounded = declaration["columns"], declaration["row_bound"] is None
@@ -239,6 +243,7 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
         declaration["row_bound"],
         [(c["low"], c["high"]) for c in columns] if bounded else None,
         [c["typical"] for c in columns] if bounded else None,
+        later.get("row_bound_fraction", LATER["row_bound_fraction"]),
     )
     classes = tuple(declaration["classes"]) if declaration["label"] else ()
     return declared(
@@ -249,6 +254,7 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
         declaration["n_public"],
         declaration["rows_per_person"],
         declaration["missing"],
+        **later,
     )
 
 

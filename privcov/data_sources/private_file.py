@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from privcov import checks
 from privcov.data_sources.csv_file import MAX_BYTES, decode, read_header, upload
 from privcov.dataset import Dataset, Progress
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import MOST_COLUMNS, MOST_ROWS
+from privcov.public_facts import LATER, MOST_COLUMNS, MOST_ROWS
 from privcov.table_files import Part, Said, blocks_of, said_of_part
 from privcov.table_files.facts import quote
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 Built = TypeVar("Built", bound="Column | Declaration")
 
-FORMAT = "privcov-declaration-1"
+FORMAT, WITH_LATER = "privcov-declaration-1", "privcov-declaration-2"  # the second where a later fact is declared
 
 
 class PrivateFileError(ValueError):
@@ -85,6 +86,8 @@ class Declaration:
         Public list of the classes, or ().
     missing : {"typical", "drop-row"}
         Rule for missing cells, see `privcov.public_facts.PublicFacts`.
+    row_bound_fraction : float
+        With bounds, R as a fraction of the longest possible row.
 
     Raises
     ------
@@ -101,6 +104,7 @@ class Declaration:
     label: str = ""
     classes: tuple[str, ...] = ()
     missing: str = "typical"
+    row_bound_fraction: float = 1.0
 
     def __post_init__(self) -> None:
         for name, meaning in (("name", "how the ledger knows the table"), ("row_stands_for", "such as 'one patient'")):
@@ -138,6 +142,7 @@ class Declaration:
         if facts["bounds"]:
             given = zip(facts["typical"], facts["bounds"], strict=True)
             facts["typical"] = [low / 2 + high / 2 if usual is None else usual for usual, (low, high) in given]
+            facts["row_bound"] = self.row_bound_fraction * math.sqrt(len(self.columns))
         missing = "drop-row" if self.missing == "drop-row" else ""
         return Dataset.from_files(paths, label=self.label, missing=missing, progress=progress, **facts)
 
@@ -153,12 +158,17 @@ class Declaration:
             "n_public": self.n_public,
             "rows_per_person": self.rows_per_person,
             "missing": self.missing,
+            **{name: getattr(self, name) for name in LATER},
             "name": self.name,
         }
 
     def to_json(self) -> str:
         """Return the declaration as `from_json` reads it."""
-        return json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=2, ensure_ascii=False)
+        fields = dataclasses.asdict(self)
+        usual = {name for name, value in LATER.items() if fields[name] == value}
+        kept = {name: value for name, value in fields.items() if name not in usual}
+        form = FORMAT if len(usual) == len(LATER) else WITH_LATER
+        return json.dumps({"format": form, **kept}, indent=2, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Declaration:
@@ -167,8 +177,15 @@ class Declaration:
             fields = json.loads(text)
         except json.JSONDecodeError as problem:
             raise ValueError(f"A declaration must be JSON: {problem}.") from None
-        if not isinstance(fields, dict) or fields.pop("format", None) != FORMAT:
-            raise ValueError(f'A declaration must hold the line "format": "{FORMAT}". Save it again.')
+        form = fields.pop("format", None) if isinstance(fields, dict) else None
+        if form not in (FORMAT, WITH_LATER):
+            raise ValueError(
+                f'A declaration must hold the line "format": "{FORMAT}" or "format": "{WITH_LATER}". Save it again.'
+            )
+        if form == FORMAT and (later := sorted(set(fields) & set(LATER))):
+            raise ValueError(
+                f'A declaration with {quote(later[0])} must hold the line "format": "{WITH_LATER}". Correct it.'
+            )
         columns = fields.pop("columns", None)
         if not isinstance(columns, list) or not all(isinstance(c, dict) for c in columns):
             raise ValueError("A declaration must hold columns, a list of entries with name, low and high.")

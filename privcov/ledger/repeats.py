@@ -15,12 +15,11 @@ from privcov import checks
 from privcov.ledger.book import Entry, Ledger
 from privcov.ledger.errors import LedgerError
 from privcov.measurements.exposed import exposed_answer
-from privcov.public_facts import PublicFacts
+from privcov.public_facts import LATER, PublicFacts
 
 ASK, STORED, PAY = AGAIN = ("ask", "stored", "pay")
 _COMPARED = ("method", "guarantee", "draw", "centre", "tuning", "norm_budget")
-_FACTS = ("columns", "row_bound", "bounds", "origin", "scale", "n", "classes", "rows_per_person", "missing")
-_FACTS += ("row_bound_fraction",)
+_FACTS = ("columns", "row_bound", "bounds", "origin", "scale", "n", "classes", "rows_per_person", "missing", *LATER)
 _LATER = {"classes": [], "rows_per_person": 1, "missing": "typical"}  # facts that the first versions did not write
 
 

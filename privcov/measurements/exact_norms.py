@@ -156,7 +156,7 @@ def checked_budget(budget: object) -> float:
     )
 
 
-def split(guarantee: Guarantee, budget: float) -> tuple[BudgetShare, BudgetShare]:
+def split(guarantee: Guarantee, budget: float) -> tuple[PureDP | ZCDP, PureDP | ZCDP]:
     """Return the shares of the norms and of the matrix, whose exact composition never exceeds the whole.
 
     Parameters
@@ -181,7 +181,10 @@ def split(guarantee: Guarantee, budget: float) -> tuple[BudgetShare, BudgetShare
     if isinstance(guarantee, ApproxDP):
         guarantee = ZCDP(accounting.approx_to_zcdp(guarantee.epsilon, guarantee.delta))
     shares = accounting.split(no_more_than_typed(guarantee), norms=budget, matrix=1 - budget)
-    return shares["norms"], shares["matrix"]
+    norms, matrix = shares["norms"], shares["matrix"]
+    assert isinstance(norms, PureDP | ZCDP), "shares are of the kind of the whole"
+    assert isinstance(matrix, PureDP | ZCDP), "shares are of the kind of the whole"
+    return norms, matrix
 
 
 def planned_norms(facts: PublicFacts, share: BudgetShare) -> Event:
