@@ -18,6 +18,7 @@ from privcov.units import InUnits, Units
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from privcov.persons_in_files import PartIds
     from privcov.table_files import TableFiles
     from privcov.table_files.reading import Paths
 
@@ -96,7 +97,9 @@ class FileRows:
     Attributes
     ----------
     private_pass : tuple or None
-        (facts, secrets, sums) of the one pass over private rows, for `privcov.measurements` alone.
+        (facts, (secrets, anchor), sums) of the one pass over private rows, for `privcov.measurements` alone.
+    persons : tuple or None
+        For each part of the table how many rows every id has, see `privcov.persons_in_files`; None without ids.
     """
 
     def __init__(
@@ -104,6 +107,7 @@ class FileRows:
     ) -> None:
         self.table, self.shape, self.progress, self.missing = table, shape, progress, missing
         self.private_pass: tuple[Any, Any, Any] | None = None
+        self.persons: tuple[PartIds, ...] | None = None
 
     def _refuse(self, *_: object) -> NoReturn:
         """Raise RowsInFiles."""

@@ -314,6 +314,9 @@ def from_dict(fields: dict) -> Guarantee:
     return KINDS[kind](**rest)
 
 
+ALL_ROWS = "one person, with all their rows"
+
+
 @dataclass(frozen=True)
 class Neighbours:
     """Which pairs of data sets must be hard to tell apart, and what one row stands for.
@@ -331,6 +334,11 @@ class Neighbours:
     key: str
     sentence: str
     unit: str = "one person"
+
+    @property
+    def counted(self) -> str:
+        """What is counted as one: "rows", or "persons" where all rows of a person count together."""
+        return "persons" if self.unit.startswith(ALL_ROWS) else "rows"
 
 
 REPLACE_ONE = Neighbours(

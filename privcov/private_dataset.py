@@ -6,21 +6,24 @@ It has no truth, and its public fields do not give the number of rows unless tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from privcov import checks
 from privcov.dataset import FileRows, Progress
+from privcov.persons import rows_of_persons
 from privcov.public_facts import (
     MOST_COLUMNS,
     MOST_FILE_ROWS,
     MOST_ROWS,
     Bounds,
     PublicFacts,
+    check_person,
     class_names,
     classes_of_rows,
+    counted_persons,
     declared,
     working_units,
 )
@@ -37,9 +40,9 @@ RELEASE_PRIVATE = "privcov.release_private"  # named by every function for publi
 class PrivateDataset:
     """A table of private rows, with the public facts that were declared about it.
 
-    Make one with `from_rows` or `from_files`. Its repr shows public facts only. The rows and the class of each are
-    private. Three things use them: the exact measurement, the ledger's fingerprint (keyed hashes that stay in the
-    ledger), and the exact answers for the owner's screen, in `privcov.owner`.
+    Make one with `from_rows` or `from_files`. Its repr shows public facts only. The rows, the class of each and the
+    number of rows of its person are private. Three things use them: the exact measurement, the ledger's fingerprint
+    (keyed hashes that stay in the ledger), and the exact answers for the owner's screen, in `privcov.owner`.
 
     Attributes
     ----------
@@ -64,6 +67,7 @@ class PrivateDataset:
     _rows: np.ndarray | FileRows = field(repr=False)
     _class_of: np.ndarray | None = field(repr=False)
     files: FileRows | None = field(default=None, repr=False)
+    _rows_of_person: np.ndarray | None = field(default=None, repr=False)  # k of every row; 0 without an id
 
     @classmethod
     def from_rows(
@@ -81,13 +85,17 @@ class PrivateDataset:
         missing: str = "typical",
         row_bound_fraction: float = 1.0,
         name: str = "private",
+        persons: Sequence[object] | np.ndarray | None = None,
+        person: str = "",
+        most_weight: int = 1,
     ) -> PrivateDataset:
         """Make a private table from an array.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Numbers; missing (NaN) and infinite cells follow the rule ``missing``. Copied.
+            Numbers; missing (NaN) and infinite cells follow the rule ``missing``. Copied. With ``person`` and without
+            ``persons`` a DataFrame, which has a column of ids beside the numbers.
         row_bound : float or None
             R > 0, Euclidean norm to which longer rows are scaled down. Exactly one of row_bound and bounds is given.
         bounds : sequence of (float, float) or None
@@ -96,9 +104,10 @@ class PrivateDataset:
             Labels are part of the row. A row whose label is missing or not in ``classes`` is left out of the sums; to
             keep such rows, give them a class of their own, in the list and in the labels.
         columns : iterable of d names or None
-            Default: x1, x2, ...
+            Default: x1, x2, ...; of a DataFrame with ``person`` the names of its other columns.
         n_public : bool
-            True: the number of rows is public and stated. False: it stays hidden, and a noisy count is measured.
+            True: the number of rows is public and stated. False: it stays hidden, and a noisy count is measured. With
+            ids it is the number of persons.
         rows_per_person : int
             Largest number of rows of one person, who is protected with all of them.
         typical : sequence of (float or None) or None
@@ -112,6 +121,13 @@ class PrivateDataset:
             the noise falls with its square: take it from what is known of the columns, never from the rows.
         name : str
             Name of the table in the ledger.
+        persons : sequence of length n or None
+            The id of each row's person, see `privcov.persons`. A person is protected with all rows, however many; a
+            row without an id counts as no row.
+        person : str
+            Name of the column of ids, of a DataFrame or for the statement; default "persons" where there are ids.
+        most_weight : int
+            M, the largest weight of a person together, see `PublicFacts`.
 
         Returns
         -------
@@ -123,6 +139,8 @@ class PrivateDataset:
         ValueError
             For a missing bound or list, with the remedy; never because of the number in a cell.
         """
+        if person and persons is None:
+            X, persons, columns = _without_ids(X, person, columns)
         try:
             rows = np.array(X, dtype=np.float64, order="C", copy=True)
         except (ValueError, TypeError):
@@ -138,8 +156,19 @@ class PrivateDataset:
             raise ValueError(f"columns must name all {d} columns, each differently.")
         listed, class_of = classes_of_rows(labels, classes, len(rows))
         units = working_units(names, row_bound, bounds, typical, row_bound_fraction)
-        facts = declared(names, units, listed, len(rows), n_public, rows_per_person, missing, row_bound_fraction)
-        return cls(facts, _name(name), rows, class_of)
+        n, rows_of_person = len(rows), None
+        if persons is not None:
+            person = person or "persons"
+            n, rows_of_person = rows_of_persons(persons, len(rows))
+        later: dict[str, Any] = {
+            "person": person,
+            "most_weight": most_weight,
+            "row_bound_fraction": row_bound_fraction,
+        }
+        facts = declared(names, units, listed, n, n_public, rows_per_person, missing, **later)
+        if person and n_public:
+            counted_persons(n, person)
+        return cls(facts, _name(name), rows, class_of, None, rows_of_person)
 
     @classmethod
     def from_files(
@@ -158,11 +187,14 @@ class PrivateDataset:
         row_bound_fraction: float = 1.0,
         name: str = "private",
         progress: Progress | None = None,
+        person: str = "",
+        most_weight: int = 1,
     ) -> PrivateDataset:
         """Make a private table that stays in its files: CSV (plain or gz), Parquet or Arrow.
 
-        Only headers and the number of rows are read here. The numbers are read once, when a release first asks for
-        them, before anything is reserved in the ledger: an interruption or a file that changed spends nothing.
+        Only headers and the number of rows are read here, and the ids of persons where they have a column. The numbers
+        are read once, when a release first asks for them, before anything is reserved in the ledger: an interruption or
+        a file that changed spends nothing.
 
         Parameters
         ----------
@@ -175,7 +207,7 @@ class PrivateDataset:
         label : str
             Column of the labels, with ``classes``.
         columns : sequence of str or None
-            Names to use; None takes all columns of the first file except the label.
+            Names to use; None takes all columns of the first file except the label and the ids.
         n_public : bool
             See `from_rows`.
         rows_per_person : int
@@ -192,7 +224,12 @@ class PrivateDataset:
             Name of the table in the ledger.
         progress : callable or None
             Called with (rows read, rows in all, seconds so far). Both numbers of rows are private where ``n_public``
-            is False.
+            is False, and wherever rows have ids.
+        person : str
+            Column of the ids of persons, text or numbers, see `privcov.persons`. A person is protected with all rows,
+            however many; a row without an id counts as no row.
+        most_weight : int
+            M, the largest weight of a person together, see `PublicFacts`.
 
         Returns
         -------
@@ -210,7 +247,9 @@ class PrivateDataset:
 
         if bool(label) != bool(classes):
             raise ValueError("A label in files needs classes=[...], the public list of its names, and classes a label.")
-        table = table_files.count_rows(table_files.describe(paths, columns=columns, label=label or None), private=True)
+        check_person(person, columns or (), label)
+        table = table_files.describe(paths, columns=columns, label=label or None, person=person)
+        table = table_files.count_rows(table, private=True)
         names = table.columns
         assert table.n is not None, "count_rows counts every file"
         if len(names) > MOST_COLUMNS or not 0 < table.n <= MOST_FILE_ROWS:
@@ -219,8 +258,19 @@ class PrivateDataset:
             )
         units = working_units(names, row_bound, bounds, typical, row_bound_fraction)
         listed = class_names(classes) if classes else ()
-        facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing, row_bound_fraction)
+        # Everything that the declaration may be refused for comes before a row is read.
+        later: dict[str, Any] = {
+            "person": person,
+            "most_weight": most_weight,
+            "row_bound_fraction": row_bound_fraction,
+        }
+        facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing, **later)
         files = FileRows(table, (table.n, len(names)), progress)
+        if person:
+            from privcov.persons_in_files import count_ids
+
+            n, files.persons = count_ids(table)
+            facts = replace(facts, n=counted_persons(n, person) if n_public else None)
         return cls(facts, _name(name), files, None, files)
 
     if not TYPE_CHECKING:  # a type checker reports unknown names by itself
@@ -241,6 +291,20 @@ class PrivateDataset:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("A PrivateDataset is never written out: keep the file it came from and its declaration.")
+
+
+def _without_ids(
+    frame: Any, person: str, columns: Iterable[object] | None
+) -> tuple[Any, Sequence[object], Iterable[object]]:
+    """Return the other columns of a DataFrame, its column of ids, and the names of the others unless they are given."""
+    held = list(getattr(frame, "columns", ()))
+    if held.count(person) != 1:
+        raise ValueError(
+            f"person={person!r} must be the name of one column of a DataFrame, and X has {held.count(person)} of it. "
+            "Give the ids of an array as persons=[...]."
+        )
+    others = [name for name in held if name != person]
+    return frame[others], frame[person].tolist(), others if columns is None else columns
 
 
 def _name(given: object) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
-from privcov.privacy import ADD_REMOVE, REPLACE_ONE, Neighbours
+from privcov.privacy import ADD_REMOVE, ALL_ROWS, REPLACE_ONE, Neighbours
 from privcov.units import InUnits, Units
 
 Bounds = Sequence[Sequence[float]] | np.ndarray  # (low, high) per column
@@ -25,8 +25,9 @@ MOST_FILE_ROWS = 10**10
 MOST_COLUMNS = 200
 MOST_CLASSES = 100
 MISSING_RULES = ("typical", "drop-row")
+MOST_PER_PERSON = 1_000_000
 # Facts that came later, with their defaults, at which no stored text names them: texts and tokens stay as they were.
-LATER: dict[str, Any] = {"row_bound_fraction": 1.0}
+LATER: dict[str, Any] = {"person": "", "most_weight": 1, "row_bound_fraction": 1.0}
 LEAST_FRACTION = 1e-6  # of the longest possible row, to which rows may be shortened
 LEAST_ROW_BOUND = 1e-100
 _OUTSIDE = "Take it from domain knowledge, never from the data."
@@ -43,7 +44,7 @@ class PublicFacts(InUnits):
     units : Units
         The working units; ``row_bound``, ``bounds``, ``origin`` and ``scale`` are theirs.
     n : int or None
-        Number of rows where it is declared public, else None.
+        Number of rows, or of persons where rows have ids, where it is declared public; else None.
     classes : tuple of str
         Public list of label names, or ().
     rows_per_person : int
@@ -51,6 +52,11 @@ class PublicFacts(InUnits):
     missing : str
         "typical": a missing or infinite cell counts as the typical value, which is zero without bounds. "drop-row": a
         row with such a cell is left out; possible only where n is not public.
+    person : str
+        What says whose row it is: the name of a column of ids, "persons" for ids beside an array, "" for none. Rows
+        with one id are one person, however many they are; a row without an id counts as no row.
+    most_weight : int
+        M, the largest weight of a person together: each row of a person with k > M rows has the weight M / k.
     row_bound_fraction : float
         With bounds, R as a fraction of the longest possible row, sqrt(d) half-ranges; 1 without bounds.
     """
@@ -61,6 +67,8 @@ class PublicFacts(InUnits):
     classes: tuple[str, ...] = ()
     rows_per_person: int = 1
     missing: str = "typical"
+    person: str = ""
+    most_weight: int = 1
     row_bound_fraction: float = 1.0
 
     @property
@@ -74,9 +82,27 @@ class PublicFacts(InUnits):
         return "add-remove" if self.n is None else "replace-one"
 
     @property
+    def weight_is_public(self) -> bool:
+        """Whether the weights of all rows add up to a public number, which is n then.
+
+        Not with M > 1, where a person has the weight min(k, M) and k is private.
+        """
+        return self.n is not None and self.most_weight == 1
+
+    @property
     def neighbours(self) -> Neighbours:
         """The neighbouring relation that follows from the declaration."""
         base, k = (ADD_REMOVE if self.n is None else REPLACE_ONE), self.rows_per_person
+        if self.person:
+            sentence = (
+                "two tables, one of which has one person more, with all of their rows; the number of persons is not "
+                "public"
+                if self.n is None
+                else "two tables of the same public number of persons n that differ in one person, with all of their "
+                "rows; the number of rows is not public"
+            )
+            weight = f"of weight {self.most_weight} at most, however many they are"
+            return Neighbours(base.key, sentence, f"{ALL_ROWS} (those of one id in {self.person!r}), {weight}")
         if k == 1:
             return base
         sentence = (
@@ -180,6 +206,8 @@ def declared(
     n_public: bool,
     rows_per_person: int,
     missing: str,
+    person: str = "",
+    most_weight: int = 1,
     row_bound_fraction: float = 1.0,
 ) -> PublicFacts:
     """Check a declaration and return its public facts.
@@ -193,13 +221,17 @@ def declared(
     classes : tuple of str
         Public list of label names, or ().
     n : int or None
-        Number of rows; the facts hold None where ``n_public`` is False.
+        Number of rows, or of persons; the facts hold None where ``n_public`` is False.
     n_public : bool
         Whether the number of rows is public.
     rows_per_person : int
         From 1 to 1,000,000.
     missing : {"typical", "drop-row"}
         Rule for missing and infinite cells.
+    person : str
+        What says whose row it is, or "".
+    most_weight : int
+        M, from 1 to 1,000,000; above 1 only with ``person``.
     row_bound_fraction : float
         As `working_units` took it.
 
@@ -211,7 +243,8 @@ def declared(
     Raises
     ------
     ValueError
-        For a value that is not allowed, and for "drop-row" where the number of rows is public, which it would change.
+        For a value that is not allowed, for "drop-row" where the number of rows is public, which it would change, and
+        for a column of ids that is measured too.
     """
     checks.one_of("missing", missing, MISSING_RULES)
     if missing == "drop-row" and n_public:
@@ -219,15 +252,73 @@ def declared(
             "missing='drop-row' would change the number of rows, which is declared public. "
             "Use missing='typical', or n_public=False."
         )
+    check_person(person, names)
+    rows_per_person = checks.whole("rows_per_person", rows_per_person, 1, MOST_PER_PERSON)
+    if person and rows_per_person > 1:
+        raise ValueError(
+            f"rows_per_person={rows_per_person} is a promise about rows without ids, and person={person!r} protects "
+            "all rows of a person, however many they are. Leave rows_per_person out."
+        )
+    most_weight = checks.whole("most_weight", most_weight, 1, MOST_PER_PERSON)
+    if most_weight > 1 and not person:
+        raise ValueError(
+            f"most_weight={most_weight} is the largest weight of a person, and no ids say whose row it is. Name the "
+            "column of ids (person), or leave most_weight out."
+        )
     return PublicFacts(
         columns=names,
         units=units,
         n=n if checks.one_of("n_public", n_public, (True, False)) else None,
         classes=classes,
-        rows_per_person=checks.whole("rows_per_person", rows_per_person, 1, 1_000_000),
+        rows_per_person=rows_per_person,
         missing=missing,
+        person=person,
+        most_weight=most_weight,
         row_bound_fraction=float(row_bound_fraction),
     )
+
+
+def check_person(person: object, columns: Sequence[str], label: str = "") -> None:
+    """Raise ValueError unless ``person`` is "" or can be the name of the column of ids.
+
+    Parameters
+    ----------
+    person : object
+        What was given.
+    columns : sequence of str
+        Names of the measured columns.
+    label : str
+        Column of the labels, or "".
+    """
+    if not isinstance(person, str):
+        raise ValueError(f"person must be the name of the column of ids, as text, got person={person!r}.")
+    if person:
+        checks.words("person", person, "the name of the column of ids")
+    if person and (person in columns or person == label):
+        what = "be the label" if person == label else "be measured"
+        raise ValueError(f"Column {person!r} holds the ids of persons, so it cannot {what} too. Leave it out there.")
+
+
+def counted_persons(n: int, person: str) -> int:
+    """Return the public number of persons, or raise ValueError where there is none.
+
+    Parameters
+    ----------
+    n : int
+        Number of different ids.
+    person : str
+        What says whose row it is.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    if n < 1:
+        raise ValueError(
+            f"No row has an id in {person!r}, and a row without one counts as no row. Name the column of the ids."
+        )
+    return n
 
 
 def working_units(

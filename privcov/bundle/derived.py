@@ -189,7 +189,8 @@ def _report(
     what: Inputs, measured: Measured, answers: Answers, lines: Sequence[tuple[str, str]], inputs: Mapping[str, bytes]
 ) -> str:
     facts = what.total.facts
-    rows = f"{facts.n:,} rows" if facts.n is not None else f"about {measured.count:,.0f} rows (a noisy count)"
+    counted = facts.neighbours.counted
+    rows = f"{facts.n:,} {counted}" if facts.n is not None else f"about {measured.count:,.0f} {counted} (a noisy count)"
     names = f"{', '.join(facts.columns[:40])}{' ...' if facts.d > 40 else ''}"
     pairs = []
     for i, j in strongest(answers.correlation, _STRONGEST):

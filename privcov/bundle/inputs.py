@@ -158,8 +158,9 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
         real = accounting.compose(total.events, asked)
         must(given == real, f"the noise gives {real}, and {given} is stated")
         must(accounting.covers(asked, given), f"{asked} was asked for and paid, and the noise gives {given} only")
-    k = total.facts.rows_per_person
+    k, unit = total.facts.rows_per_person, total.facts.neighbours
     people = "one row of a person" if k == 1 else f"up to {k} rows of a person together"
+    people = unit.unit if unit.counted == "persons" else people
     return f"{given}, for {people}; sensitivity and noise derived from the declared facts."
 
 

@@ -86,6 +86,10 @@ class Declaration:
         Public list of the classes, or ().
     missing : {"typical", "drop-row"}
         Rule for missing cells, see `privcov.public_facts.PublicFacts`.
+    person : str
+        Column of the ids of persons, or "".
+    most_weight : int
+        Largest weight of a person, see `privcov.public_facts.PublicFacts`.
     row_bound_fraction : float
         With bounds, R as a fraction of the longest possible row.
 
@@ -104,6 +108,8 @@ class Declaration:
     label: str = ""
     classes: tuple[str, ...] = ()
     missing: str = "typical"
+    person: str = ""
+    most_weight: int = 1
     row_bound_fraction: float = 1.0
 
     def __post_init__(self) -> None:
@@ -114,11 +120,37 @@ class Declaration:
             raise ValueError(f"The declaration must name 1 to {MOST_COLUMNS} columns, got {len(self.columns)}.")
         if self.label in [c.name for c in self.columns]:
             raise ValueError(f"{quote(self.label)} is the label, so it cannot be a measured column too. Leave it out.")
-        self.on_rows(np.zeros((1, len(self.columns))), [""] if self.label else None)  # every other check
+        if self.person and self.person == self.label:
+            raise ValueError(
+                f"{quote(self.label)} is the label, so it cannot hold the ids of persons too. Name another."
+            )
+        row, labels, persons = (
+            np.zeros((1, len(self.columns))),
+            [""] if self.label else None,
+            [1] if self.person else None,
+        )
+        self.on_rows(row, labels, persons)  # every other check
 
-    def on_rows(self, rows: np.ndarray, labels: Sequence[str] | np.ndarray | None) -> PrivateDataset:
-        """Return the private table of these rows, in the order of the declared columns."""
-        return PrivateDataset.from_rows(rows, labels=labels, **self._facts())
+    def on_rows(
+        self,
+        rows: np.ndarray,
+        labels: Sequence[str] | np.ndarray | None,
+        persons: Sequence[object] | np.ndarray | None = None,
+    ) -> PrivateDataset:
+        """Return the private table of these rows, in the order of the declared columns, with the ids of their persons.
+
+        Raises
+        ------
+        ValueError
+            Where ids are declared and not given, or given and not declared.
+        """
+        if (persons is None) == bool(self.person):
+            raise ValueError(
+                f"The declaration names {quote(self.person)} as the column of ids. Give the ids of the rows."
+                if self.person
+                else "The declaration names no column of ids (person), so the rows can have none. Leave persons out."
+            )
+        return PrivateDataset.from_rows(rows, labels=labels, persons=persons, **self._facts())
 
     def on_files(self, paths: Paths, progress: Progress | None = None) -> PrivateDataset:
         """Return the private table in these files, of the declared columns; see `PrivateDataset.from_files`."""
@@ -132,10 +164,11 @@ class Declaration:
         ValueError
             For several rows per person, which a simulated release does not take together.
         """
-        if self.rows_per_person > 1:
+        if self.rows_per_person > 1 or self.person:
+            several = f"person={self.person!r}" if self.person else f"rows_per_person={self.rows_per_person}"
             raise ValueError(
-                f"Public rows are taken one by one, and the declaration has rows_per_person={self.rows_per_person}. "
-                "Use a declaration with 1."
+                f"Public rows are taken one by one, and the declaration has {several}. Use a declaration of one row "
+                "per person."
             )
         kept = ("row_bound", "bounds", "typical", "classes", "columns", "name")
         facts = {name: value for name, value in self._facts().items() if name in kept}
@@ -158,8 +191,8 @@ class Declaration:
             "n_public": self.n_public,
             "rows_per_person": self.rows_per_person,
             "missing": self.missing,
-            **{name: getattr(self, name) for name in LATER},
             "name": self.name,
+            **{name: getattr(self, name) for name in LATER},
         }
 
     def to_json(self) -> str:
@@ -193,7 +226,8 @@ class Declaration:
         classes = fields.get("classes") or ()
         if not isinstance(classes, list | tuple):
             raise ValueError("A declaration must hold classes as a list of names. Correct it.")
-        for what, text in [("label", fields.get("label", "")), *(("name of a column", c.name) for c in declared)]:
+        named = [(what, fields.get(field, "")) for what, field in (("label", "label"), ("column of ids", "person"))]
+        for what, text in [*named, *(("name of a column", c.name) for c in declared)]:
             if not isinstance(text, str):
                 raise ValueError(f"The {what} in a declaration must be text, got {text!a}. Correct it.")
         for column in declared:
@@ -229,10 +263,12 @@ def read_private(raw: bytes, declaration: Declaration) -> PrivateDataset:
     """
     names, header = [c.name for c in declaration.columns], _header(raw, declaration)
     with _nothing_said():
-        blocks = list(blocks_of(_part(raw, header), names, declaration.label, private=True))
+        part, person = _part(raw, header), declaration.person
+        blocks = list(blocks_of(part, names, declaration.label, private=True, person=person))
         rows = np.concatenate([block.cells for block in blocks], axis=1).T.copy()
         labels = [texts[at] for texts, places in (block.labels for block in blocks if block.labels) for at in places]
-    return declaration.on_rows(rows, labels if declaration.label else None)
+        ids = [texts[at] for texts, places in (block.ids for block in blocks if block.ids) for at in places]
+    return declaration.on_rows(rows, labels if declaration.label else None, ids if person else None)
 
 
 def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
@@ -266,7 +302,7 @@ def said_in(raw: bytes, declaration: Declaration) -> Iterator[dict[str, Said]]:
 def _header(raw: bytes, declaration: Declaration) -> list[str]:
     """Return the names of the columns, all that are declared among them."""
     header = read_header(raw)
-    for name in [c.name for c in declaration.columns] + ([declaration.label] if declaration.label else []):
+    for name in [c.name for c in declaration.columns] + [n for n in (declaration.label, declaration.person) if n]:
         if name not in header:
             raise ValueError(f"The file has no column {quote(name)}, which the declaration names.")
     return header

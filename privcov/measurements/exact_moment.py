@@ -28,6 +28,20 @@ left out by the rule for missing cells, counts as zeros, and zeros never make G 
 
 **Several rows of one person**: k rows change T by a sum of k matrices G, and every norm by at most k times as much as
 one row does. The sensitivity of the event is k times that of one row, and the guarantee is for the person.
+
+**Persons with ids**, of weight M at most: a row of a person with r > M rows is cut to v = (u, a_u) with |u|^2 <= M m^2
+/ r and a_u^2 <= M a^2 / r (`integer_gram.weighted`), so a person adds A = sum v v', positive semidefinite, with
+    trace over the columns <= M m^2,  trace over the anchors <= M a^2,  trace <= M b,
+whoever has however many rows; with r <= M rows, and for rows left out, the traces are smaller. For persons A and B
+  ||A - B||_F^2 <= ||A||_F^2 + ||B||_F^2 <= 2 (M b)^2 (<A, B> >= 0, and ||A||_F <= tr A); ||A||_F^2 <= (M b)^2
+  ||A - B||_* <= tr A + tr B <= 2 M b, ||A||_* <= M b; tr (A - B)+ <= tr A <= M b, because A - B <= A
+  free trace: with t, s the traces over the columns the cost is at most (t + M a^2)^2 + (s + M a^2)^2 + (t - s)^2, as
+  above with M m^2 for m^2.  d = 1 without anchors: A and B are numbers from 0 to M m^2.
+  l1: rows with weights, in triangle_l1.py; add-remove M (|z|_1^2 + |z|^2) / 2, rounded down after multiplying by M.
+M = 1: the noise for one row protects the whole person. **The corner of one anchor** is n a^2 then, up to the cut, and
+is set to that public number (`integer_gram.with_public_corner`): A becomes A + (a^2 - sum a_u^2) ee', still positive
+semidefinite with the same bounds on its traces, and in the l1 norm one entry less changes. With M > 1 the sum of all
+weights, between n and M n, is private although n is not: an anchor is always measured, and divides (exact_reading.py).
 """
 
 from __future__ import annotations
@@ -44,7 +58,7 @@ from privcov.measurements import exact_noise
 from privcov.measurements.exact_norms import NoisyNorms
 from privcov.measurements.exact_scale import calibrated, root_up
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
-from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
+from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram, with_public_corner
 from privcov.measurements.stored_sum import fields_of
 from privcov.measurements.tables.file_moment import sums_of
 from privcov.measurements.triangle_l1 import l1_change
@@ -170,7 +184,8 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
     Parameters
     ----------
     facts : PublicFacts
-        Columns, whether n is public (replace-one) or not (add-remove), and rows per person, who may change together.
+        Columns, whether n is public (replace-one) or not (add-remove), and rows per person, who may change together,
+        or the largest weight of a person.
     shape : {"isotropic", "free-trace", "laplace", "wishart-difference", "coupled-wishart"}
         A shape that is drawn, see `settle_shape`; "free-trace" and "coupled-wishart" are for replace-one only.
     n_anchors : int
@@ -190,8 +205,9 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
     ---------
     Own proofs, in the docstring of the module, triangle_l1.py, wishart.py and exact_wishart.py.
     """
-    d, k, m2 = facts.d, facts.rows_per_person, UNIT**2
-    a2 = ANCHOR**2 if n_anchors else 0
+    d, k, weight = facts.d, facts.rows_per_person, facts.most_weight
+    m2 = weight * UNIT**2
+    a2 = weight * ANCHOR**2 if n_anchors else 0
     b = m2 + a2
     single = d == 1 and not n_anchors
     if facts.n is None:
@@ -200,7 +216,7 @@ def norm_bound(facts: PublicFacts, shape: str, n_anchors: int) -> int:
     elif shape in ("isotropic", "free-trace"):
         square = m2**2 if single else 2 * b**2
     elif shape == "laplace":
-        square = l1_change(d, UNIT, ANCHOR, n_anchors) ** 2
+        square = l1_change(d, UNIT, ANCHOR, n_anchors, weight) ** 2
     else:
         square = {"wishart-difference": 2 * b, "coupled-wishart": b}[shape] ** 2
     return k * k * square
@@ -290,11 +306,30 @@ def measure_exactly(
     event = planned_event(facts, share, centre=centre, shape=shape, name=name)
     n_anchors = anchored_rows(facts, centre)
     shape = settle_shape(facts, shape, n_anchors)
-    gram = noiseless_gram(private, n_anchors) if private.files is None else sums_of(private).gram(n_anchors)
+    gram = exact_sum(private, n_anchors)
     if not exact_noise.fits(_largest_sum(facts, private.files is not None), event.scale):
         gram = gram.astype(object)
     total, trace = _noisy(gram, facts.d, n_anchors, shape, event.scale)
     return NoisySum(facts, total, trace, n_anchors, shape, event.scale, event)
+
+
+def exact_sum(private: PrivateDataset, n_anchors: int) -> np.ndarray:
+    """Return the exact sum of zz' that is measured, of rows in memory or in files: NOT private.
+
+    Parameters
+    ----------
+    private : PrivateDataset
+        Rows in memory or in files.
+    n_anchors : int
+        Number of anchors.
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        int64, or Python integers where 64 bits may not suffice.
+    """
+    gram = noiseless_gram(private, n_anchors) if private.files is None else sums_of(private).gram(n_anchors)
+    return with_public_corner(gram, private.facts, n_anchors, ANCHOR)
 
 
 def anchored_rows(facts: PublicFacts, centre: str) -> int:
@@ -303,16 +338,17 @@ def anchored_rows(facts: PublicFacts, centre: str) -> int:
     Parameters
     ----------
     facts : PublicFacts
-        Its classes, and whether n is public.
+        Its classes, and whether the total weight of the rows is public.
     centre : str
         "none" for the second moment alone; any other value for the mean as well.
 
     Returns
     -------
     int
-        0 without the mean, 1 with it or where n is not public, the number of classes where they are declared.
+        0 without the mean, 1 with it or where the total weight is not public, the number of classes where they are
+        declared.
     """
-    return len(facts.classes) or int(centre != "none" or facts.n is None)
+    return len(facts.classes) or int(centre != "none" or not facts.weight_is_public)
 
 
 def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape: str, name: str = "matrix") -> Event:
@@ -362,7 +398,7 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
         exact_noise.check_scale(scale)
     return Event(
         share=name,
-        statistic=f"sum of {_WHAT[min(n_anchors, 2)]}" + ("" if facts.n is not None else ", with the count of rows"),
+        statistic=f"sum of {_WHAT[min(n_anchors, 2)]}" + _counted(facts),
         mechanism="discrete-gaussian" if shape in GAUSSIAN else shape,
         norm=_NORMS[shape],
         sensitivity=bound,
@@ -371,6 +407,13 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
         law=_LAWS[shape],
         unit=GRID,
     )
+
+
+def _counted(facts: PublicFacts) -> str:
+    """Return what is counted beside the sum, for the statistic of an event."""
+    if facts.weight_is_public:
+        return ""
+    return ", with the total weight of persons" if facts.person else ", with the count of rows"
 
 
 def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare) -> tuple[float, float]:
@@ -396,7 +439,7 @@ def off_diagonal_scale(scale: float) -> float:
 
 def _largest_sum(facts: PublicFacts, in_files: bool) -> int:
     """Return a bound on every number of the sum, from public facts alone."""
-    rows = facts.n if facts.n is not None else MOST_FILE_ROWS if in_files else MOST_ROWS
+    rows = facts.n * facts.most_weight if facts.n is not None else MOST_FILE_ROWS if in_files else MOST_ROWS
     return rows * (UNIT**2 + ANCHOR**2)
 
 

@@ -9,6 +9,11 @@ cells, is in no bin.
 less: l1 norm 2, l2 norm sqrt(2), attained by two rows of different bins. A row more or less moves one count: 1 and 1. k
 rows of a person move k times as much in either norm, attained by k rows of one bin that become k rows of another one.
 
+**Persons with ids.** A row counts as its weight in whole steps: W = 2^20 where its person has r <= M rows, floor(W M /
+r) with more, nothing without an id. So the rows of a person weigh at most M W together, in whatever bins they are. A
+person in place of another changes the counts by a - b, both without negative entries and with sums of at most M W: l1
+norm 2 M W, l2 norm at most sqrt(|a|^2 + |b|^2) <= sqrt(2) M W. A person more or less: M W and M W.
+
 **The bound.** R is lowered to the share sqrt(e_j) / m for the largest j whose tail is not too long. The tail of j holds
 the rows of the bins before j, which that bound would shorten. Its noisy count and two standard deviations of the noise
 on it must be at most a tenth of the rows. So the bound is a function of the noisy counts and of public facts, and
@@ -42,7 +47,7 @@ STATISTIC = "numbers of rows by length"  # of the event, by which a statement kn
 MOST_SHORTENED = 0.1  # of the rows
 CERTAIN = 2  # standard deviations by which a tail must be short enough
 _LEAST_BUDGET = 1e-6
-_UNIT = "rows"
+_STEP_BITS = 20
 
 
 def edges() -> tuple[int, ...]:
@@ -67,6 +72,11 @@ def bins_of(squares: np.ndarray) -> np.ndarray:
     return BINS - 1 - np.searchsorted(lower, squares, side="left")
 
 
+def steps_of(facts: PublicFacts) -> int:
+    """Return the steps that a row of the weight 1 counts: 1, or 2^20 where rows have ids."""
+    return 2**_STEP_BITS if facts.person else 1
+
+
 def count_change(relation: str, *, pure: bool, rows: int = 1) -> int:
     """Return the square of the largest change of counts of rows in bins that do not overlap.
 
@@ -77,7 +87,7 @@ def count_change(relation: str, *, pure: bool, rows: int = 1) -> int:
     pure : bool
         True for the l1 norm, False for the l2 norm.
     rows : int
-        Rows of a person, who may all change.
+        Rows of a person, who may all change, or the largest weight of a person in steps.
 
     Returns
     -------
@@ -102,7 +112,7 @@ class NoisyNorms:
     budget : float
         The fraction of the guarantee that was spent on it.
     counts : tuple of int
-        The noisy count of each bin, the longest rows first.
+        The noisy count of each bin, the longest rows first; in steps of 2^-20 where rows have ids.
     event : Event
         What was done to the rows, for the accountant.
     """
@@ -115,11 +125,12 @@ class NoisyNorms:
     @property
     def chosen(self) -> PublicFacts:
         """The facts under the row bound that follows, which the second measurement has."""
-        rows = max(sum(self.counts), 1) if self.facts.n is None else self.facts.n
+        rows = self.facts.n if self.facts.n is not None and self.facts.weight_is_public else None
+        all_rows = max(sum(self.counts), 1) if rows is None else rows * steps_of(self.facts)
         std, last, tail = counts_std(self.event), 0, 0
         for j, count in enumerate(self.counts[:-1], start=1):
             tail += count
-            if tail + CERTAIN * std * math.sqrt(j) <= MOST_SHORTENED * rows:
+            if tail + CERTAIN * std * math.sqrt(j) <= MOST_SHORTENED * all_rows:
                 last = j
         return self.facts.shortened(math.sqrt(edges()[last] / UNIT**2))
 
@@ -226,7 +237,7 @@ def planned_norms(facts: PublicFacts, share: BudgetShare) -> Event:
             "that: leave norm_budget out."
         )
     pure = isinstance(share, PureDP)
-    square = count_change(facts.relation, pure=pure, rows=facts.rows_per_person)
+    square = count_change(facts.relation, pure=pure, rows=facts.rows_per_person * facts.most_weight * steps_of(facts))
     bound, scale = calibrated(share, square, "laplace", pure=pure)
     exact_noise.check_scale(scale)
     return Event(
@@ -238,7 +249,7 @@ def planned_norms(facts: PublicFacts, share: BudgetShare) -> Event:
         scale=scale,
         proof="privcov/measurements/exact_norms.py",
         law="discrete, exact" if pure else "exact",
-        unit=_UNIT,
+        unit=f"steps of 2^-{_STEP_BITS} rows by weight" if facts.person else "rows",
     )
 
 
@@ -253,7 +264,7 @@ def counts_std(event: Event) -> float:
     Returns
     -------
     float
-        In rows; of the continuous noise of that scale, which is a little larger than the discrete one.
+        In the unit of the counts; of the continuous noise of that scale, a little larger than the discrete one.
     """
     return event.scale * (math.sqrt(2) if event.pure else 1.0)
 
@@ -297,7 +308,8 @@ def measure_norms_exactly(private: PrivateDataset, share: BudgetShare, budget: f
     event = planned_norms(private.facts, share)
     counts = noiseless_norms(private) if private.files is None else sums_of(private).norms
     add = exact_noise.add_discrete_laplace if event.pure else exact_noise.add_discrete_gaussian
-    values = counts if exact_noise.fits(MOST_FILE_ROWS, event.scale) else counts.astype(object)
+    largest = MOST_FILE_ROWS * steps_of(private.facts)
+    values = counts if exact_noise.fits(largest, event.scale) else counts.astype(object)
     return NoisyNorms(private.facts, budget, tuple(map(int, add(values, event.scale))), event)
 
 
@@ -315,8 +327,37 @@ def noiseless_norms(private: PrivateDataset) -> np.ndarray:
         int64.
     """
     anchors, counts = max(1, len(private.facts.classes)), np.zeros(BINS, dtype=np.int64)
-    for z in whole_blocks(private, anchors):
-        counted = z[:, -anchors:].any(axis=1)  # a row that counts as none has no anchor
-        squares = (z[counted, :-anchors] ** 2).sum(axis=1)
-        counts += np.bincount(bins_of(squares), minlength=BINS)
+    for z, rows_of_person in whole_blocks(private, anchors):
+        counted = (z[:, -anchors:] != 0).any(axis=1)  # a row that counts as none has no anchor
+        squares = (z[:, :-anchors] ** 2).sum(axis=1)
+        counts += by_length(squares, np.asarray(counted), rows_of_person, private.facts.most_weight)
     return counts
+
+
+def by_length(
+    squares: np.ndarray, counted: np.ndarray, rows_of_person: np.ndarray | None, most_weight: int
+) -> np.ndarray:
+    """Return the exact counts of a block of rows: NOT private.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (b,)
+        |k|^2, whole numbers from 0 to m^2.
+    counted : ndarray of shape (b,)
+        Whether the row counts.
+    rows_of_person : ndarray of shape (b,) or None
+        The rows of each row's person, 0 without an id; None where rows have no ids.
+    most_weight : int
+        M.
+
+    Returns
+    -------
+    ndarray of shape (BINS,)
+        int64: rows, or steps of 2^-20 rows where they have ids.
+    """
+    if rows_of_person is None:
+        weights = counted.astype(np.int64)
+    else:
+        r = rows_of_person.astype(np.int64)
+        weights = np.where(counted & (r > 0), 2**_STEP_BITS * most_weight // np.maximum(r, most_weight), 0)
+    return np.bincount(bins_of(squares), weights=weights, minlength=BINS).astype(np.int64)  # sums below 2^53

@@ -55,8 +55,9 @@ def read_sum(noisy: NoisySum, centre: str) -> Measured:
     """
     facts, d, k = noisy.facts, noisy.facts.d, noisy.n_anchors
     counts = [int(t) / ANCHOR**2 for t in np.diag(noisy.total)[d:]]
-    # With classes a row whose label is not in the list counts as no row, so the number of rows comes from the counts.
-    count = None if facts.n is not None and not facts.classes else max(math.fsum(counts), 1.0)
+    # With classes a row whose label is not in the list counts as no row, so the number of rows comes from the counts;
+    # so does the total weight where a person may have more than one.
+    count = None if facts.weight_is_public and not facts.classes else max(math.fsum(counts), 1.0)
     rows = facts.n if count is None else count
     assert rows is not None, "without a noisy count the number of rows is public"
     n_anchors = {"none": 0, "zero": 0, "joint": 1}.get(centre, len(facts.classes) or k + 1)
@@ -106,7 +107,8 @@ def noise_of(
     """
     d, unit = facts.d, scale / UNIT**2 / rows
     if shape == COUPLED:
-        return NoiseDistribution(shape, unit, d, n_anchors, measured=measured)
+        hidden = measured == 1 and not facts.weight_is_public
+        return NoiseDistribution(shape, unit, d, n_anchors, corner=hidden, measured=measured)
     if shape == "wishart-difference":
         # A block of a Wishart matrix keeps the degrees of freedom of the whole, d + k + 1, when fewer anchors are read.
         unit *= math.sqrt((d + measured + 1) / (d + n_anchors + 1))
@@ -134,13 +136,13 @@ def _freed(noisy: NoisySum) -> tuple[np.ndarray, int]:
     """Return (block of columns, what to divide it by for units of R^2), in whole numbers.
 
     Two measured traces are combined. Coupled noise is far smaller on the trace of the whole than on that of any block,
-    so with one anchor, whose corner is public (n a^2), the trace of the block is that of the whole less the corner.
+    so with one anchor whose corner is public (n a^2), the trace of the block is that of the whole less the corner.
     """
     facts, d = noisy.facts, noisy.facts.d
     block, times, more = noisy.total[:d, :d].astype(object), 1, 0
     if noisy.trace is not None:
         times, more = d + 1, noisy.trace - sum(int(t) for t in np.diag(noisy.total)[:d])
-    elif noisy.shape == COUPLED and noisy.n_anchors == 1:
+    elif noisy.shape == COUPLED and noisy.n_anchors == 1 and facts.weight_is_public:
         assert facts.n is not None, "coupled noise is for a public number of rows only"
         times, more = d, int(noisy.total[d, d]) - facts.n * ANCHOR**2
     block = block * times

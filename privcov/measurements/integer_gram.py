@@ -4,6 +4,11 @@ A clipped row u of the unit ball becomes k, whole numbers with sum_j k_j^2 <= m^
 and by operations whose result does not depend on its place in the table, so neighbouring tables give neighbouring
 integers. Whatever the rounding errors of floating point before, the norm is checked in integers: the sensitivity needs
 no rounding margin. Cutting to whole numbers moves an entry of u by less than 2^-20, towards zero.
+
+**Persons.** Where rows have ids, a row of a person with r > M rows has the weight M / r, by its root: every number k_j
+of the row becomes the root of M k_j^2 / r, cut to a whole number, and so does its anchor. r counts every row with the
+id in the whole table, also those that a rule leaves out of the sums (a missing cell, an unlisted class): the weights
+depend on nothing but ids. A row without an id becomes zeros.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from privcov.private_dataset import PrivateDataset
-from privcov.public_facts import MOST_COLUMNS, MOST_ROWS
+from privcov.public_facts import MOST_COLUMNS, MOST_ROWS, PublicFacts
 from privcov.units import Units
 
 BITS = 20
@@ -72,10 +77,40 @@ def _shorten(k: np.ndarray, rows: np.ndarray) -> None:
         k[rows, column] -= np.sign(k[rows, column])
 
 
-def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
+def weighted(whole: np.ndarray, rows_of_person: np.ndarray, most_weight: int) -> np.ndarray:
+    """Return whole numbers times the root of their person's weight for one row, cut towards zero.
+
+    The new number v has v^2 <= M k^2 / r, in whole numbers: the division of squares is exact, and the root of a whole
+    number up to 2^40 rounds to the right whole part in float64. So a row with |k|^2 <= m^2 gets |v|^2 <= M m^2 / r,
+    and the r rows of a person together at most M m^2.
+
+    Parameters
+    ----------
+    whole : ndarray of shape (b, p)
+        Whole numbers up to 2^20 in size, int64 or float64: one line per row, anchors included.
+    rows_of_person : ndarray of shape (b,)
+        r, the rows of each row's person in the whole table; 0 without an id.
+    most_weight : int
+        M, at most 10^6.
+
+    Returns
+    -------
+    ndarray of shape (b, p)
+        Of the same type: unchanged where 1 <= r <= M, zero where r = 0.
+    """
+    light = np.flatnonzero(rows_of_person > most_weight)
+    out = whole.copy()
+    out[rows_of_person == 0] = 0
+    squares = most_weight * whole[light].astype(np.int64) ** 2 // rows_of_person[light, None]
+    out[light] = np.copysign(np.floor(np.sqrt(squares.astype(np.float64))), whole[light]).astype(whole.dtype)
+    return out
+
+
+def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR) -> np.ndarray:
     """Return the exact sum of z z' over the rows: NOT private. Only the exact measurement calls it.
 
-    A row without a listed class is zero throughout; so is one that the declared rule for missing cells leaves out.
+    A row without a listed class is zero throughout; so is one that the declared rule for missing cells leaves out, and
+    one without the id of a person where rows have ids.
 
     Parameters
     ----------
@@ -83,6 +118,8 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
         With rows in memory.
     n_anchors : int
         0 (z = k), 1 (z = (k, a)) or the number of classes (z = (k, a e_class)).
+    anchor : int
+        a, at most m.
 
     Returns
     -------
@@ -91,12 +128,15 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int) -> np.ndarray:
     """
     size = private.facts.d + n_anchors
     gram = np.zeros((size, size), dtype=np.int64)
-    for z in whole_blocks(private, n_anchors):
-        gram += (z.T @ z).astype(np.int64)
+    for z, rows_of_person in whole_blocks(private, n_anchors, anchor):
+        v = z if rows_of_person is None else weighted(z, rows_of_person, private.facts.most_weight)
+        gram += (v.T @ v).astype(np.int64)
     return gram
 
 
-def whole_blocks(private: PrivateDataset, n_anchors: int) -> Iterator[np.ndarray]:
+def whole_blocks(
+    private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
+) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
     """Yield the rows z as whole numbers, block by block: NOT private. Only the exact measurements call it.
 
     Parameters
@@ -105,11 +145,14 @@ def whole_blocks(private: PrivateDataset, n_anchors: int) -> Iterator[np.ndarray
         With rows in memory.
     n_anchors : int
         As for `noiseless_gram`; a row that counts as none is zero throughout, its anchors too.
+    anchor : int
+        As for `noiseless_gram`.
 
     Yields
     ------
-    ndarray of shape (b, d + n_anchors)
-        float64, few enough rows for every sum of products to be exact.
+    tuple of (ndarray of shape (b, d + n_anchors), ndarray of shape (b,) or None)
+        The rows as float64, few enough for every sum of products to be exact; and, where rows have ids, the rows of
+        each row's person, 0 without an id.
     """
     facts, d = private.facts, private.facts.d
     size = d + n_anchors
@@ -118,16 +161,44 @@ def whole_blocks(private: PrivateDataset, n_anchors: int) -> Iterator[np.ndarray
         rows = private._rows[start : start + len(z)]
         z[:, :d] = whole_rows(to_working(facts.units, rows), facts.row_bound)
         if n_anchors == 1:
-            z[:, d] = ANCHOR
+            z[:, d] = anchor
         elif n_anchors:
             assert private._class_of is not None, "there are as many anchors as classes, and rows have one each"
             label = private._class_of[start : start + len(z)]
-            z[np.flatnonzero(label >= 0), d + label[label >= 0]] = ANCHOR
+            z[np.flatnonzero(label >= 0), d + label[label >= 0]] = anchor
         if private._class_of is not None:
             z[private._class_of[start : start + len(z)] < 0] = 0.0
         if facts.missing == "drop-row":
             z[~np.isfinite(rows).all(axis=1)] = 0.0
-        yield z
+        yield z, None if private._rows_of_person is None else private._rows_of_person[start : start + len(z)]
+
+
+def with_public_corner(gram: np.ndarray, facts: PublicFacts, n_anchors: int, anchor: int) -> np.ndarray:
+    """Set the corner of one anchor to its public value n a^2 where it has one, in place, and return the sum.
+
+    Without persons it has that value already. With them every person has the weight 1, and the squares of the cut
+    anchors of r rows add up to a little less than a^2.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (d + n_anchors, d + n_anchors)
+        Exact sum of z z'.
+    facts : PublicFacts
+        What is declared.
+    n_anchors : int
+        Number of anchors.
+    anchor : int
+        a.
+
+    Returns
+    -------
+    ndarray of shape (d + n_anchors, d + n_anchors)
+        The same array.
+    """
+    if facts.person and facts.weight_is_public and not facts.classes and n_anchors:
+        assert facts.n is not None
+        gram[-1, -1] = facts.n * anchor**2
+    return gram
 
 
 def block_rows(size: int) -> int:

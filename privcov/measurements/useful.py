@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from privcov.measurements.exact_moment import PURE
-from privcov.measurements.exact_norms import CERTAIN, MOST_SHORTENED, counts_std
+from privcov.measurements.exact_norms import CERTAIN, MOST_SHORTENED, counts_std, steps_of
 from privcov.measurements.exact_reading import noise_of
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
@@ -47,11 +47,13 @@ def reason_useless(facts: PublicFacts, event: Event, n_anchors: int, rows: float
     )
 
 
-def reason_no_norms(events: Sequence[Event], rows: float, source: str) -> str:
+def reason_no_norms(facts: PublicFacts, events: Sequence[Event], rows: float, source: str) -> str:
     """Return in one sentence why noisy numbers of rows by length could not lower a row bound; "" when they may.
 
     Parameters
     ----------
+    facts : PublicFacts
+        What is declared.
     events : sequence of Event
         The planned event of the numbers of rows, or none.
     rows : float
@@ -65,7 +67,7 @@ def reason_no_norms(events: Sequence[Event], rows: float, source: str) -> str:
         A sentence with a remedy, or "".
     """
     for event in events:
-        std = counts_std(event)
+        std = counts_std(event) / steps_of(facts)
         if 2 * CERTAIN * std > MOST_SHORTENED * rows:  # then R is hardly ever halved, which takes four bins
             return (
                 f"norm_budget would buy nothing: the noise on a number of rows has a standard deviation of {std:.3g}, "

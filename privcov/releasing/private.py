@@ -187,7 +187,8 @@ def release_private(
         extras.require("opendp", "Private releases")  # before anything is paid
         *first, event = planned_events_of(chosen, given, budget)
         n_anchors, rows = anchored_rows(private.facts, given.centre), _rows_of(private, ledger, expected_rows)
-        if useless := reason_useless(private.facts, event, n_anchors, *rows) or reason_no_norms(first, *rows):
+        useless = reason_useless(private.facts, event, n_anchors, *rows)
+        if useless := useless or reason_no_norms(private.facts, first, *rows):
             raise ValueError(useless)
         if private.files is not None:  # what the ledger refuses is refused before the files are read
             ledger.check(private.name, guarantee, settled.request, request_token)

@@ -447,7 +447,9 @@ def state(rel: Any) -> Statement:
         Computed from the events alone.
     """
     plain = (rel.scale == 1).all() and (rel.origin == 0).all()
-    rows = f"{rel.n} rows" if rel.n is not None else f"about {rel.count:.1f} rows (a noisy count)"
+    counted = rel.neighbours.counted
+    noisy = "rows (a noisy count)" if counted == "rows" else "persons by weight (a noisy sum of weights)"
+    rows = f"{rel.n} {counted}" if rel.n is not None else f"about {rel.count:.1f} {noisy}"
     size = f"{rows} x {len(rel.columns)} columns, every row clipped to norm R = {rel.row_bound:.6g}"
     share = 1.0 if plain else rel.row_bound / math.sqrt(len(rel.columns))
     size += "" if plain else " in units of the public half-ranges"
@@ -455,7 +457,8 @@ def state(rel: Any) -> Statement:
     size += (
         "; R follows from the noisy numbers of rows by length" if STATISTIC in [e.statistic for e in rel.events] else ""
     )
-    neighbours = ("Neighbours", f"{rel.neighbours.sentence}; one row stands for {rel.neighbours.unit}")
+    one = "one row stands for" if counted == "rows" else "the unit is"
+    neighbours = ("Neighbours", f"{rel.neighbours.sentence}; {one} {rel.neighbours.unit}")
     if not rel.events:
         measured = "nothing: no row was used" if rel.raw is None else f"the exact moments of {size}"
         ends = f"perfect privacy, so also the {rel.guarantee} that was asked for"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from privcov.persons import id_text
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -17,11 +19,13 @@ class Block:
     """Some rows.
 
     ``cells`` is d x b float64, a contiguous line per column, NaN where a cell is missing. ``labels`` is None, or
-    (distinct texts, b int32 positions in them); a missing label is the text "".
+    (distinct texts, b int32 positions in them); a missing label is the text "". ``ids`` is the same for the ids of
+    persons, as `privcov.persons.id_text` gives them.
     """
 
     cells: np.ndarray
     labels: tuple[tuple[str, ...], np.ndarray] | None
+    ids: tuple[tuple[str, ...], np.ndarray] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,17 +67,20 @@ def said_of(column: pa.ChunkedArray | pa.Array, typed: str = "") -> Said:
     return Words(counts, holes + counts.pop("", 0), typed)
 
 
-def blocks_from(table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str, rows: int) -> Iterator[Block]:
+def blocks_from(
+    table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str, rows: int, person: str = ""
+) -> Iterator[Block]:
     """Yield a pyarrow Table or RecordBatch in blocks of at most ``rows`` rows; each cell is copied once."""
     for start in range(0, table.num_rows, rows):
-        yield _block(table.slice(start, rows), columns, label)
+        yield _block(table.slice(start, rows), columns, label, person)
 
 
-def _block(table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str) -> Block:
+def _block(table: pa.Table | pa.RecordBatch, columns: Sequence[str], label: str, person: str) -> Block:
     cells = np.empty((len(columns), table.num_rows))
     for line, name in zip(cells, columns, strict=True):
         _fill(line, table.column(name))
-    return Block(cells, _labels(table.column(label)) if label else None)
+    ids = _ids(table.column(person)) if person else None
+    return Block(cells, _labels(table.column(label)) if label else None, ids)
 
 
 def _fill(line: np.ndarray, column: pa.ChunkedArray | pa.Array) -> None:
@@ -97,6 +104,16 @@ def _labels(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], np.nda
         texts = texts.combine_chunks()
     encoded = texts.dictionary_encode()
     return _coded(encoded.dictionary.to_pylist(), encoded.indices.to_numpy())
+
+
+def _ids(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the ids of persons as they are compared; numbers are taken as numbers, not as a library prints them."""
+    import pyarrow as pa
+
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+    values = [*encoded.dictionary.to_pylist(), None]
+    return _coded(list(map(id_text, values)), encoded.indices.fill_null(len(values) - 1).to_numpy())
 
 
 def _coded(texts: list[str], codes: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:

@@ -24,8 +24,11 @@ def facts(path: str, kind: str, size: int, modified_ns: int) -> FileFacts:
         return FileFacts(path, kind, size, modified_ns, sum(opened.rows_of_groups), tuple(opened.schema.names))
 
 
-def check_types(file: FileFacts, columns: Sequence[str], label: str) -> None:
-    """Raise TableFileError when a column can hold something else than numbers, or the label than text or integers."""
+def check_types(file: FileFacts, columns: Sequence[str], label: str, person: str = "") -> None:
+    """Raise TableFileError when a column can hold something else than numbers, or the label than text or integers.
+
+    Ids of persons may be text or numbers.
+    """
     import pyarrow.types as t
 
     with closing(_Opened(file.path, file.format)) as opened:
@@ -35,13 +38,16 @@ def check_types(file: FileFacts, columns: Sequence[str], label: str) -> None:
                     f"Column {quote(name)} of {file.path} has the type {kind} and only numbers can be "
                     "measured: leave it out, or write it as float64."
                 )
-        if label:
-            kind = opened.schema.field(label).type
+        for name, what, those in ((label, "label", "labels"), (person, "id", "ids")):
+            if not name:
+                continue
+            kind = opened.schema.field(name).type
             kind = kind.value_type if t.is_dictionary(kind) else kind
             text = t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind) or t.is_null(kind)
-            if not (text or t.is_integer(kind)):
+            # Whole numbers with a missing one among them are often kept as floating-point numbers.
+            if not (text or t.is_integer(kind) or (name == person and t.is_floating(kind))):
                 raise TableFileError(
-                    f"The label column {quote(label)} of {file.path} has the type {_short(kind)} and labels must be "
+                    f"The {what} column {quote(name)} of {file.path} has the type {_short(kind)} and {those} must be "
                     "text or whole numbers: write it as one of them."
                 )
 
@@ -59,14 +65,15 @@ def parts(file: FileFacts, rows: int) -> Iterator[Part]:
             yield Part(file, total, first, len(opened.rows_of_groups))
 
 
-def blocks(part: Part, columns: Sequence[str], label: str, rows: int) -> Iterator[Block]:
+def blocks(part: Part, columns: Sequence[str], label: str, rows: int, person: str = "") -> Iterator[Block]:
     """Yield the rows of a part in blocks.
 
     At most one record batch is held, or some pages of every wanted column of a row group.
     """
     with closing(_Opened(part.file.path, part.file.format, part.file)) as opened:
-        for batch in opened.batches(part.first, part.last, [*columns, label] if label else list(columns), rows):
-            yield from blocks_from(batch, columns, label, rows)
+        names = [*columns, *(name for name in (label, person) if name)]
+        for batch in opened.batches(part.first, part.last, names, rows):
+            yield from blocks_from(batch, columns, label, rows, person)
 
 
 def said(part: Part, columns: Sequence[str], label: str, rows: int) -> Generator[tuple[dict[str, Said], float]]:

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 _ANNOTATED_NAN = re.compile(rb"nan\(", re.IGNORECASE)  # C's nan(...), a number for pyarrow and text here
 
 
-def blocks(part: Part, columns: Sequence[str], label: str, rows: int, private: bool) -> Iterator[Block]:
+def blocks(
+    part: Part, columns: Sequence[str], label: str, rows: int, private: bool, person: str = ""
+) -> Iterator[Block]:
     """Yield the rows of a part in blocks. One piece of the file is held at a time."""
-    reader = _Reader(part.file, columns, label, private)
+    reader = _Reader(part.file, columns, label, private, person=person)
     for piece, data in _with_bytes(part, private):
-        yield from blocks_from(reader.table(piece, data), columns, label, rows)
+        yield from blocks_from(reader.table(piece, data), columns, label, rows, person)
 
 
 def said(part: Part, columns: Sequence[str], label: str) -> Generator[tuple[dict[str, Said], float]]:
@@ -75,9 +77,18 @@ class _Reader:
     With ``texts`` a cell that is no number, and a label that is no text, are no errors.
     """
 
-    def __init__(self, file: FileFacts, columns: Sequence[str], label: str, private: bool, texts: bool = False) -> None:
-        self.file, self.private, self.label, self.texts = file, private, label, texts
-        self.names = [*columns, label] if label else list(columns)
+    def __init__(
+        self,
+        file: FileFacts,
+        columns: Sequence[str],
+        label: str,
+        private: bool,
+        texts: bool = False,
+        person: str = "",
+    ) -> None:
+        self.file, self.private, self.texts = file, private, texts
+        self.words = [(name, what) for name, what in ((label, "a label"), (person, "an id")) if name]
+        self.names = [*columns, *(name for name, _ in self.words)]
         self.columns = list(columns)
         self.width = len(file.names)
         self.places = {name: file.names.index(name) for name in self.names}
@@ -99,7 +110,7 @@ class _Reader:
         return self._slowly(piece, data)
 
     def table(self, piece: Piece, data: bytes) -> pa.Table:
-        """Return columns of float64 and a text column for the label."""
+        """Return columns of float64 and text columns for the label and the ids."""
         import pyarrow as pa
 
         result = self.cells(piece, data)
@@ -108,13 +119,13 @@ class _Reader:
             if text is not None and not self.private:
                 self._slowly(piece, data)  # raises, with the line
             result = result.set_column(at, name, values)
-        if self.label:
+        for at, (name, _) in enumerate(self.words, len(self.columns)):
             try:
-                label = result.column(self.label).cast(pa.string())
+                text = result.column(name).cast(pa.string())
             except pa.ArrowInvalid:
                 self._slowly(piece, data)
                 raise
-            result = result.set_column(len(self.columns), self.label, label)
+            result = result.set_column(at, name, text)
         return result
 
     def said(self, piece: Piece, data: bytes) -> dict[str, Said]:
@@ -199,10 +210,11 @@ class _Reader:
                     f"{self._line(piece, line)} has text in column {quote(name)} ({quote(cell.strip())}), which must "
                     "hold numbers with decimal points: correct it, or leave the column out."
                 )
-        if self.label and any("\ud800" <= letter <= "\udfff" for letter in cells[self.places[self.label]]):
-            raise TableFileError(
-                f"{self._line(piece, line)} has a label that is not UTF-8 text: save the file as UTF-8."
-            )
+        for name, what in self.words:
+            if any("\ud800" <= letter <= "\udfff" for letter in cells[self.places[name]]):
+                raise TableFileError(
+                    f"{self._line(piece, line)} has {what} that is not UTF-8 text: save the file as UTF-8."
+                )
 
     def _records(self, piece: Piece, data: bytes) -> Iterator[tuple[int, list[str]]]:
         """Yield (lines before it in this piece, cells) of every row; bytes that are not UTF-8 stay as surrogates."""

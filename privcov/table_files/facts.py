@@ -56,11 +56,15 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class TableFiles:
-    """Files that together are one table: the wanted columns, the label's column or "", and the files in order."""
+    """Files that together are one table: the wanted columns, the label's column or "", and the files in order.
+
+    ``person`` is the column of the ids of persons, or "".
+    """
 
     columns: tuple[str, ...]
     label: str
     files: tuple[FileFacts, ...]
+    person: str = ""
 
     @property
     def n(self) -> int | None:

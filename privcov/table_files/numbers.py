@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 
-_MISSING = frozenset(("", "na", "n/a", "nan", "null"))
+from privcov.persons import MISSING
+
 # in every mixture of upper and lower case, for a reader that compares exactly
 SPELLINGS = sorted(
-    "".join(letters) for word in _MISSING for letters in itertools.product(*({c, c.upper()} for c in word))
+    "".join(letters) for word in MISSING for letters in itertools.product(*({c, c.upper()} for c in word))
 )
 
 
@@ -18,7 +19,7 @@ def number_of(cell: str) -> float | None:
     Blanks around the text are ignored.
     """
     cell = cell.strip()
-    if cell.lower() in _MISSING:
+    if cell.lower() in MISSING:
         return math.nan
     try:
         return None if "_" in cell else float(cell)  # float() would read 1_2 as 12

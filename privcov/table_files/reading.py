@@ -27,7 +27,12 @@ Paths = str | os.PathLike | Sequence[str | os.PathLike]
 
 
 def describe(
-    paths: Paths, columns: Sequence[str] | None = None, label: str | None = None, *, any_type: bool = False
+    paths: Paths,
+    columns: Sequence[str] | None = None,
+    label: str | None = None,
+    *,
+    any_type: bool = False,
+    person: str = "",
 ) -> TableFiles:
     """Return what headers and metadata say; no row is read.
 
@@ -37,11 +42,13 @@ def describe(
         A file, a folder (its files with known endings; no subfolders), a glob pattern, or a list of these. Known
         endings: .csv, .csv.gz, .parquet, .arrow, .feather. Formats may mix.
     columns : sequence of str or None, optional
-        Names of the columns to read, in any order; None for all of the first file but the label's.
+        Names of the columns to read, in any order; None for all of the first file but the label's and the ids'.
     label : str or None, optional
         The column of class names, text or whole numbers.
     any_type : bool, optional
         Whether to take columns that hold no numbers too, for `said_of_part`.
+    person : str, optional
+        The column of the ids of persons, text or numbers, or "".
 
     Returns
     -------
@@ -59,18 +66,19 @@ def describe(
     label = label or ""
     named = columns is not None
     if columns is None:
-        columns = [name for name in files[0].names if not label or name != label]
+        columns = [name for name in files[0].names if not name or name not in (label, person)]
     columns = tuple(columns)
     if not columns:
         raise TableFileError(f"No column of {files[0].path} is left to measure: name at least one.")
-    asked = (*columns, label) if named else ()
+    asked = (*columns, label, person) if named else ()
     if named and "" in columns:
         raise TableFileError("One of the columns asked for has a blank name: leave it out.")
     if twice := [name for name in asked if name and asked.count(name) > 1]:
         raise TableFileError(f"Column {quote(twice[0])} is asked for twice: name every column once.")
     for file in files:
-        _plainly(file.path, file, _check_columns, file, files[0], asked or (label,), columns, label, any_type)
-    return _with_rows(TableFiles(columns, label, tuple(files)))
+        told = columns, label, person
+        _plainly(file.path, file, _check_columns, file, files[0], asked or (label, person), *told, any_type)
+    return _with_rows(TableFiles(columns, label, tuple(files), person))
 
 
 def count_rows(table: TableFiles, *, private: bool = True) -> TableFiles:
@@ -97,7 +105,7 @@ def parts_of(table: TableFiles, cells: int = _PART_CELLS) -> tuple[Part, ...]:
 
 
 def blocks_of(
-    part: Part, columns: Sequence[str], label: str = "", rows: int = 8192, *, private: bool
+    part: Part, columns: Sequence[str], label: str = "", rows: int = 8192, *, private: bool, person: str = ""
 ) -> Generator[Block]:
     """Yield the part's rows in their order, at most ``rows`` in a block; memory is bounded by a row group or CSV piece.
 
@@ -105,18 +113,20 @@ def blocks_of(
     Raises TableFileError also when the file is damaged, changed since `describe`, or changes while it is read.
     """
     checks.whole("rows", rows, 1)
-    with closing(_checked_blocks(part, tuple(columns), label, rows, private)) as blocks:
+    with closing(_checked_blocks(part, tuple(columns), label, rows, private, person)) as blocks:
         while (block := _plainly(part.file.path, part.file, next, blocks, None)) is not None:
             yield block
 
 
-def _checked_blocks(part: Part, columns: tuple[str, ...], label: str, rows: int, private: bool) -> Generator[Block]:
+def _checked_blocks(
+    part: Part, columns: tuple[str, ...], label: str, rows: int, private: bool, person: str
+) -> Generator[Block]:
     part.file.check()
     seen = 0
     if part.file.format in ("csv", "csv.gz"):
-        blocks = csv_rows.blocks(part, columns, label, rows, private)
+        blocks = csv_rows.blocks(part, columns, label, rows, private, person)
     else:
-        blocks = columnar.blocks(part, columns, label, rows)
+        blocks = columnar.blocks(part, columns, label, rows, person)
     for block in blocks:
         seen += block.cells.shape[1]
         yield block
@@ -235,13 +245,19 @@ def _endings() -> str:
 
 
 def _check_columns(
-    file: FileFacts, first: FileFacts, asked: tuple, columns: tuple[str, ...], label: str, any_type: bool
+    file: FileFacts,
+    first: FileFacts,
+    asked: tuple,
+    columns: tuple[str, ...],
+    label: str,
+    person: str,
+    any_type: bool,
 ) -> None:
     """Check that every wanted column is there once, and of a type that can be read.
 
     Names are repeated only where they were asked for: those of a file without a header would be cells of a row.
     """
-    for name in (*columns, label) if label else columns:
+    for name in (*columns, *(given for given in (label, person) if given)):
         times = file.names.count(name)
         if times == 1 and name:
             continue
@@ -257,7 +273,7 @@ def _check_columns(
             "read: add it, or leave the column out."
         )
     if file.format in ("parquet", "arrow") and not any_type:
-        columnar.check_types(file, columns, label)
+        columnar.check_types(file, columns, label, person)
 
 
 def _with_rows(table: TableFiles) -> TableFiles:

@@ -406,3 +406,63 @@ def test_small_tables_are_counted_exhaustively():
         for row in k:
             expected[literal_bin(int(row[0]) ** 2 + int(row[1]) ** 2)] += 1
         assert exact_norms.noiseless_norms(private).tolist() == expected
+
+
+# --- persons with ids -----------------------------------------------------------------------------------------------
+
+
+def of_persons(groups, most_weight: int, n_public: bool) -> PrivateDataset:
+    """A table of persons, each a list of rows."""
+    rows = [row for person in groups for row in person]
+    ids = [i for i, person in enumerate(groups) for _ in person]
+    more = {"most_weight": most_weight, "n_public": n_public}
+    return PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids, **more)
+
+
+@pytest.mark.parametrize("most_weight", [1, 2, 3])
+@pytest.mark.parametrize("n_public", [True, False])
+@pytest.mark.parametrize("norm", list(SHARES))
+def test_no_persons_differ_by_more_than_the_event_says(most_weight, n_public, norm, silent):
+    """A person of 1, 2, 3, 7 or 30 rows, anywhere, instead of another; with M rows of one bin the bound is attained."""
+    rng, others = np.random.default_rng(most_weight), [[(0.5, 0.5)], [(0.1, 0.0), (0.9, 0.1)]]
+    atoms = [(0.0, 0.0), (1.0, 0.0), (0.3, 0.3), (math.inf, 9.0), (math.nan, 0.02), (0.001, 0.0)]
+    persons = [[atom] * r for atom in atoms for r in (1, 2, 3, 7, 30)]
+    persons += [[atoms[i] for i in rng.integers(0, 6, r)] for r in (2, 3, 7, 30) for _ in range(10)]
+    square, ends = 0, []
+    for place in (0, 2):
+        for person in persons:
+            private = of_persons([*others[:place], person, *others[place:]], most_weight, n_public)
+            found = measure_norms_exactly(private, SHARES[norm], 0.05)
+            square = count_change(private.facts.relation, pure=norm == "l1", rows=most_weight * 2**20)
+            assert Fraction(found.event.sensitivity) ** 2 >= square
+            assert found.event.sensitivity == pytest.approx(math.sqrt(square))
+            ends.append(np.array(found.counts))
+    without = np.array(measure_norms_exactly(of_persons(others, most_weight, n_public), SHARES[norm], 0.05).counts)
+    size = {"l1": lambda g: int(np.abs(g).sum()) ** 2, "l2": lambda g: sum(int(v) ** 2 for v in g)}[norm]
+    starts = ends if n_public else [without]
+    assert max(size(one - other) for one in ends for other in starts) == square
+
+
+def test_files_and_memory_count_persons_alike(tmp_path, silent, ledger):
+    """In files, memory and one release after the other: the same counts, bound and sums, in whole numbers."""
+    rng = np.random.default_rng(6)
+    ids, rows = rng.integers(0, 2500, 9000), skewed(9000, 3)
+    text = np.array([f"p{i}" for i in ids])
+    text[::50] = ""
+    pq.write_table(
+        pa.table({f"x{j + 1}": rows[:, j] for j in range(3)} | {"who": text}),
+        tmp_path / "t.parquet",
+        row_group_size=800,
+    )
+    how = {"bounds": [(-1, 1)] * 3, "name": "t", "most_weight": 2, "person": "who"}
+    files = PrivateDataset.from_files(tmp_path / "t.parquet", **how)
+    memory = PrivateDataset.from_rows(rows, persons=[i or None for i in text], **how)
+    one, two = (measure_norms_exactly(private, privcov.ZCDP(1.0), 0.05) for private in (files, memory))
+    assert one.to_dict() == two.to_dict()
+    assert one.chosen.row_bound < memory.facts.row_bound / 2
+    made = privcov.release_private("gaussian-cov", files, privcov.ZCDP(4.0), ledger=ledger, norm_budget=0.05)
+    other = Ledger(tmp_path / "other.sqlite")
+    other.limit("t", privcov.ZCDP(4.0))
+    same = privcov.release_private("gaussian-cov", memory, privcov.ZCDP(4.0), ledger=other, norm_budget=0.05)
+    assert made.measurement.to_dict() == same.measurement.to_dict()
+    assert made.measurement.facts.person == "who"

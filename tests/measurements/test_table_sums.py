@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 import privcov
 from privcov import Dataset, PrivateDataset, engine, table_files
 from privcov.dataset import RowsInFiles
-from privcov.engine import cluster
+from privcov.engine import cluster, sealing
 from privcov.measurements import exact_noise
 from privcov.measurements.clipping import clip_rows
 from privcov.measurements.exact_moment import NoisySum, measure_exactly
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.integer_gram import ANCHOR, UNIT, noiseless_gram
 from privcov.measurements.moment import clipped_moment
-from privcov.measurements.tables import file_moment, sealing, table_pass, table_sums
+from privcov.measurements.tables import file_moment, table_pass, table_sums
 from privcov.measurements.tables.file_moment import sums_of
 from privcov.measurements.tables.sketch import near_of
 from privcov.measurements.tables.sketching import sketch_of

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from privcov.dataset import Dataset, FileRows
-from privcov.measurements.integer_gram import UNIT
+from privcov.measurements.integer_gram import ANCHOR, UNIT
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:  # the readers of files are loaded where a file is read, not w
     from privcov.measurements.tables.table_sums import Sums, SumSpec
 
 
-def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None) -> Sums:
+def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None, anchor: int = ANCHOR) -> Sums:
     """Return the exact sums of a private table in files, computed by its one pass and kept: NOT private.
 
     Only the exact measurement and the ledger's fingerprint call it; the fingerprint comes first, so a release reads the
@@ -27,6 +28,8 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None) -> 
         With rows in files.
     numbers : tuple of int or None
         Secrets of the ledger's sketch, so that the pass makes the sketch too.
+    anchor : int
+        a of the measurement. Where rows have the ids of persons the sums depend on it, and another one is another pass.
 
     Returns
     -------
@@ -44,12 +47,16 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None) -> 
     assert files is not None, "rows in memory are summed from themselves"
     kept = files.private_pass
     # Sums under other facts, such as another bound, would have another sensitivity.
-    if kept is None or kept[0] is not facts or (numbers is not None and kept[1] != numbers):
+    anchor = anchor if facts.person else ANCHOR  # without weights the anchor is multiplied with sums of rows
+    made_for = (numbers if numbers is not None or kept is None else kept[1][0]), anchor
+    if kept is None or kept[0] is not facts or kept[1] != made_for:
         drop = facts.missing == "drop-row"
-        sums = add_up(files, _spec(files, facts, facts.classes, True, drop, numbers))
+        spec = _spec(files, facts, facts.classes, True, drop, numbers)
+        spec = replace(spec, person=facts.person, most_weight=facts.most_weight, anchor=anchor)
+        sums = add_up(files, spec)
         # The pass under a bound that was chosen is used once; the one with the sketch serves every request.
-        if kept is None or kept[1] is None or numbers is not None:
-            files.private_pass = facts, numbers, sums
+        if kept is None or kept[1][0] is None or numbers is not None:
+            files.private_pass = facts, (numbers, anchor), sums
         return sums
     return kept[2]
 

@@ -19,8 +19,9 @@ from typing import Any
 
 from privcov import engine
 from privcov.dataset import FileRows, Progress
-from privcov.measurements.tables.sealing import KEY_BYTES, opened, sealed
+from privcov.engine.sealing import KEY_BYTES, opened, sealed
 from privcov.measurements.tables.table_sums import BLOCK_ROWS, PUBLIC_BLOCK_ROWS, Adding, Sums, SumSpec
+from privcov.persons_in_files import IdsChanged
 from privcov.public_facts import MOST_FILE_ROWS
 from privcov.table_files import Part, TableFileError, blocks_of, parts_of
 
@@ -67,15 +68,20 @@ def sum_part(task: tuple[Part, SumSpec]) -> Sums | bytes | Refused:
     try:
         small = part.rows is not None and part.rows * len(spec.columns) < _FEW_CELLS
         adding = Adding(spec, compiled=not small)
-        for block in blocks_of(
-            part, spec.columns, spec.label, rows=BLOCK_ROWS if spec.private else PUBLIC_BLOCK_ROWS, private=spec.private
-        ):
+        rows = BLOCK_ROWS if spec.private else PUBLIC_BLOCK_ROWS
+        for block in blocks_of(part, spec.columns, spec.label, rows=rows, private=spec.private, person=spec.person):
             adding.take(block)
             if pulse and not pulse.beat(block.cells.shape[1]):
                 return Refused("The pass was interrupted.")
         return sealed(adding.sums(), spec.seal) if spec.seal else adding.sums()
     except TableFileError as problem:
         return Refused(str(problem), of_file=True)
+    except IdsChanged:
+        return Refused(
+            "The files do not hold the ids that they held when they were opened. Open them again once nobody writes to "
+            "them.",
+            of_file=True,
+        )
     except MemoryError:
         return Refused("The memory did not suffice for a block of the table. Use fewer workers (PRIVCOV_WORKERS).")
     except Exception as problem:
@@ -158,7 +164,10 @@ def add_up(files: FileRows, spec: SumSpec) -> Sums:
     assert files.table.n is not None, "the rows of files are counted when they are opened"
     total, spec = files.table.n, dataclasses.replace(spec, run=secrets.randbits(63), seal=key)
     whole, pulse = None, _Pulse(files.progress, total)
-    tasks = [(part, spec) for part in parts_of(files.table)]
+    parts = parts_of(files.table)
+    ids = [None] * len(parts) if files.persons is None else files.persons
+    assert len(ids) == len(parts), "a table that did not change is cut as before"
+    tasks = [(part, dataclasses.replace(spec, ids=some)) for part, some in zip(parts, ids, strict=True)]
     results = engine.each(sum_part, tasks, threads=True, confidential=spec.private)
     _PULSES[spec.run] = pulse
     try:

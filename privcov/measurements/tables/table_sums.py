@@ -10,6 +10,9 @@ Public rows are shortened as numbers of their own and then rounded to the neares
 zero: nothing has to be proved of their length, which rounding moves by up to sqrt(d) / 2 steps, and the sums are then
 without the bias of 2^-21 that cutting gives every entry of a row.
 
+Where rows have the ids of persons, a row and its anchor have weights (`integer_gram.weighted`). Anchors are then as
+different as weights are, so their products are summed with the rest, behind the columns.
+
 Nothing here is private: only the exact measurement and the ledger's fingerprint use the sums of private rows.
 """
 
@@ -19,10 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.measurements.exact_norms import BINS, bins_of
-from privcov.measurements.integer_gram import ANCHOR, UNIT, to_working, whole_rows
+from privcov.measurements.exact_norms import BINS, by_length
+from privcov.measurements.integer_gram import ANCHOR, UNIT, to_working, weighted, whole_rows
 from privcov.measurements.tables.sketch import Sketch, near_of
 from privcov.measurements.tables.sketching import Sketching, kernel
+from privcov.persons_in_files import PartIds, Weighing
 from privcov.public_facts import MOST_FILE_ROWS, label_text
 from privcov.table_files import Block
 from privcov.units import InUnits, Units
@@ -62,6 +66,14 @@ class SumSpec(InUnits):
         Number of the pass, by which workers that are threads of its process find its pulse in `table_pass`.
     seal : bytes
         Key under which the sums come back, b"" for sums that are not sealed.
+    person : str
+        Name of the column of ids of persons, or "".
+    most_weight : int
+        M, the largest weight of a person.
+    anchor : int
+        a, the anchor of a row of weight one; used where rows have ids.
+    ids : PartIds or None
+        The ids of the part, which the pass sets for each.
     """
 
     columns: tuple[str, ...]
@@ -73,6 +85,10 @@ class SumSpec(InUnits):
     secrets: tuple[int, ...] | None = None
     run: int = 0
     seal: bytes = b""
+    person: str = ""
+    most_weight: int = 1
+    anchor: int = ANCHOR
+    ids: PartIds | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,14 +107,16 @@ class Sums:
         Rows that the row bound shortened.
     holes : ndarray of shape (d,)
         Missing or infinite cells of each column.
-    high, low : ndarray of shape (d, d)
-        int64, sum k k' = high 2^32 + low with 0 <= low < 2^32.
+    high, low : ndarray of shape (p, p)
+        int64, sum k k' = high 2^32 + low with 0 <= low < 2^32; p = d, or d + c where rows have the ids of persons: then
+        the weighted anchors of the classes come last.
     lines : ndarray of shape (d, c)
         int64, the sum of k in each class (c = 1 without classes).
     counts : ndarray of shape (c,)
         int64, the rows of each class.
     norms : ndarray of shape (BINS,)
-        int64, the private rows in each bin of lengths, see `privcov.measurements.exact_norms`; zeros for public rows.
+        int64, the weight of the private rows in each bin of lengths, see `privcov.measurements.exact_norms`; zeros for
+        public rows.
     sketch : Sketch or None
         Where secrets were given.
     """
@@ -136,18 +154,24 @@ class Sums:
         )
 
     def second(self) -> np.ndarray:
-        """Return sum k k' as d x d Python integers."""
+        """Return sum k k' as Python integers."""
         return self.high.astype(object) * 2**_LIMB + self.low.astype(object)
 
-    def gram(self, n_anchors: int) -> np.ndarray:
-        """Return sum z z' as `integer_gram.noiseless_gram`: int64, or Python integers where 64 bits may not suffice."""
+    def gram(self, n_anchors: int, anchor: int = ANCHOR) -> np.ndarray:
+        """Return sum z z' as `integer_gram.noiseless_gram`: int64, or Python integers where 64 bits may not suffice.
+
+        Sums of weighted rows hold the anchor that they were made with.
+        """
         d = len(self.holes)
         whole = np.zeros((d + n_anchors, d + n_anchors), dtype=object)
-        whole[:d, :d] = self.second()
-        if n_anchors:
-            whole[:d, d:] = self.lines.astype(object) * ANCHOR
+        if len(self.low) > d:
+            whole[:] = self.second()[: d + n_anchors, : d + n_anchors]
+        else:
+            whole[:d, :d] = self.second()
+        if n_anchors and len(self.low) == d:
+            whole[:d, d:] = self.lines.astype(object) * anchor
             whole[d:, :d] = whole[:d, d:].T
-            whole[d:, d:] = np.diag(self.counts.astype(object) * ANCHOR**2)
+            whole[d:, d:] = np.diag(self.counts.astype(object) * anchor**2)
         return whole.astype(np.int64) if self.seen * (UNIT**2 + ANCHOR**2) < 2**63 else whole
 
 
@@ -169,7 +193,9 @@ class Adding:
         self.place = {name: i for i, name in enumerate(spec.classes)}
         self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
         self.holes, self.counts, self.norms = np.zeros(d, np.int64), np.zeros(c, np.int64), np.zeros(BINS, np.int64)
-        self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((d, d), (d, d), (d, c)))
+        p = d + c * bool(spec.person)
+        self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((p, p), (p, p), (d, c)))
+        self.weighing = None if spec.ids is None else Weighing(spec.ids)
         self.sketching = None if spec.secrets is None else Sketching(spec.secrets, near_of(spec), compiled)
 
     def take(self, block: Block) -> None:
@@ -189,16 +215,27 @@ class Adding:
         self.unlisted += int((~hole & (code < 0)).sum())
         kept = np.where(out, len(self.counts), code)
         self.counts += np.bincount(kept, minlength=len(self.counts) + 1)[:-1]
+        of_person = self.weighing.rows_of_persons(block) if self.weighing else None
         if self.spec.private:
-            squares = np.einsum("ij,ij->j", whole, whole)[~out]  # whole numbers up to 2^40, so in any order
-            self.norms += np.bincount(bins_of(squares), minlength=BINS)
+            squares = np.einsum("ij,ij->j", whole, whole)  # whole numbers up to 2^40, so in any order
+            self.norms += by_length(squares, ~out, of_person, self.spec.most_weight)
         c = len(self.counts)
         lines = whole.sum(axis=1, keepdims=True) if c == 1 else whole @ np.eye(c + 1)[kept][:, :c]
         self.lines += lines.astype(np.int64)
+        if of_person is not None:
+            whole = self._weighted(whole, kept, of_person)
         self.low += (whole @ whole.T).astype(np.int64)
         self.blocks += 1
         if self.blocks % 512 == 0:  # 512 blocks of at most 2^53 each
             self._carry()
+
+    def _weighted(self, whole: np.ndarray, kept: np.ndarray, rows_of_person: np.ndarray) -> np.ndarray:
+        """Return the rows with their anchors, (d + c) x b, times the roots of their weights; kept: classes, c for none.
+
+        A row that is left out is zero already, and gets no anchor.
+        """
+        anchors = self.spec.anchor * np.eye(len(self.counts) + 1)[:-1, kept]
+        return weighted(np.vstack([whole, anchors]).T, rows_of_person, self.spec.most_weight).T
 
     def _whole(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (k as float64, d x b; 1 where a row has a missing cell)."""
@@ -259,8 +296,16 @@ class Adding:
         self.low &= 2**_LIMB - 1
 
     def sums(self) -> Sums:
-        """Return the sums of all blocks so far."""
+        """Return the sums of all blocks of a part.
+
+        Raises
+        ------
+        IdsChanged
+            Where the part holds other ids than were counted.
+        """
         self._carry()
+        if self.weighing:
+            self.weighing.end()
         sketch = self.sketching.sketch() if self.sketching else None
         numbers = self.seen, self.dropped, self.unlisted, self.long
         return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, self.norms, sketch)
