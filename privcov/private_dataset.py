@@ -85,6 +85,7 @@ class PrivateDataset:
         classes: Iterable[object] | None = None,
         missing: str = "typical",
         can_be_missing: Iterable[str] | None = None,
+        row_bound_fraction: float = 1.0,
         name: str = "private",
         persons: Sequence[object] | np.ndarray | None = None,
         person: str = "",
@@ -100,7 +101,7 @@ class PrivateDataset:
         row_bound : float or None
             R > 0, Euclidean norm to which longer rows are scaled down. Exactly one of row_bound and bounds is given.
         bounds : sequence of (float, float) or None
-            Public lower and upper limit of every column; R is then sqrt(d) half-ranges.
+            Public lower and upper limit of every column; R is then sqrt(d) half-ranges times ``row_bound_fraction``.
         labels : sequence of length n or None
             Labels are part of the row. A row whose label is missing or not in ``classes`` is left out of the sums; to
             keep such rows, give them a class of their own, in the list and in the labels.
@@ -119,6 +120,9 @@ class PrivateDataset:
             See `PublicFacts`.
         can_be_missing : iterable of str or None
             With "pairs", the names of the columns whose cells can be missing; None for all columns.
+        row_bound_fraction : float
+            With bounds, R as a fraction of sqrt(d) half-ranges, from 1e-6 to 1. Longer rows are shortened to it, and
+            the noise falls with its square: take it from what is known of the columns, never from the rows.
         name : str
             Name of the table in the ledger.
         persons : sequence of length n or None
@@ -155,13 +159,18 @@ class PrivateDataset:
         if len(names) != d or len(set(names)) < d:
             raise ValueError(f"columns must name all {d} columns, each differently.")
         listed, class_of = classes_of_rows(labels, classes, len(rows))
-        units = working_units(names, row_bound, bounds, typical)
+        units = working_units(names, row_bound, bounds, typical, row_bound_fraction)
         n, rows_of_person = len(rows), None
         if persons is not None:
             person = person or "persons"
             n, rows_of_person = rows_of_persons(persons, len(rows))
-        flags = flag_positions(can_be_missing, names)
-        facts = declared(names, units, listed, n, n_public, rows_per_person, missing, person, most_weight, flags)
+        later: dict[str, Any] = {
+            "person": person,
+            "most_weight": most_weight,
+            "row_bound_fraction": row_bound_fraction,
+            "flags": flag_positions(can_be_missing, names),
+        }
+        facts = declared(names, units, listed, n, n_public, rows_per_person, missing, **later)
         if person and n_public:
             counted_persons(n, person)
         return cls(facts, _name(name), rows, class_of, None, rows_of_person)
@@ -181,6 +190,7 @@ class PrivateDataset:
         classes: Iterable[object] | None = None,
         missing: str = "typical",
         can_be_missing: Iterable[str] | None = None,
+        row_bound_fraction: float = 1.0,
         name: str = "private",
         progress: Progress | None = None,
         person: str = "",
@@ -216,6 +226,8 @@ class PrivateDataset:
             See `PublicFacts`.
         can_be_missing : iterable of str or None
             With "pairs", the names of the columns whose cells can be missing; None for all columns.
+        row_bound_fraction : float
+            See `from_rows`.
         name : str
             Name of the table in the ledger.
         progress : callable or None
@@ -252,11 +264,16 @@ class PrivateDataset:
             raise ValueError(
                 f"The files may hold 1 to {MOST_FILE_ROWS:,} rows and {MOST_COLUMNS} columns. Choose fewer."
             )
-        units = working_units(names, row_bound, bounds, typical)
+        units = working_units(names, row_bound, bounds, typical, row_bound_fraction)
         listed = class_names(classes) if classes else ()
         # Everything that the declaration may be refused for comes before a row is read.
-        flags = flag_positions(can_be_missing, names)
-        facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing, person, most_weight, flags)
+        later: dict[str, Any] = {
+            "person": person,
+            "most_weight": most_weight,
+            "row_bound_fraction": row_bound_fraction,
+            "flags": flag_positions(can_be_missing, names),
+        }
+        facts = declared(names, units, listed, table.n, n_public, rows_per_person, missing, **later)
         files = FileRows(table, (table.n, len(names)), progress)
         if person:
             from privcov.persons_in_files import count_ids

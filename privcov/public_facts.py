@@ -6,6 +6,7 @@ public.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Iterable, Sequence
@@ -27,7 +28,9 @@ MOST_CLASSES = 100
 MISSING_RULES = ("typical", "drop-row", "pairs")
 MOST_PER_PERSON = 1_000_000
 # Facts that came later, with their defaults, at which no stored text names them: texts and tokens stay as they were.
-LATER: dict[str, Any] = {"person": "", "most_weight": 1}
+LATER: dict[str, Any] = {"person": "", "most_weight": 1, "row_bound_fraction": 1.0}
+LEAST_FRACTION = 1e-6  # of the longest possible row, to which rows may be shortened
+LEAST_ROW_BOUND = 1e-100
 _OUTSIDE = "Take it from domain knowledge, never from the data."
 
 
@@ -95,6 +98,8 @@ class PublicFacts(InUnits):
     flags : tuple of int or None
         With "pairs", the positions of the columns that can be missing; None for all of them. A missing cell of any
         other column counts as the typical value.
+    row_bound_fraction : float
+        With bounds, R as a fraction of the longest possible row, sqrt(d) half-ranges; 1 without bounds.
     """
 
     columns: tuple[str, ...]
@@ -106,6 +111,7 @@ class PublicFacts(InUnits):
     person: str = ""
     most_weight: int = 1
     flags: tuple[int, ...] | None = None
+    row_bound_fraction: float = 1.0
 
     @property
     def flagged(self) -> tuple[int, ...]:
@@ -178,6 +184,27 @@ class PublicFacts(InUnits):
             **({} if self.flags is None else {"flags": list(self.flags)}),
         }
 
+    def shortened(self, share: float) -> PublicFacts:
+        """Return the facts of the same table whose rows are shortened to ``share`` times R.
+
+        Parameters
+        ----------
+        share : float
+            Above 0, at most 1.
+
+        Returns
+        -------
+        PublicFacts
+            As they would be declared: with bounds another ``row_bound_fraction``, else another ``row_bound``.
+        """
+        if share == 1:
+            return self
+        if self.bounds is None:
+            return dataclasses.replace(self, units=self.units.with_row_bound(self.row_bound * share))
+        fraction = self.row_bound_fraction * share
+        units = self.units.with_row_bound(fraction * math.sqrt(self.d))
+        return dataclasses.replace(self, units=units, row_bound_fraction=fraction)
+
     @classmethod
     def from_dict(cls, fields: dict) -> PublicFacts:
         """Return the facts that `to_dict` wrote, computed again from the declared fields.
@@ -211,7 +238,9 @@ def _facts_again(fields: dict) -> PublicFacts:
     if n is not None:
         n = checks.whole("n", n, 1, MOST_FILE_ROWS)
     typical = None if bounds is None else [checks.number("A typical value", v) for v in fields["origin"]]
-    units = working_units(names, fields["row_bound"] if bounds is None else None, bounds, typical)
+    later = {name: fields.get(name, usual) for name, usual in LATER.items()}
+    fraction = later["row_bound_fraction"]
+    units = working_units(names, fields["row_bound"] if bounds is None else None, bounds, typical, fraction)
     return declared(
         names,
         units,
@@ -220,7 +249,7 @@ def _facts_again(fields: dict) -> PublicFacts:
         n is not None,
         fields["rows_per_person"],
         fields["missing"],
-        **{name: fields.get(name, usual) for name, usual in LATER.items()},
+        **later,
         flags=fields.get("flags"),
     )
 
@@ -236,6 +265,7 @@ def declared(
     person: str = "",
     most_weight: int = 1,
     flags: Iterable[int] | None = None,
+    row_bound_fraction: float = 1.0,
 ) -> PublicFacts:
     """Check a declaration and return its public facts.
 
@@ -261,6 +291,8 @@ def declared(
         M, from 1 to 1,000,000; above 1 only with ``person``.
     flags : iterable of int or None
         With "pairs", the positions of the columns that can be missing; None for all of them.
+    row_bound_fraction : float
+        As `working_units` took it.
 
     Returns
     -------
@@ -303,6 +335,7 @@ def declared(
         flags=flags,
         person=person,
         most_weight=most_weight,
+        row_bound_fraction=float(row_bound_fraction),
     )
 
 
@@ -409,6 +442,7 @@ def working_units(
     row_bound: float | None,
     bounds: Bounds | None,
     typical: Sequence[float | None] | np.ndarray | None,
+    row_bound_fraction: float = 1.0,
 ) -> Units:
     """Return the units of a declaration, which has exactly one of row_bound and bounds.
 
@@ -419,9 +453,11 @@ def working_units(
     row_bound : float or None
         R, from 1e-100 to 1e100.
     bounds : sequence of (float, float) or None
-        Lower and upper limit of every column; R is then sqrt(d) half-ranges.
+        Lower and upper limit of every column; R is then a fraction of sqrt(d) half-ranges.
     typical : sequence of (float or None) or None
         Public values inside the bounds; None stands for the middle.
+    row_bound_fraction : float
+        That fraction, from 1e-6 to 1. At 1 no row inside the bounds is shortened.
 
     Returns
     -------
@@ -438,12 +474,19 @@ def working_units(
         which = "neither" if bounds is None else "both"
         raise ValueError(
             f"Private rows need exactly one of row_bound and bounds, got {which}. Give bounds=[(low, high), ...] for "
-            f"every column, or row_bound=R for the norm of a row. {_OUTSIDE}"
+            "every column, with row_bound_fraction where long rows are to be shortened, or row_bound=R for the norm of "
+            f"a row. {_OUTSIDE}"
         )
+    fraction = checks.in_range("row_bound_fraction", row_bound_fraction, LEAST_FRACTION, 1.0, _OUTSIDE)
     if bounds is None:
+        if fraction != 1:
+            raise ValueError(
+                f"row_bound_fraction={fraction:g} is a fraction of the longest row inside the bounds, and no bounds "
+                "are given: leave it out, and give a smaller row_bound."
+            )
         if typical is not None:
             raise ValueError("typical needs bounds: without bounds the origin is zero. Leave typical out.")
-        bound = checks.in_range("row_bound", row_bound, 1e-100, 1e100, _OUTSIDE)
+        bound = checks.in_range("row_bound", row_bound, LEAST_ROW_BOUND, 1e100, _OUTSIDE)
         return Units.unbounded(d, bound)
     if len(bounds) != d:
         raise ValueError(f"bounds must have one (low, high) per column, {d} in all, got {len(bounds)}. {_OUTSIDE}")
@@ -463,7 +506,7 @@ def working_units(
         if not inside.all():
             where = ", ".join(np.array(names)[~inside][:5])
             raise ValueError(f"typical must hold a value inside the bounds for every column; check {where}.")
-    return Units.within(limits, origin, math.sqrt(d))
+    return Units.within(limits, origin, fraction * math.sqrt(d))
 
 
 def classes_of_rows(

@@ -24,6 +24,7 @@ from privcov.privacy import ApproxDP, PureDP, ZCDP, from_dict
 NAMES = ["=cmd|'/c calc'!A0", "<script>alert(1)</script>", "weight", "height"]
 ROWS = 1234
 _LABELS = {"labels": ["a", "b"] * (ROWS // 2), "classes": ["a", "b"]}
+_OPTIONS = ("centre", "matters", "norm_budget")  # of the release, not of the declaration
 KINDS: dict[str, tuple] = {
     "zcdp": ("gaussian-cov", ZCDP(0.5), {}),
     "approx, hidden n": ("gaussian-cov", ApproxDP(1.0, 1e-6), {"n_public": False}),
@@ -34,6 +35,10 @@ KINDS: dict[str, tuple] = {
     "missing cells": ("gaussian-cov", ZCDP(0.5), {"missing": "pairs", "can_be_missing": NAMES[:3]}),
     "covariance matters": ("auto-cov", ZCDP(0.5), {}),
     "mean matters, a row bound": ("auto-cov", ZCDP(0.5), {"bounds": None, "row_bound": 200.0, "matters": "mean"}),
+    "shortened rows": ("gaussian-cov", ZCDP(0.5), {"row_bound_fraction": 0.5, "rows_per_person": 2}),
+    "rows by length": ("gaussian-cov", ZCDP(2.0), {"norm_budget": 0.05, "row_bound_fraction": 0.8}),
+    "rows by length, pure": ("wishart-difference", PureDP(2.0), {"norm_budget": 0.1, "n_public": False}),
+    "rows by length, approx": ("gaussian-cov", ApproxDP(2.0, 1e-6), {"norm_budget": 0.1, **_LABELS}),
     "no mean": ("gaussian-cov", ZCDP(0.1), {"rows_per_person": 3, "centre": "none"}),
 }
 
@@ -41,9 +46,9 @@ KINDS: dict[str, tuple] = {
 def released(folder: Path, kind: str) -> tuple[privcov.Release, Ledger]:
     """A release of made-up rows, on a ledger of its own."""
     method, guarantee, facts = KINDS[kind]
-    options = {name: value for name, value in facts.items() if name in ("centre", "matters")}
+    options = {name: value for name, value in facts.items() if name in _OPTIONS}
     x = np.random.default_rng(3).multivariate_normal([50] * 4, 60 + 100 * np.eye(4), ROWS)
-    declared = {"bounds": [(0, 100)] * 4} | {name: value for name, value in facts.items() if name not in options}
+    declared = {"bounds": [(0, 100)] * 4} | {name: value for name, value in facts.items() if name not in _OPTIONS}
     if "missing" in facts:
         x[::5, 0] = x[1::3, 1] = np.nan
     private = privcov.PrivateDataset.from_rows(x, columns=NAMES, name="t", **declared)

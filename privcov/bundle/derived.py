@@ -128,11 +128,11 @@ def as_stated(given: Guarantee) -> Guarantee:
 
 
 def statement_of(what: Inputs, measured: Measured) -> Statement:
-    """Return the statement of the release, from the event alone."""
+    """Return the statement of the release, from the events alone."""
     facts = what.total.facts
     return state(
         SimpleNamespace(
-            events=(what.total.event,),
+            events=what.total.events,
             raw=measured,
             guarantee=what.asked,
             given=what.given,
@@ -152,7 +152,7 @@ def statement_of(what: Inputs, measured: Measured) -> Statement:
 
 def declared_facts(total: NoisySum) -> dict:
     """Return what a release itself says about the declaration, where the declaration is not available."""
-    return {"facts": total.facts.to_dict(), "neighbours": dataclasses.asdict(total.facts.neighbours)}
+    return {"facts": total.declared.to_dict(), "neighbours": dataclasses.asdict(total.declared.neighbours)}
 
 
 def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
@@ -256,7 +256,8 @@ README = """What was released, and a way to check it without the data.
 report.html          one page to read first
 statement.txt        what was measured, with which noise, and what guarantee that gives
 guarantee.json       that guarantee, for programs
-measurement.json     the noisy whole numbers: the only thing that was made from the rows
+measurement.json     the noisy whole numbers: the only thing that was made from the rows (with norms, in two steps: the
+                     numbers of rows by length, from which the row bound follows, then the sums)
 matrices.npz         everything derived from them, in double precision; matrices/*.csv hold the same numbers
 declaration.json     what the owner declared about the table
 ledger_entry.json    the record of the spend

@@ -19,13 +19,15 @@ from privcov.bundle.safe import json_bytes
 from privcov.ledger.sums import cost_of
 from privcov.measurements.anchor import BOTH, matters_of
 from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, norm_of, planned_event
-from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, ZCDP, from_dict
+from privcov.measurements.exact_norms import planned_norms, split
+from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict
 from privcov.public_facts import LATER, PublicFacts, declared, flag_positions, working_units
 
 INPUTS = ("measurement.json", "guarantee.json", "ledger_entry.json", "declaration.json")
 ENTRY = ("number", "name", "state", "kind", "amount", "request", "reserved_at")
 REQUEST = ("method", "version", "parameters", "guarantee", "facts", "draw", "centre", "tuning")
 _GAPS = "can_be_missing"
+LATER_REQUEST = ("norm_budget",)  # there only where it was asked for
 _COLUMN = ("name", "low", "high", "typical", "reason")
 _DECLARATION = ("format", "name", "row_stands_for", "columns", "rows_per_person", "n_public", "row_bound", "label")
 _DECLARATION += ("classes", "missing")
@@ -87,7 +89,8 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     """
     must(isinstance(entry, dict) and set(entry) == set(ENTRY), f"the entry must hold {', '.join(ENTRY)}")
     request = entry["request"]
-    must(isinstance(request, dict) and set(request) == set(REQUEST), f"the request must hold {', '.join(REQUEST)}")
+    known = isinstance(request, dict) and set(REQUEST) <= set(request) <= {*REQUEST, *LATER_REQUEST}
+    must(known, f"the request must hold {', '.join(REQUEST)}")
     _whole("number", entry["number"], 1)
     _words("name", entry["name"])
     must(entry["state"] == "stored", "the entry of the ledger is not of a stored release")
@@ -101,8 +104,11 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     for value in request["parameters"].values():
         must(isinstance(value, (str, bool, int, float, type(None))), "a parameter must be a number or a word")
         must(not isinstance(value, float) or math.isfinite(value), "a parameter must be finite")
-    must(request["facts"] == total.facts.to_dict(), "the request has other facts than the measurement")
-    must(json_bytes(request["facts"]) == json_bytes(total.facts.to_dict()), "the facts are written in another way")
+    must(request["facts"] == total.declared.to_dict(), "the request has other facts than the measurement")
+    must(json_bytes(request["facts"]) == json_bytes(total.declared.to_dict()), "the facts are written in another way")
+    asked_budget, budget = request.get("norm_budget"), None if total.norms is None else total.norms.budget
+    must(("norm_budget" in request) == (budget is not None), "only one of request and measurement has norms")
+    must(repr(asked_budget) == repr(budget), "the request has another norm_budget than the measurement")
     checks.one_of("tuning", request["tuning"], ("released", "fixed"))
     centre = checks.one_of(
         "centre", request["centre"], ("none", "joint", *(("classes",) if total.facts.classes else ()))
@@ -138,21 +144,18 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     must(event.law != OLD_SAMPLER, OLD_NOISE)
     # The scale follows exactly, except for the last digit where the share itself is a rounded decimal.
     slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
-    share = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
+    whole = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
+    share: BudgetShare = whole
+    if total.norms is not None:
+        of_norms, share = split(whole, total.norms.budget)
+        _check_event(total.norms.event, planned_norms(total.declared, of_norms), slack, "the norms: ")
     matters = matters_of(total.anchor, total.facts.d, total.n_anchors, total.facts.relation)
-    how = {"shape": total.shape, "matters": matters, "version": total.version}
-    planned = planned_event(total.facts, share, centre=derived.centre_of(total), **how)
-    off = abs(Fraction(planned.scale) / Fraction(total.scale) - 1)
-    must(off <= slack, "the noise is not the one that the guarantee asked for needs")
-    for field, value in dataclasses.asdict(dataclasses.replace(planned, scale=event.scale)).items():
-        there = getattr(event, field)
-        must(
-            repr(there) == repr(value),
-            f"{field} of the event is {there!a}, and from the declared facts follows {value!a}",
-        )
+    centre, shape = derived.centre_of(total), total.shape
+    planned = planned_event(total.facts, share, centre=centre, shape=shape, matters=matters, version=total.version)
+    _check_event(event, planned, slack)
     must(norm_of(total.shape) == event.norm, "noise of this shape is not drawn for these facts")
     if isinstance(asked, ApproxDP):
-        rho = accounting.zcdp_sum((event,))
+        rho = accounting.zcdp_sum(total.events)
         must(rho <= Fraction(what.entry["amount"]), "the noise is less than what was paid for")
         least = Fraction(least_epsilon(float(rho), asked.delta))
         must(isinstance(given, ApproxDP) and given.delta == asked.delta, "the delta is not the one asked for")
@@ -161,13 +164,25 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
             near = {derived.as_stated(asked)}
         must(given in near, "the noise does not give the stated epsilon and delta")
     else:
-        real = accounting.compose((event,), asked)
+        real = accounting.compose(total.events, asked)
         must(given == real, f"the noise gives {real}, and {given} is stated")
         must(accounting.covers(asked, given), f"{asked} was asked for and paid, and the noise gives {given} only")
     k, unit = total.facts.rows_per_person, total.facts.neighbours
     people = "one row of a person" if k == 1 else f"up to {k} rows of a person together"
     people = unit.unit if unit.counted == "persons" else people
     return f"{given}, for {people}; sensitivity and noise derived from the declared facts."
+
+
+def _check_event(event: Event, planned: Event, slack: Fraction, where: str = "") -> None:
+    """Check that the event is the planned one, its scale up to the relative slack."""
+    off = abs(Fraction(planned.scale) / Fraction(event.scale) - 1)
+    must(off <= slack, f"{where}the noise is not the one that the guarantee asked for needs")
+    for field, value in dataclasses.asdict(dataclasses.replace(planned, scale=event.scale)).items():
+        there = getattr(event, field)
+        must(
+            repr(there) == repr(value),
+            f"{where}{field} of the event is {there!a}, and from the declared facts follows {value!a}",
+        )
 
 
 def least_epsilon(rho: float, delta: float) -> float:
@@ -186,7 +201,7 @@ def least_epsilon(rho: float, delta: float) -> float:
 
 def _check_declaration(what: Inputs) -> None:
     """Check that the declaration is that of the release: the same facts follow from it."""
-    declaration, facts = what.declaration, what.total.facts
+    declaration, facts = what.declaration, what.total.declared
     must(isinstance(declaration, dict), "the declaration must be names with values")
     if set(declaration) == {"facts", "neighbours"}:
         must(
@@ -241,6 +256,7 @@ def facts_of(declaration: dict, n: int | None) -> PublicFacts:
         declaration["row_bound"],
         [(c["low"], c["high"]) for c in columns] if bounded else None,
         [c["typical"] for c in columns] if bounded else None,
+        later.get("row_bound_fraction", LATER["row_bound_fraction"]),
     )
     classes = tuple(declaration["classes"]) if declaration["label"] else ()
     return declared(

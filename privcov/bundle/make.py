@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from privcov.bundle.derived import EXTRAS, Inputs, derived_files, manifest_of, noisy_of, strongest, zipped
-from privcov.bundle.inputs import ENTRY, REQUEST
+from privcov.bundle.inputs import ENTRY, LATER_REQUEST, REQUEST
 from privcov.bundle.safe import cell
 from privcov.bundle.verifier import library
 from privcov.figures.look import Picture
@@ -37,7 +37,8 @@ def make_bundle(what: Inputs, pictures: Mapping[str, tuple[str, Picture]]) -> by
 
 def recorded(entry: dict) -> dict:
     """Return what a bundle says of a ledger's entry: the record of the spend, and nothing else that a ledger holds."""
-    return {**{k: entry[k] for k in ENTRY}, "request": {k: entry["request"][k] for k in REQUEST}}
+    asked = entry["request"]
+    return {**{k: entry[k] for k in ENTRY}, "request": {k: asked[k] for k in (*REQUEST, *LATER_REQUEST) if k in asked}}
 
 
 def intervals_of(

@@ -58,6 +58,12 @@ def add_release(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="a public guess where the number of rows is not public: noise beyond all they can add up to is refused",
     )
     release.add_argument(
+        "--norm-budget",
+        type=float,
+        metavar="SHARE",
+        help="pay this share, such as 0.05, to count the rows by length and lower the row bound before the matrix",
+    )
+    release.add_argument(
         "--public", action="store_true", help="rows that need no protection: simulated noise, no ledger, nothing spent"
     )
     release.add_argument("--seed", type=int, help="of the simulated noise; with --public only (default 0)")
@@ -101,6 +107,7 @@ def _release(options: argparse.Namespace) -> None:
                 different_from=tuple(options.different_from),
                 again=options.again,
                 expected_rows=options.expected_rows,
+                norm_budget=options.norm_budget,
                 **parameters_of(options),
             )
         except VersionChanged as problem:
@@ -136,11 +143,12 @@ def _simulate(options: argparse.Namespace, declaration: Declaration, guarantee: 
         options.bundle,
         options.accept_unreadable,
         options.expected_rows,
+        options.norm_budget is not None,
     )
     if any(only_private) or options.draw != 1 or options.again != "ask":
         raise ValueError(
             "--public keeps no record: leave --ledger, --draw, --bundle, --different-from, --stored, --pay-again, "
-            "--accept-unreadable and --expected-rows out."
+            "--accept-unreadable, --expected-rows and --norm-budget out."
         )
     with progress(show_rows=True) as bar:
         release = privcov.release(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -95,6 +96,8 @@ class Declaration:
         Largest weight of a person, see `privcov.public_facts.PublicFacts`.
     can_be_missing : tuple of str or None
         With missing="pairs", the columns whose cells can be missing; None for all.
+    row_bound_fraction : float
+        With bounds, R as a fraction of the longest possible row.
 
     Raises
     ------
@@ -114,6 +117,7 @@ class Declaration:
     person: str = ""
     most_weight: int = 1
     can_be_missing: tuple[str, ...] | None = None
+    row_bound_fraction: float = 1.0
 
     def __post_init__(self) -> None:
         for name, meaning in (("name", "how the ledger knows the table"), ("row_stands_for", "such as 'one patient'")):
@@ -178,6 +182,7 @@ class Declaration:
         if facts["bounds"]:
             given = zip(facts["typical"], facts["bounds"], strict=True)
             facts["typical"] = [low / 2 + high / 2 if usual is None else usual for usual, (low, high) in given]
+            facts["row_bound"] = self.row_bound_fraction * math.sqrt(len(self.columns))
         missing = "drop-row" if self.missing == "drop-row" else ""
         return Dataset.from_files(paths, label=self.label, missing=missing, progress=progress, **facts)
 

@@ -18,7 +18,7 @@ from privcov.measurements.exposed import exposed_answer
 from privcov.public_facts import LATER, PublicFacts
 
 ASK, STORED, PAY = AGAIN = ("ask", "stored", "pay")
-_COMPARED = ("method", "guarantee", "draw", "centre", "tuning")
+_COMPARED = ("method", "guarantee", "draw", "centre", "tuning", "norm_budget")
 _FACTS = (
     "columns",
     "row_bound",

@@ -55,9 +55,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from privcov import accounting, checks
+from privcov import checks
 from privcov.measurements import exact_noise
 from privcov.measurements.anchor import BOTH, whole_anchor
+from privcov.measurements.exact_norms import NoisyNorms
+from privcov.measurements.exact_scale import calibrated, root_up
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
 from privcov.measurements.flags import flagged_l1, own_flags
 from privcov.measurements.free_groups import Group, groups_of, weights_of
@@ -65,7 +67,7 @@ from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.stored_sum import fields_of
 from privcov.measurements.tables.file_moment import sums_of
-from privcov.privacy import ApproxDP, BudgetShare, Event, NoPrivacy, PureDP, ZCDP
+from privcov.privacy import BudgetShare, Event
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
 
@@ -127,6 +129,8 @@ class NoisySum:
         Of the laws by which the noise was drawn, 1 or 2.
     sums : tuple of int
         A second noisy sum of the diagonal over every group of several columns, for "free-groups"; else ().
+    norms : NoisyNorms or None
+        The measurement before it, from which the row bound in ``facts`` follows; None where that was declared.
     """
 
     facts: PublicFacts
@@ -139,6 +143,17 @@ class NoisySum:
     anchor: int = ANCHOR
     version: int = 1
     sums: tuple[int, ...] = ()
+    norms: NoisyNorms | None = None
+
+    @property
+    def declared(self) -> PublicFacts:
+        """The facts as they were declared, before a row bound was chosen."""
+        return self.facts if self.norms is None else self.norms.facts
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that was done to the rows, in order."""
+        return (self.event,) if self.norms is None else (self.norms.event, self.event)
 
     @property
     def anchors(self) -> int:
@@ -159,6 +174,7 @@ class NoisySum:
             "grid": 2 ** (2 * BITS),
             "anchor": self.anchor,
             **({} if first else {"version": self.version}),
+            **({} if self.norms is None else {"norms": self.norms.to_dict()}),
         }
 
     @classmethod
@@ -521,33 +537,7 @@ def _law_of_groups(groups: tuple[Group, ...], kappas: tuple[Fraction, ...]) -> s
 
 def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare, anchor: int) -> tuple[float, float]:
     """Return (sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic."""
-    if isinstance(share, NoPrivacy) or not isinstance(share, (PureDP, ApproxDP, ZCDP)):
-        raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
-    share = _no_more_than_typed(share)
-    square = norm_bound(facts, shape, n_anchors, anchor)
-    bound = _root_up(Fraction(square))
-    if shape in PURE:
-        if isinstance(share, ApproxDP):
-            raise TypeError(f"{shape} noise gives pure DP, and {share} was asked for. Ask for PureDP or ZCDP.")
-        return bound, accounting.laplace_scale(share, bound)
-    if isinstance(share, PureDP):
-        raise TypeError(f"Gaussian noise cannot give {share}; ask for ApproxDP or ZCDP.")
-    if isinstance(share, ApproxDP):
-        share = ZCDP(accounting.approx_to_zcdp(share.epsilon, share.delta))
-    return bound, accounting.gaussian_scale(share, bound)
-
-
-def _no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP:
-    """Return a share whose level is at most the decimal it prints as.
-
-    The ledger counts 0.1 as 1/10, and the double 0.1 is a little above that.
-    """
-    if isinstance(share, ApproxDP):
-        return share
-    level = share.epsilon if isinstance(share, PureDP) else share.rho
-    if Fraction(level) <= Fraction(repr(float(level))):
-        return share
-    return type(share)(math.nextafter(level, 0.0))
+    return calibrated(share, norm_bound(facts, shape, n_anchors, anchor), shape, pure=shape in PURE)
 
 
 def scale_over(scale: float, divisor: int | Fraction) -> float:
@@ -565,15 +555,7 @@ def scale_over(scale: float, divisor: int | Fraction) -> float:
     float
         The scale that is drawn.
     """
-    return _root_up(Fraction(scale) ** 2 / divisor)
-
-
-def _root_up(square: Fraction) -> float:
-    """Return the square root, rounded up."""
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
+    return root_up(Fraction(scale) ** 2 / divisor)
 
 
 def _largest_sum(facts: PublicFacts, in_files: bool) -> int:

@@ -14,6 +14,7 @@ depend on nothing but ids. A row without an id becomes zeros.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -176,9 +177,36 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
     ndarray of shape (width + n_anchors, width + n_anchors)
         int64.
     """
+    size = private.facts.width + n_anchors
+    gram = np.zeros((size, size), dtype=np.int64)
+    for z, rows_of_person in whole_blocks(private, n_anchors, anchor):
+        v = z if rows_of_person is None else weighted(z, rows_of_person, private.facts.most_weight)
+        gram += (v.T @ v).astype(np.int64)
+    return gram
+
+
+def whole_blocks(
+    private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
+) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    """Yield the rows z as whole numbers, block by block: NOT private. Only the exact measurements call it.
+
+    Parameters
+    ----------
+    private : PrivateDataset
+        With rows in memory.
+    n_anchors : int
+        As for `noiseless_gram`; a row that counts as none is zero throughout, its anchors too.
+    anchor : int
+        As for `noiseless_gram`.
+
+    Yields
+    ------
+    tuple of (ndarray of shape (b, width + n_anchors), ndarray of shape (b,) or None)
+        The rows as float64, few enough for every sum of products to be exact; and, where rows have ids, the rows of
+        each row's person, 0 without an id.
+    """
     facts, d = private.facts, private.facts.width
     size, most = d + n_anchors, most_entry(facts.units)
-    gram = np.zeros((size, size), dtype=np.int64)
     for start in range(0, len(private._rows), block_rows(size)):
         z = np.zeros((min(block_rows(size), len(private._rows) - start), size))
         rows = private._rows[start : start + len(z)]
@@ -194,10 +222,7 @@ def noiseless_gram(private: PrivateDataset, n_anchors: int, anchor: int = ANCHOR
             z[private._class_of[start : start + len(z)] < 0] = 0.0
         if facts.missing == "drop-row":
             z[~np.isfinite(rows).all(axis=1)] = 0.0
-        if private._rows_of_person is not None:
-            z = weighted(z, private._rows_of_person[start : start + len(z)], facts.most_weight)
-        gram += (z.T @ z).astype(np.int64)
-    return gram
+        yield z, None if private._rows_of_person is None else private._rows_of_person[start : start + len(z)]
 
 
 def with_public_corner(gram: np.ndarray, facts: PublicFacts, n_anchors: int, anchor: int) -> np.ndarray:

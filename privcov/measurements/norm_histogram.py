@@ -1,8 +1,8 @@
 """Noisy counts of the row norms in bins that halve, from which a smaller row bound can be chosen.
 
 Bin k counts the rows with 2^-(k+1) < |y| / R <= 2^-k, k = 0 .. bins - 1 (rows beyond R count in bin 0); shorter rows
-are not counted. Replacing a row moves one count down and another up: l2 sensitivity sqrt(2), l1 sensitivity 2. Under
-zero-out and add-remove only one count moves: 1 and 1.
+are not counted. The sensitivities are those of exact_norms.py, where they are proved: sqrt(2) in the l2 and 2 in the l1
+norm where a row is replaced, else 1 and 1.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.measurements.clipping import row_norms
+from privcov.measurements.exact_norms import count_change
 from privcov.measurements.moment import rounded_up
 from privcov.privacy import BudgetShare, Event, PureDP
 
@@ -45,8 +46,8 @@ def exact_histogram(dataset: Dataset) -> np.ndarray:
 
 def _scale(share: BudgetShare, relation: str) -> tuple[float, float]:
     """Return (sensitivity, noise scale) of the counts."""
-    pure, both = isinstance(share, PureDP), relation == "replace-one"
-    delta = rounded_up((2.0 if pure else math.sqrt(2)) if both else 1.0, 1, 1)
+    pure = isinstance(share, PureDP)
+    delta = rounded_up(math.sqrt(count_change(relation, pure=pure)), 1, 1)
     return delta, (accounting.laplace_scale if pure else accounting.gaussian_scale)(share, delta)
 
 

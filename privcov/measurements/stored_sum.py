@@ -9,6 +9,7 @@ import numpy as np
 
 from privcov import checks
 from privcov.measurements.anchor import BOTH, matters_of
+from privcov.measurements.exact_norms import BINS, NoisyNorms, checked_budget
 from privcov.measurements.flags import own_flags
 from privcov.measurements.free_groups import groups_of
 from privcov.measurements.integer_gram import BITS
@@ -18,6 +19,7 @@ from privcov.public_facts import PublicFacts
 
 _BOTH = ("facts", "total", "anchors", "shape", "scale", "event", "grid", "anchor")
 _FIELDS = {1: (*_BOTH, "trace"), 2: (*_BOTH, "sums", "version")}  # by the version of the laws
+_NORMS = ("facts", "budget", "counts", "event")
 _TRACED = "free-trace"  # the one shape of version 1 whose trace is measured a second time
 _LARGEST = 2**127  # of a number with its noise, at the largest table and the largest scale
 
@@ -56,7 +58,8 @@ def fields_of(stored: Any) -> dict:
         raise ValueError(
             f"version must be 2, or absent for the first one, got version={version!r}. Use a newer privcov."
         )
-    if not isinstance(stored, dict) or not set(names) <= set(stored) <= {*names, "centre"}:
+    optional = ("norms",) if version > 1 else ()
+    if not isinstance(stored, dict) or not set(names) <= set(stored) <= {*names, "centre", *optional}:
         raise ValueError(f"A stored measurement of version {version} must hold {', '.join(names)} and nothing else.")
     if stored["grid"] != 2 ** (2 * BITS):
         raise ValueError("The measurement was made on another grid, by another version of privcov.")
@@ -85,9 +88,13 @@ def fields_of(stored: Any) -> dict:
     event = event_of(stored["event"])
     if event.scale != scale:
         raise ValueError(f"The measurement and its event name different noise: {scale:g} and {event.scale:g}.")
+    norms = _norms(stored["norms"]) if "norms" in stored else None
+    if norms is not None and norms.chosen.to_dict() != facts.to_dict():
+        raise ValueError("The facts of the measurement are not those that follow from the numbers of rows by length.")
     return {
         "facts": facts,
         "total": _whole_sum(stored["total"], facts, n_anchors),
+        "norms": norms,
         "trace": None if trace is None else _whole("trace", trace),
         "n_anchors": n_anchors,
         "shape": shape,
@@ -97,6 +104,18 @@ def fields_of(stored: Any) -> dict:
         "version": version,
         "sums": tuple(_whole("A sum of a group", value) for value in sums),
     }
+
+
+def _norms(stored: Any) -> NoisyNorms:
+    """Return the first of two measurements, or raise ValueError."""
+    if not isinstance(stored, dict) or set(stored) != set(_NORMS):
+        raise ValueError(f"norms must hold {', '.join(_NORMS)} and nothing else.")
+    counts = stored["counts"]
+    if not isinstance(counts, list) or len(counts) != BINS:
+        raise ValueError(f"counts must be a list of {BINS} whole numbers, one for each bin of lengths.")
+    numbers = tuple(_whole("An entry of counts", count) for count in counts)
+    facts, budget = PublicFacts.from_dict(stored["facts"]), checked_budget(stored["budget"])
+    return NoisyNorms(facts, budget, numbers, event_of(stored["event"]))
 
 
 def event_of(stored: Any) -> Event:

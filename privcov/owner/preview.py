@@ -17,14 +17,16 @@ from scipy.special import ndtr
 from privcov import accounting, checks
 from privcov.measurements.anchor import ANCHOR_SQUARED, BOTH
 from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_event, settle_shape
+from privcov.measurements.exact_norms import BINS, NoisyNorms, bins_of, planned_norms, split
 from privcov.measurements.exact_reading import flags_of, noise_of
+from privcov.measurements.integer_gram import UNIT
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy
 from privcov.postprocess.available import Available, available_cases
 from privcov.postprocess.joint import unpack
 from privcov.postprocess.spectrum import clip_psd
 from privcov.postprocess.threshold import universal_level
-from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, ZCDP
+from privcov.privacy import GaussianDP, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.public_facts import MOST_COLUMNS, PublicFacts
 from privcov.randomness import stream
 
@@ -230,6 +232,55 @@ def planned_trade_off(facts: PublicFacts, guarantee: Guarantee, shape: str) -> G
     return accounting.trade_off_of((planned_event(facts, guarantee, centre="joint", shape=shape),), guarantee)
 
 
+def after_norms(
+    twin: Twin, facts: PublicFacts, guarantee: Guarantee, budget: float, *, seed: int = 0
+) -> tuple[Twin, PublicFacts, PureDP | ZCDP]:
+    """Simulate the first of two measurements: the rows of the simulated table counted by length.
+
+    The rule by which the row bound follows is that of the release, `privcov.measurements.exact_norms`.
+
+    Parameters
+    ----------
+    twin : Twin
+        The simulated table, under the declared row bound.
+    facts : PublicFacts
+        As declared.
+    guarantee : Guarantee
+        The guarantee of the release.
+    budget : float
+        The fraction of it that is paid for the counts.
+    seed : int, optional
+        Seed of the rows and of the noise.
+
+    Returns
+    -------
+    tuple of (Twin, PublicFacts, PureDP or ZCDP)
+        For the second measurement: the table under the row bound that follows, its facts, and the rest of the
+        guarantee, for `planned_noise` and `preview`.
+
+    Raises
+    ------
+    ValueError
+        For noise that cannot be drawn exactly, and for a row bound that cannot be lowered.
+
+    Guarantee
+    ---------
+    No row is read: the table and the noise are simulated.
+
+    Spends
+    ------
+    Nothing.
+    """
+    of_norms, of_matrix = split(guarantee, budget)
+    event, noise = planned_norms(facts, of_norms), stream(seed, "noise", 0, "plan", "norms")
+    squares = np.minimum((_simulated_rows(twin, seed) ** 2).sum(axis=1) / twin.row_bound**2, 1.0) * UNIT**2
+    exact = np.bincount(bins_of(squares), minlength=BINS) * (twin.n / len(squares))
+    drawn = noise.laplace(size=BINS) if event.pure else noise.standard_normal(BINS)
+    counts = tuple(int(count) for count in np.rint(exact + event.scale * drawn))
+    chosen = NoisyNorms(facts, budget, counts, event).chosen
+    return dataclasses.replace(twin, row_bound=chosen.row_bound), chosen, of_matrix
+
+
 def preview(
     twin: Twin,
     guarantee: Guarantee,
@@ -431,16 +482,19 @@ def noisy_twin(
     noisy : Noisy
         The measurement.
     sample : ndarray of shape (d, d)
-        The covariance without noise, in working units.
+        The covariance without noise, in working units; rows longer than R are shortened in ``noisy`` alone.
     """
     rows, noise = (stream(seed, what, repeat, "plan", "twin") for what in ("rows", "noise"))
     covariance = twin.spread**2 * twin.correlation
     root = np.linalg.cholesky(covariance + 1e-12 * np.eye(twin.d))
     sample = root @ _wishart(twin.d, twin.n, rows) @ root.T / twin.n
     mean = root @ rows.standard_normal(twin.d) / math.sqrt(twin.n)
+    left = _left_by_clipping(twin, seed)
+    clipped, centre = (sample, mean) if left is None else (left @ sample @ left.T, left @ mean)
     if not twin.missing and not twin.flagged:
-        return measured(sample, mean, twin.n, twin.row_bound, distribution, noise, anchor=_anchor(twin, square)), sample
-    return _noisy(twin, sample, mean, distribution, distribution.draw(noise), square), sample
+        anchor = _anchor(twin, square)
+        return measured(clipped, centre, twin.n, twin.row_bound, distribution, noise, anchor=anchor), sample
+    return _noisy(twin, clipped, centre, distribution, distribution.draw(noise), square), sample
 
 
 def _noisy(
@@ -560,12 +614,30 @@ def _wishart(d: int, n: int, rng: np.random.Generator) -> np.ndarray:
     return factor @ factor.T
 
 
-def _share_clipped(twin: Twin, seed: int, rows: int = 4000) -> float:
+def _share_clipped(twin: Twin, seed: int) -> float:
     """Return the fraction of simulated rows that are longer than R."""
+    return float((np.linalg.norm(_simulated_rows(twin, seed), axis=1) > twin.row_bound * (1 + 1e-12)).mean())
+
+
+def _simulated_rows(twin: Twin, seed: int, rows: int = 4000) -> np.ndarray:
+    """Return rows of the simulated table, each cell within its bounds."""
     rng = stream(seed, "rows", 0, "plan", "norms")
     root = np.linalg.cholesky(twin.correlation + 1e-12 * np.eye(twin.d))
-    x = np.clip(twin.spread * rng.standard_normal((rows, twin.d)) @ root.T, -1, 1)
-    return float((np.linalg.norm(x, axis=1) > twin.row_bound * (1 + 1e-12)).mean())
+    return np.clip(twin.spread * rng.standard_normal((rows, twin.d)) @ root.T, -1, 1)
+
+
+def _left_by_clipping(twin: Twin, seed: int) -> np.ndarray | None:
+    """Return L, by which shortening turns a covariance C into L C L'; None where no row is shortened."""
+    if twin.row_bound >= math.sqrt(twin.d):
+        return None
+    x = _simulated_rows(twin, seed)
+    lengths = np.linalg.norm(x, axis=1, keepdims=True)
+    if (lengths <= twin.row_bound).all():
+        return None
+    short = x * np.minimum(1.0, twin.row_bound / np.maximum(lengths, 1e-300))
+    # Both from the same rows, so that what these few rows have of their own cancels.
+    whole, left = (np.linalg.cholesky(y.T @ y / len(y) + 1e-12 * np.eye(twin.d)) for y in (x, short))
+    return left @ np.linalg.inv(whole)
 
 
 def with_level(guarantee: Guarantee, level: float) -> Guarantee:

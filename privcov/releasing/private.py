@@ -1,9 +1,13 @@
-"""`release_private`: the only way from private rows to a release. Reserve, commit, measure once, store.
+"""`release_private`: the only way from private rows to a release. Reserve, commit, measure, store.
 
 A method says from public facts what is to be measured (`Method.request`), and turns the measurement into an answer
 (`Method.finish`); it sees no rows. So a method is offered when its whole guarantee goes into one such measurement. Its
 answer is a function of the noisy whole numbers and of public facts. Random numbers of the method itself (the fission
 rules) come from one fixed public generator, so that the answer can be computed again from the measurement.
+
+With ``norm_budget`` a part of the guarantee goes into a measurement before that one: how long the rows are, from which
+a smaller row bound follows (measurements/exact_norms.py). Both are drawn inside one transaction of the ledger, and what
+is drawn is exactly what was planned.
 """
 
 from __future__ import annotations
@@ -23,10 +27,11 @@ from privcov.ledger import Ledger
 from privcov.ledger.fingerprint import fingerprint
 from privcov.ledger.repeats import settle
 from privcov.measurements.exact_moment import NoisySum, anchored_rows, measure_exactly, planned_event
+from privcov.measurements.exact_norms import checked_budget, measure_norms_exactly, planned_norms, split
 from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.tables.table_pass import PassError
-from privcov.measurements.useful import reason_useless
-from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP, to_dict
+from privcov.measurements.useful import reason_no_norms, reason_useless
+from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, PureDP, ZCDP, to_dict
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
 from privcov.randomness import stream
@@ -61,6 +66,7 @@ def release_private(
     different_from: tuple[str, ...] = (),
     again: str = "ask",
     expected_rows: int | None = None,
+    norm_budget: float | None = None,
     **parameters: Any,
 ) -> Release:
     """Make one release from private rows, paid from the ledger.
@@ -96,6 +102,11 @@ def release_private(
         A public guess of the number of rows where it is not public. It is used only to refuse, before anything is read
         or spent, noise that exceeds all that so many rows can add up to. None takes a noisy count of the table's newest
         release that has one clearly above its noise, or else the most rows that a table may have.
+    norm_budget : float or None
+        Fraction of the guarantee, from 1e-6 to 0.5, for noisy numbers of rows by length. The matrix is then measured
+        under the smallest row bound that shortens about a tenth of the rows, with the rest of the guarantee. 0.05 pays
+        where most rows are far shorter than R. None measures the matrix alone. Files are read once more, after the cost
+        is entered, so an interruption in that pass is paid.
     **parameters : object
         The method's own parameters.
 
@@ -129,7 +140,7 @@ def release_private(
     Reference
     ---------
     Canonne, Kamath and Steinke 2020 for discrete Gaussian noise. The sensitivities are proved in
-    measurements/exact_moment.py.
+    measurements/exact_moment.py and measurements/exact_norms.py.
 
     Examples
     --------
@@ -154,7 +165,7 @@ def release_private(
         raise TypeError("ledger must be a privcov.Ledger: private rows are released on the record only.")
     if expected_rows is not None and private.facts.n is not None:
         raise ValueError("expected_rows is a guess for a hidden number of rows, and here it is public: leave it out.")
-    draw = _number_of(draw)
+    draw, budget = _number_of(draw), None if norm_budget is None else checked_budget(norm_budget)
     chosen, given = prepared(method, private.facts, guarantee, centre, parameters)
     request = {
         "method": chosen.card.key,
@@ -165,6 +176,7 @@ def release_private(
         "draw": draw,
         "centre": given.centre,
         "tuning": given.tuning,
+        **({} if budget is None else {"norm_budget": budget}),
     }
     defaults = {s.name: s.default for s in chosen.card.parameters}
     tunings, cost = chosen.card.tunings, str(guarantee)
@@ -174,16 +186,17 @@ def release_private(
     request_token = settled.token or ledger.token_of(private.name, settled.request)
     if ledger.answer(request_token) is None:
         extras.require("opendp", "Private releases")  # before anything is paid
-        event = planned_event_of(chosen, given)
-        n_anchors = anchored_rows(private.facts, given.centre)
-        if useless := reason_useless(private.facts, event, n_anchors, *_rows_of(private, ledger, expected_rows)):
+        *first, event = planned_events_of(chosen, given, budget)
+        n_anchors, rows = anchored_rows(private.facts, given.centre), _rows_of(private, ledger, expected_rows)
+        useless = reason_useless(private.facts, event, n_anchors, *rows)
+        if useless := useless or reason_no_norms(private.facts, first, *rows):
             raise ValueError(useless)
         if private.files is not None:  # what the ledger refuses is refused before the files are read
             ledger.check(private.name, guarantee, settled.request, request_token)
 
     def measured() -> str:
         """Return the answer to store: measurement and release as text."""
-        noisy, release, problem = _measure_and_finish(chosen, private, given)
+        noisy, release, problem = _measure_and_finish(chosen, private, given, budget)
         written = None if release is None else json.loads(release.to_json())
         kept = {"format": FORMAT, "measurement": noisy.to_dict(), "release": written, "problem": problem}
         return json.dumps(kept, allow_nan=False)
@@ -411,11 +424,54 @@ def planned_event_of(method: Method, given: MethodInput) -> Event:
     """
     request = _requested(method, given)
     event = planned_event(given.facts, **vars(request))
-    if not accounting.covers(given.guarantee, accounting.compose((event,), given.guarantee)):
+    return _within((event,), method, given)[0]
+
+
+def planned_events_of(method: Method, given: MethodInput, norm_budget: float | None) -> tuple[Event, ...]:
+    """Return the events of the release that would follow, in order, from public facts alone; no rows are involved.
+
+    Parameters
+    ----------
+    method : Method
+        From `prepared`.
+    given : MethodInput
+        From `prepared`.
+    norm_budget : float or None
+        See `release_private`. The event of the matrix is that under the declared row bound.
+
+    Returns
+    -------
+    tuple of Event
+        One for the matrix; with a budget one for the norms before it.
+
+    Raises
+    ------
+    RuntimeError
+        If the events would exceed the guarantee, which is a defect. Errors of the method's request are passed on.
+
+    Guarantee
+    ---------
+    The events together give at least the guarantee that was asked for.
+
+    Spends
+    ------
+    Nothing: it uses public facts only.
+    """
+    if norm_budget is None:
+        return (planned_event_of(method, given),)
+    norms, matrix = split(given.guarantee, norm_budget)
+    first, request = planned_norms(given.facts, norms), _requested(method, given, matrix)
+    last = planned_event(given.facts, **vars(request))
+    return _within((first, last), method, given)
+
+
+def _within(events: tuple[Event, ...], method: Method, given: MethodInput) -> tuple[Event, ...]:
+    """Return the events, or raise RuntimeError where they exceed the guarantee."""
+    if not accounting.covers(given.guarantee, accounting.compose(events, given.guarantee)):
         raise RuntimeError(
             f"{method.card.label} would spend more than {given.guarantee}: a defect, and nothing was measured."
         )
-    return event
+    return events
 
 
 def _recognised(private: PrivateDataset, key: bytes) -> str:
@@ -529,21 +585,41 @@ def _afresh(method: Method, given: MethodInput) -> MethodInput:
     return dataclasses.replace(given, rng=_public_stream(method.card))
 
 
-def _requested(method: Method, given: MethodInput) -> Request:
-    """Return the measurement that a method requests; it is the same at every call."""
-    return method.request(_afresh(method, given))
+def _requested(method: Method, given: MethodInput, share: BudgetShare | None = None) -> Request:
+    """Return the measurement that a method requests; it is the same at every call.
+
+    With ``share``, what is left of the guarantee takes the place of the whole, which is what every offered method asks.
+    """
+    request = method.request(_afresh(method, given))
+    if share is None:
+        return request
+    if request.share != given.guarantee:
+        raise ValueError(f"{method.card.label} asks for a share of its own. Leave norm_budget out.")
+    return dataclasses.replace(request, share=share)
+
+
+def _measured(method: Method, private: PrivateDataset, given: MethodInput, budget: float | None) -> NoisySum:
+    """Return the noisy sum; with a budget the rows are first counted by length, and shortened to what follows."""
+    if budget is None:
+        request, norms = _requested(method, given), None
+    else:
+        of_norms, of_matrix = split(given.guarantee, budget)
+        request, norms = _requested(method, given, of_matrix), measure_norms_exactly(private, of_norms, budget)
+        private = dataclasses.replace(private, facts=norms.chosen)
+    noisy = measure_exactly(private, **vars(request))
+    return dataclasses.replace(noisy, norms=norms)
 
 
 def _measure_and_finish(
-    method: Method, private: PrivateDataset, given: MethodInput
+    method: Method, private: PrivateDataset, given: MethodInput, budget: float | None
 ) -> tuple[NoisySum, Release | None, str]:
     """Return the noisy sum, the release or None, and why there is none.
 
     An error after the measurement depends on published numbers only, so its message may be shown.
     """
-    request = _requested(method, given)
     try:
-        noisy = measure_exactly(private, **vars(request))
+        noisy = _measured(method, private, given, budget)
+        _within(noisy.events, method, given)
     except Exception:
         raise MeasurementError(
             f"The private measurement failed (id {secrets.token_hex(4)}). Nothing was published, and what it would "
@@ -557,7 +633,9 @@ def _measure_and_finish(
 
 def _finished(method: Method, given: MethodInput, noisy: NoisySum) -> Release:
     """Return the release that a method makes of the measurement."""
+    given = dataclasses.replace(given, facts=noisy.facts)
     outcome = method.finish(_afresh(method, given), read_sum(noisy, _requested(method, given).centre))
+    outcome = dataclasses.replace(outcome, steps=noisy.events[:-1] + outcome.steps)
     return dataclasses.replace(in_units_of_data(method, given, outcome), neighbours=given.facts.neighbours)
 
 

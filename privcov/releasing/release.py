@@ -21,6 +21,7 @@ import numpy as np
 from privcov import accounting, checks
 from privcov.measurements.anchor import ANCHOR_SQUARED
 from privcov.measurements.exact_moment import NoisySum
+from privcov.measurements.exact_norms import STATISTIC
 from privcov.measurements.exposed import exposed
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
@@ -187,7 +188,7 @@ class Release:
             )
         stored = self.measurement
         if stored is not None and (
-            stored.event not in self.events
+            not set(stored.events) <= set(self.events)
             or (stored.facts.n, stored.facts.columns) != (self.n, self.columns)
             or stored.facts.row_bound != self.row_bound
         ):
@@ -453,7 +454,12 @@ def state(rel: Any) -> Statement:
     noisy = "rows (a noisy count)" if counted == "rows" else "persons by weight (a noisy sum of weights)"
     rows = f"{rel.n} {counted}" if rel.n is not None else f"about {rel.count:.1f} {noisy}"
     size = f"{rows} x {len(rel.columns)} columns, every row clipped to norm R = {rel.row_bound:.6g}"
+    share = 1.0 if plain else rel.row_bound / math.sqrt(len(rel.columns))
     size += "" if plain else " in units of the public half-ranges"
+    size += f", {share:.4g} of the longest possible row: longer ones are shortened" if share < 1 - 1e-12 else ""
+    size += (
+        "; R follows from the noisy numbers of rows by length" if STATISTIC in [e.statistic for e in rel.events] else ""
+    )
     one = "one row stands for" if counted == "rows" else "the unit is"
     neighbours = ("Neighbours", f"{rel.neighbours.sentence}; {one} {rel.neighbours.unit}")
     if not rel.events:

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from privcov import accounting
+from privcov.ledger import Ledger
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.measurements.exact_reading import read_sum
 from privcov.owner.preview import (
     STRUCTURES,
     Twin,
+    after_norms,
     noisy_twin,
     planned_noise,
     planned_trade_off,
@@ -24,6 +26,7 @@ from privcov.postprocess.answers import derive
 from privcov.postprocess.threshold import universal_level
 from privcov.privacy import ApproxDP, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
+from privcov.releasing.private import release_private
 
 CASES = [
     (ZCDP(0.1), "isotropic"),
@@ -149,3 +152,41 @@ def test_the_owner_sees_the_rows_that_the_release_uses():
     look = owner_look(filled, ZCDP(1.0), "isotropic", np.random.default_rng(0))
     assert look.missing == pytest.approx([0, 0.25])
     assert look.raw == pytest.approx(np.corrcoef(np.nan_to_num(x, nan=0.5), rowvar=False))
+
+
+# --- rows that are shortened --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fraction", [0.2, 0.3])
+def test_the_simulated_table_loses_what_shortening_takes(fraction):
+    """Against 200,000 Gaussian rows that are shortened one by one; 3 % is about four standard errors."""
+    twin = Twin(6, 200_000, "factor", 0.5, 0.3, fraction * np.sqrt(6))
+    distribution = dataclasses.replace(planned_noise(private(d=6).facts, ZCDP(1.0), "isotropic", 10), scale=0.0)
+    found = derive(noisy_twin(twin, distribution, seed=3)[0]).covariance
+    x = np.random.default_rng(0).multivariate_normal(np.zeros(6), 0.09 * twin.correlation, 200_000)
+    length = np.linalg.norm(x, axis=1, keepdims=True)
+    short = x * np.minimum(1, twin.row_bound / length)
+    assert np.linalg.norm(found - np.cov(short.T)) < 0.03 * np.linalg.norm(found)
+    assert np.linalg.norm(np.cov(short.T)) < 0.95 * np.linalg.norm(np.cov(x.T))
+
+
+@pytest.mark.parametrize("guarantee", [ZCDP(0.5), ApproxDP(2.0, 1e-6), PureDP(3.0)])
+def test_the_plan_of_two_measurements_is_that_of_the_release(guarantee, tmp_path):
+    """The bound that follows is within one bin of the release's, and the noise is that of the rest of the guarantee."""
+    d, n = 6, 20_000
+    twin = Twin(d, n, "factor", 0.5, 0.2, np.sqrt(d))
+    x = np.random.default_rng(5).multivariate_normal(np.zeros(d), 0.04 * twin.correlation, n)
+    data = PrivateDataset.from_rows(x, bounds=[(-1, 1)] * d, name="t")
+    book = Ledger(tmp_path / "ledger.sqlite")
+    book.limit("t", guarantee)
+    made = release_private("auto-cov", data, guarantee, ledger=book, norm_budget=0.1)
+    after, chosen, rest = after_norms(twin, data.facts, guarantee, 0.1)
+    assert after.row_bound == chosen.row_bound < 0.6 * np.sqrt(d)
+    assert abs(np.log2(after.row_bound / made.row_bound)) < 0.26
+    shape = "wishart-difference" if isinstance(guarantee, PureDP) else "isotropic"
+    planned = planned_noise(chosen, rest, shape, n)
+    assert planned.scale == pytest.approx(made.raw.distribution.scale, rel=1e-9)
+    paid = preview(after, guarantee, planned, seed=1)
+    plain = preview(twin, guarantee, planned_noise(data.facts, guarantee, shape, n), seed=1)
+    assert paid.entry_std < 0.5 * plain.entry_std
+    assert plain.clipped == 0 < paid.clipped < 0.15

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcov.measurements.exact_norms import BINS, by_length
 from privcov.measurements.flags import flag_weight
 from privcov.measurements.integer_gram import ANCHOR, UNIT, flagged_rows, most_entry, to_working, weighted
 from privcov.measurements.tables.sketch import Sketch, near_of
@@ -117,6 +118,9 @@ class Sums:
         int64, the sum of k in each class (c = 1 without classes).
     counts : ndarray of shape (c,)
         int64, the rows of each class.
+    norms : ndarray of shape (BINS,)
+        int64, the weight of the private rows in each bin of lengths, see `privcov.measurements.exact_norms`; zeros for
+        public rows.
     sketch : Sketch or None
         Where secrets were given.
     """
@@ -130,6 +134,7 @@ class Sums:
     low: np.ndarray
     lines: np.ndarray
     counts: np.ndarray
+    norms: np.ndarray
     sketch: Sketch | None
 
     def plus(self, other: Sums) -> Sums:
@@ -148,6 +153,7 @@ class Sums:
             low & (2**_LIMB - 1),
             self.lines + other.lines,
             self.counts + other.counts,
+            self.norms + other.norms,
             sketch,
         )
 
@@ -191,7 +197,7 @@ class Adding:
         self.most = most_entry(spec.units)
         self.place = {name: i for i, name in enumerate(spec.classes)}
         self.seen = self.dropped = self.unlisted = self.long = self.blocks = 0
-        self.holes, self.counts = np.zeros(d, np.int64), np.zeros(c, np.int64)
+        self.holes, self.counts, self.norms = np.zeros(d, np.int64), np.zeros(c, np.int64), np.zeros(BINS, np.int64)
         w = d + len(spec.flagged)
         p = w + c * bool(spec.person)
         self.high, self.low, self.lines = (np.zeros(shape, np.int64) for shape in ((p, p), (p, p), (w, c)))
@@ -215,11 +221,15 @@ class Adding:
         self.unlisted += int((~hole & (code < 0)).sum())
         kept = np.where(out, len(self.counts), code)
         self.counts += np.bincount(kept, minlength=len(self.counts) + 1)[:-1]
+        of_person = self.weighing.rows_of_persons(block) if self.weighing else None
+        if self.spec.private:
+            squares = np.einsum("ij,ij->j", whole, whole)  # whole numbers up to 2^40, so in any order
+            self.norms += by_length(squares, ~out, of_person, self.spec.most_weight)
         c = len(self.counts)
         lines = whole.sum(axis=1, keepdims=True) if c == 1 else whole @ np.eye(c + 1)[kept][:, :c]
         self.lines += lines.astype(np.int64)
-        if self.weighing:
-            whole = self._weighted(whole, kept, self.weighing.rows_of_persons(block))
+        if of_person is not None:
+            whole = self._weighted(whole, kept, of_person)
         self.low += (whole @ whole.T).astype(np.int64)
         self.blocks += 1
         if self.blocks % 512 == 0:  # 512 blocks of at most 2^53 each
@@ -310,4 +320,4 @@ class Adding:
             self.weighing.end()
         sketch = self.sketching.sketch() if self.sketching else None
         numbers = self.seen, self.dropped, self.unlisted, self.long
-        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, sketch)
+        return Sums(*numbers, self.holes, self.high, self.low, self.lines, self.counts, self.norms, sketch)
