@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.S)
+CLASSES = re.findall(r"```python\n(.*?)```", (ROOT / "docs/guides/classes.md").read_text(encoding="utf-8"), re.S)
 
 
 @pytest.fixture(scope="module")
@@ -197,10 +198,28 @@ def interpreter(version: str) -> str:
     pytest.skip(f"no Python {version} here")
 
 
+def lowest() -> str:
+    """Constraints that hold every package which this one names itself at the lower end of its range."""
+    from packaging.requirements import Requirement
+
+    lines = [*PROJECT["dependencies"], *(line for extra in PROJECT["optional-dependencies"].values() for line in extra)]
+    named = [asked for asked in map(Requirement, lines) if asked.name != "privcov"]
+    ends = {asked.name: [one.version for one in asked.specifier if one.operator == ">="] for asked in named}
+    assert all(len(versions) == 1 for versions in ends.values()), ends
+    return "".join(f"{name}=={version}\n" for name, (version,) in ends.items())
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
-def test_an_empty_environment(tmp_path, version):
-    """The wheel alone, from the package index: the core is small, says what is missing, and the extras bring it."""
+@pytest.mark.parametrize(
+    ("version", "constraints"),
+    [*((version, "") for version in ("3.11", "3.12", "3.13")), ("3.11", lowest())],
+    ids=["3.11", "3.12", "3.13", "3.11, lowest versions"],
+)
+def test_an_empty_environment(tmp_path, version, constraints):
+    """The wheel alone, from the package index: the core is small, says what is missing, and the extras bring it.
+
+    Also at the lower ends of all ranges; a version that does not exist or does not go with the others fails it.
+    """
     python = interpreter(version)
     wheel = build(tmp_path / "wheel", "wheel")
     elsewhere, venv = tmp_path / "my folder", tmp_path / "an environment"
@@ -220,11 +239,14 @@ def test_an_empty_environment(tmp_path, version):
     def megabytes() -> float:
         return sum(f.stat().st_size for f in venv.rglob("*") if f.is_file() and not f.is_symlink()) / 1e6
 
-    pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
+    limits = tmp_path / "constraints.txt"
+    limits.write_text(constraints, encoding="utf-8")
+    pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", limits)
     bare = megabytes()
     run(*pip, wheel)
     core = megabytes() - bare
     run(python, "-c", BLOCKS[0])
+    run(python, "-c", CLASSES[0])  # scikit-learn's classifiers with a private covariance
     assert 'pip install "privcov[app]"' in run(script, "app", code=1)
     run(*pip, f"{wheel}[app]")
     print(f"Python {version}: core {core:.0f} MB, with the extra app {megabytes() - bare:.0f} MB")

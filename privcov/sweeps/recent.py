@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import Generic, TypeVar
 
 from privcov import checks
@@ -45,32 +45,47 @@ class Recent(Generic[T]):
             Everything that the result depends on.
         compute : callable
             Without arguments; called where there is no result yet. Where it raises, whoever waits gets the same
-            exception, and the next one computes again.
+            exception, and the next one computes again. What ends a thread (KeyboardInterrupt, SystemExit) is of that
+            thread alone: whoever waits computes again.
 
         Returns
         -------
         object
             The one result; callers share it and must not change it.
         """
-        with self._lock:
-            future = self._kept.get(key)
-            mine = future is None
-            if future is None:
-                future = self._kept[key] = Future()
-                if len(self._kept) > self._most:
-                    self._kept.popitem(last=False)
-            else:
-                self._kept.move_to_end(key)
-        if mine:
+        while True:
+            with self._lock:
+                future = self._kept.get(key)
+                mine = future is None
+                if future is None:
+                    future = self._kept[key] = Future()
+                    if len(self._kept) > self._most:
+                        self._kept.popitem(last=False)
+                else:
+                    self._kept.move_to_end(key)
+            if mine:
+                return self._computed(key, future, compute)
             try:
-                future.set_result(compute())
-            except BaseException as problem:
-                with self._lock:
-                    if self._kept.get(key) is future:
-                        del self._kept[key]
+                return future.result()
+            except CancelledError:
+                if not future.cancelled():  # then the computation raised it
+                    raise
+
+    def _computed(self, key: Hashable, future: Future[T], compute: Callable[[], T]) -> T:
+        """Compute the result, hand it to whoever waits, and return it."""
+        try:
+            result = compute()
+        except BaseException as problem:
+            with self._lock:
+                if self._kept.get(key) is future:  # after `forget` another one may stand there
+                    del self._kept[key]
+            if isinstance(problem, Exception):
                 future.set_exception(problem)
-                raise
-        return future.result()
+            else:
+                future.cancel()
+            raise
+        future.set_result(result)
+        return result
 
     def forget(self) -> None:
         """Drop all results; they are computed again when they are asked for."""

@@ -144,6 +144,22 @@ def test_beyond_the_cells_noise_over_signal_stays():
     assert inside.sum() > 50
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_columns_beyond_the_cells_are_those_of_the_nearest_and_as_far_as_their_ratio(target):
+    shape = surface(target, "zcdp")
+    least, most = shape.ds[0], shape.ds[-1]
+    n, strength = shape.ns[1], shape.strengths[1]  # a cell, so that d alone is away
+    for d, columns, away in ((least / 4, least, 4), (3 * most, most, 3), (least, least, 1), (most, most, 1),
+                             (math.sqrt(least * most), math.sqrt(least * most), 1)):  # fmt: skip
+        here, nearest, level, far = shape.place(n, d, strength)
+        assert (here, level) == (n, strength)
+        assert nearest == pytest.approx(columns)
+        assert far == pytest.approx(away)
+        assert shape.at(shape.structures[0], n, d, strength) == shape.at(shape.structures[0], n, nearest, strength)
+    _, _, _, far = shape.place(shape.ns[0] / 2, 3 * most, strength * 2)  # also n is away, by less
+    assert far == pytest.approx(3)
+
+
 # --- which epsilon ------------------------------------------------------------------------------------------
 
 
@@ -193,6 +209,34 @@ def test_more_rows_need_no_more_privacy_and_rows_for_inverts_too():
         assert rows > question.n
         seen += 1
     assert seen > 10
+
+
+def test_the_rows_are_the_fewest_from_which_on_the_error_is_small_enough():
+    """The literal rule on the rows that are looked at; an error that is met exactly is met."""
+    compared, turned, refused = 0, 0, 0
+    for question in questions(60, seed=8):
+        rows = np.geomspace(question.n, max(grid.NS), 3 * ask.STEPS)
+        if question.n >= max(grid.NS):
+            continue
+        errors = ask.largest(question, np.full(len(rows), strength_of(question.guarantee)), rows)
+        for at in (0, 7, 100, 101, len(rows) - 1):
+            wanted = float(errors[at])
+            fine = [i for i in range(len(rows)) if all(error <= wanted for error in errors[i:])]
+            found = ask.rows_for(question, wanted)
+            if not fine:
+                assert found is None
+                refused += 1
+                continue
+            exact = float(rows[fine[0]])
+            unit = 10 ** (len(str(int(exact))) - 2)
+            assert found == (question.n if fine[0] == 0 else math.ceil(exact / unit) * unit)
+            compared += 1
+            turned += bool((errors[: fine[0]] <= wanted).any())
+            assert ask.rows_for(question, math.nextafter(errors.min(), 0)) is None
+    assert compared > 100
+    assert min(turned, refused) > 0
+    most = Question(max(grid.NS), 15, ZCDP(0.1))
+    assert ask.rows_for(most, 1e9) is None
 
 
 def test_nonsense_is_refused():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privcov.figures.answer import answer_chart
+from privcov.figures.answer import AXIS, LINE, answer_chart
 from privcov.figures.palette import DARK, LIGHT
 
 LEVELS = np.geomspace(0.01, 10, 9)
@@ -29,3 +29,21 @@ def test_every_line_is_named_and_no_two_share_colour_and_dash(palette, wanted):
     (dot,) = [t for t in picture.figure.data if t.mode == "markers"]
     assert (dot.x[0], dot.y[0]) == (1.0, 0.5)
     assert "The answer is epsilon = 1, with 0.5" in picture.alt
+
+
+def test_names_of_horizontal_lines_stay_inside_the_plot_and_apart():
+    """Three lines at its lower end and two at its upper one: their names would hang over if nothing held them."""
+    references = [("a", 0.001), ("b", 0.001), ("c", 0.001), ("d", 10.0), ("e", 10.0)]
+    picture = answer_chart(
+        LEVELS, ERRORS, {key: key for key in ERRORS}, LIGHT, level=1.0, level_name="epsilon", error=0.5, wanted=None,
+        references=references, measure="Error",
+    )  # fmt: skip
+    low, high = picture.figure.layout.yaxis.range
+    size = LINE * (high - low) / (330 - AXIS)
+    at = {note.text: note.y for note in picture.figure.layout.annotations if note.text in dict(references)}
+    assert len(at) == len(references)
+    for names in (("a", "b", "c"), ("d", "e")):
+        heights = sorted(at[name] for name in names)
+        assert heights[0] - size / 2 >= low - 1e-9
+        assert heights[-1] + size / 2 <= high + 1e-9
+        assert min(np.diff(heights)) >= size - 1e-9

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from privcov.figures.errors import curves
-from privcov.figures.labels import SIZE, End, along, at_ends, spread
+from privcov.figures.labels import SIZE, End, along, at_ends, instead_of_legend, spread
 from privcov.figures.look import pen
 from privcov.figures.palette import DARK, LIGHT, contrast
 
@@ -96,6 +96,32 @@ def test_names_along_curves_overlap_nothing_and_are_nearest_to_their_own(seed):
         across = np.maximum(np.maximum(left - x, x - right), 0) * 280
         up = np.maximum(np.maximum(low - y, y - high), 0) * 320
         assert np.hypot(across, up).min() <= 10  # pixels
+
+
+def test_a_name_stands_where_no_other_curve_is_nearly_as_near():
+    """Below the left half of the upper line, and above that of the lower one, a name would be between the two."""
+    x = np.linspace(0, 1, 60)
+    upper, lower = np.full(60, 0.6), np.where(x < 0.5, 0.5, 0.2)
+    lines = [("upper", x, upper), ("lower", x, lower)]
+    places = along(lines, width=300, height=300, size=15)
+    for own, (place, rival) in enumerate(zip(places, lines[::-1], strict=True)):
+        assert gap(place["box"], rival) >= gap(place["box"], lines[own]) + 14
+
+
+def gap(box, line) -> float:
+    """The distance of a box from a curve in a plot of 300 by 300 pixels."""
+    (left, right, low, high), (_, x, y) = box, line
+    across = np.maximum(np.maximum(left - x, x - right), 0)
+    up = np.maximum(np.maximum(low - y, y - high), 0)
+    return 300 * float(np.hypot(across, up).min())
+
+
+def test_of_lines_that_end_together_the_first_is_named_on_top():
+    ends = [(name, 0.5, pen(k, LIGHT)) for k, name in enumerate(("first", "second", "third"))]
+    for log in (False, True):
+        layout = instead_of_legend(ends, (-1.0, 1.0), LIGHT, 330, log=log)
+        height = {note["text"]: note["y"] for note in layout["annotations"]}
+        assert height["first"] > height["second"] > height["third"]
 
 
 def test_a_name_without_room_is_left_to_the_legend():

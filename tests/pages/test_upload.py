@@ -195,6 +195,23 @@ def test_a_public_file_from_upload_to_matrices():
     assert at.slider or at.select_slider(key="w.bound")  # the sidebar has found the table too
 
 
+def test_a_link_without_a_source_keeps_the_table_and_its_row_bound():
+    """No link can name an upload; one that brings another guarantee alone leaves the table and what was set for it."""
+    at = declared()
+    at.select_slider(key="w.bound").set_value(0.5).run()
+    assert at.session_state["study"].bound == 0.5
+    at.query_params.clear()
+    at.query_params["rho"] = "0.25"
+    at.run()
+    study = at.session_state["study"]
+    assert (study.source, study.bound, study.rho, study.data) == (CSV, 0.5, 0.25, ())
+    at.query_params.clear()
+    at.query_params["source"] = "ar1-covariance"
+    at.run()
+    study = at.session_state["study"]
+    assert (study.source, study.bound) == ("ar1-covariance", 1.0)
+
+
 def test_the_page_recomputes_and_redeclares():
     at = declared()
     type_in(at, {0: {"low": 0, "high": 50}, 1: {"low": 140, "high": 210}})

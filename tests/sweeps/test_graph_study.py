@@ -220,6 +220,53 @@ def test_what_another_study_has_computed_is_not_computed_again(monkeypatch):
     assert len(computed) == 3 * 2
 
 
+def test_the_seed_of_the_noise_counts_without_noise_where_a_rule_or_the_tuning_draws():
+    """A line of fission under rules=False, and of cross-validation: another seed is another computation."""
+    for draws in ({"rule": "fission"}, {"tuning": "raw-cv"}):
+        asked = {"methods": (("glasso-gaussian", draws),), "guarantees": (ZCDP(1.0),), "replicates": 1}
+        with pytest.MonkeyPatch.context() as patch:
+            computed = counted(patch)
+            for seed in (0, 1, 0):
+                list(runs(study(seed=seed, **asked)))
+            assert [guarantee for guarantee, _ in computed] == [ZCDP(1.0), NoPrivacy()] * 2
+
+
+def test_another_reference_network_is_another_curve(monkeypatch):
+    """Two networks on the same rows: each study is compared with its own, also where the other came first."""
+    made, few = graph_study.make_dataset, np.zeros((SMALL["d"], SMALL["d"]), dtype=bool)
+    few[0, 1] = few[1, 0] = True
+    many = ~few & ~np.eye(len(few), dtype=bool)
+
+    def with_networks(*args, **more):
+        return dataclasses.replace(made(*args, **more), graphs={"many": many, "few": few})
+
+    monkeypatch.setattr(graph_study, "make_dataset", with_networks)
+    found = {name: next(runs(study(replicates=1, graph=name))) for name in ("", "many", "few")}
+    assert [line.base for line in found["many"]] == [27 / 28] * 3
+    assert [line.base for line in found["few"]] == [1 / 28] * 3
+    graph_study.forget()
+    for name in ("few", "", "many"):
+        assert numbers(next(runs(study(replicates=1, graph=name)))) == numbers(found[name])
+
+
+def test_other_files_of_a_source_are_other_rows(monkeypatch):
+    """The state of a source is what its files say; rows and runs of the earlier ones are not used again."""
+    first = next(runs(study(replicates=1)))
+    source, made, drawn = SOURCES.get("precision-ar2").cls, graph_study.make_dataset, []
+
+    def longer(*args, **more):
+        data = made(*args, **more)
+        drawn.append(data)
+        return data.with_row_bound(data.row_bound / 4)
+
+    monkeypatch.setattr(graph_study, "make_dataset", longer)
+    assert numbers(next(runs(study(replicates=1)))) == numbers(first)
+    assert not drawn
+    monkeypatch.setattr(source, "state", classmethod(lambda cls: "another file"))
+    assert numbers(next(runs(study(replicates=1)))) != numbers(first)
+    assert len(drawn) == 1
+
+
 def test_rows_that_were_brought_are_never_kept(monkeypatch):
     rows = make_dataset(SOURCES.get("precision-ar2").cls(**SMALL), seed=0)
     computed = counted(monkeypatch)

@@ -186,7 +186,9 @@ def which_model(folder: Path) -> Check:
     fits = {"1": 0, "2": 0}
     total = 0
     for sweep, sizes in pairs:
-        by_epsilon = cells(TABLES, sweep, folder=folder).set_index(["method", "metric", "epsilon"])["value"]
+        by_epsilon = (
+            cells(TABLES, sweep, folder=folder).set_index(["method", "metric", "epsilon"])["value"].sort_index()
+        )
         at = cells(TABLES, sizes, folder=folder)
         at = at[(at["d"] == "100") & (at["n"] == "200")]
         for row in at.itertuples():

@@ -1,0 +1,139 @@
+"""The first side of a report: whose odds it tells, what it advises at each limit, and how eigenvalues are counted."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import privcov
+from privcov.audit import disclosure
+from privcov.bundle import front
+from privcov.figures.words import percent
+from privcov.metrics.errors import answers_to_beat
+from privcov.privacy import ApproxDP, GaussianDP, NoPrivacy, PureDP, ZCDP
+
+
+@pytest.fixture(scope="module")
+def data():
+    return privcov.source("ar1-covariance", n=400, d=5, seed=0)
+
+
+@pytest.fixture(scope="module")
+def rel(data):
+    return privcov.release("gaussian-cov", data, ZCDP(1.0), seed=1)
+
+
+@pytest.fixture(scope="module")
+def published(data):
+    found = privcov.release("gaussian-cov", data, ApproxDP(1.0, 1e-6), calibration="as-published-1", seed=1)
+    assert found.claim_is_false
+    return found
+
+
+# --- odds -----------------------------------------------------------------------------------------------------------
+
+# By what an attacker can guess: 51.6, 73.1, 84.1 and 99.97 of a hundred.
+RISING = (ZCDP(0.002), PureDP(1.0), GaussianDP(2.0), ApproxDP(8.0, 1e-6))
+
+
+@pytest.mark.parametrize("claims", [*itertools.permutations(RISING)], ids=str)
+def test_the_odds_are_those_of_the_strongest_and_of_the_weakest(claims):
+    strongest, weakest = (disclosure.suspicion(claim) for claim in (RISING[0], RISING[-1]))
+    text = front.odds([*claims, NoPrivacy(), *claims])
+    assert text.startswith("Under 0.002-zCDP: " + strongest + " Under (8, ")
+    assert text.endswith(": " + weakest)
+    assert text.count("Under") == 2
+
+
+def test_one_guarantee_is_one_sentence_and_none_a_certainty():
+    assert front.odds([ZCDP(0.5), NoPrivacy(), ZCDP(0.5)]) == f"Under 0.5-zCDP: {disclosure.suspicion(ZCDP(0.5))}"
+    for claims in ([], [NoPrivacy()]):
+        assert front.odds(claims) == "A 10\u00a0% suspicion about one row can become certainty."
+
+
+# --- what to do -----------------------------------------------------------------------------------------------------
+
+
+def test_a_false_claim_is_not_released_however_small_its_error(published, data):
+    for wrong in (0.01, 2.0):
+        assert front._advised(published, data, wrong) == front.FALSE
+
+
+def test_what_is_no_better_than_zero_is_not_used(rel, data):
+    assert front._advised(rel, data, 1.0) == front.HOPELESS
+    assert front._advised(rel, data, np.nextafter(1.0, 0.0)) != front.HOPELESS
+    precision = privcov.release("auto-precision", data, ZCDP(1.0), seed=1)
+    assert front._advised(precision, data, 1.0) == front.HOPELESS
+
+
+def test_correlations_are_not_read_where_the_variances_alone_are_as_good(rel, data):
+    limit = dict(answers_to_beat(data, "covariance"))["diagonal of the sample (not private)"]
+    assert limit < 1
+    warned = front._advised(rel, data, limit)
+    assert warned.startswith("Do not read correlations from it")
+    assert percent(limit) in warned
+    assert front._advised(rel, data, np.nextafter(limit, 0.0)).startswith("Use it where an error of ")
+
+
+def test_the_sample_is_named_where_it_is_no_reference_itself(rel, data):
+    fit = f"Use it where an error of {percent(0.01)} is small enough."
+    sample = dict(answers_to_beat(data, "covariance"))["sample (not private)"]
+    assert front._advised(rel, data, 0.01) == f"{fit} Without privacy the sample is {percent(sample)} off."
+    public = privcov.Dataset.from_rows(data.to_working(), data.row_bound)
+    assert front._advised(rel, public, 0.01) == fit
+    precision = privcov.release("auto-precision", data, ZCDP(1.0), seed=1)
+    assert front._advised(precision, data, 0.01) == fit
+
+
+# --- eigenvalues ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def eigenvalues(monkeypatch):
+    """Give the page these eigenvalues and this edge of the noise in place of those of the release."""
+
+    def give(noisy, edge):
+        stages = [("Sample", np.ones(5)), *([] if noisy is None else [("Noisy", np.array(noisy))])]
+        monkeypatch.setattr(front, "spectra", lambda *_: [*stages, ("Post-processed", np.ones(5))])
+        monkeypatch.setattr(front, "noise_edge", lambda _: edge)
+
+    return give
+
+
+def test_an_eigenvalue_within_the_noise_on_either_side_is_not_relied_on(rel, data, eigenvalues):
+    eigenvalues([-3.0, -2.0, 1.0, 2.0, 5.0], 2.0)
+    found = front.of_spectrum(rel, data)
+    assert found.answer == "3 of 5 eigenvalues of the noisy matrix cannot be told from noise."
+    assert found.recommendation == "Rely on the 2 eigenvalues outside ± 2 only."
+    assert "within ± 2, the band" in found.caption
+    eigenvalues([-2.0, 0.0, 0.5, 1.0, 2.0], 2.0)
+    found = front.of_spectrum(rel, data)
+    assert found.answer.startswith("5 of 5 eigenvalues")
+    assert found.recommendation.startswith("Rely on no eigenvalue of it.")
+
+
+def test_a_false_claim_is_not_released_for_its_eigenvalues_either(published, data, eigenvalues):
+    for noisy in ([3.0] * 5, [0.0] * 5):
+        eigenvalues(noisy, 1.0)
+        assert front.of_spectrum(published, data).recommendation == front.FALSE
+
+
+def test_where_nothing_noisy_was_measured_the_error_is_the_answer(data, eigenvalues):
+    zero = privcov.release("zero", data, ZCDP(1.0), seed=1)
+    base = front.of_release(zero, data, "seed 1")
+    found = front.of_spectrum(zero, data, "seed 1")
+    assert (found.answer, found.recommendation) == (base.answer, base.recommendation) == (found.answer, front.HOPELESS)
+    assert (found.risk, found.assumptions) == (base.risk, base.assumptions)
+
+
+def test_the_unit_of_eigenvalues_is_that_of_the_table(rel, data):
+    assert "squared units of the data" in front.of_spectrum(rel, data).caption
+    bounded = privcov.source("breast-cancer")
+    assert bounded.bounds is not None
+    of_bounded = privcov.release("gaussian-cov", bounded, ZCDP(1.0), seed=1)
+    found = front.of_spectrum(of_bounded, bounded)
+    assert "units of public half-ranges squared" in found.caption
+    raw = dict(privcov.metrics.spectra.spectra(of_bounded, bounded))["Noisy"]
+    inside = sum(abs(value) <= privcov.metrics.spectra.noise_edge(of_bounded) for value in raw.tolist())
+    assert 0 < inside < bounded.d
+    assert found.answer.startswith(f"{inside} of {bounded.d} eigenvalues")
