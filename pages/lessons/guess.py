@@ -324,7 +324,10 @@ def scores(rho: float, screen: Screen) -> None:
         lines.append(
             f"- On all {len(game.optimal):,} releases: {best:,} right, {show.percent(best / len(game.optimal))}"
         )
-    lines.append(f"- **Limit** for any guesser: {show.percent(most, 'at most')} under {guarantee(rho)}")
+    lines.append(f"- **Limit** for any guesser: {show.chance(most, most=True)} under {guarantee(rho)}")
+    lines.append(
+        "- Exact, for continuous Gaussian noise. **Your data** shows a bound, which is larger: its noise is discrete."
+    )
     st.markdown("\n".join(lines))
     show.attacker_meter(most, screen.palette)
 
@@ -399,8 +402,8 @@ LESSON = Lesson(
         "Rho",
         (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
         0.5,
-        "stronger privacy: nearly a coin toss",
-        "weaker privacy: nearly certain",
+        "stronger: nearly a coin toss",
+        "weaker: nearly certain",
         help=RHO_HELP + " Another rho is another game with its own score.",
         is_rho=True,
     ),

@@ -235,7 +235,14 @@ def _brief(name: str) -> str:
 def _rest(reply: Reply, study: Study) -> None:
     """Show the whole table, the answer by structure, how to read them, and a link to a release."""
     there = study.at(reply.level).with_method(reply.line.key)
-    frame.link("pages/1_Estimate.py", f"See such a release at {ask.level_name(reply)} = {reply.level:g}", there)
+    with st.container(key="answer-link"):
+        frame.link(
+            "pages/1_Estimate.py",
+            f"See such a release at {ask.level_name(reply)} = {reply.level:g}",
+            there,
+            icon=":material/arrow_forward:",
+            width="content",
+        )
     with st.expander("All methods, and how to read this"):
         st.markdown(advice_panel.table(reply.advice, most=len(reply.advice.ranking)))
         if known := ask.by_structure(reply):

@@ -67,7 +67,7 @@ def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
             while len(kept) > _KEPT:
                 kept.pop(next(iter(kept)))
     if key in kept:
-        _answer(kept[key], study, data, question)
+        _answer(kept[key], study, data, question, above=bool(answered))
     else:
         with show.problems():
             st.info(f"Not asked yet for this set-up. It takes {_time(study, data, question)}.")
@@ -211,11 +211,12 @@ def _solve(study: Study, data: Dataset, question: Question) -> Answer:
         bar.empty()
 
 
-def _answer(answer: Answer, study: Study, data: Dataset, question: Question) -> None:
-    """Show the answer and its curve."""
+def _answer(answer: Answer, study: Study, data: Dataset, question: Question, *, above: bool) -> None:
+    """Show the answer and its curve; ``above`` says that the sentence of the page has an answer too."""
     show.tag(
         data.provenance.capitalize(),
-        "fresh rows and fresh noise in every replicate" if answer.fresh_rows else "these rows, fresh noise",
+        ("fresh rows and fresh noise in every replicate" if answer.fresh_rows else "these rows, fresh noise")
+        + ("; simulated now, while the sentence above interpolates between stored simulations" if above else ""),
     )
     st.html(f'<p role="status" style="font-size: 1.45rem; line-height: 1.35; margin: 0">{escape(str(answer))}</p>')
     if answer.level is not None and answer.lever != "n":

@@ -14,7 +14,7 @@ from pages.shell.fields import ends
 from pages.shell.glossary import term
 from pages.your_data import take_home
 from pages.your_data.noise import IMPLIED_DELTA, attacker, best_shape, facts_of, in_words, line, text_table
-from pages.your_data.state import keep, next_step, own
+from pages.your_data.state import keep, keep_now, next_step, own
 from privcov import accounting
 from privcov.bundle.paper import officer_record
 from privcov.bundle.safe import cell
@@ -65,7 +65,7 @@ def section() -> None:
         mine.chosen = guarantees[picked]
         advice.for_owner(facts, guarantees[picked], settings["rows"], settings["spread"])
         _curves(plans)
-        _which_level(simulated, facts, guarantees[picked])
+        _which_level(simulated, facts, guarantees[picked], picked)
         _explain(mine.declared, facts, plans[picked])
         _record(mine.declared, facts, plans, chances, picked)
         _take_home(facts, plans, chances, picked)
@@ -132,6 +132,11 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
             ZCDP(level) if kind == "zcdp" else PureDP(level) if kind == "pure" else ApproxDP(level, delta)
         )
     places = [st.container() for _ in guarantees]
+    if kind != "pure":
+        st.caption(
+            "The chance is a bound: the noise is discrete. Lesson 10 has the exact one of continuous noise, which is "
+            "smaller."
+        )
     st.caption("Smaller numbers protect people more and blur the answer more.")
     if kind == "zcdp":
         same = ", ".join(
@@ -224,8 +229,8 @@ def _chances(plans: list[Preview], palette: Palette) -> Picture:
 # --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
 
 
-def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee) -> None:
-    """Show which rho or epsilon a wanted accuracy needs, on simulated rows."""
+def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee, at: int) -> None:
+    """Show which rho or epsilon a wanted accuracy needs, on simulated rows; ``at`` is the picked candidate."""
     level_name = "rho" if isinstance(picked, ZCDP) else "epsilon"
     with st.expander(f"Which {level_name} do I need?"):
         what = st.radio(
@@ -245,7 +250,7 @@ def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee) -> None
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
         if not pressed:
             if before is not None and before[0] == asked:  # the answer stays while its question does
-                _show_level(before[1], level_name, asked, facts)
+                _show_level(before[1], level_name, asked, facts, at)
             return
 
         def distribution(level: float):
@@ -259,21 +264,18 @@ def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee) -> None
         with st.spinner("Searching ..."):
             level = smallest_level(meets, ratio=1.02 if what == "see" else 1.1)
         st.session_state["own-found"] = (asked, level)
-        _show_level(level, level_name, asked, facts)
+        _show_level(level, level_name, asked, facts, at)
 
 
-def _show_level(level: float | None, level_name: str, asked: tuple, facts: PublicFacts) -> None:
-    """Show the level of the search."""
+def _show_level(level: float | None, level_name: str, asked: tuple, facts: PublicFacts, at: int) -> None:
+    """Show the level of the search, and the button that puts it in the place of the candidate ``at``."""
     simulated, picked = asked[0], asked[3]
     if level is None:
         st.markdown(
             f"**None up to 100.** With {simulated.n:,} rows the sampling error or the repairs alone leave more."
         )
         return
-    st.markdown(
-        f"**About {level_name} {plain(level)}.** For the invented table at the left. To go on with it, type it as "
-        f"one of the three candidates."
-    )
+    st.markdown(f"**About {level_name} {plain(level)}**, for the invented table at the left.")
     chance = attacker(facts, with_level(picked, level), simulated.n)
     show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {level_name} {plain(level)}")
     if chance > HARDLY_PRIVATE:
@@ -282,6 +284,10 @@ def _show_level(level: float | None, level_name: str, asked: tuple, facts: Publi
             "of cases whether one person is in the table: this protects hardly anybody. More rows, fewer columns or "
             "tighter bounds give the same accuracy with more privacy."
         )
+    st.button(
+        f"Use it as candidate {at + 1}", key="own-use-level", on_click=keep_now,
+        args=(f"level-{picked.kind}-{at}", float(level)),
+    )  # fmt: skip
 
 
 def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
