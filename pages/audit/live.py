@@ -170,7 +170,7 @@ def _about(mechanism: Mechanism) -> str:
         return f"A broken copy. {FAULTS[mechanism.broken].sentence} {text}" if mechanism.broken else text
     if mechanism.broken:
         fault = FAULTS[mechanism.broken].sentence
-        return f"Broken on purpose. {fault} It claims what was asked."
+        return f"Broken on purpose, and no method of this site. {fault} It claims what was asked."
     text = card.calibrations[mechanism.calibration]
     seen = "the noisy matrix behind everything else" if mechanism.bulk else "the matrix that comes out"
     return f"{text[0].upper()}{text[1:]}. The attacker sees {seen}."
@@ -256,16 +256,15 @@ def script(asked: Asked) -> str:
 # --- what a live audit can and cannot detect ------------------------------------------------------------------
 
 _ZCDP = """
-- **Rho from one set** is the largest Renyi divergence of the two Bernoulli variables "in the set", over its order. For
-  Gaussian noise a set half way between the answers shows 2/pi = 64 % of a small rho; as a rule, noise less than 1.25
-  times too small passes."""
+- **Rho from one set** is the largest Renyi divergence of "in the set", over its order. For Gaussian noise a set
+  half way between the answers shows 2/pi = 64 % of a small rho: noise less than 1.25 times too small passes."""
 _EXACT = """
 - **Private releases:** it sees the whole numbers of the measurement, to the last bit. It does not see the ledger, the
-  fingerprint, error messages, the operating system's random numbers, several releases together, or a fault that needs
-  many or rare rows. The noise has no seed, so the next audit counts other draws."""
+  fingerprint, error messages, the system's random numbers, several releases together, or a fault that needs many or
+  rare rows."""
 _BITS = """
 - **Rounding.** Answers are rounded to 2^-30, unless the last bits are looked at: they betray floating-point noise
-  (Mironov 2012). Private releases add whole-number noise for that reason."""
+  (Mironov 2012), so private releases add whole numbers."""
 
 
 def _explained(asked: Asked) -> None:
@@ -281,13 +280,12 @@ def _explained(asked: Asked) -> None:
         f"""
 - **How it works.** Half of the draws choose the set that separates the tables best; the other half count it. The
   bounds are exact (Clopper and Pearson 1934): a true claim is refuted at most once in {1 / ERROR:,.0f} audits.{rho}
-- **Not caught is not proved:** rare events, other tables, more columns and better statistics remain. Proofs are in the
-  code.
-- **Several steps.** One set shows at most a third of such a claim, so these methods are also replayed: on two
-  neighbouring tables with the same answers, each step may cost what its event says and no more.
+- **Not caught is not proved:** rare events, other tables, more columns and better statistics remain.
+- **Several steps.** One set shows at most a third of such a claim, so each step is also replayed on two neighbouring
+  tables with the same answers: it may cost what its event says.
 - **Not seen:** what is not in the matrix, such as a choice made on raw rows, time, errors{count}.
 - **Tables:** {size}, R = 1, answers about {what}. {scale}, so more rows change nothing. One pair has a row
-  {LONG:g} times too long, which clipping must hide.{_EXACT if exact else _BITS}
+  {LONG:g} times too long, for clipping to hide.{_EXACT if exact else _BITS}
 """
     )
 

@@ -249,10 +249,10 @@ def _rest(reply: Reply, study: Study) -> None:
             st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
         private = NONPRIVATE["covariance"]
         st.caption(
-            f"Errors are relative {term('frobenius')} errors on simulated rows, interpolated between stored cells. The "
-            "method named is the first of the table. ± from release to release: a standard deviation over fresh "
-            "rows and fresh noise. Attacker: knows every other row and the method; best chance to guess right whether "
-            f"one person is in the table. No noise: `{private}` on the same rows, clipped and not private."
+            f"Errors are relative {term('frobenius')} errors on simulated rows, interpolated between stored "
+            "cells. ± from release to release: a standard deviation over fresh rows and noise. Attacker: knows "
+            "every other row and the method; best chance to guess right whether one person is in the table. No "
+            f"noise: `{private}` on the same rows, clipped and not private."
         )
         for text in reply.advice.verdict[1:]:
             st.caption(show.as_text(text))

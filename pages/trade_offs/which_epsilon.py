@@ -52,8 +52,8 @@ class Question:
 def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
     """Show the tab; ``answered`` are the methods of the answer above it."""
     st.markdown(
-        "Say how accurate the answer has to be. The search runs the method at many levels on the same seeds and finds "
-        "the smallest one whose **mean** error meets the target."
+        "The search runs the method at many levels on the same seeds and finds the smallest one whose **mean** "
+        "error meets the target."
     )
     question, started = _form(study, data, answered)
     glossary.when_not([question.method])
@@ -267,10 +267,9 @@ def _picture(answer: Answer, question: Question, parts: Sequence[tuple[str, floa
 def _band(answer: Answer) -> str:
     """Return what the line, the band and the interval are, in words."""
     return (
-        f"Line: mean over {answer.replicates} replicates, the same seeds at every level. Band: 95 % t-interval of that "
-        f"mean at each level ({glossary.term('mean-interval')}), not of one release. The answer's interval holds the "
-        "levels at which the band holds the target (dotted): over repeated searches it covers the level at which "
-        "the expected error equals the target about 95 % of the time."
+        f"Line: mean over {answer.replicates} replicates, the same seeds at every level. Band: 95 % t-interval of "
+        f"that mean ({glossary.term('mean-interval')}), not of one release. The answer's interval holds the "
+        "levels at which the band holds the target (dotted), and covers the right one in about 95 % of searches."
     )
 
 

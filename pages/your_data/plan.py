@@ -48,7 +48,7 @@ def section() -> None:
     if mine.declared is None:
         st.info("First declare the table: the plan is computed from the declaration.")
         return
-    show.tag("Simulated", "from the declaration and an invented table; no row of yours is read")
+    show.tag("Simulated", "from the declaration and an invented table; no row is read")
     controls, results = st.columns([2, 5], gap="large")
     with controls:
         settings = _simulated_controls(mine.declared)
@@ -83,7 +83,7 @@ def _simulated_controls(declared: Declaration) -> dict:
         min_value=2,
         max_value=4_000_000,
         step=1000,
-        help="Your own knowledge. The file is not asked.",
+        help="Your own knowledge; the file is not asked.",
         **keep("rows", 1000),
     )
     structure = st.selectbox(
@@ -101,8 +101,10 @@ def _simulated_controls(declared: Declaration) -> dict:
         0.05,
         0.6,
         step=0.05,
-        help="How much of its declared range a column usually uses. Bounds that are too wide make this small, and the "
-        "noise large beside it.",
+        help=(
+            "How much of its declared range a column uses. Bounds that are too wide make this small and the "
+            "noise large beside it."
+        ),
         **keep("spread", 0.3),
     )
     ends("bounds far too wide", "bounds nearly too tight")
@@ -122,7 +124,7 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
         ends("stronger privacy", "more accuracy")
         delta = 10.0**power
         if delta > 0.1 / max(int(own().kept.get("rows", 1000)), 1):
-            st.caption("A delta near 1/n or above would allow publishing somebody's row outright: take a smaller one.")
+            st.caption("A delta near 1/n would allow publishing somebody's row outright: take a smaller one.")
     guarantees: list[Guarantee] = []
     for k, (column, start) in enumerate(zip(st.columns(3), START[kind], strict=True)):
         level = column.number_input(
@@ -137,14 +139,14 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
             "The chance is a bound: the noise is discrete. Lesson 10 has the exact one of continuous noise, which is "
             "smaller."
         )
-    st.caption("Smaller numbers protect people more and blur the answer more.")
+    st.caption("Smaller numbers protect more and blur more.")
     if kind == "zcdp":
         same = ", ".join(
             plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in guarantees if isinstance(g, ZCDP)
         )
         st.caption(
-            f"{term('zcdp', 'zCDP')} is the guarantee that Gaussian noise gives; its rho adds up over releases. These "
-            f"three imply {term('epsilon')} = {same} at delta = {plain(IMPLIED_DELTA)}."
+            f"{term('zcdp', 'zCDP')} suits Gaussian noise; its rho adds up over releases. These three imply "
+            f"{term('epsilon')} = {same} at delta = {plain(IMPLIED_DELTA)}."
         )
     return guarantees, places
 
@@ -208,8 +210,8 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
     st.caption(text)
     if plan.error > plan.trivial and plan.twin.structure != "independent":
         st.warning(
-            "At this guarantee the noise hides what moves together: the variances alone would be a better answer. More "
-            "rows, fewer columns, tighter bounds or a weaker guarantee help."
+            "The noise hides what moves together: the variances alone would be a better answer. More rows, fewer "
+            "columns, tighter bounds or a weaker guarantee help."
         )
     return pick
 
@@ -299,25 +301,26 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
         st.markdown(
             "1. "
             + show.as_text(
-                f"Each column is counted in units of its half-range, the distance from its typical value to the "
-                f"farther bound: {first.name!r} becomes ({first.name} - {facts.origin[0]:g}) / {facts.scale[0]:g}, a "
-                "number between -1 and 1."
+                "Each column is counted in half-ranges, the distance from its typical value to the farther "
+                f"bound: {first.name!r} becomes ({first.name} - {facts.origin[0]:g}) / {facts.scale[0]:g}, "
+                "between -1 and 1."
             )
         )
         st.markdown(
-            f"2. {d} such numbers make a row of norm at most R = sqrt({d}) = {plain(facts.row_bound)}. Dividing by R "
-            f"is the scaling to [-1, 1] / sqrt({d}): no row is longer than 1, so no person weighs more than another."
+            f"2. {d} such numbers make a row of norm at most R = sqrt({d}) = {plain(facts.row_bound)}. Divided by "
+            "R, no row is longer than 1: no person weighs more than another."
         )
         people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
         st.markdown(
-            "3. Replacing one such row moves the sum of all products, as a whole, by no more than a fixed amount that "
-            f"depends on none of your rows (the sensitivity{people}). The noise is that amount, divided by what the "
-            f"guarantee allows, over the number of rows: {plain(plan.entry_std)} on a covariance, in half-range units."
+            "3. Replacing one such row moves the sum of all products by no more than a fixed amount that depends "
+            f"on none of your rows (the sensitivity{people}). The noise is that amount, divided by what the "
+            f"guarantee allows, over the number of rows: {plain(plan.entry_std)} on a covariance, in half-range "
+            "units."
         )
         st.markdown(
-            f"4. Every column adds the same 1 to R squared = {d}, and the noise grows with R squared: leaving a column "
-            f"out lowers it for all others by {show.percent(1 / d)}. In its own units a column pays with its "
-            "half-range: bounds twice as wide, noise four times as large on its variance."
+            f"4. Every column adds 1 to R squared = {d}, and the noise grows with R squared: leaving one out "
+            f"lowers it for all others by {show.percent(1 / d)}. Bounds twice as wide make the noise on a "
+            "variance four times as large."
         )
         reach = facts.scale / ((bounds[:, 1] - bounds[:, 0]) / 2)
         table = pd.DataFrame(
