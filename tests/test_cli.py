@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -123,14 +124,26 @@ def advised(text: str) -> dict[str, list[str]]:
 
 def test_advice_without_a_structure_says_which_error_to_expect():
     """The numbers of one row must not come from another structure than those of the next."""
-    done = shell("advice", "--n", 5000, "--d", 40, "--epsilon", 1, "--delta", 1e-6, "--mean-known", "--error", 0.5)
+    done = shell("advice", "--n", 5000, "--d", 40, "--epsilon", 1, "--delta", 1e-6, "--mean-known")
     rows = advised(done.stdout)
     first = METHODS.get(next(iter(rows))).label
     assert done.stdout.startswith(f"{first}. Safest choice if you know nothing: at most ")
     assert float(next(iter(rows.values()))[1]) == min(float(r[1]) for r in rows.values() if r[1] != "*")
     assert rows["auto-cov"][-3:] == ["0.0549", "to", "0.429"]
-    question = Question(5000, 40, privcov.ApproxDP(1.0, 1e-6), mean_known=True)
-    assert ask.sentence(ask.which_level(question, 0.5)) in done.stdout
+
+
+def test_advice_for_an_error_says_what_the_page_says_and_one_ratio():
+    """The sentence and the notes of the page; the table is at the level of the answer, whatever epsilon was typed."""
+    words = ("advice", "--n", 5000, "--d", 40, "--delta", 1e-6, "--mean-known", "--error", 0.5)
+    done = shell(*words, "--epsilon", 1)
+    reply = ask.which_level(Question(5000, 40, privcov.ApproxDP(1.0, 1e-6), mean_known=True), 0.5)
+    told = (ask.sentence(reply), *ask.notes(reply), *reply.advice.verdict[1:])
+    assert done.stdout.splitlines()[: len(told)] == list(told)
+    rows = advised(done.stdout)
+    ratios = set(re.findall(r"at most ([\d.]+) times", done.stdout))
+    assert ratios == {f"{float(rows[reply.line.key][1]):.1f}"}
+    assert all(f"  {one}" in done.stdout for one in ask.by_structure(reply))
+    assert shell(*words, "--epsilon", 3).stdout == done.stdout
 
 
 def test_advice_names_a_method_its_numbers_and_what_would_change_it():

@@ -339,8 +339,8 @@ def test_what_remains_is_rounded_down():
     account = Account("t", privcov.ZCDP(1.0), (Cost("zcdp", Fraction(1, 3)),))
     assert "rho 0.666666 in zCDP" in account.sentence
     assert "nothing" in spent(privcov.PureDP(1.0), privcov.ZCDP(0.1)).sentence
-    assert spent(privcov.PureDP(1.0), privcov.PureDP(1.0)).left.endswith("there remains epsilon 0 in pure DP")
-    assert spent(privcov.ZCDP(1.0), privcov.ZCDP(1.0)).left.endswith("there remains rho 0 in zCDP")
+    assert spent(privcov.PureDP(1.0), privcov.PureDP(1.0)).left == "of 1-DP there remains nothing"
+    assert spent(privcov.ZCDP(1.0), privcov.ZCDP(1.0)).left == "of 1-zCDP there remains nothing"
 
 
 # --- fingerprints -------------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ def _controls(key: str) -> Asked:
         default=usual(d, mechanism.hidden) if mechanism.exact else SEARCH,
         format_func=labels.get,
         key=f"audit-pair-{d}" + ("-hidden" if mechanism.hidden else "-exact" if mechanism.exact else ""),
-        help="All other rows are zeros, and the attacker knows them.",
+        help="All other rows are zeros, known to the attacker.",
     )
     epsilon, rho, delta = 1.0, RHO, 1e-3
     if mechanism.kind == "zcdp":
@@ -136,15 +136,15 @@ def _controls(key: str) -> Asked:
     ends("sooner done", "finds smaller faults", five)
     seed = address.bound(
         six.number_input, "Seed", 0, 10**6, name="live.seed", default=1, key="audit-seed",
-        help="For private releases it only chooses the pairs of the search: their noise has no seed.",
+        help="Private releases draw noise without a seed: it only chooses the pairs of the search.",
     )  # fmt: skip
     bits = not mechanism.exact and address.bound(
         more.toggle,
-        "Look at the last bits of the numbers too",
+        "Look at the last bits too",
         name="live.bits",
         default=False,
         key="audit-bits",
-        help="The last bits of floating-point sums tell what they were made of, whatever the noise.",
+        help="They tell what floating-point sums were made of, whatever the noise.",
     )
     asked = Asked(key, int(d), pair, float(epsilon), float(delta), int(draws), int(seed), bool(bits), rho=float(rho))
     fields.attacker(asked.claim, "Attacker, if the claim holds")
@@ -164,17 +164,15 @@ def _about(mechanism: Mechanism) -> str:
     if mechanism.exact:
         n = "and the number of rows, which is not public" if mechanism.hidden else "and the mean; n is public"
         text = (
-            "The measurement of a private release, without a ledger: whole numbers, noise from the operating system. "
-            "The "
-            f"attacker sees "
-            f"the second moment {n}."
+            "The measurement of a private release, without a ledger: whole numbers, noise from the operating "
+            f"system. The attacker sees the second moment {n}."
         )
         return f"A broken copy. {FAULTS[mechanism.broken].sentence} {text}" if mechanism.broken else text
     if mechanism.broken:
         fault = FAULTS[mechanism.broken].sentence
         return f"Broken on purpose, and no method of this site. {fault} It claims what was asked."
     text = card.calibrations[mechanism.calibration]
-    seen = "the noisy matrix, from which everything else is made" if mechanism.bulk else "the matrix that comes out"
+    seen = "the noisy matrix behind everything else" if mechanism.bulk else "the matrix that comes out"
     return f"{text[0].upper()}{text[1:]}. The attacker sees {seen}."
 
 
@@ -182,7 +180,7 @@ def _paint(job: Job, asked: Asked) -> None:
     """Show the progress of the audit, then its result."""
     status(job, WORDS)
     if job.progress.state == "stopped":
-        st.info("Stopped, so no bound: bounds hold for a number of draws that was fixed before.")
+        st.info("Stopped, so no bound: it holds for a number of draws fixed before.")
     elif job.progress.state == "finished":
         _show(job.progress.rows[-1]["audit"], asked)
 
@@ -196,7 +194,7 @@ def _show(audit: Audit, asked: Asked) -> None:
     show.verdict(audit.sentence, audit.caught, palette)
     one, two, three, four = st.columns(4)
     at = None if isinstance(audit.claim, ZCDP) else f"At delta = {powers(getattr(audit.claim, 'delta', 0.0))}."
-    apart = "Total variation between the two tables, delta at epsilon 0: a lower bound, and what the claim permits."
+    apart = "Delta at epsilon 0: a lower bound, and what the claim permits."
     name = "rho" if isinstance(audit.claim, ZCDP) else "epsilon"
     one.metric(f"Measured: {name} at least", plain(audit.proved), border=True, help=at)
     two.metric(f"Claimed: {name}", plain(level(audit.claim)), border=True, help=at)
@@ -215,17 +213,17 @@ def _show(audit: Audit, asked: Asked) -> None:
         if proof:
             st.markdown(
                 show.as_text(
-                    "Wishart noise has no negative eigenvalue. "
-                    f"{most:,} of {audit.draws:,} answers ({show.percent(most / audit.draws)}) would need one with the "
-                    "other table, so they rule it out, which no finite epsilon permits."
+                    f"Wishart noise has no negative eigenvalue. {most:,} of {audit.draws:,} answers "
+                    f"({show.percent(most / audit.draws)}) would need one with the other table: no finite epsilon "
+                    "permits that."
                 )
             )
         test = audit.for_level
         st.markdown(
             show.as_text(
-                f"Tested set: {test.words}. It holds {test.hits[0]:,} draws of the first and {test.hits[1]:,} of the "
-                f"second table, so its probability is at least {test.p_low:.4g} with the "
-                f"{('first', 'second')[test.favoured]} and at most {test.q_high:.4g} with the other."
+                f"Tested set: {test.words}, with {test.hits[0]:,} draws of the first and {test.hits[1]:,} of the "
+                f"second table: probability at least {test.p_low:.4g} with the "
+                f"{('first', 'second')[test.favoured]}, at most {test.q_high:.4g} with the other."
             )
         )
         _exact(audit)
@@ -238,7 +236,7 @@ def _exact(audit: Audit) -> None:
     if audit.asked.made.broken or audit.asked.last_bits:
         return
     given = accounting.actual_guarantee(audit.events, audit.claim)
-    st.markdown(show.as_text(f"By its events the mechanism gives {given}; {audit.claim} was claimed."))
+    st.markdown(show.as_text(f"Its events give {given}; {audit.claim} was claimed."))
 
 
 def script(asked: Asked) -> str:
@@ -258,16 +256,15 @@ def script(asked: Asked) -> str:
 # --- what a live audit can and cannot detect ------------------------------------------------------------------
 
 _ZCDP = """
-- **Rho from one set** is the largest Renyi divergence of the two Bernoulli variables "in the set", over its order. For
-  Gaussian noise a set half way between the answers shows 2/pi = 64 % of a small rho; as a rule, noise less than 1.25
-  times too small passes."""
+- **Rho from one set** is the largest Renyi divergence of "in the set", over its order. For Gaussian noise a set
+  half way between the answers shows 2/pi = 64 % of a small rho: noise less than 1.25 times too small passes."""
 _EXACT = """
 - **Private releases:** it sees the whole numbers of the measurement, to the last bit. It does not see the ledger, the
-  fingerprint, error messages, the operating system's random numbers, several releases together, or a fault that needs
-  many or rare rows. The noise has no seed, so the next audit counts other draws."""
+  fingerprint, error messages, the system's random numbers, several releases together, or a fault that needs many or
+  rare rows."""
 _BITS = """
 - **Rounding.** Answers are rounded to 2^-30, unless the last bits are looked at: they betray floating-point noise
-  (Mironov 2012). Private releases add whole-number noise for that reason."""
+  (Mironov 2012), so private releases add whole numbers."""
 
 
 def _explained(asked: Asked) -> None:
@@ -283,13 +280,12 @@ def _explained(asked: Asked) -> None:
         f"""
 - **How it works.** Half of the draws choose the set that separates the tables best; the other half count it. The
   bounds are exact (Clopper and Pearson 1934): a true claim is refuted at most once in {1 / ERROR:,.0f} audits.{rho}
-- **Not caught is not proved:** rare events, other tables, more columns and better statistics remain. Proofs are in the
-  code.
-- **Several steps.** One set shows at most a third of such a claim, so these methods are also replayed: on two
-  neighbouring tables with the same answers, each step may cost what its event says and no more.
+- **Not caught is not proved:** rare events, other tables, more columns and better statistics remain.
+- **Several steps.** One set shows at most a third of such a claim, so each step is also replayed on two neighbouring
+  tables with the same answers: it may cost what its event says.
 - **Not seen:** what is not in the matrix, such as a choice made on raw rows, time, errors{count}.
 - **Tables:** {size}, R = 1, answers about {what}. {scale}, so more rows change nothing. One pair has a row
-  {LONG:g} times too long, which clipping must hide.{_EXACT if exact else _BITS}
+  {LONG:g} times too long, for clipping to hide.{_EXACT if exact else _BITS}
 """
     )
 
@@ -301,11 +297,10 @@ def _reached(asked: Asked, draws: int) -> None:
     if math.isfinite(can.factor):
         st.markdown(
             show.as_text(
-                f"At best, noise {can.factor:.2f} times too small ({name} {can.level:.3g}) is caught nine times in "
-                "ten. "
-                f"{draws:,} test draws show no {name} above {can.ceiling:.2f}."
+                f"At best, noise {can.factor:.2f} times too small ({name} {can.level:.3g}) is caught nine times "
+                f"in ten. {draws:,} test draws show no {name} above {can.ceiling:.2f}."
             )
         )
     else:
         more = ", or a larger delta" if isinstance(asked.claim, ApproxDP) else ""
-        st.markdown(f"No lack of noise would be seen with so few draws at this claim: take more draws{more}.")
+        st.markdown(f"No lack of noise would be seen at this claim: take more draws{more}.")

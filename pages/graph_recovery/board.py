@@ -70,7 +70,7 @@ def _board(study: Study, data: Dataset, rel: Release, reference, experiment, why
                 if experiment is None:
                     st.info(why)
                 else:
-                    roc.form(study)
+                    roc.form(study, rel)
                     show.tag(data.provenance.capitalize(), f"compared with {reference.words}")
                     roc.paint(experiment, data, here, job)
                     with below:

@@ -14,6 +14,8 @@ from pages.graph_recovery import settings
 from pages.shell import address, cached, fields, frame, glossary, show
 from pages.shell.jobs import Job, Jobs, Words, status
 from pages.shell.study import CSV, SOUND, Study
+from privcov import accounting
+from privcov.audit.risk import trade_off_of_method
 from privcov.dataset import Dataset
 from privcov.estimators.base import METHODS
 from privcov.figures.look import Picture
@@ -22,6 +24,7 @@ from privcov.figures.roc import point_at, precision_recall, roc
 from privcov.figures.words import plain
 from privcov.metrics.graphs import check_reference
 from privcov.privacy import NoPrivacy
+from privcov.releasing.release import Release
 from privcov.sweeps.cells import Cell
 from privcov.sweeps.estimates import in_words
 from privcov.sweeps.graph_study import Curve, GraphStudy, Run, curves, runs, seconds
@@ -55,8 +58,8 @@ _RULES: dict[str, Any] = {"name": "rules", "key": "graph.rules", "code": address
 # --- which curves --------------------------------------------------------------------------------------------
 
 
-def form(study: Study) -> None:
-    """Show the form that chooses the curves beside the study's own."""
+def form(study: Study, rel: Release) -> None:
+    """Show the form that chooses the curves beside the study's own, whose release is ``rel``."""
     kind, own = study.kind, getattr(study, study.level_name)
     able, _ = settings.offered(kind)
     left, middle, right = st.columns([5, 4, 3])
@@ -83,8 +86,26 @@ def form(study: Study) -> None:
     address.bound(
         right.number_input, "Replicates", 2, 500, **_REPLICATES, help="Fresh noise each, and fresh simulated rows."
     )
-    fields.attacker_at(study, settings.levels(study))
+    _attackers(study, rel)
     glossary.when_not(beside, "When not to use them")
+
+
+def _attackers(study: Study, rel: Release) -> None:
+    """Show the attacker's chance at every level: against the study's method, as in the sidebar.
+
+    With settings of its own the method is known by its guarantee alone at the levels beside its release.
+    """
+    card, own = METHODS.get(study.method), getattr(study, study.level_name)
+    usual = study == study.without_method().with_method(study.method)
+    for level in sorted(settings.levels(study)):
+        guarantee, name = study.at(level).guarantee, f"{study.level_name} = {level:.3g}"
+        if level != own and not usual:
+            fields.attacker(guarantee, f"Any method, {name}")
+            continue
+        success = rel.attacker_success
+        if level != own:
+            success = accounting.attacker_success(trade_off_of_method(study.method, guarantee))
+        show.attacker_line(success, frame.palette(), f"{card.label}, {name}")
 
 
 def hold(study: Study) -> None:
@@ -293,7 +314,6 @@ def table(curves: tuple[Curve, ...], common: float) -> pd.DataFrame:
             {
                 "Curve": c.name,
                 f"Partial AUC to FPR {common:.2f}": f"{c.area(common):.3f} of at most {common:.2f}",
-                "AUC over the full curve": f"{c.area(c.reach):.3f} of {c.reach:.2f}",
                 "Failed fits": f"{c.infeasible:,} of {c.lambdas:,}",
             }
             for c in curves

@@ -106,8 +106,10 @@ def draw(multiple: float, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="Clipping: bias against noise",
-    aim="A row longer than R is shortened to R. A small R means little noise and much bias, a large R the reverse. "
-    "These rows are simulated and have heavy tails, so the errors may be looked at.",
+    aim=(
+        "A row longer than R is shortened to R. A small R means little noise and much bias. These rows are "
+        "simulated, so the errors may be looked at."
+    ),
     control=Control(
         "Row bound R",
         MULTIPLES,
@@ -115,26 +117,26 @@ LESSON = Lesson(
         "less noise, more bias",
         "less bias, more noise",
         lambda v: plain(v * public_bound()),
-        "It begins at the bound that the source names from public facts.",
+        "It begins at the source's public bound.",
     ),
     draw=draw,
     question="Ten times as many rows, the same guarantee. The best R",
     choices=(
         Choice(
             "becomes larger",
-            "The noise falls to a tenth and the bias stays what it was. So it pays to shorten fewer rows.",
+            "The noise falls to a tenth; the bias stays. So fewer rows should be shortened.",
             True,
         ),
         Choice(
             "becomes smaller, because there are more long rows to shorten",
-            "Their share stays the same, and so does the bias. What falls is the noise.",
+            "Their share and the bias stay; the noise falls.",
         ),
         Choice(
             "stays: it depends on the lengths of the rows only",
-            "The bias does; the noise depends on n and on the guarantee too, and the best R balances both.",
+            "The bias does; the noise depends on n and on the guarantee, and the best R balances both.",
         ),
     ),
-    remember="R is chosen from public facts. Reading it off the rows, as this picture does, would break the promise.",
+    remember="R comes from public facts; reading it off the rows breaks the promise.",
     onward=(
         ESTIMATE,
         "Estimate: these rows under this R",

@@ -81,30 +81,32 @@ def draw(d: int, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="Why columns hurt and sparsity helps",
-    aim="More columns, the same people and the same guarantee. In truth only columns at most two places apart are "
-    "correlated. From one noisy matrix come two answers: one keeps every entry, the other sets the small ones to "
-    "zero.",
+    aim=(
+        "More columns, the same people and guarantee. Only columns at most two places apart are correlated. Of "
+        "two answers from one noisy matrix, one keeps every entry, the other sets small ones to zero."
+    ),
     control=Control("Columns d", DS, 40, "few columns", "many columns", count),
     draw=draw,
-    question="Why is the answer without the small entries so much better at 20 columns and more?",
+    question="Why is the answer without the small entries better from 20 columns on?",
     choices=(
         Choice(
             "Its noise is smaller",
-            "Both start from the same noisy matrix. Dropping entries comes after the noise and cannot make it smaller.",
+            "Both start from the same noisy matrix: dropping entries cannot make its noise smaller.",
         ),
         Choice(
             "It knows which pairs are really zero and spends nothing on them",
-            "It does not know. It sees the noisy matrix and the noise distribution, nothing else.",
+            "It sees the noisy matrix and the noise distribution, nothing else.",
         ),
         Choice(
-            "Most entries are noise only, and it drops them; few entries are left to be wrong",
-            "There are d(d-1)/2 pairs, and 2d-3 of them are correlated. At the right end the noise is so large that "
-            "real entries are dropped too.",
+            "Most entries are noise only, and it drops them",
+            "Of d(d-1)/2 pairs 2d-3 are correlated. At the right end the noise drops real entries too.",
             True,
         ),
     ),
-    remember="More columns mean more noisy entries and, as rows get longer, more noise on each. Sparsity helps because "
-    "few entries matter.",
+    remember=(
+        "More columns mean more noisy entries and, as rows get longer, more noise on each; sparsity helps where "
+        "few matter."
+    ),
     onward=(
         ESTIMATE,
         "Estimate: the thresholded release",

@@ -82,8 +82,10 @@ def draw(position: int, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="Graphs from noise",
-    aim="These columns are independent: the true graph has **no edge**. With a small penalty the "
-    "graphical lasso draws edges all the same, with and without privacy noise.",
+    aim=(
+        "These columns are independent: the true graph has **no edge**. With a small penalty the graphical lasso "
+        "still draws some, with and without privacy noise."
+    ),
     control=Control(
         "Penalty lambda, step along the path",
         tuple(range(11)),
@@ -93,27 +95,25 @@ LESSON = Lesson(
         lambda v: f"{v + 1}",
     ),
     draw=draw,
-    question="You get a private graph with 40 edges. Which check tells how many edges the method draws where there are "
-    "none, at no cost in privacy?",
+    question="A private graph has 40 edges. Which free check tells how many the method draws where there are none?",
     choices=(
         Choice(
             "Compare it with the graph of the raw rows",
-            "That reads the rows without noise. Saying which edges agree would be a second release, without any "
-            "protection.",
+            "That reads the rows without noise; to say which edges agree would be a second, unprotected release.",
         ),
         Choice(
             "Release a second graph and keep the edges that both have",
-            "It removes part of what privacy noise drew, but both releases share the sampling error of the rows, and "
-            "edges drawn by that survive more often. It is also paid for: rho adds up.",
+            "It removes part of what privacy noise drew, but both releases share the rows' sampling error. And "
+            "it is paid for: rho adds up.",
         ),
         Choice(
             "Run the same method on simulated independent columns with the same noise",
             "n, d, R and the noise distribution are public. If that draws 40 edges too, there is no reason to "
-            "believe in yours. It is no upper limit: among dependent columns there may be more false edges.",
+            "believe yours. Dependent columns may have more false edges.",
             True,
         ),
     ),
-    remember="A method draws edges whether or not there are any; ask how many it draws from noise alone.",
+    remember="A method draws edges anyway; ask how many it draws from noise alone.",
     onward=(
         GRAPHS,
         "Graph recovery: with a true graph to find",

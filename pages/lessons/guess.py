@@ -324,7 +324,10 @@ def scores(rho: float, screen: Screen) -> None:
         lines.append(
             f"- On all {len(game.optimal):,} releases: {best:,} right, {show.percent(best / len(game.optimal))}"
         )
-    lines.append(f"- **Limit** for any guesser: {show.percent(most, 'at most')} under {guarantee(rho)}")
+    lines.append(f"- **Limit** for any guesser: {show.chance(most, most=True)} under {guarantee(rho)}")
+    lines.append(
+        "- Exact, for continuous Gaussian noise. **Your data** shows a bound, which is larger: its noise is discrete."
+    )
     st.markdown("\n".join(lines))
     show.attacker_meter(most, screen.palette)
 
@@ -375,7 +378,7 @@ def _new_game() -> None:
 def _outcome(game: Game, now: Round) -> str:
     """Return the question before the vote, or the outcome of the round after it."""
     if game.shown is None:
-        return "Which table is the release closer to? Vote, then the truth is told."
+        return "Which table is the release closer to? Vote."
     assert game.guess is not None  # set with ``shown``
     favoured = NAMES[now.optimal]
     return (
@@ -393,14 +396,16 @@ def _odds(nats: float) -> str:
 
 LESSON = Lesson(
     title="Guess the neighbour",
-    aim="You know tables A and B completely; they differ in one row. A coin picks one, and you see its release. "
-    "**Which one was it?**",
+    aim=(
+        "You know tables A and B, which differ in one row. A coin picks one, and you see its release. **Which "
+        "one was it?**"
+    ),
     control=Control(
         "Rho",
         (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
         0.5,
-        "stronger privacy: nearly a coin toss",
-        "weaker privacy: nearly certain",
+        "stronger: nearly a coin toss",
+        "weaker: nearly certain",
         help=RHO_HELP + " Another rho is another game with its own score.",
         is_rho=True,
     ),
@@ -411,22 +416,19 @@ LESSON = Lesson(
     choices=(
         Choice(
             "The guarantee is broken: 85 % is more than 69 %",
-            "17 of 20 is one draw. The exact 95 % binomial interval of the class's chance begins at 62 %, below "
-            "the limit.",
+            "The exact 95 % binomial interval of the class's chance begins at 62 %, below the limit.",
         ),
         Choice(
             "Little yet: the interval around 17 of 20 still contains the limit",
-            "The limit holds for the chance, not for a lucky run: the shaded funnel shows how far a score at the limit "
-            "still strays. Play on: in the long run no score exceeds it.",
+            "The limit holds for the chance, not for a lucky run; the funnel shows how far a score at the limit "
+            "strays.",
             True,
         ),
         Choice(
             "People are better than the optimal attacker",
-            "No guesser is: the likelihood ratio is right as often as possible (Neyman and Pearson). Over many "
-            "rounds its score approaches the limit.",
+            "No guesser is: the likelihood ratio is right as often as possible (Neyman and Pearson).",
         ),
     ),
-    remember="The attacker meter is the highest long-run share of right guesses, also for a guesser who knows every "
-    "other row.",
+    remember="The attacker meter is the highest long-run share of right guesses, whatever the guesser knows.",
     onward=(AUDIT, "Privacy audit: what an attacker learns", lambda v: Study(rho=v)),
 )

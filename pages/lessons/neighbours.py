@@ -77,8 +77,10 @@ def draw(way: float, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="What is a neighbour?",
-    aim="Two tables are **neighbours** when they are alike but for one person's row. Privacy is a promise about such "
-    "pairs: the release hardly tells which of the two it was made from.",
+    aim=(
+        "Two tables are **neighbours** when they differ in one person's row. A release hardly tells which of the "
+        "two it was made from."
+    ),
     control=Control(
         "How different the new row is",
         tuple(round(0.1 * k, 1) for k in range(11)),
@@ -86,27 +88,26 @@ LESSON = Lesson(
         "the same person",
         "a row of full length, at right angles",
         percent,
-        "Share of the way from the old row to a row as long as the row bound permits.",
+        "Share of the way to a row as long as the row bound permits.",
     ),
     draw=draw,
     question="Which two tables are neighbours here (one row replaced, the number of rows public)?",
     choices=(
         Choice(
             "Every row differs, but only in the last digit",
-            "The size of a change is not what counts. Here every row changed, so as many steps lie between the "
-            "two tables as they have rows.",
+            "The size is not what counts: every row changed, so as many steps lie between the tables as they "
+            "have rows.",
         ),
         Choice(
             "One row differs, in every one of its cells",
-            "One person, one row, whatever is in it. The row bound alone limits how far it may move.",
+            "One person, one row; the row bound alone limits its move.",
             True,
         ),
         Choice(
             "One of them has a row less",
-            "That is another relation, add or remove, and it hides the number of rows as well. Here n is public "
-            "and the same in both tables.",
+            "That is add or remove, which hides the number of rows too. Here n is public.",
         ),
     ),
-    remember="A neighbour changes one whole row, by any amount that the row bound permits.",
+    remember="A neighbour changes one whole row, within the row bound.",
     onward=(AUDIT, "Privacy audit: attack pairs of neighbours", lambda v: Study()),
 )

@@ -107,30 +107,29 @@ def draw(k: int, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="What a re-run costs",
-    aim="The same release is made again and again from the same rows, each time with new noise, and the matrices are "
-    "averaged. The noise averages out, and the protection with it.",
+    aim=(
+        "The same release again and again from the same rows, with new noise, and the average. The noise "
+        "averages out, and the protection with it."
+    ),
     control=Control("Number of runs", RUNS, 1, "released once", "released again and again", count),
     draw=draw,
-    question="An analyst runs a private method nine times until the picture looks right, and publishes the last one "
-    "only. What was spent?",
+    question="An analyst runs a private method nine times and publishes only the last. What was spent?",
     choices=(
         Choice(
             "One run: the other eight were never published",
-            "The choice of the run depends on all nine, and the analyst has seen them. The guarantee must cover "
-            "everything that was seen.",
+            "The choice depends on all nine, and the guarantee covers all that was seen.",
         ),
         Choice(
             "Nine runs: nine times rho",
-            "The analyst saw nine runs. In zCDP rho adds up; mu of the Gaussian noise grows threefold, the square "
-            "root of 9. A program that shows only the best of a random number of runs can cost less "
-            "(private selection; Liu and Talwar 2019).",
+            "The analyst saw nine runs; in zCDP rho adds up. A program that shows only the best of a random "
+            "number of runs can cost less (private selection; Liu and Talwar 2019).",
             True,
         ),
         Choice(
             "Nothing: fresh noise hides the rows each time",
-            "Fresh noise is what makes it costly: the average of k runs has a k-th of the noise variance.",
+            "Fresh noise is the cost: the average of k runs has a k-th of the noise variance.",
         ),
     ),
-    remember="The average of k runs has one over the square root of k of the error, and k times rho has been spent.",
+    remember="The average of k runs has one over the root of k of the error, for k times rho.",
     onward=(METHODS, "Methods: compose guarantees", lambda v: Study(rho=RHO)),
 )

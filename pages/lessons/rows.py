@@ -83,29 +83,29 @@ def draw(n: int, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="Noise against n",
-    aim="The same guarantee for more and more people. Two things make an entry of the covariance wrong: the privacy "
-    "noise, and that n rows are only a sample.",
+    aim="The same guarantee for more people. An entry errs by privacy noise, and because n rows are only a sample.",
     control=Control("Rows n", NS, 1_000, "few people", "many people", count),
     draw=draw,
-    question="Ten times as many rows, the same guarantee. The privacy noise on one entry",
+    question="Ten times the rows, the same guarantee. The privacy noise on one entry",
     choices=(
         Choice(
             "falls by the square root of 10, like any error of an average",
-            "That is the sampling error. The privacy noise hides one row, and one row weighs 1/n.",
+            "That is the sampling error; the noise hides one row, which weighs 1/n.",
         ),
         Choice(
             "falls to a tenth",
-            "The sensitivity is proportional to 1/n, and the noise to the sensitivity. It falls faster than the "
-            "sampling error, so with enough rows privacy is almost free.",
+            "Sensitivity falls like 1/n and the noise with it, faster than the sampling error.",
             True,
         ),
         Choice(
             "stays, because the guarantee stays",
-            "The guarantee fixes the noise relative to what one row can do, and that shrinks as n grows.",
+            "The guarantee fixes the noise relative to one row, which weighs less as n grows.",
         ),
     ),
-    remember="Privacy noise falls like 1/n, sampling error like one over the square root of n: beyond some n privacy "
-    "costs next to nothing.",
+    remember=(
+        "Privacy noise falls like 1/n, sampling error like one over the root of n: beyond some n privacy is "
+        "nearly free."
+    ),
     onward=(
         ESTIMATE,
         "Estimate: this data set",

@@ -24,9 +24,30 @@ def unit() -> str:
     return name
 
 
-def in_unit(control: Control, name: str) -> Control:
-    """Return the control of a lesson in a unit: itself, but for a control of rho where the unit is epsilon."""
-    return in_epsilon(control) if control.is_rho and name == "epsilon" else control
+def in_unit(control: Control, name: str, text: str = "") -> Control:
+    """Return the control of a lesson in a unit: itself, but for a control of rho where the unit is epsilon.
+
+    ``text`` is the value that the address names. Where it is a place of the other unit, under its name in this one, it
+    is a place here too and has the noise of that place: the switch changes the name of the noise and nothing else.
+    """
+    if not control.is_rho:
+        return control
+    by_epsilon = in_epsilon(control)
+    here, there = (by_epsilon, control) if name == "epsilon" else (control, by_epsilon)
+    named = {renamed(there.meaning(option), name): option for option in there.options}
+    place = next((place for place in named if str(place) == text and place not in here.options), None)
+    if place is None:
+        return here
+
+    def meaning(option: float) -> float:
+        return there.meaning(named[place]) if option == place else here.meaning(option)
+
+    return dataclasses.replace(here, options=tuple(sorted((*here.options, place))), meaning=meaning)
+
+
+def renamed(rho: float, name: str) -> float:
+    """Return rho in a unit, to three digits."""
+    return float(f"{epsilon(rho) if name == 'epsilon' else rho:.3g}")
 
 
 def in_epsilon(control: Control) -> Control:
@@ -57,8 +78,7 @@ def nearest(options: tuple[float, ...], value: float) -> float:
 def switch(control: Control, value: float) -> None:
     """Show the switch between rho and epsilon for the control of a lesson, where that is rho.
 
-    ``value`` is that of the control in the unit on the screen; in the other unit the lesson begins at the place nearest
-    to it.
+    ``value`` is that of the control in the unit on the screen.
     """
     if not control.is_rho:
         return
@@ -67,12 +87,9 @@ def switch(control: Control, value: float) -> None:
         st.session_state[key] = now == "epsilon"
 
     def turned() -> None:
-        rho = in_unit(control, now).meaning(value)
-        if now == "rho":
-            wanted, other = in_epsilon(control), epsilon(rho)
-        else:
-            wanted, other = control, rho
-        place = nearest(wanted.options, other)
-        frame.put(unit="epsilon" if now == "rho" else "", lever="" if place == wanted.start else str(place))
+        other = UNITS[UNITS[0] == now]
+        place = renamed(in_unit(control, now, str(value)).meaning(value), other)
+        there = in_unit(control, other, str(place))
+        frame.put(unit="epsilon" if other == "epsilon" else "", lever="" if place == there.start else str(place))
 
     st.toggle("By epsilon", key=key, on_change=turned, help=f"Choose epsilon at {AT_DELTA} instead of rho.")

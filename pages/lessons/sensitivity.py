@@ -126,27 +126,26 @@ def draw(bound: float, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="Sensitivity of a covariance",
-    aim="The noise has to hide the **largest** change that one row can make. Each dot is a pair of rows; a search that "
-    "does not know the proof looks for the worst one.",
+    aim=(
+        "The noise has to hide the **largest** change of one row. Each dot is a pair of rows; a search that does "
+        "not know the proof looks for the worst."
+    ),
     control=Control("Row bound R", BOUNDS, 1.0, "short rows only", "long rows count in full"),
     draw=draw,
     question="R is doubled. What does the largest possible change do?",
     choices=(
-        Choice("It doubles", "That would be so for a mean. A second moment multiplies a row with itself."),
+        Choice("It doubles", "That would be a mean. A second moment multiplies a row with itself."),
         Choice(
             "It becomes four times as large",
-            "A row enters as x times x transposed, so lengths are squared: the bound is the square root of 2 times "
-            "R squared over n.",
+            "A row enters as x times x transposed, so lengths are squared.",
             True,
         ),
         Choice(
             "It stays: real rows did not get longer",
-            "Sensitivity is about the rows that are permitted, not about those that happen to be there. Otherwise "
-            "the noise itself would tell how long they are.",
+            "Sensitivity is about all permitted rows. Otherwise the noise would tell how long these are.",
         ),
     ),
-    remember="Sensitivity is the square root of 2 times R squared over n: the proved maximum over pairs of permitted "
-    "rows.",
+    remember="Sensitivity is the square root of 2 times R squared over n: proved for all permitted rows.",
     onward=(
         ESTIMATE,
         "Estimate: move R on real noise",

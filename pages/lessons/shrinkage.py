@@ -71,8 +71,10 @@ def draw(rho: float, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="Shrinkage of the spectrum",
-    aim="Each entry of the noisy matrix is right on average. Its eigenvalues are not: noise pushes them apart. The "
-    "noise distribution is known, so they can be pulled back for free.",
+    aim=(
+        "Each entry of the noisy matrix is right on average. Noise pushes its eigenvalues apart, and they can be "
+        "pulled back for free."
+    ),
     control=Control(
         "Rho",
         (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
@@ -83,21 +85,21 @@ LESSON = Lesson(
         is_rho=True,
     ),
     draw=draw,
-    question="The noise has mean zero in every entry. The largest eigenvalue of the noisy matrix is, on average,",
+    question="The noise has mean zero in every entry. On average the largest eigenvalue of the noisy matrix is",
     choices=(
         Choice(
             "right, because the errors cancel",
-            "They cancel in the entries and in their sums, as in the trace. The largest eigenvalue is not a sum.",
+            "They cancel in entries and sums, such as the trace; the largest eigenvalue is no sum.",
         ),
         Choice("too small", "It is a maximum over directions, and a maximum profits from the noise."),
         Choice(
             "too large",
-            "It is the maximum over all directions of a linear function of the matrix; such a maximum is convex, "
-            "so noise raises it. The smallest falls in the same way, often below zero.",
+            "A maximum of linear functions of the matrix is convex, so noise raises it. The smallest falls "
+            "likewise, often below zero.",
             True,
         ),
     ),
-    remember="Unbiased entries do not make unbiased eigenvalues; the known noise tells how far to pull them in.",
+    remember="Unbiased entries do not make unbiased eigenvalues; the known noise says how far to pull.",
     onward=(
         SPECTRA,
         "Spectra: the same release",

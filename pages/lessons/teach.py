@@ -115,4 +115,4 @@ def _link(address: str) -> None:
         help="As the class has to type it. Links, QR codes and sheets take it.",
     )
     if urlsplit(address).hostname in _LOCAL:
-        st.caption("This address opens on this computer only. Type the one that the class can reach.")
+        st.caption("This address opens on this computer only: type one that the class can reach.")

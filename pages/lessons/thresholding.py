@@ -82,8 +82,10 @@ def draw(level: float, screen: Screen) -> str:
 
 LESSON = Lesson(
     title="Thresholding",
-    aim="The noise distribution is public. An entry smaller than a few of its standard deviations may be nothing but "
-    "noise, so it is set to zero. Too little cutting leaves noise, too much removes real entries.",
+    aim=(
+        "The noise distribution is public. An entry smaller than a few of its standard deviations may be noise, "
+        "so it is set to zero. Too high a cut removes real entries."
+    ),
     control=Control(
         "Cut below this many standard deviations of the noise",
         tuple(round(0.5 * k, 1) for k in range(13)),
@@ -93,22 +95,23 @@ LESSON = Lesson(
         lambda v: f"{v:g}",
     ),
     draw=draw,
-    question="Somebody tries twenty thresholds on one release and keeps the picture she likes best. What does it cost "
-    "in privacy?",
+    question=(
+        "Somebody tries twenty thresholds on one release and keeps the best picture. What does it cost in privacy?"
+    ),
     choices=(
         Choice(
             "Twenty times epsilon: every try is a query",
-            "A query is one that reads the rows. These twenty read a matrix that is already public.",
+            "A query reads the rows; these twenty read a public matrix.",
         ),
         Choice(
             "Nothing",
-            "Whatever is computed from a release, without the rows, is post-processing and as private as the release. "
-            "(It may still mislead: the picture she likes best need not be the most accurate.)",
+            "What is computed from a release alone is post-processing. (The best picture need not be the most "
+            "accurate.)",
             True,
         ),
         Choice(
             "About epsilon times the square root of twenty",
-            "That is about how epsilon grows over twenty noisy answers from the rows. Here there was one.",
+            "That is about twenty noisy answers from the rows. Here there was one.",
         ),
     ),
     remember="Anything computed from a release, without the rows, costs no privacy.",

@@ -65,6 +65,9 @@ _STYLE = """
   .st-key-lesson-number button {flex: 1 0 auto; min-width: 0; padding-inline: .1rem;}
   .st-key-lesson-ends {flex-wrap: wrap;}
   .st-key-lesson-unit {order: 1; flex: 1 0 100%;}
+  /* Names and numbers of matrices side by side fit their panels and cells. */
+  [class*="st-key-lesson-three-"] .annotation-text {font-size: 11px !important;}
+  [class*="st-key-lesson-three-"] .textpoint text {font-size: 9.5px !important;}
 }
 </style>
 """
@@ -160,7 +163,7 @@ def draw(study: Study, *, full: bool) -> None:
     """Show the lesson that the address names."""
     number = _number()
     lesson = LESSONS[number]
-    control = scale.in_unit(lesson.control, scale.unit())
+    control = scale.in_unit(lesson.control, scale.unit(), frame.own("lever"))
     value = _value(number, control)
     meaning = control.meaning(value)
     _chooser(number, full=full)
@@ -233,7 +236,7 @@ def _chooser(number: int, *, full: bool) -> None:
 
 def _control(number: int, lesson: Lesson, control: Control, value: Any) -> None:
     """Show the control of the lesson in the chosen unit, with a button for one step at either end."""
-    key = f"lesson-lever-{number}" + ("" if control is lesson.control else "-epsilon")
+    key = f"lesson-lever-{number}" + ("" if scale.unit() == "rho" or not lesson.control.is_rho else "-epsilon")
     if st.session_state["fresh_page"] or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
 

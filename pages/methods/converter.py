@@ -47,10 +47,10 @@ CHANCES = {
     "zcdp": "At most: 1/2 + sqrt(rho/8) (Pinsker), or less by its (epsilon, delta) pairs.",
     "gdp": "Exact: the normal distribution at mu/2 (Dong, Roth and Su 2022, Section 2).",
 }
-TIGHT = "The best order of the Renyi divergence (Canonne, Kamath and Steinke 2020, Corollary 13)."
+TIGHT = "Best Renyi order (Canonne, Kamath and Steinke 2020, Corollary 13)."
 SIMPLE = "rho + 2 sqrt(rho ln(1/delta)): too large (Bun and Steinke 2016, Proposition 1.3)."
 PURE_ZCDP = "Epsilon-DP is (epsilon squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.4)."
-CURVE = "The exact privacy curve of Gaussian noise (Balle and Wang 2018, Theorem 8)."
+CURVE = "Exact for Gaussian noise (Balle and Wang 2018, Theorem 8)."
 
 
 @dataclass(frozen=True)
@@ -85,15 +85,14 @@ def as_zcdp(given: Claim) -> tuple[ZCDP, str]:
             "mu-GDP is (mu squared / 2)-zCDP (Bun and Steinke 2016, Proposition 1.6).",
         )
     raise ValueError(
-        "No zCDP follows from an (epsilon, delta) pair, which may reveal everything with probability delta. Start from "
-        "the noise: choose zCDP or Gaussian noise above."
+        "No zCDP follows from an (epsilon, delta) pair. Start from the noise: choose zCDP or Gaussian noise above."
     )
 
 
 def as_approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> list[Route]:
     """Return ways to read ``given`` at delta, the smallest epsilon first. Raises TypeError where none exists."""
     if isinstance(given, ApproxDP):
-        why = "A larger delta only weakens a guarantee." if given.delta < delta else "The pair itself."
+        why = "A larger delta only weakens it." if given.delta < delta else "The pair itself."
         return [Route("Basic", accounting.to_approx(given, delta).epsilon, why)]
     if isinstance(given, ZCDP):
         return [
@@ -104,13 +103,13 @@ def as_approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> list[
     through = accounting.to_approx(whole(as_zcdp(start)[0], k, g), delta).epsilon
     if isinstance(given, PureDP):
         routes = [
-            Route("Basic", given.epsilon, "Holds with delta 0, hence at every delta."),
-            Route("Through zCDP", through, f"{PURE_ZCDP} Then rho adds, and the tight conversion."),
+            Route("Basic", given.epsilon, "Holds with delta 0."),
+            Route("Through zCDP", through, f"{PURE_ZCDP} Then rho adds."),
         ]
     else:
         routes = [
             Route("Exact", accounting.to_approx(given, delta).epsilon, CURVE),
-            Route("Through zCDP", through, "(mu squared / 2)-zCDP, then the tight conversion."),
+            Route("Through zCDP", through, "(mu squared / 2)-zCDP, converted."),
         ]
     return sorted(routes, key=lambda r: r.value)
 
@@ -132,11 +131,6 @@ def shown(value: float) -> str:
         return "< 10⁻²⁰"
     # Twelve digits first: a float that stands for 0.1 must not be shown as 0.1001.
     return powers(float(Context(prec=4, rounding=ROUND_CEILING).create_decimal(f"{value:.12g}")), 4)
-
-
-def guesses(value: float) -> str:
-    """Return the chance with four decimals, but never "1.0000" for a chance below 1."""
-    return "> 0.9999" if 0.99995 <= value < 1 else f"{value:.4f}"
 
 
 def words(given: Claim) -> str:
@@ -161,7 +155,7 @@ def section(study: Study, palette: Palette) -> None:
         if k > 1:
             st.caption(TIMES[given.kind].format(k=f"{k:,}"))
         if k == g == 1:
-            st.caption("Nothing to add up yet: raise the number of releases or of rows.")
+            st.caption("Raise the number of releases or of rows.")
     if given is None:
         return
     with place[1], _card(f"As (epsilon, delta) at delta = {powers(delta)}"):
@@ -174,10 +168,10 @@ def section(study: Study, palette: Palette) -> None:
         (after, "All together", chance(start, given, k, g)),
     ):
         with where, _card(f"Attacker's best chance: {title.lower()}"):
-            st.metric("Right guesses", guesses(best.value), label_visibility="collapsed")
+            st.metric("Right guesses", show.chance(best.value), label_visibility="collapsed")
             show.attacker_meter(best.value, palette)
             st.caption(best.why)
-    st.caption("Rounded up. The chance is that of guessing which of two equally likely neighbouring tables was used.")
+    st.caption("Rounded up. The attacker guesses which of two neighbouring tables was used.")
 
 
 def _controls(study: Study) -> tuple[Claim, int, int, float]:
@@ -221,7 +215,7 @@ def _controls(study: Study) -> tuple[Claim, int, int, float]:
             default=1,
             quiet=True,
             key="convert-releases",
-            help="Of the same rows, with this guarantee each.",
+            help="Of the same rows.",
         )
         g = address.bound(
             places[-2].number_input,
@@ -258,8 +252,8 @@ def _approx(start: Claim, given: Claim, k: int, g: int, delta: float) -> None:
     except TypeError:  # the pair's own delta is larger. A reason is an answer, not an error
         assert isinstance(given, ApproxDP)
         st.info(
-            f"Nothing follows at delta = {powers(delta)}. Read the pair at {shown(given.delta)} or more, or start from "
-            "zCDP or Gaussian noise."
+            f"Nothing follows at delta = {powers(delta)}. Read the pair at {shown(given.delta)} or more, or "
+            "choose zCDP or Gaussian noise."
         )
         return
     st.metric(f"Epsilon, {best.name.lower()}", shown(best.value))
@@ -279,7 +273,7 @@ def _zcdp(start: Claim, k: int, g: int) -> None:
     st.metric("Rho", shown(whole(single, k, g).rho))
     st.caption(why)
     if single is not start and k * g > 1:
-        st.caption("Each release is converted first; then rho times releases times rows squared.")
+        st.caption("Each release is converted first.")
 
 
 def _card(title: str):

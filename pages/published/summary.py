@@ -70,7 +70,8 @@ def section(opens: str) -> Table:
     )
     if more := papers_verdicts.beyond_the_word(list(by_key.values())):
         st.markdown(show.as_text(more[:1].upper() + more[1:]))
-    head = st.columns(WIDTHS)
+    with st.container(key="published-head"):
+        head = st.columns(WIDTHS)
     for column, name in zip(head, ("Table", "What", "Verdict", "Agree", "Reason found"), strict=True):
         column.caption(name)
     chosen = frame.own("table", FIRST)
@@ -109,7 +110,9 @@ def _row(table: Table, verdict: Verdict, opens: str, *, chosen: bool) -> None:
     )
     what.markdown(table.title)
     word.markdown(chip(verdict.word) + _better(verdict))
-    within.markdown(percent(round(verdict.within, 2)) if verdict.word != NOTHING else "-")
+    within.container(key=f"published-agree-{table.key}").markdown(
+        percent(round(verdict.within, 2)) if verdict.word != NOTHING else "-"
+    )
     reason.markdown(_reasons(verdict))
 
 

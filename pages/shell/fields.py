@@ -144,10 +144,10 @@ def attacker(guarantee: Guarantee, label: str = show.ATTACKER) -> None:
 
 
 def attacker_of(rel: Release) -> None:
-    """Show what the release in hand leaves the best possible attacker; under the pointer, what its guarantee would."""
+    """Show what the release in hand leaves the best possible attacker; under the pointer, what any method may."""
     hint = ""
     if rel.given is not None:
-        hint = f"Any method under {rel.guarantee}: at most {show.chance(cached.attacker_success(rel.guarantee))}."
+        hint = f"Any method under {rel.guarantee}: {show.chance(cached.attacker_success(rel.guarantee), most=True)}."
     show.attacker_line(rel.attacker_success, frame.palette(), hint=hint)
 
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import streamlit as st
 
+from privcov.figures import words
 from privcov.figures.look import Picture
 from privcov.figures.matrices import Still, marks
 from privcov.figures.palette import Palette, wash
-from privcov.figures.words import percent, plain, raised
+from privcov.figures.words import plain, raised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from privcov.dataset import Dataset
     from privcov.releasing.release import Release
 
+chance, percent = words.chance, words.percent  # for the pages, beside the meters
 
 _CHART: dict[str, Any] = {
     "displaylogo": False,
@@ -124,11 +126,6 @@ ATTACKER = "Attacker's best chance"
 _GUESS = "Best chance of a right guess whether one given person's row is in the table; a coin toss has 50 %."
 
 
-def chance(success: float) -> str:
-    """Return an attacker's best chance in percent, rounded up."""
-    return percent(success, "at most")
-
-
 def attacker_meter(success: float, palette: Palette) -> None:
     """Show the best possible guess whether a given person's row is in the data, on a scale from 50 to 100 %."""
     st.html(
@@ -146,7 +143,7 @@ def attacker_line(
     ``success`` is the attacker's best chance, 0.5 to 1; ``most`` says that it is that of any method under a guarantee.
     ``hint`` is added to the explanation under the pointer.
     """
-    said = ("at most " if most else "") + chance(success)
+    said = chance(success, most=most)
     st.html(
         f'<div class="pc-line" role="meter" {_meter_values(success)} aria-label="{escape(label)}: {said}" '
         f'title="{escape(" ".join(filter(None, (_GUESS, hint))))}">'

@@ -46,7 +46,8 @@ STYLE = Template("""
 .st-key-path-bar, .st-key-notices:not(:empty) {margin-top: 1.5rem;}
 .st-key-path-bar {padding-top: .4rem; padding-bottom: .4rem;}
 .st-key-path-bar [data-testid="stMarkdownContainer"]:not(label *), .st-key-path-bar > * > * p {margin-bottom: 0;}
-.st-key-path-bar [data-testid="stPageLink"] a, [class*="st-key-door-"] [data-testid="stPageLink"] a {
+.st-key-path-bar [data-testid="stPageLink"] a, [class*="st-key-door-"] [data-testid="stPageLink"] a,
+.st-key-answer-link [data-testid="stPageLink"] a {
   border: 1px solid $edge; background: transparent; padding: .15rem .7rem; border-radius: .3rem;}
 [class*="st-key-page-"] [data-testid="stPageLink"] a {padding-left: 0;}
 /* The chosen page has a ground; the focus of the keyboard has a ring and no ground, so that the two differ. */
@@ -63,6 +64,7 @@ STYLE = Template("""
   color: light-dark($chosen);}
 [data-testid="stButtonGroup"] button:is([aria-checked="true"], [aria-pressed="true"]):hover p {  /* a darker ground */
   color: light-dark($pointed);}
+[class*="st-key-preset-"] button p {white-space: normal;}
 /* A narrow window beside the open menu: columns that would become slivers go below each other. */
 @media (max-width: 1080px) {
   [data-testid="stMain"] [data-testid="stHorizontalBlock"] {flex-wrap: wrap;}
@@ -74,6 +76,10 @@ STYLE = Template("""
     > [data-testid="stColumn"] + [data-testid="stColumn"] > * > [class*="st-key-square-"])
     > [data-testid="stColumn"]:has(> * > [class*="st-key-square-"]) {
     min-width: calc(50% - 1rem); max-width: calc(50% - .5rem);}
+}
+@media (max-width: 1080px) {  /* the cells of a table of columns stand below each other, and say what they are */
+  .st-key-published-head {display: none;}
+  [class*="st-key-published-agree-"] p::after {content: " of the cells agree";}
 }
 /* Captions fade by colour, not by opacity, which would fade badges and links in them too. */
 [data-testid="stCaptionContainer"] {opacity: 1; color: light-dark($quiet);}

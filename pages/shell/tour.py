@@ -61,16 +61,12 @@ _NOISY = Study(source="ar1-covariance", data=(("d", 40), ("n", 5_000)), kind="ap
 _MORE = Study(source="ar1-covariance", data=(("d", 40),), kind="approx", epsilon=0.1)
 _LESSONS = "Lessons"
 _PRIVATE = "Your data"
-ELSEWHERE = (
-    f"On this server the private path is shut, practice table included (**{_PRIVATE}** says why): it is walked on your "
-    "own machine."
-)
+ELSEWHERE = f"On this server the private path is shut (**{_PRIVATE}** says why); it works on your own machine."
 _LAST = Step("Home", "Two questions about what you saw.", check=True)
 _LECTURE = Step(
     "Home",
-    "Two questions. For a lecture of twenty minutes: all ten screens of **Lessons**. F fills the screen, left and "
-    "right "
-    "change the lesson, up and down move its control.",
+    "Two questions. For a lecture: ten screens in **Lessons**; F fills the screen, left and right change the "
+    "lesson, up and down its control.",
     check=True,
 )
 
@@ -79,33 +75,31 @@ TOURS = (
         "teach",
         "Teach",
         "A class tomorrow",
-        "Four lessons, and a game against the best possible attacker.",
+        "Four lessons and a game against the best possible attacker.",
         (
             Step(
                 _LESSONS,
-                "Two tables that differ in one person are **neighbours**: a release must look nearly the same for "
-                "both. "
-                "Answer the question.",
+                "Tables that differ in one person are **neighbours**; a release must look nearly the same for "
+                "both. Answer the question.",
                 _SMALL,
                 {"lesson": "1"},
             ),
             Step(
                 _LESSONS,
-                "More people, the same guarantee: one row weighs less, so the noise per entry falls.",
+                "More people: one row weighs less, so the noise per entry falls.",
                 _SMALL,
                 {"lesson": "3"},
             ),
             Step(
                 _LESSONS,
-                "Every new release about the same people costs again: averaging exposes the table. Anything computed "
-                "from a released matrix is free.",
+                "Every new release about the same people costs again; anything computed from a released matrix "
+                "is free.",
                 _SMALL,
                 {"lesson": "9"},
             ),
             Step(
                 _LESSONS,
-                "Play a few rounds. In the long run nobody beats the best possible attacker, whose chance epsilon "
-                "sets.",
+                "Play a few rounds. In the long run nobody beats the best possible attacker.",
                 _SMALL,
                 {"lesson": "10"},
             ),
@@ -120,27 +114,25 @@ TOURS = (
         (
             Step(
                 "Estimate",
-                "The first card is the error of the release at epsilon = 1: 100 % is as bad as answering zero. The "
-                "last "
-                "card is the attacker's best chance.",
+                "The first card is the error at epsilon = 1: 100 % is as bad as zero. The last is the attacker's "
+                "best chance.",
                 _TABLE,
             ),
             Step(
                 "Estimate",
-                "Epsilon is 0.1 now: the attacker does little better than a coin toss, and the error is larger. The "
-                "line below the cards has the trivial answers. Drag **Epsilon** in the sidebar.",
+                "Epsilon is 0.1 now: the attacker is near a coin toss, and the error is larger. Drag **Epsilon** "
+                "in the sidebar.",
                 _NOISY,
             ),
             Step(
                 "Estimate",
-                "Ten times the rows at the same epsilon: a row weighs a tenth, and so does the noise per entry.",
+                "Ten times the rows: a row weighs a tenth, and so does the noise per entry.",
                 _MORE,
             ),
             Step(
                 "Trade-offs",
-                "Compare **Auto** with the level at which the **private diagonal** ends, 0.72: that is what variances "
-                "alone reach. Auto falls below it between epsilon 0.1 and 0.2, the least worth having. To the left of "
-                "that it is little more than the average variance.",
+                "Compare **Auto** with the end of the **private diagonal**, 0.72, which variances alone reach. "
+                "It falls below that between epsilon 0.1 and 0.2, the least worth having.",
                 _TABLE,
             ),
             _LAST,
@@ -150,28 +142,24 @@ TOURS = (
         "release",
         "Release",
         "A confidential table",
-        "One release of a practice table, from declaration to the file to hand on.",
+        "One release of a practice table, from declaration to the file.",
         (
             Step(
                 _PRIVATE,
-                "Press **Use the practice table**: invented people. Read the limits, press **Declare** at the end of "
-                "the "
-                "page, and go on to Plan.",
+                "Press **Use the practice table**, then **Declare** at the end of the page, and go on to Plan.",
             ),
             Step(
                 _PRIVATE,
-                "On **Plan**, compare attacker and error of three strengths. Pick one, then press **Go on to "
-                "Release**.",
+                "On **Plan**, compare three strengths, pick one, and press **Go on to Release**.",
             ),
             Step(
                 _PRIVATE,
-                "On **Release**, type what you picked as the limit for all releases about these people. Press "
-                "**Release ...** and confirm.",
+                "On **Release**, type that strength as the limit. Press **Release ...** and confirm.",
             ),
             Step(
                 _PRIVATE,
-                "On **Answers**, everything comes from that one noisy matrix, for free. Take the file home: it may be "
-                "handed on, the table may not.",
+                "On **Answers**, everything comes from that one noisy matrix, for free. Its file may be handed "
+                "on; the table may not.",
             ),
             _LAST,
         ),
@@ -180,19 +168,19 @@ TOURS = (
 
 QUESTIONS = (
     Question(
-        "You lower epsilon from 1 to 0.1 and release the matrix. What changes?",
+        "You lower epsilon from 1 to 0.1. What changes?",
         (
             (
-                "There is more noise in it, and it is harder to tell whether one given person is in the table",
+                "More noise, and it is harder to tell whether one person is in the table",
                 "Right. A smaller bound on what one row may change takes more noise.",
             ),
             (
-                "It is more accurate, because a smaller number is a smaller error",
-                "No: epsilon is not an error. It bounds what one row may change.",
+                "It is more accurate: a smaller number is a smaller error",
+                "No: epsilon bounds what one row may change.",
             ),
             (
-                "A tenth of the people are taken out of the table",
-                "No: everybody stays in, and noise is added.",
+                "A tenth of the people are taken out",
+                "No: everybody stays; noise is added.",
             ),
         ),
         (1, 0, 2),
@@ -201,16 +189,16 @@ QUESTIONS = (
         "The matrix was released. What may it be used for?",
         (
             (
-                "Anything, by anybody, as often as they like, as long as conclusions allow for the noise",
-                "Right. It reveals no more about a person; but small entries may be noise.",
+                "Anything, by anybody, as often as they like",
+                "Right. It reveals no more about a person; small entries may be noise.",
             ),
             (
-                "Only what was planned: each further analysis of it spends more epsilon",
+                "Only what was planned: each analysis spends more epsilon",
                 "No: only reading the rows again spends.",
             ),
             (
-                "To look up what one person answered, since it was made from their row",
-                "No: that is what the noise prevents.",
+                "To look up what one person answered",
+                "No: the noise prevents that.",
             ),
         ),
         (2, 1, 0),

@@ -335,8 +335,8 @@ def _say(verdicts: list[str]) -> None:
         with st.expander(f"{len(words) - 4} more pairs"):
             st.markdown("\n".join(f"- {w}" for w in words[4:]))
     st.caption(
-        "Clear means: the 95 % interval of the mean difference between two methods, replicate by replicate on the same "
-        "rows, lies on one side of zero. Each point is judged alone."
+        "Clear: the paired 95 % interval of the mean difference, replicate by replicate, lies on one side of "
+        "zero. Each point is judged alone."
     )
 
 
@@ -378,7 +378,7 @@ def pinned() -> None:
     """Show the pinned curves, two side by side."""
     pins = PINS.all()
     if not pins:
-        st.info("Nothing is pinned yet. Draw curves and press Pin below them; two pins stand side by side here.")
+        st.info("Nothing is pinned yet. Press Pin below curves; two pins stand side by side here.")
         return
     st.caption("Frozen as they were when pinned, and gone with this visit.")
     kept = list(pins.items())

@@ -119,7 +119,7 @@ def preset_form(preset: Preset) -> tuple[Sweep, str]:
             name="preset.published",
             default=False,
             key=f"t.{preset.key}.published",
-            help="Each method's published noise instead of the sound one. What it really gives is on Estimate.",
+            help="Each method's published noise. What it really gives is on Estimate.",
         )
         for sentence in [*preset.left_out(chosen), preset.note]:
             if sentence:
@@ -239,9 +239,9 @@ _WHEN_NOT = "When not to use these methods"
 _NORM_HELP = (
     "Frobenius: all entries. Spectral: the largest eigenvalue. l1: the largest column sum. Max: the largest entry."
 )
-_SIZE_HELP = "Relative: divided by the norm of what is compared with; 1 is as bad as the zero matrix."
-_REPLICATES_HELP = "Independent repetitions of every point. With one there is no telling a difference from chance."
-_WITHOUT_HELP = "What clipping and post-processing cost alone: a line across where the axis is the guarantee."
+_SIZE_HELP = "Relative: 1 is as bad as the zero matrix."
+_REPLICATES_HELP = "Repetitions of every point. One cannot tell a difference from chance."
+_WITHOUT_HELP = "What clipping and post-processing cost alone."
 
 
 def _first(keys: list[str]) -> list[str]:
@@ -258,7 +258,7 @@ def _kinds(study: Study) -> tuple[str, ...]:
         name="compare",
         default=False,
         key="t.compare",
-        help="The axis is epsilon at the delta of the sidebar; every kind runs at the guarantee that implies it.",
+        help="Epsilon at the delta of the sidebar; every kind runs at the guarantee that implies it.",
     )
     if not on:
         return ()

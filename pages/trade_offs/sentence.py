@@ -235,17 +235,24 @@ def _brief(name: str) -> str:
 def _rest(reply: Reply, study: Study) -> None:
     """Show the whole table, the answer by structure, how to read them, and a link to a release."""
     there = study.at(reply.level).with_method(reply.line.key)
-    frame.link("pages/1_Estimate.py", f"See such a release at {ask.level_name(reply)} = {reply.level:g}", there)
+    with st.container(key="answer-link"):
+        frame.link(
+            "pages/1_Estimate.py",
+            f"See such a release at {ask.level_name(reply)} = {reply.level:g}",
+            there,
+            icon=":material/arrow_forward:",
+            width="content",
+        )
     with st.expander("All methods, and how to read this"):
         st.markdown(advice_panel.table(reply.advice, most=len(reply.advice.ranking)))
         if known := ask.by_structure(reply):
             st.markdown("\n".join(f"- {show.as_text(text)}" for text in known))
         private = NONPRIVATE["covariance"]
         st.caption(
-            f"Errors are relative {term('frobenius')} errors on simulated rows, interpolated between stored cells. The "
-            "method named is the first of the table. ± from release to release: a standard deviation over fresh "
-            "rows and fresh noise. Attacker: knows every other row and the method; best chance to guess right whether "
-            f"one person is in the table. No noise: `{private}` on the same rows, clipped and not private."
+            f"Errors are relative {term('frobenius')} errors on simulated rows, interpolated between stored "
+            "cells. ± from release to release: a standard deviation over fresh rows and noise. Attacker: knows "
+            "every other row and the method; best chance to guess right whether one person is in the table. No "
+            f"noise: `{private}` on the same rows, clipped and not private."
         )
         for text in reply.advice.verdict[1:]:
             st.caption(show.as_text(text))

@@ -336,7 +336,7 @@ def _x_label(axis: Axis, setting: Setting) -> str:
     if axis.name != "privacy":
         return axis.label
     name = f"epsilon at delta = {powers(setting.delta)}" if setting.kinds else axis.label
-    return f"{name} (stronger privacy left, more accuracy right)"
+    return f"{name} (stronger privacy left)"
 
 
 def _standing(study: Study, data: Dataset, setting: Setting, axis: Axis) -> float | None:

@@ -52,8 +52,8 @@ class Question:
 def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
     """Show the tab; ``answered`` are the methods of the answer above it."""
     st.markdown(
-        "Say how accurate the answer has to be. The search runs the method at many levels on the same seeds and finds "
-        "the smallest one whose **mean** error meets the target."
+        "The search runs the method at many levels on the same seeds and finds the smallest one whose **mean** "
+        "error meets the target."
     )
     question, started = _form(study, data, answered)
     glossary.when_not([question.method])
@@ -67,7 +67,7 @@ def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
             while len(kept) > _KEPT:
                 kept.pop(next(iter(kept)))
     if key in kept:
-        _answer(kept[key], study, data, question)
+        _answer(kept[key], study, data, question, above=bool(answered))
     else:
         with show.problems():
             st.info(f"Not asked yet for this set-up. It takes {_time(study, data, question)}.")
@@ -211,11 +211,12 @@ def _solve(study: Study, data: Dataset, question: Question) -> Answer:
         bar.empty()
 
 
-def _answer(answer: Answer, study: Study, data: Dataset, question: Question) -> None:
-    """Show the answer and its curve."""
+def _answer(answer: Answer, study: Study, data: Dataset, question: Question, *, above: bool) -> None:
+    """Show the answer and its curve; ``above`` says that the sentence of the page has an answer too."""
     show.tag(
         data.provenance.capitalize(),
-        "fresh rows and fresh noise in every replicate" if answer.fresh_rows else "these rows, fresh noise",
+        ("fresh rows and fresh noise in every replicate" if answer.fresh_rows else "these rows, fresh noise")
+        + ("; simulated now, while the sentence above interpolates between stored simulations" if above else ""),
     )
     st.html(f'<p role="status" style="font-size: 1.45rem; line-height: 1.35; margin: 0">{escape(str(answer))}</p>')
     if answer.level is not None and answer.lever != "n":
@@ -266,10 +267,9 @@ def _picture(answer: Answer, question: Question, parts: Sequence[tuple[str, floa
 def _band(answer: Answer) -> str:
     """Return what the line, the band and the interval are, in words."""
     return (
-        f"Line: mean over {answer.replicates} replicates, the same seeds at every level. Band: 95 % t-interval of that "
-        f"mean at each level ({glossary.term('mean-interval')}), not of one release. The answer's interval holds the "
-        "levels at which the band holds the target (dotted): over repeated searches it covers the level at which "
-        "the expected error equals the target about 95 % of the time."
+        f"Line: mean over {answer.replicates} replicates, the same seeds at every level. Band: 95 % t-interval of "
+        f"that mean ({glossary.term('mean-interval')}), not of one release. The answer's interval holds the "
+        "levels at which the band holds the target (dotted), and covers the right one in about 95 % of searches."
     )
 
 

@@ -63,15 +63,12 @@ class Map:
 def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
     """Show the tab; ``answered`` are the methods of the answer above it."""
     if not redraws(study, data):
-        st.info(
-            "This table has one number of rows and of columns, so there is no map to draw. Choose a simulated source: "
-            "its rows can be drawn again at every n and d."
-        )
+        st.info("This table has one number of rows and of columns, so there is no map. Choose a simulated source.")
         return
     st.markdown(
-        f"Every cell is a small contest on the same rows among methods that can give {KINDS[study.kind].name}; the "
-        "**zero matrix** and the **private diagonal** always take part. The colour names the winner, and deepens with "
-        "its margin."
+        f"Every cell compares the methods that can give {KINDS[study.kind].name} on the same rows, the **zero "
+        "matrix** and the **private diagonal** among them. The colour names the winner, and deepens with its "
+        "margin."
     )
     asked = form(study, data, answered)
     with show.problems():
@@ -80,8 +77,8 @@ def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
         seconds = 0.0 if refusal else _seconds(study, asked, plans)
         if seconds > _LONG:
             refusal = (
-                f"This map would take {estimates.in_words(seconds)}, too long for a page. Take fewer steps, replicates "
-                "or methods, smaller n or d, or run the script below."
+                f"This map would take {estimates.in_words(seconds)}, too long for a page. Take fewer steps, "
+                "replicates or methods, smaller n or d, or the script below."
             )
         key = (_same(study, asked), asked)
         left, right = st.columns([1, 4], vertical_alignment="center")
@@ -96,8 +93,7 @@ def section(study: Study, data: Dataset, answered: Sequence[str] = ()) -> None:
             right.warning(show.as_text(refusal))
         elif JOBS.find(key) is None:
             right.caption(
-                f"{runs:,} runs of a method, {estimates.in_words(seconds)} on this machine. What was run before, on "
-                "this tab or for the curves, is not run again."
+                f"{runs:,} runs of a method, {estimates.in_words(seconds)} on this machine. Finished runs are kept."
             )
         if started:
             store = tradeoffs_store.store()
@@ -303,10 +299,10 @@ def _legend(asked: Map) -> str:
     """Return what the cells of the map say, in words."""
     return (
         f"In a cell: the method with the smallest mean relative {NORM_NAMES[asked.norm]} error "
-        f"{REFERENCE_NAMES[asked.against]}, and how many times larger the error of the next one is. Hatched, no clear "
-        "winner: the paired 95 % replicate interval of the difference to at least one other method contains zero. "
-        "Each cell and each pair stand for themselves; no correction is made for looking at many. Every method is in "
-        "its sound calibration with its usual settings, and replacing one row is what the guarantee hides."
+        f"{REFERENCE_NAMES[asked.against]}, and how many times larger that of the next one is. Hatched, no clear "
+        "winner: the paired 95 % replicate interval of the difference to another method contains zero, without "
+        "correction for many cells. Every method has its usual settings; replacing one row is what the guarantee "
+        "hides."
     )
 
 

@@ -67,9 +67,7 @@ def section() -> None:
     show.tag("Released", f"{entry.name}: {rows}, {facts.d} columns, {given}")
     if opened.release.exposed:
         st.error(show.as_text(f"Guarantee: {opened.release.statement['Guarantee']}. {REMEDY}"))
-    st.caption(
-        "All of this is made from one noisy measurement. Looking at it, in any way and as often as you like, is free."
-    )
+    st.caption("All of this comes from one noisy measurement. Looking at it is free, as often as you like.")
     offered = [v for v in VIEWS if v != "classes" or len(facts.classes) > 1]
     if mine.kept.get("answer") not in (None, *offered):
         mine.kept["answer"] = offered[0]
@@ -146,12 +144,14 @@ SHOWN = {
     "precision": "Precision",
 }
 _EXPLAINED = {
-    "correlation": "How two columns move together, from -1 to 1. Negative eigenvalues of the covariance, which only "
-    "noise can make, were set to zero first. See Correlations for the intervals.",
+    "correlation": (
+        "How two columns move together, from -1 to 1. Negative eigenvalues, made by noise alone, were set to "
+        "zero. Intervals: see Correlations."
+    ),
     "covariance": "Negative eigenvalues, which only noise can make, are set to zero.",
     "thresholded": "Only the pairs that pure noise would not explain, among all pairs at once.",
-    "shrunken": "Everything off the diagonal pulled towards zero by the share that noise has in it.",
-    "partial": "What is left between two columns when all others are held fixed.",
+    "shrunken": "Off-diagonal entries, pulled towards zero by the share of noise in them.",
+    "partial": "What is left between two columns when all others are fixed.",
     "precision": "The inverse; eigenvalues below the noise are raised before it is taken.",
 }
 _PAIRS = 15
@@ -286,7 +286,7 @@ def _spectrum(opened: Opened, palette: Palette) -> None:
         + (
             f"Privacy noise turns it by at most {angle:.0f} degrees (95 %)."
             if angle < 90
-            else "At this guarantee the noise may have turned it anywhere: do not read its loadings."
+            else "The noise may have turned it anywhere: do not read its loadings."
         )
         if total > 0
         else "No variance is left above the noise."
@@ -319,7 +319,7 @@ def _graph(opened: Opened, palette: Palette) -> None:
     st.caption(
         f"From {plain(reach)} on, pure noise alone makes hardly any edge."
         if reach < 0.9
-        else "At this guarantee pure noise reaches every lambda: little will be decided."
+        else "Pure noise reaches every lambda here: little will be decided."
     )
     if not st.button("Draw the graph", key="own-graph", type="primary") and ("own-graph-at" not in st.session_state):
         return
@@ -425,10 +425,7 @@ def _regression(opened: Opened, palette: Palette) -> None:
         + ("" if fit.intercept is None else f"; intercept {plain(fit.intercept)}")
         + ". Slopes are pulled towards zero where the noise is large."
     )
-    st.caption(
-        "Simulated privacy-noise intervals for slopes are approximate: in strong noise they cover about 80 % of the "
-        "time, not 95 %. The sampling interval says nothing about the noise."
-    )
+    st.caption("Privacy-noise intervals for slopes are approximate: in strong noise they cover about 80 %, not 95 %.")
     text = table(
         np.column_stack([fit.slopes, low, high, slope_std]),
         ("slope", "noise low", "noise high", "sampling deviation"),
@@ -471,10 +468,10 @@ def _classes(opened: Opened, palette: Palette) -> None:
         ),
         "own-classes",
     )
-    st.caption("Class means with their privacy-noise interval. A class of few rows has a wide one.")
+    st.caption("Class means with their privacy-noise interval, wide for a class of few rows.")
     lines = pd.DataFrame({"class": [cell(c) for c in facts.classes], "share of rows": fitted.shares})
     st.dataframe(lines, hide_index=True)
-    st.markdown("**Linear discriminant rule.** The class with the largest score: constant plus slopes times the row.")
+    st.markdown("**Linear discriminant rule.** The largest score wins: constant plus slopes times the row.")
     scores = np.column_stack([fitted.constants, fitted.slopes])
     shown = pd.DataFrame(
         scores, index=pd.Index(cells(facts.classes), name="class"), columns=cells(("constant", *facts.columns))
@@ -489,8 +486,8 @@ def _synthetic(opened: Opened, palette: Palette) -> None:
     """Show invented rows with the released mean and covariance."""
     facts = opened.total.facts
     st.markdown(
-        "Invented rows with the released mean and covariance, inside the public bounds: nobody's, any number, free. "
-        "They carry what the release carries and nothing else: no skewness, no categories, no rare cases."
+        "Invented rows with the released mean and covariance, inside the public bounds: any number, free. They "
+        "carry nothing else: no skewness, no categories, no rare cases."
     )
     rows = st.number_input("Number of rows", 1, MOST_CELLS // facts.d, step=100, **keep("synthetic", 1000))
     whole = st.multiselect(

@@ -27,8 +27,7 @@ def panel() -> None:
             "Check the file",
             key="own-check",
             on_click=_read,
-            help="Reads the rows and shows, to you alone, which cells can be used. It spends nothing; Release does it "
-            "too.",
+            help="Shows, to you alone, which cells can be used. It spends nothing; Release does it too.",
         )
         return
     result = mine.checked
@@ -39,8 +38,8 @@ def panel() -> None:
             st.markdown(show.as_text(line))
         if lacking := result.wasted:
             st.markdown(
-                "A column with hardly a number takes its share of the guarantee and answers nothing. Correct the file "
-                "and take it again, tick the column to release it nevertheless, or leave all of them out."
+                "A column with hardly a number takes its share of the guarantee and answers nothing. Correct the "
+                "file, tick the column to release it all the same, or leave all of them out."
             )
             with st.container(height=200 if len(lacking) > 4 else "content"):
                 for name, key in _ticks(mine, result):

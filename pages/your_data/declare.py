@@ -60,10 +60,10 @@ def _file() -> None:
     """Show the uploader, and read the header of the file."""
     st.markdown(_HOW)
     st.markdown(
-        "Choose the confidential CSV. Only its first line, the column names, is read now; the rows stay unread in this "
-        "session's memory until you ask for the owner's view or for the release, and go when you press **Forget**, and "
-        "two minutes after the tab is reloaded or closed: save the declaration, to have the form again. Nothing of it "
-        "enters the address, a log, a file or a cache that others share."
+        "Choose the confidential CSV. Only its first line is read now. The rows stay unread in this session's "
+        "memory until you ask for the owner's view or the release. They go when you press **Forget**, or two "
+        "minutes after the tab is reloaded or closed: save the declaration, to have the form again. Nothing of "
+        "it enters the address, a log, a file or a shared cache."
     )
     file = visitor_files.uploader("Confidential CSV", "own")
     if file is None:
@@ -139,7 +139,7 @@ def _table_facts() -> None:
             "Name of the table",
             placeholder="health survey 2025",
             max_chars=80,
-            help="How the ledger knows it. All releases of these people go under one name: it is what limits them.",
+            help="The ledger limits all releases of these people under this one name.",
             **keep("name", ""),
         )
         st.text_input("One row stands for", placeholder="one patient", max_chars=80, **keep("unit", ""))
@@ -149,16 +149,15 @@ def _table_facts() -> None:
             max_value=100_000,
             step=1,
             placeholder="1 when every row is another person",
-            help="The guarantee protects all rows of a person together. It is a promise about how the table was made; "
-            "repeats are never counted in the file.",
+            help="The guarantee protects all rows of a person together. Repeats are never counted in the file.",
             **keep("people", None),
         )
         ids = [name for name in mine.header if _names_a_person(name)]
         if ids:
             st.warning(
                 show.as_text(
-                    f"Does {', '.join(map(repr, ids[:3]))} say whose row it is? Then one person may have several rows: "
-                    "enter the largest number that is possible. Such a column is left out of the matrix below."
+                    f"Does {', '.join(map(repr, ids[:3]))} say whose row it is? Then a person may have several "
+                    "rows: enter the largest possible number. Such a column is left out of the matrix."
                 )
             )
     with right:
@@ -179,7 +178,7 @@ def _table_facts() -> None:
             st.text_area(
                 "Every class there can be, one on a line",
                 height=100,
-                help="The public list. A row with any other label counts as no row.",
+                help="The public list. Any other label counts as no row.",
                 **keep("classes", ""),
             )
 
@@ -197,8 +196,10 @@ def _label() -> str | None:
         "Classes (optional)",
         list(own().header),
         placeholder="no column holds classes",
-        help="A column of labels, such as a treatment arm: class means and counts are then measured with the rest. It "
-        "is not a column of the matrix.",
+        help=(
+            "Labels, such as a treatment arm: class means and counts are measured with the rest. The column "
+            "leaves the matrix."
+        ),
         **kept | {"on_change": picked},
     )
 
@@ -245,7 +246,7 @@ def changed_since() -> None:
     except (ValueError, TypeError):
         changed = True
     if changed:
-        st.info("You changed something since. Press Declare again, or the other steps go on with what was declared.")
+        st.info("You changed something since: press Declare again, or it is left out.")
 
 
 def entered() -> Declaration:
@@ -341,15 +342,15 @@ def _columns() -> None:
     """Show the form in which bounds and reasons are declared, column by column."""
     st.header("The columns")
     st.markdown(
-        "For each column that goes into the matrix, type the lowest and the highest value the quantity **can** have, "
-        "from what you know about it and not from this file (an age lies between 0 and 120), and write down why. "
-        "Values beyond are clipped. A typical value in between is optional; without it the middle is used."
+        "For each column of the matrix, type the lowest and the highest value the quantity **can** have, from "
+        "what you know and not from this file (an age lies between 0 and 120), and why. Values beyond are "
+        "clipped. Without a typical value the middle is used."
     )
     mine = own()
     if mine.typed is None:
         mine.typed = _blank(mine.header)
     mine.typed = limits_table.draw(
-        mine.typed, _FIELDS, _key(mine), "One line per column, with its public limits and the reason for them.", take_in
+        mine.typed, _FIELDS, _key(mine), "One line per column, with its public limits and their reason.", take_in
     )
     _many(mine, mine.typed)
 
@@ -401,7 +402,7 @@ def leave_out(name: str) -> None:
 
 def _as_used(declared: Declaration) -> None:
     """Show every bound as it will be used, so that a slip is seen before a row is read."""
-    st.markdown("**These bounds will be used.** Compare them with what you meant: a wrong digit changes the answer.")
+    st.markdown("**These bounds will be used.** A wrong digit changes the answer.")
     lines = [
         f"{c.name}: from {_exact(c.low)} to {_exact(c.high)}, "
         + ("the middle is typical" if c.typical is None else f"typical {_exact(c.typical)}")

@@ -31,9 +31,8 @@ def section(reason: str) -> None:
     st.markdown(_HOME)
     st.header("What can be planned here")
     st.markdown(
-        "The sizes of a table and the guarantee are enough to see what a release of it would be worth: simulate one "
-        "with as many rows and columns. The practice table is missing here too, because its release is written into a "
-        "ledger, and a server keeps none."
+        "A table's sizes and the guarantee tell what a release would be worth: simulate one as large. The "
+        "practice table is missing here too: its release needs a ledger, and a server keeps none."
     )
     left, right, _ = st.columns([2, 2, 5])
     with left:

@@ -67,8 +67,8 @@ def in_words(plan: Preview, chance: float) -> str:
         implied = f" It implies epsilon = {plain(epsilon)} at delta = {plain(IMPLIED_DELTA)}."
     return (
         f"{raised(str(plan.guarantee))} means: somebody who knows every other row and has the release guesses "
-        f"whether one given person's row is in the table, and is right at most {100 * chance:.1f} times in 100; "
-        f"tossing a coin is right 50 times.{implied} The covariance of a table like the invented one is then off by "
+        f"whether one given person's row is in the table, and is right {show.chance(chance, most=True)} of the time; "
+        f"a coin toss, 50 %.{implied} The covariance of a table like the invented one is then off by "
         f"{percent(plan.error)} "
         f"as a whole, and {seen}."
     )

@@ -15,7 +15,7 @@ from pages.shell.fields import ends
 from pages.shell.glossary import term
 from pages.your_data import take_home
 from pages.your_data.noise import IMPLIED_DELTA, attacker, best_shape, facts_of, in_words, line, text_table
-from pages.your_data.state import keep, next_step, own
+from pages.your_data.state import keep, keep_now, next_step, own
 from privcov import accounting
 from privcov.bundle.paper import officer_record
 from privcov.bundle.safe import cell
@@ -55,7 +55,7 @@ def section() -> None:
     if mine.declared is None:
         st.info("First declare the table: the plan is computed from the declaration.")
         return
-    show.tag("Simulated", "from the declaration and an invented table; no row of yours is read")
+    show.tag("Simulated", "from the declaration and an invented table; no row is read")
     controls, results = st.columns([2, 5], gap="large")
     with controls:
         settings = _simulated_controls(mine.declared)
@@ -73,7 +73,7 @@ def section() -> None:
         mine.chosen = guarantees[picked]
         advice.for_owner(facts, guarantees[picked], settings["rows"], settings["spread"])
         _curves(plans)
-        _which_level(simulated, facts, guarantees[picked])
+        _which_level(simulated, facts, guarantees[picked], picked)
         _explain(mine.declared, facts, plans[picked])
         _record(mine.declared, facts, plans, chances, picked)
         _take_home(facts, plans, chances, picked)
@@ -91,7 +91,7 @@ def _simulated_controls(declared: Declaration) -> dict:
         min_value=2,
         max_value=4_000_000,
         step=1000,
-        help="Your own knowledge. The file is not asked.",
+        help="Your own knowledge; the file is not asked.",
         **keep("rows", 1000),
     )
     structure = st.selectbox(
@@ -109,8 +109,10 @@ def _simulated_controls(declared: Declaration) -> dict:
         0.05,
         0.6,
         step=0.05,
-        help="How much of its declared range a column usually uses. Bounds that are too wide make this small, and the "
-        "noise large beside it.",
+        help=(
+            "How much of its declared range a column uses. Bounds that are too wide make this small and the "
+            "noise large beside it."
+        ),
         **keep("spread", 0.3),
     )
     ends("bounds far too wide", "bounds nearly too tight")
@@ -140,7 +142,7 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
         ends("stronger privacy", "more accuracy")
         delta = 10.0**power
         if delta > 0.1 / max(int(own().kept.get("rows", 1000)), 1):
-            st.caption("A delta near 1/n or above would allow publishing somebody's row outright: take a smaller one.")
+            st.caption("A delta near 1/n would allow publishing somebody's row outright: take a smaller one.")
     guarantees: list[Guarantee] = []
     for k, (column, start) in enumerate(zip(st.columns(3), START[kind], strict=True)):
         level = column.number_input(
@@ -150,14 +152,19 @@ def _candidates() -> tuple[list[Guarantee], list[DeltaGenerator]]:
             ZCDP(level) if kind == "zcdp" else PureDP(level) if kind == "pure" else ApproxDP(level, delta)
         )
     places = [st.container() for _ in guarantees]
-    st.caption("Smaller numbers protect people more and blur the answer more.")
+    if kind != "pure":
+        st.caption(
+            "The chance is a bound: the noise is discrete. Lesson 10 has the exact one of continuous noise, which is "
+            "smaller."
+        )
+    st.caption("Smaller numbers protect more and blur more.")
     if kind == "zcdp":
         same = ", ".join(
             plain(accounting.zcdp_to_approx(g.rho, IMPLIED_DELTA)) for g in guarantees if isinstance(g, ZCDP)
         )
         st.caption(
-            f"{term('zcdp', 'zCDP')} is the guarantee that Gaussian noise gives; its rho adds up over releases. These "
-            f"three imply {term('epsilon')} = {same} at delta = {plain(IMPLIED_DELTA)}."
+            f"{term('zcdp', 'zCDP')} suits Gaussian noise; its rho adds up over releases. These three imply "
+            f"{term('epsilon')} = {same} at delta = {plain(IMPLIED_DELTA)}."
         )
     return guarantees, places
 
@@ -223,8 +230,8 @@ def _table(plans: list[Preview], chances: list[float], facts: PublicFacts) -> in
     st.caption(text)
     if plan.error > plan.trivial and plan.twin.structure != "independent":
         st.warning(
-            "At this guarantee the noise hides what moves together: the variances alone would be a better answer. More "
-            "rows, fewer columns, tighter bounds or a weaker guarantee help."
+            "The noise hides what moves together: the variances alone would be a better answer. More rows, fewer "
+            "columns, tighter bounds or a weaker guarantee help."
         )
     return pick
 
@@ -267,8 +274,8 @@ def _chances(plans: list[Preview], palette: Palette) -> Picture:
 # --- beside the plan: which level, how bounds become noise, the record to sign -------------------------------
 
 
-def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee) -> None:
-    """Show which rho or epsilon a wanted accuracy needs, on simulated rows."""
+def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee, at: int) -> None:
+    """Show which rho or epsilon a wanted accuracy needs, on simulated rows; ``at`` is the picked candidate."""
     level_name = "rho" if isinstance(picked, ZCDP) else "epsilon"
     with st.expander(f"Which {level_name} do I need?"):
         what = st.radio(
@@ -288,7 +295,7 @@ def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee) -> None
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
         if not pressed:
             if before is not None and before[0] == asked:  # the answer stays while its question does
-                _show_level(before[1], level_name, asked, facts)
+                _show_level(before[1], level_name, asked, facts, at)
             return
 
         def distribution(level: float):
@@ -302,21 +309,18 @@ def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee) -> None
         with st.spinner("Searching ..."):
             level = smallest_level(meets, ratio=1.02 if what == "see" else 1.1)
         st.session_state["own-found"] = (asked, level)
-        _show_level(level, level_name, asked, facts)
+        _show_level(level, level_name, asked, facts, at)
 
 
-def _show_level(level: float | None, level_name: str, asked: tuple, facts: PublicFacts) -> None:
-    """Show the level of the search."""
+def _show_level(level: float | None, level_name: str, asked: tuple, facts: PublicFacts, at: int) -> None:
+    """Show the level of the search, and the button that puts it in the place of the candidate ``at``."""
     simulated, picked = asked[0], asked[3]
     if level is None:
         st.markdown(
             f"**None up to 100.** With {simulated.n:,} rows the sampling error or the repairs alone leave more."
         )
         return
-    st.markdown(
-        f"**About {level_name} {plain(level)}.** For the invented table at the left. To go on with it, type it as "
-        f"one of the three candidates."
-    )
+    st.markdown(f"**About {level_name} {plain(level)}**, for the invented table at the left.")
     chance = attacker(facts, with_level(picked, level), simulated.n)
     show.attacker_line(chance, frame.palette(), f"{show.ATTACKER}, {level_name} {plain(level)}")
     if chance > HARDLY_PRIVATE:
@@ -325,6 +329,10 @@ def _show_level(level: float | None, level_name: str, asked: tuple, facts: Publi
             "of cases whether one person is in the table: this protects hardly anybody. More rows, fewer columns or "
             "tighter bounds give the same accuracy with more privacy."
         )
+    st.button(
+        f"Use it as candidate {at + 1}", key="own-use-level", on_click=keep_now,
+        args=(f"level-{picked.kind}-{at}", float(level)),
+    )  # fmt: skip
 
 
 def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
@@ -336,25 +344,26 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
         st.markdown(
             "1. "
             + show.as_text(
-                f"Each column is counted in units of its half-range, the distance from its typical value to the "
-                f"farther bound: {first.name!r} becomes ({first.name} - {facts.origin[0]:g}) / {facts.scale[0]:g}, a "
-                "number between -1 and 1."
+                "Each column is counted in half-ranges, the distance from its typical value to the farther "
+                f"bound: {first.name!r} becomes ({first.name} - {facts.origin[0]:g}) / {facts.scale[0]:g}, "
+                "between -1 and 1."
             )
         )
         st.markdown(
-            f"2. {d} such numbers make a row of norm at most R = sqrt({d}) = {plain(facts.row_bound)}. Dividing by R "
-            f"is the scaling to [-1, 1] / sqrt({d}): no row is longer than 1, so no person weighs more than another."
+            f"2. {d} such numbers make a row of norm at most R = sqrt({d}) = {plain(facts.row_bound)}. Divided by "
+            "R, no row is longer than 1: no person weighs more than another."
         )
         people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
         st.markdown(
-            "3. Replacing one such row moves the sum of all products, as a whole, by no more than a fixed amount that "
-            f"depends on none of your rows (the sensitivity{people}). The noise is that amount, divided by what the "
-            f"guarantee allows, over the number of rows: {plain(plan.entry_std)} on a covariance, in half-range units."
+            "3. Replacing one such row moves the sum of all products by no more than a fixed amount that depends "
+            f"on none of your rows (the sensitivity{people}). The noise is that amount, divided by what the "
+            f"guarantee allows, over the number of rows: {plain(plan.entry_std)} on a covariance, in half-range "
+            "units."
         )
         st.markdown(
-            f"4. Every column adds the same 1 to R squared = {d}, and the noise grows with R squared: leaving a column "
-            f"out lowers it for all others by {show.percent(1 / d)}. In its own units a column pays with its "
-            "half-range: bounds twice as wide, noise four times as large on its variance."
+            f"4. Every column adds 1 to R squared = {d}, and the noise grows with R squared: leaving one out "
+            f"lowers it for all others by {show.percent(1 / d)}. Bounds twice as wide make the noise on a "
+            "variance four times as large."
         )
         reach = facts.scale / ((bounds[:, 1] - bounds[:, 0]) / 2)
         table = pd.DataFrame(

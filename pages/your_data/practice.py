@@ -1,4 +1,4 @@
-"""A practice run of the data owner's page: the simulated table that PrivCov carries, declared."""
+"""A practice run of the data owner's page: the simulated survey of the bundled example, drawn anew and declared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.your_data import state
 from privcov.data_sources.csv_file import read_header
-from privcov.data_sources.example import FILE, Example
+from privcov.data_sources.example import FILE, Example, written
 from privcov.data_sources.private_file import Column, Declaration
 
 _ROWS = 20_000  # publicly known: it is written in data/README.md
@@ -23,8 +23,8 @@ def offer(fill: Callable[[Declaration], None]) -> None:
     left, right = st.columns([1, 3], vertical_alignment="center")
     left.button("Use the practice table", on_click=_take, args=(fill,), key="own-practice", width="stretch")
     right.caption(
-        "20,000 invented people, ten columns, the form filled in: to walk through every step before a real table. "
-        "Its release goes into the ledger under a name of its own."
+        "20,000 invented people, others each time, and the form filled in. The release goes into the ledger under a "
+        "name of its own."
     )
 
 
@@ -42,7 +42,9 @@ def declaration(turn: str) -> Declaration:
 
 def _take(fill: Callable[[Declaration], None]) -> None:
     """Use the practice table; for the button."""
-    turn, raw = secrets.token_hex(3), FILE.read_bytes()
+    turn = secrets.token_hex(3)
+    # Other invented people each time: the ledger would refuse the same rows under another name.
+    raw = written(int(turn, 16))
     state.hold(f"practice-{turn}", FILE.name, raw, tuple(read_header(raw)))
     fill(declaration(turn))
     state.own().kept["rows"] = _ROWS

@@ -60,8 +60,10 @@ def section() -> None:
             "Draw",
             1,
             1000,
-            help="The same request on the same table is one release: asked again, from here or from a shell, it costs "
-            "nothing and gives the same numbers. Another draw is another release, and spends again.",
+            help=(
+                "The same request on the same table costs nothing and gives the same numbers, here or in a "
+                "shell. Another draw spends again."
+            ),
             **keep("draw", 1),
         )
         others = [name for name in ledger.names() if name != mine.declared.name]
@@ -79,9 +81,9 @@ def section() -> None:
     elif earlier is not None:
         st.info(
             show.as_text(
-                f"This release is in the ledger already, as number {earlier.number}. Asked for again, of the same "
-                "table, it spends nothing and gives the same numbers: they are on Answers. For a new release pick "
-                "another guarantee on Plan, or another draw above."
+                f"This release is in the ledger already, as number {earlier.number}. Of the same table it spends "
+                "nothing and gives the same numbers: they are on Answers. For a new release pick another "
+                "guarantee on Plan, or another draw above."
             )
         )
     elif account.affords(guarantee):
@@ -89,9 +91,8 @@ def section() -> None:
     else:
         st.warning(
             show.as_text(
-                f"{raised(str(guarantee))} is more than is left. A release with it will be refused. Pick a smaller one "
-                "on "
-                "Plan; what was released before stays on Answers, and looking at it spends nothing."
+                f"{raised(str(guarantee))} is more than is left. A release with it will be refused. Pick a "
+                "smaller one on Plan; looking at what was released stays free."
             )
         )
     check.panel()
@@ -130,8 +131,8 @@ def _limit(ledger: Ledger, account: Account, chosen: Guarantee) -> None:
     with st.expander(title, expanded=account.limit is None):
         st.caption(
             "All releases under this name together stay within it: so much may ever be learnt about each person. "
-            f"A limit equal to what you picked on Plan, {chosen}, allows one such release and no other. A higher limit "
-            "protects less; every limit that was ever set stays on record."
+            f"{chosen}, picked on Plan, allows one such release. A higher limit protects less; every limit stays "
+            "on record."
         )
         kind = st.segmented_control(
             "Limit",
@@ -183,9 +184,8 @@ def _confirm(
     if again == STORED:
         st.markdown(
             show.as_text(
-                f"Asks again for a release of {account.name!r} with {raised(str(guarantee))}. Of the same table it "
-                "spends nothing and gives the same numbers. Of a table that has changed it is another release, which "
-                "spends "
+                f"Asks again for a release of {account.name!r} with {raised(str(guarantee))}. Of the same table "
+                "it spends nothing and gives the same numbers; of a changed table it spends "
                 f"{raised(str(guarantee))} or is refused."
             )
         )
@@ -193,13 +193,13 @@ def _confirm(
         st.markdown(show.as_text(f"Spends {raised(str(guarantee))} on the people of {account.name!r}."))
     st.markdown(show.as_text(f"Now, {account.left}."))
     if again != STORED:
-        refused = "That is too little: it will be refused, and nothing is spent."
+        refused = "That is too little: it will be refused, free."
         st.markdown(show.as_text(f"Then, {after.left}." if account.affords(guarantee) else refused))
     show.attacker_line(chance, frame.palette())
     check.verdict()
     st.caption(
-        "What is spent is never given back, not even if the machine stops in the middle. The noise comes from the "
-        "operating system, is drawn once and has no seed."
+        "What is spent is never given back, not even if the machine stops. The noise comes from the operating "
+        "system, once, without a seed."
     )
     st.button(
         "Confirm and release",

@@ -125,7 +125,7 @@ def keep(
     ``argument`` is the name under which the value is passed where there is no index.
     """
     mine = own()
-    key = f"own-{name}-{mine.file_id}-{mine.turn}"
+    key = _key_of(name)
     if key not in st.session_state:
         st.session_state[key] = mine.kept.get(name, default)
 
@@ -137,6 +137,17 @@ def keep(
     name_of_value = argument if among is None else "index"
     value = shown if among is None else among.index(shown) if shown in among else None
     return {"key": key, "on_change": remember, name_of_value: value}
+
+
+def keep_now(name: str, value: object) -> None:
+    """Set the value that `keep` keeps by this name; in a callback."""
+    own().kept[name] = st.session_state[_key_of(name)] = value
+
+
+def _key_of(name: str) -> str:
+    """Return the key of a kept widget."""
+    mine = own()
+    return f"own-{name}-{mine.file_id}-{mine.turn}"
 
 
 def next_step(label: str, step: str) -> None:

@@ -41,9 +41,7 @@ def section(opened: Opened, entry: Entry, declaration: dict | None, answer: str)
         "Figures and intervals lie in the folder `extras` and are not checked."
     )
     if declaration is None:
-        st.caption(
-            "The declaration of this release is not open in this session; its public facts go in, the reasons do not."
-        )
+        st.caption("The declaration is not open in this session; its public facts go in, the reasons do not.")
     record = entry.to_dict()
 
     def bundle() -> bytes:

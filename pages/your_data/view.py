@@ -36,8 +36,8 @@ def section() -> None:
         st.info("First declare the table and pick a guarantee on Plan.")
         return
     st.markdown(
-        "Here the rows are read and the exact answer is shown, with no noise. **Whatever you choose because of what "
-        "you see here is not covered by the guarantee.** If that must not happen, go straight to Release."
+        "Here the rows are read and the exact answer is shown. **Whatever you choose because of it is not "
+        "covered by the guarantee.** If that must not happen, go straight to Release."
     )
     if mine.look is None:
         agreed = st.checkbox("I understand, and I may see these rows", key=f"own-agree-{mine.file_id}")
@@ -97,16 +97,14 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
         show.percent(look.bias),
         border=True,
         height="stretch",
-        help="Of the covariance as the file has it, typing errors and all, in half-range units. One cell far outside "
-        "its "
-        "bounds makes it large without harming the answer.",
+        help="Of the covariance as the file has it, typing errors and all, in half-range units.",
     )
     second.metric(
         "Noise in this draw",
         show.percent(look.noise),
         border=True,
         height="stretch",
-        help="The same for the noise. The release will draw other noise of the same size.",
+        help="The same for the noise. The release draws other noise of this size.",
     )
     third.metric("Rows used", f"{look.rows:,}", border=True, height="stretch")
     worst = np.argsort(look.clipped)[::-1][:5]
@@ -123,6 +121,5 @@ def _show(look: Look, columns: tuple[str, ...]) -> None:
     if holes:
         st.markdown(show.as_text("Missing cells, filled by the declared rule: " + "; ".join(holes) + "."))
     st.caption(
-        "The draw in the middle is simulated, is nothing but an example, and is never the release. Point at a cell for "
-        "its two columns."
+        "The draw in the middle is simulated, an example, and never the release. Point at a cell for its columns."
     )

@@ -110,7 +110,9 @@ def posterior(prior: ArrayLike, nats: float) -> np.ndarray:
 def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
     """Describe what the guarantee means. prior: the attacker's belief before; chance: of an unlucky release."""
     success = accounting.attacker_success(claim)
-    bound = "at most" if isinstance(claim, ZCDP) else "at best"
+    right = f"{'at most' if isinstance(claim, ZCDP) else 'at best'} {_share(success)}"
+    if 0.9999 < success < 1:  # as `privcov.figures.words.chance` does; figures stand on this package
+        right = "over 99.99\u00a0%"
     worst = loss(claim, chance)
     after = float(posterior(prior, worst))
     if isinstance(claim, PureDP):
@@ -119,7 +121,7 @@ def sentences(claim: Claim, prior: float, chance: float) -> tuple[str, ...]:
         luck = f"except in at most {_share(chance)} of all releases"
     text = [
         f"Somebody who knows every other row, and thinks two values of yours equally likely, guesses right "
-        f"{bound} {_share(success)} of the time; a coin is right 50\u00a0% of the time.",
+        f"{right} of the time; a coin is right 50\u00a0% of the time.",
         f"In up to {_share(claim.delta)} of all releases the guarantee permits your row to be printed in clear; "
         "then the belief is certainty."
         if isinstance(claim, ApproxDP) and not math.isfinite(worst)

@@ -15,7 +15,7 @@ from privcov.figures.look import Picture
 from privcov.figures.matrices import colour_limit, heatmap
 from privcov.figures.palette import LIGHT
 from privcov.figures.spectra import spectrum
-from privcov.figures.words import percent, plain, raised
+from privcov.figures.words import chance, percent, plain, raised
 from privcov.metrics.errors import answers_to_beat, error, reference_matrix, working
 from privcov.metrics.spectra import noise_edge, spectra
 from privcov.privacy import GaussianDP, Guarantee, NoPrivacy
@@ -97,7 +97,7 @@ def risk_of(rel: Release) -> str:
     """
     return (
         f"{disclosure.suspicion(rel.trade_off)} Whether one given row is in the table, somebody who knows all the rest "
-        f"guesses right {percent(rel.attacker_success, 'at most')} of the time at best; a coin toss, 50 %."
+        f"guesses right {chance(rel.attacker_success)} of the time at best; a coin toss, 50 %."
     )
 
 

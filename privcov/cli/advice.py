@@ -37,7 +37,7 @@ def _advice(options: argparse.Namespace) -> None:
     from privcov import checks
     from privcov.advice.advise import advise
     from privcov.advice.answer import if_known, table
-    from privcov.advice.ask import notes, sentence, which_level
+    from privcov.advice.ask import by_structure, notes, sentence, which_level
 
     if options.recompute:
         _measure_again()
@@ -47,12 +47,15 @@ def _advice(options: argparse.Namespace) -> None:
     names = ("mean_known", "add_remove", "private", "length_ratio", "rows_per_person")
     given = {name: getattr(options, name) for name in names}
     result = advise(options.n, options.d, guarantee_of(options), options.target, options.structure, **given)
-    print(*result.verdict, sep="\n")
-    if options.error is not None:
+    if options.error is not None:  # one level, as on the page: that of the answer, not the one that was typed
         reply = which_level(result.question, checks.in_range("--error", options.error, 1e-6, 1e6))
-        print("", sentence(reply), *notes(reply), sep="\n")
+        result, known = reply.advice, by_structure(reply)
+        print(sentence(reply), *notes(reply), *result.verdict[1:], sep="\n")
+    else:
+        known = if_known(result)
+        print(*result.verdict, sep="\n")
     print("", *table(result), sep="\n")
-    if known := if_known(result):
+    if known:
         print("\nIf you knew the structure:", *known, sep="\n  ")
     print("\nWhat would change it:", *(result.what_would_change or ["nothing that was measured"]), sep="\n  ")
 

@@ -12,6 +12,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape, unescape
 from typing import Literal
 
+NEARLY = 0.9999  # an attacker's chance; beyond, more digits tell nothing
 _ROUNDINGS = {"": ROUND_HALF_EVEN, "at most": ROUND_CEILING, "at least": ROUND_FLOOR}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _EXPONENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.])")
@@ -39,6 +40,16 @@ def percent(value: float, bound: Literal["", "at most", "at least"] = "") -> str
     rounded = exact.quantize(Decimal(1).scaleb(-digits), rounding=_ROUNDINGS[bound])
     text = f"{rounded or 0:,f}"  # a zero without its sign
     return (text.rstrip("0").rstrip(".") if "." in text else text) + "\u00a0%"
+
+
+def chance(success: float, *, most: bool = False) -> str:
+    """Return an attacker's chance of a right guess in percent, rounded up; "over 99.99 %" where it is nearly certain.
+
+    ``most`` says that it is a bound: "at most 73.2 %".
+    """
+    if NEARLY < success < 1:
+        return ("a bound " if most else "") + "over 99.99\u00a0%"
+    return ("at most " if most else "") + percent(success, "at most")
 
 
 def powers(value: float, digits: int = 3) -> str:

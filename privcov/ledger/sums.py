@@ -175,9 +175,9 @@ class Account:
     def left(self) -> str:
         """What is left of the limit, rounded down, in words."""
         parts = []
-        if self.left_rho >= 0:
+        if self.left_rho > 0:
             parts.append(f"rho {_down(self.left_rho)} in zCDP")
-        if self.left_epsilon >= 0:
+        if self.left_epsilon > 0:
             parts.append(f"epsilon {_down(self.left_epsilon)} in pure DP")
         return f"of {self.limit} there remains {' or '.join(parts) or 'nothing'}"
 

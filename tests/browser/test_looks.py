@@ -109,3 +109,51 @@ def test_the_focus_in_the_menu_is_a_ring_and_the_open_page_a_ground(visit):
         assert colour == f"rgb({', '.join(map(str, channels(ink)))})"
         assert ground != opened[2]
         assert opened[0] != "solid"
+
+
+# Words of charts that leave the window or, where they are numbers of cells, are wider than a third of their panel; and
+# labels of buttons that are cut.
+CUT = """() => {
+    const found = [];
+    for (const word of document.querySelectorAll('.js-plotly-plot .main-svg text')) {
+        const box = word.getBoundingClientRect();
+        if (box.width && (box.left < 0 || box.right > window.innerWidth)) found.push(word.textContent);
+    }
+    for (const trace of document.querySelectorAll('.textpoint')) {
+        const plot = trace.closest('.subplot').querySelector('.hm image, .heatmaplayer image');
+        const word = trace.getBoundingClientRect();
+        if (plot && word.width > plot.getBoundingClientRect().width / 3) found.push(trace.textContent);
+    }
+    for (const label of document.querySelectorAll('[data-testid=stMain] button p'))
+        if (label.scrollWidth > label.clientWidth + 1) found.push(label.textContent);
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("address", ["/Trade_offs", "/Lessons?lesson=10", "/Graph_recovery"])
+def test_no_word_of_a_chart_or_a_button_is_cut_on_a_phone(address, visit):
+    page = visit(address, width=390)
+    assert page.evaluate("() => document.querySelectorAll('.js-plotly-plot .main-svg text').length") > 5
+    assert page.evaluate(CUT) == []
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_the_words_at_the_ends_of_a_lesson_stay_under_its_slider(width, visit):
+    page = visit("/Lessons?lesson=10", width=width)
+    slider = page.get_by_test_id("stMain").get_by_test_id("stSlider").bounding_box()
+    for name in ("less", "more"):
+        words = page.locator(f".st-key-lesson-lever-{name} button").first.bounding_box()
+        assert words["x"] >= slider["x"] - 1
+        assert words["x"] + words["width"] <= slider["x"] + slider["width"] + 1
+
+
+def test_a_narrow_list_of_tables_says_what_its_numbers_are(visit, settle):
+    page = visit("/Published_results", width=1280)
+    head, agree = page.locator(".st-key-published-head"), page.locator("[class*=st-key-published-agree-] p").first
+    said = "e => getComputedStyle(e, '::after').content"
+    assert head.is_visible()
+    assert agree.evaluate(said) == "none"
+    page.set_viewport_size({"width": 390, "height": 900})
+    settle(page)
+    assert not head.is_visible()
+    assert agree.evaluate(said) == '" of the cells agree"'

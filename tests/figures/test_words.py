@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from privcov.figures.words import percent, plain, powers, raised
+from privcov import accounting
+from privcov.audit import disclosure
+from privcov.figures.words import chance, percent, plain, powers, raised
+from privcov.privacy import GaussianDP, PureDP, ZCDP
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((ROOT / "privcov/figures").glob("*.py"))]
@@ -54,6 +57,18 @@ def test_a_power_of_ten_is_the_number(value):
     assert (
         float(plain(value).replace(",", "")) == pytest.approx(value) if not found else plain(value).startswith(text[:1])
     )
+
+
+def test_a_chance_is_rounded_up_and_one_word_where_it_is_nearly_certain():
+    """Both ways of writing it agree: the pages', and that of the sentences of the audit."""
+    for success in (0.5, 0.73105, 0.9998, 0.9999):
+        assert number(chance(success)) >= Decimal(f"{100 * success:.12g}")
+        assert chance(success, most=True) == f"at most {chance(success)}"
+    for nearly in (0.99991, 0.99999994, 1 - 1e-12):
+        assert (chance(nearly), chance(nearly, most=True)) == ("over 99.99\u00a0%", "a bound over 99.99\u00a0%")
+    assert (chance(1.0), chance(1.0, most=True)) == ("100\u00a0%", "at most 100\u00a0%")
+    for claim in (PureDP(1.0), PureDP(12.0), GaussianDP(9.0), ZCDP(0.1)):
+        assert chance(accounting.attacker_success(claim)) in disclosure.sentences(claim, 0.1, 0.001)[0]
 
 
 def test_numbers_inside_a_text_are_raised_and_names_are_not():

@@ -10,6 +10,8 @@ from streamlit.testing.v1 import AppTest
 import privcov
 from pages.graph_recovery import board, settings
 from pages.shell.study import from_query, to_query
+from privcov import accounting
+from privcov.audit.risk import trade_off_of_method
 from privcov.figures.graphs import LINKED
 from privcov.figures.roc import RULES
 from privcov.figures.words import percent
@@ -74,6 +76,29 @@ def test_the_marks_of_the_rules_are_drawn_when_asked_for_and_by_the_address():
     assert same == alt
     again, _ = chart(open_page(**SMALL, **{"roc.replicates": "2", "rules": "yes"}), "ROC curves")
     assert len(again["data"]) == len(marked["data"])
+
+
+def test_the_form_of_the_curves_tells_the_sidebars_number_and_names_its_method():
+    """The study's own level has the number of the sidebar; with another level beside, each line names the method."""
+    at = open_page(**SMALL, **{"roc.replicates": "2", "kind": "approx", "epsilon": "1"})
+    line = re.compile(r'aria-label="([^"]*): ([^"]*)"')
+    (side,) = [line.search(h.proto.body) for h in at.sidebar.get("html") if 'role="meter"' in h.proto.body]
+    beside = dict(line.search(h.proto.body).groups() for h in at.main.get("html") if 'role="meter"' in h.proto.body)
+    assert beside["Auto (graphical lasso), epsilon = 1"] == side[2]
+    claim = trade_off_of_method("auto-precision", privcov.ApproxDP(0.1, 1e-6))
+    assert beside["Auto (graphical lasso), epsilon = 0.1"] == percent(accounting.attacker_success(claim), "at most")
+    at = open_page(
+        **SMALL,
+        **{
+            "roc.replicates": "2",
+            "kind": "approx",
+            "epsilon": "1",
+            "method": "glasso-gaussian",
+            "method.repair": "none",
+        },
+    )
+    told = [line.search(h.proto.body) for h in at.main.get("html") if 'role="meter"' in h.proto.body]
+    assert [one[1] for one in told] == ["Any method, epsilon = 0.1", "Graphical lasso (DP-AGL), epsilon = 1"]
 
 
 def test_another_level_moves_the_pen_of_no_other_line():

@@ -1,5 +1,7 @@
 """Home: the demonstration, three doors with their two-minute paths, the list of all pages; and the practice table."""
 
+import itertools
+from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -8,6 +10,13 @@ import pytest
 import privcov
 from pages.shell import frame, hosted, tour
 from pages.shell.study import from_query, to_query
+from pages.your_data import practice
+from privcov.data_sources.example import written
+from privcov.data_sources.private_file import read_private
+from privcov.ledger import Ledger, LedgerError
+from privcov.ledger.fingerprint import alike, fingerprint
+from privcov.privacy import ZCDP
+from privcov.releasing.private import release_private
 from tests.pages.test_pages import open_page
 
 STEPS = [(found, at) for found in tour.TOURS for at in range(len(found.steps))]
@@ -191,6 +200,41 @@ def test_each_practice_has_a_limit_of_its_own():
         at.button(key="own-practice").click().run()
         names.add(at.session_state["own"].kept["name"])
     assert len(names) == 2
+
+
+def test_the_practice_may_be_walked_again_on_one_ledger(tmp_path, monkeypatch):
+    """The page's own button twice; and the rows of the first practice under the second name are still refused."""
+    taken = []
+    monkeypatch.setattr(practice.state, "hold", lambda name, file, raw, header: taken.append(raw))
+    monkeypatch.setattr(practice.state, "own", lambda: SimpleNamespace(kept={}))
+    declared = []
+    for _ in range(2):
+        practice._take(declared.append)
+    book = Ledger(tmp_path / "ledger.sqlite")
+    for made in declared:
+        book.limit(made.name, ZCDP(0.1))
+
+    def release(raw: bytes, made) -> None:
+        release_private("gaussian-cov", read_private(raw, made), ZCDP(0.05), ledger=book)
+
+    release(taken[0], declared[0])
+    with pytest.raises(LedgerError, match="looks like 'practice table"):
+        release(taken[0], declared[1])
+    release(taken[1], declared[1])
+    assert [entry.name for entry in book.entries()] == [made.name for made in declared]
+
+
+def test_no_two_practice_tables_look_alike():
+    """Eight seeds, all 28 pairs, as the ledger compares them; a table and itself without a tenth of its rows do."""
+    key, made = b"k" * 32, practice.declaration("x")
+
+    def print_of(lines: list[bytes]) -> str:
+        return fingerprint(read_private(b"\n".join(lines), made), key)
+
+    tables = [written(seed).splitlines() for seed in range(2, 10)]
+    prints = [print_of(lines) for lines in tables]
+    assert not any(alike(one, other) for one, other in itertools.combinations(prints, 2))
+    assert alike(prints[0], print_of(tables[0][:18_000]))
 
 
 def test_the_step_about_the_diagonal_tells_numbers_that_come_out():

@@ -254,25 +254,55 @@ def test_only_a_control_of_rho_has_the_switch():
         assert "Rho" not in lesson.control.label or lesson.control.is_rho
 
 
-def test_the_switch_goes_to_the_nearest_place_and_back_and_is_in_the_address():
+def test_the_switch_keeps_the_noise_goes_back_and_is_in_the_address():
     at = open_page(PAGE, lesson="7", lever="0.05")
     element(at, "toggle", "lesson-unit").set_value(True).run()
     assert not at.exception
     assert told(at, "unit") == "epsilon"
-    control = scale.in_epsilon(LESSONS[7].control)
-    nearest = min(control.options, key=lambda o: abs(np.log(o / simulated.epsilon(0.05))))
-    assert element(at, "select_slider", "lesson-lever-7-epsilon").value == nearest
-    assert told(at, "lever") == str(nearest)
-    assert f"epsilon = {nearest:.2g} at delta" in " ".join(
+    place = float(f"{simulated.epsilon(0.05):.3g}")
+    assert place not in scale.in_epsilon(LESSONS[7].control).options
+    assert element(at, "select_slider", "lesson-lever-7-epsilon").value == place
+    assert told(at, "lever") == str(place)
+    assert f"epsilon = {place:.2g} at delta" in " ".join(
         [h.proto.body for h in at.get("html")] + [c.value for c in [*at.markdown, *at.caption]]
     )
     element(at, "button", "lesson-next").click().run()
     assert told(at, "unit") == "epsilon", "the class keeps its unit"
     element(at, "button", "lesson-previous").click().run()
-    element(at, "select_slider", "lesson-lever-7-epsilon").set_value(nearest).run()
+    start = scale.in_epsilon(LESSONS[7].control).start
+    assert element(at, "select_slider", "lesson-lever-7-epsilon").value == start, "another lesson begins at its start"
     element(at, "toggle", "lesson-unit").set_value(False).run()
     assert not told(at, "unit")
-    assert element(at, "select_slider", "lesson-lever-7").value == 0.05
+    assert element(at, "select_slider", "lesson-lever-7").value == float(f"{simulated.rho_at(start):.3g}")
+
+
+@pytest.mark.parametrize("number", OF_RHO)
+def test_every_place_of_a_control_keeps_its_noise_under_the_other_name_and_comes_back(number):
+    """All places of both units: the same rho, bit for bit, and the first place again after the second switch."""
+    control = LESSONS[number].control
+    for here, there in (scale.UNITS, scale.UNITS[::-1]):
+        first = scale.in_unit(control, here)
+        for option in first.options:
+            place = scale.renamed(first.meaning(option), there)
+            second = scale.in_unit(control, there, str(place))
+            assert second.read(str(place)) == place
+            assert second.meaning(place) == pytest.approx(
+                first.meaning(option), rel=0 if place not in scale.in_unit(control, there).options else 1e-2
+            )
+            assert scale.renamed(second.meaning(place), here) == pytest.approx(option, rel=1e-2)
+
+
+def test_the_switch_keeps_the_game():
+    at = open_page(PAGE, lesson="10")
+    for _ in range(3):
+        element(at, "button", "lesson-vote-A").click().run()
+        element(at, "button", "lesson-next-release").click().run()
+    scores = next(m.value for m in at.markdown if "**Limit**" in m.value)
+    assert "of 3 right" in scores
+    for on in (True, False):
+        element(at, "toggle", "lesson-unit").set_value(on).run()
+        assert next(m.value for m in at.markdown if "**Limit**" in m.value) == scores
+    assert len(at.session_state["lesson_games"]) == 1
 
 
 def test_a_link_by_epsilon_opens_what_it_says_and_hands_on_the_same_noise():

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import hosted
+from pages.shell import hosted, show
 from pages.your_data import declare, noise, state
 from privcov.accounting import attacker_success
 from privcov.data_sources.private_file import Column, Declaration
-from privcov.figures.words import raised
+from privcov.figures.words import plain, raised
 from privcov.ledger import Ledger
 from tests.pages.limits import type_in
 from tests.patience import patient
@@ -247,6 +247,19 @@ def test_which_epsilon_works_here():
     assert told not in [m.value for m in calm(at).markdown]
 
 
+def test_the_level_that_was_found_takes_the_place_of_the_picked_candidate():
+    at = go(declared(), "plan")
+    widget(at, "radio", "pick").set_value(2).run()
+    press(at, "Find it")
+    (told,) = [m.value for m in at.markdown if re.search(r"About rho [0-9.]+", m.value)]
+    press(at, "Use it as candidate 3")
+    chosen = at.session_state["own"].chosen.rho
+    assert f"About rho {plain(chosen)}" in told
+    assert widget(at, "number_input", "level-zcdp-2").value == chosen
+    assert [widget(at, "number_input", f"level-zcdp-{k}").value for k in (0, 1)] == [0.02, 0.1]
+    assert go(go(at, "declare"), "plan").session_state["own"].chosen.rho == chosen
+
+
 @pytest.mark.parametrize("kind", ["zcdp", "approx", "pure"])
 def test_the_plan_says_in_words_what_was_picked(kind):
     at = go(declared(), "plan")
@@ -257,7 +270,7 @@ def test_the_plan_says_in_words_what_was_picked(kind):
     mine = at.session_state["own"]
     chance = noise.attacker(noise.facts_of(mine.declared, 1000), plan, 1000)
     assert 0.5 < chance <= attacker_success(plan)
-    assert f"right at most {100 * chance:.1f} times in 100" in said
+    assert f"right {show.chance(chance, most=True)} of the time" in said
     assert ("It implies epsilon" in said) == (kind == "zcdp")
 
 

@@ -17,7 +17,7 @@ def which_page():
 
     frame.palette = lambda: __import__("privcov.figures.palette", fromlist=["LIGHT"]).LIGHT
     study = Study(**st.session_state["asked"])
-    which_epsilon.section(study, cached.dataset(study))
+    which_epsilon.section(study, cached.dataset(study), st.session_state.get("answered", ()))
 
 
 def who_page():
@@ -129,6 +129,17 @@ def test_the_studys_own_settings_go_with_its_method():
     press(at, "Find it")
     assert "'repair': 'none'" in at.code[-1].value
     assert said(at) == str(executed(at, "answer"))
+
+
+def test_the_simulated_answer_says_why_the_sentence_above_has_another_number():
+    for above in (("auto-cov",), ()):
+        at = open_page(which_page)
+        at.session_state["answered"] = above
+        box(at, "Replicates").set_value(3)
+        box(at, "Target error, %").set_value(30.0)
+        press(at, "Find it")
+        tags = " ".join(h.proto.body for h in at.get("html") if "pc-tag" in h.proto.body)
+        assert ("the sentence above interpolates" in tags) == bool(above)
 
 
 def finish(at: AppTest) -> None:
