@@ -27,11 +27,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from privcov.dataset import Dataset, Truth
+    from privcov.data_sources.base import SourceCard
+    from privcov.dataset import Dataset, RowsClippedWarning, Truth
+    from privcov.estimators.base import MethodCard
+    from privcov.ledger import Ledger
     from privcov.metrics.errors import error
     from privcov.metrics.graphs import graph_recovery
     from privcov.owner.check import check
     from privcov.privacy import ApproxDP, NoPrivacy, PureDP, ZCDP
+    from privcov.private_dataset import PrivateDataset
+    from privcov.releasing.private import release_private
     from privcov.releasing.release import Release
     from privcov.releasing.run import release
     from privcov.sklearn_api import PrivateCovariance
@@ -45,6 +50,7 @@ _MODULES = {
     "PureDP": "privcov.privacy",
     "ZCDP": "privcov.privacy",
     "Dataset": "privcov.dataset",
+    "RowsClippedWarning": "privcov.dataset",
     "Truth": "privcov.dataset",
     "Release": "privcov.releasing.release",
     "release": "privcov.releasing.run",
@@ -61,10 +67,32 @@ _MODULES = {
 
 __version__ = "1.0.0"
 
-__all__ = ["methods", "source", "sources", *_MODULES]
+__all__ = [
+    "ZCDP",
+    "ApproxDP",
+    "Dataset",
+    "Ledger",
+    "NoPrivacy",
+    "Plan",
+    "PrivateCovariance",
+    "PrivateDataset",
+    "PureDP",
+    "Release",
+    "RowsClippedWarning",
+    "Truth",
+    "check",
+    "error",
+    "graph_recovery",
+    "methods",
+    "release",
+    "release_private",
+    "run",
+    "source",
+    "sources",
+]
 
 
-def sources() -> list:
+def sources() -> list[SourceCard]:
     """Return the card of every data source, with its key, label, group, parameters and reference.
 
     Returns
@@ -121,7 +149,7 @@ def source(key: str, *, seed: int = 0, row_bound: float | None = None, **paramet
     return make_dataset(generator, seed=seed, row_bound=row_bound)
 
 
-def methods() -> list:
+def methods() -> list[MethodCard]:
     """Return the card of every method, with its target, guarantees, parameters and reference.
 
     A card also says whom the people trust (``trust``), whether the guarantee is proved (``standing``), and which
@@ -143,12 +171,21 @@ def methods() -> list:
     return METHODS.all()
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name at its first use."""
-    if name not in _MODULES:
-        raise AttributeError(f"module 'privcov' has no attribute {name!r}")
-    import importlib
+def __dir__() -> list[str]:
+    """Return the public names, loaded or not, for completion and ``help``."""
+    return sorted({*globals(), *__all__})
 
-    value = getattr(importlib.import_module(_MODULES[name]), name)
-    globals()[name] = value
-    return value
+
+if not TYPE_CHECKING:  # a type checker would take any name, also a misspelt one, for one that this function knows
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name at its first use."""
+        import importlib
+
+        if name not in _MODULES:
+            from privcov.checks import meant
+
+            raise AttributeError(f"module 'privcov' has no attribute {name!r}.{meant(name, __all__)}")
+        value = getattr(importlib.import_module(_MODULES[name]), name)
+        globals()[name] = value
+        return value

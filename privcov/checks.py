@@ -7,6 +7,7 @@ sentence is shown on the screen, so it should be kind.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -71,8 +72,27 @@ def one_of(name: str, value: Any, choices: tuple[Choice, ...], remedy: str = "")
     """Return ``value`` itself, where it is one of ``choices``."""
     if value not in choices:
         listed = ", ".join(map(repr, choices))
-        raise ValueError(_finish(f"{name} must be one of {listed}, got {name}={value!r}", remedy))
+        raise ValueError(
+            _finish(f"{name} must be one of {listed}, got {name}={value!r}", remedy) + meant(value, choices)
+        )
     return value
+
+
+def meant(value: object, choices: Iterable[object]) -> str:
+    """Return " Did you mean ...?" with the choice that begins with the value or is spelt most like it, else ""."""
+    from difflib import SequenceMatcher, get_close_matches
+
+    def bare(word: str) -> str:
+        return word.lower().replace("_", "-")
+
+    if not isinstance(value, str):
+        return ""
+    known = [choice for choice in choices if isinstance(choice, str)]
+    words, word = [bare(choice) for choice in known], bare(value)
+    near = [other for other in words if word and other.startswith(word)] or get_close_matches(word, words, n=1)
+    same = [choice for choice in known if bare(choice) in near[:1]]
+    same.sort(key=lambda choice: -SequenceMatcher(None, value, choice).ratio())
+    return f" Did you mean {same[0]!r}?" if same else ""
 
 
 def words(name: str, value: object, meaning: str) -> str:

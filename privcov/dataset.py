@@ -6,13 +6,14 @@ Private rows have a type of their own, `privcov.private_dataset.PrivateDataset`.
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from privcov import checks
+from privcov import checks, in_memory
 from privcov.units import InUnits, Units
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from privcov.persons_in_files import PartIds
     from privcov.table_files import TableFiles
     from privcov.table_files.reading import Paths
+
+    # Public limits of the columns, in order or by name.
+    Limits = ArrayLike | Mapping[str, tuple[float, float]]
 
 T = TypeVar("T")
 # Called while a table in files is read, from the thread that reads: (rows read, rows in all, seconds so far).
@@ -53,6 +57,23 @@ class Truth:
     covariance: np.ndarray
     precision: np.ndarray | None = None
     graph: np.ndarray | None = None
+
+
+class RowsClippedWarning(UserWarning):
+    """Rows of a data set without a bound are longer than R = 1, so that a release sees them scaled down.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import privcov
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", privcov.RowsClippedWarning)
+    ...     try:
+    ...         privcov.Dataset.from_rows([[0.1, 0.2], [3.0, 4.0]])
+    ...     except privcov.RowsClippedWarning as said:
+    ...         print(str(said)[:76])
+    No row_bound and no bounds were given, so R = 1: 50 % of the rows are longer
+    """
 
 
 class RowsInFiles(TypeError):
@@ -180,36 +201,36 @@ class Dataset(InUnits):
         cls,
         X: ArrayLike,
         row_bound: float | None = None,
-        bounds: ArrayLike | None = None,
+        bounds: Limits | None = None,
         labels: Sequence[Any] | np.ndarray | None = None,
         columns: Iterable[object] | None = None,
         truth: Truth | None = None,
         *,
-        typical: ArrayLike | None = None,
+        typical: ArrayLike | Mapping[str, float] | None = None,
         mean_is_zero: bool = False,
         graphs: Mapping[str, np.ndarray] | None = None,
         classes: Iterable[object] | None = None,
         name: str = "rows",
         provenance: str = "public",
     ) -> Dataset:
-        """Make a data set from an array.
+        """Make a data set from an array or a data frame.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            Finite numbers; copied, never modified.
+        X : array-like of shape (n, d) or data frame
+            Finite numbers; copied, never modified. A data frame of pandas, polars or Arrow gives its names.
         row_bound : float or None
-            R > 0, Euclidean norm in working units beyond which a row is scaled down. Default: 1.0, or sqrt(d) when
-            bounds are given (then no row can exceed it).
-        bounds : array-like of shape (d, 2) or None
-            Public lower and upper limit per column; values beyond are clipped.
+            R > 0, Euclidean norm in working units beyond which a row is scaled down. Default: sqrt(d) when bounds are
+            given (then no row can exceed it), else 1.0, with a `RowsClippedWarning` where a row exceeds it.
+        bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
+            Public lower and upper limit per column; values beyond are clipped. A mapping names every column.
         labels : sequence of length n or None
             One label per row.
-        columns : iterable of d names or None
-            Default: x1, x2, ...
+        columns : iterable of d different names or None
+            Default: the names of the data frame, else x1, x2, ...
         truth : Truth or None
             The population, where it is known.
-        typical : array-like of shape (d,) or None
+        typical : array-like of shape (d,), mapping of column to value, or None
             Public typical values inside the bounds (default: the middle); they become the origin, which keeps the mean
             small at no privacy cost.
         mean_is_zero : bool
@@ -233,23 +254,32 @@ class Dataset(InUnits):
         ------
         ValueError
             For rows, bounds, names or labels that do not fit.
+
+        Warns
+        -----
+        RowsClippedWarning
+            Without a bound, with the share of the rows that R = 1 scales down.
         """
-        rows = np.array(X, dtype=np.float64, order="C", copy=True)
-        if rows.ndim != 2 or 0 in rows.shape:
+        rows, own = in_memory.numbers_of(X)
+        n, d = rows.shape
+        names = _names(columns, own, d)
+        if 0 in rows.shape:
             raise ValueError(f"X must be a table of n rows and d columns, got shape {rows.shape}.")
         if not np.isfinite(rows).all():
-            bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))
+            bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))[:8].tolist()
             raise ValueError(
-                f"X must be finite, but columns {bad[:8].tolist()} hold missing or infinite values. "
-                "Drop those rows or replace them by a fixed public value first."
+                f"X must be finite, but columns {[names[j] for j in bad] if own or columns is not None else bad} hold "
+                "missing or infinite values. Drop those rows or replace them by a fixed public value first."
             )
-        n, d = rows.shape
         rows.flags.writeable = False
-        names = tuple(map(str, columns)) if columns is not None else tuple(f"x{j + 1}" for j in range(d))
-        if len(names) != d:
-            raise ValueError(f"columns must name all {d} columns, got {len(names)} names.")
+        if isinstance(labels, str):
+            raise ValueError(
+                f"labels must have one entry per row ({n}), got the text {labels!r}. Give the column itself."
+            )
         if labels is not None and len(labels) != n:
             raise ValueError(f"labels must have one entry per row ({n}), got {len(labels)}.")
+        if row_bound is None and bounds is None:
+            _warn_if_clipped(rows)
         return cls(
             rows=rows,
             units=_units(names, row_bound, bounds, typical, mean_is_zero),
@@ -268,12 +298,12 @@ class Dataset(InUnits):
         cls,
         paths: Paths,
         row_bound: float | None = None,
-        bounds: ArrayLike | None = None,
+        bounds: Limits | None = None,
         label: str = "",
         columns: Sequence[str] | None = None,
         *,
         classes: Iterable[object] | None = None,
-        typical: ArrayLike | None = None,
+        typical: ArrayLike | Mapping[str, float] | None = None,
         missing: str = "",
         mean_is_zero: bool = False,
         name: str = "files",
@@ -292,7 +322,7 @@ class Dataset(InUnits):
             One file, many, all files of a folder, or those that match a pattern.
         row_bound : float or None
             See `from_rows`.
-        bounds : array-like of shape (d, 2) or None
+        bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
             See `from_rows`.
         label : str
             Column of class names; needs ``classes``.
@@ -300,7 +330,7 @@ class Dataset(InUnits):
             Names to use; None takes all columns of the first file except the label.
         classes : iterable of names or None
             The public list of class names; required with ``label``.
-        typical : array-like of shape (d,) or None
+        typical : array-like of shape (d,), mapping of column to value, or None
             See `from_rows`.
         missing : {"", "drop-row"}
             "" refuses missing and infinite cells. "drop-row" leaves out the rows that have one, which takes one more
@@ -369,18 +399,66 @@ class Dataset(InUnits):
         return rows.copy() if self.bounds is None else self.units.to_working(rows)
 
 
+def _names(columns: Iterable[object] | None, own: tuple[str, ...] | None, d: int) -> tuple[str, ...]:
+    """Return the names of the columns: those given, else the table's own, else x1, x2, ..."""
+    if isinstance(columns, str):
+        raise ValueError(f"columns must be a list of names, got the text {columns!r}. Write columns=[{columns!r}].")
+    names = own or tuple(f"x{j + 1}" for j in range(d))
+    if columns is not None:
+        names = tuple(map(str, columns))
+    if len(names) != d:
+        raise ValueError(f"columns must name all {d} columns, got {len(names)} names.")
+    if len(set(names)) < d:
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise ValueError(
+            f"columns must have different names, but {twice!r} comes twice. Rename one, or give columns=[...]."
+        )
+    return names
+
+
+def _warn_if_clipped(rows: np.ndarray) -> None:
+    """Warn of rows beyond the R = 1 of a data set without a bound, with their share."""
+    with np.errstate(over="ignore"):  # a length beyond the largest number is beyond R as well
+        clipped = float(np.mean(np.linalg.norm(rows, axis=1) > 1.0))
+    if clipped:
+        warnings.warn(
+            f"No row_bound and no bounds were given, so R = 1: {100 * clipped:.3g} % of the rows are longer and are "
+            "scaled down to norm 1, and a release describes the scaled rows. Give bounds={column: (low, high)} or "
+            "row_bound from what is publicly known; row_bound=1 keeps these numbers.",
+            RowsClippedWarning,
+            stacklevel=3,
+        )
+
+
+def _by_name(what: str, values: Mapping, names: tuple[str, ...]) -> list:
+    """Return the values of a mapping in the order of the columns."""
+    given = {str(name): value for name, value in values.items()}
+    for name in given:
+        if name not in names:
+            raise ValueError(f"{what} has no column {name!r} to belong to.{checks.meant(name, names)}")
+    lacking = [name for name in names if name not in given]
+    if lacking:
+        raise ValueError(f"{what} must name every column, and it lacks {', '.join(map(repr, lacking[:5]))}.")
+    return [given[name] for name in names]
+
+
 def _units(
     names: tuple[str, ...],
     row_bound: float | None,
-    bounds: ArrayLike | None,
-    typical: ArrayLike | None,
+    bounds: Limits | None,
+    typical: ArrayLike | Mapping[str, float] | None,
     mean_is_zero: bool,
 ) -> Units:
     """Return the units as declared, or the data's own where nothing is declared."""
     d, origin, limits = len(names), np.zeros(len(names)), None
+    if isinstance(typical, Mapping):
+        typical = _by_name("typical", typical, names)
     if bounds is not None:
         limits = _check_bounds(bounds, names)
-        origin = limits.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
+        try:
+            origin = limits.mean(axis=1) if typical is None else np.asarray(typical, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"typical must hold one number per column ({d}), got {typical!r}.") from None
         if origin.shape != (d,):
             raise ValueError(f"typical must hold one value per column ({d}), got shape {origin.shape}.")
         inside = (limits[:, 0] <= origin) & (origin <= limits[:, 1])  # False for NaN
@@ -400,11 +478,16 @@ def _units(
     return Units.unbounded(d, float(row_bound)) if limits is None else Units.within(limits, origin, float(row_bound))
 
 
-def _check_bounds(bounds: ArrayLike, names: tuple[str, ...]) -> np.ndarray:
+def _check_bounds(bounds: Limits, names: tuple[str, ...]) -> np.ndarray:
     """Return the bounds as an array, or raise ValueError."""
-    b = np.array(bounds, dtype=np.float64, copy=True)
-    if b.shape != (len(names), 2):
-        raise ValueError(f"bounds must have shape ({len(names)}, 2), (low, high) per column, got {b.shape}.")
+    d, example = len(names), f"Write bounds={{{names[0]!r}: (low, high), ...}}."
+    pairs = _by_name("bounds", bounds, names) if isinstance(bounds, Mapping) else bounds
+    try:
+        b = np.array(pairs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"bounds must be (low, high) for each of {d} columns, got {bounds!r}. {example}") from None
+    if b.shape != (d, 2):
+        raise ValueError(f"bounds must have shape ({d}, 2), (low, high) per column, got {b.shape}. {example}")
     if not np.isfinite(b).all():
         raise ValueError("bounds must be finite. Choose them from domain knowledge, not from the data.")
     for name, (low, high) in zip(names, b, strict=True):

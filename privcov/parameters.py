@@ -138,7 +138,7 @@ class Checked:
             object.__setattr__(self, spec.name, spec.check(getattr(self, spec.name)))
 
 
-def build(cls: type, owner: str, values: Mapping[str, Any]) -> Any:
+def build(cls: type, owner: str, values: Mapping[str, Any], others: tuple[str, ...] = ()) -> Any:
     """Return ``cls(**values)``, or explain which parameters there are.
 
     Parameters
@@ -149,6 +149,8 @@ def build(cls: type, owner: str, values: Mapping[str, Any]) -> Any:
         What has the parameters, for the message.
     values : Mapping of str to object
         Values by name; the others take their defaults.
+    others : tuple of str
+        Names that the caller takes itself, which a misspelt one may have meant.
 
     Returns
     -------
@@ -164,5 +166,5 @@ def build(cls: type, owner: str, values: Mapping[str, Any]) -> Any:
     for name in values:
         if name not in known:
             has = f"It takes {', '.join(known)}" if known else "It takes no parameters"
-            raise ValueError(f"{owner} has no parameter {name!r}. {has}.")
+            raise ValueError(f"{owner} has no parameter {name!r}. {has}.{checks.meant(name, (*known, *others))}")
     return cls(**values)

@@ -11,6 +11,8 @@ import pkgutil
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from privcov import checks
+
 Card = TypeVar("Card", bound=Any)
 
 
@@ -76,6 +78,10 @@ class Registry(Generic[Card]):
             Where there is none; the message lists the keys.
         """
         by_key = {card.key: card for card in self.all()}
+        if not isinstance(key, str):
+            raise ValueError(f"The {self.what} must be one of the keys {', '.join(by_key)}, got {type(key).__name__}.")
         if key not in by_key:
-            raise ValueError(f"There is no {self.what} {key!r}. There are: {', '.join(by_key)}.")
+            raise ValueError(
+                f"There is no {self.what} {key!r}. There are: {', '.join(by_key)}.{checks.meant(key, by_key)}"
+            )
         return by_key[key]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,11 +10,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from privcov import checks
+from privcov import checks, in_memory
 from privcov.dataset import Dataset
 from privcov.postprocess.spectrum import clip_psd
 from privcov.privacy import Guarantee, ZCDP
 from privcov.releasing.run import release
+
+if TYPE_CHECKING:
+    from privcov.dataset import Limits
 
 
 class PrivateCovariance(BaseEstimator):
@@ -26,8 +29,8 @@ class PrivateCovariance(BaseEstimator):
         A key from `privcov.methods()`.
     guarantee : PureDP, ApproxDP, ZCDP or None
         None means ZCDP(rho=0.1).
-    row_bound : float
-        R > 0, a public bound on the norm of a row; longer rows are scaled down.
+    row_bound : float or None
+        R > 0, a public bound on the norm of a row; longer rows are scaled down. None as in `Dataset.from_rows`.
     parameters : dict or None
         The method's own parameters.
     random_state : int, RandomState or None
@@ -36,6 +39,8 @@ class PrivateCovariance(BaseEstimator):
     floor : float
         Fraction (0 to 1) of the mean released variance to which smaller eigenvalues of ``covariance_`` are raised; this
         spends nothing. 0 keeps the released matrix. Above 0 it has full rank, unless its trace is not positive.
+    bounds : array-like of shape (d, 2), mapping of column to (low, high), or None
+        Public limits of every column, as in `Dataset.from_rows`.
 
     Attributes
     ----------
@@ -49,6 +54,8 @@ class PrivateCovariance(BaseEstimator):
         The release.
     n_features_in_ : int
         Number of columns.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where the data frame has them.
 
     Guarantee
     ---------
@@ -82,10 +89,11 @@ class PrivateCovariance(BaseEstimator):
         self,
         method: str = "auto-cov",
         guarantee: Guarantee | None = None,
-        row_bound: float = 1.0,
+        row_bound: float | None = None,
         parameters: dict[str, Any] | None = None,
         random_state: int | np.random.RandomState | None = None,
         floor: float = 0.0,
+        bounds: Limits | None = None,
     ) -> None:
         self.method = method
         self.guarantee = guarantee
@@ -93,13 +101,14 @@ class PrivateCovariance(BaseEstimator):
         self.parameters = parameters
         self.random_state = random_state
         self.floor = floor
+        self.bounds = bounds
 
     def fit(self, X: ArrayLike, y: object = None) -> PrivateCovariance:
         """Make one release from the rows.
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
+        X : array-like of shape (n, d) or data frame
             Finite numbers.
         y : object
             Ignored.
@@ -108,16 +117,25 @@ class PrivateCovariance(BaseEstimator):
         -------
         PrivateCovariance
             Itself.
+
+        Warns
+        -----
+        RowsClippedWarning
+            Without a bound, with the share of the rows that R = 1 scales down.
         """
         floor = checks.in_range("floor", self.floor, 0.0, 1.0)
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        if hasattr(X, "columns"):
+            in_memory.numbers_of(X)  # scikit-learn would make numbers of dates and categories
+        validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        # From the table itself, which has its names and its masks still.
+        data = Dataset.from_rows(X, self.row_bound, self.bounds)
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool):
             seed = check_random_state(seed).randint(2**31 - 1)
         guarantee = ZCDP(0.1) if self.guarantee is None else self.guarantee
         rel = release(
             self.method,
-            Dataset.from_rows(X, self.row_bound),
+            data,
             guarantee,
             seed=int(seed),
             centre="joint",
@@ -126,9 +144,9 @@ class PrivateCovariance(BaseEstimator):
         self.release_ = rel
         covariance = rel.covariance
         assert covariance is not None, "with the centre joint there is a covariance"
-        mean_variance = max(float(np.trace(covariance)) / X.shape[1], 0.0)
+        mean_variance = max(float(np.trace(covariance)) / data.d, 0.0)
         self.covariance_ = clip_psd(covariance, floor * mean_variance) if floor else covariance
-        self.location_ = np.zeros(X.shape[1]) if rel.mean is None else rel.mean
+        self.location_ = np.zeros(data.d) if rel.mean is None else rel.mean
         self.precision_ = np.linalg.pinv(self.covariance_, hermitian=True) if rel.precision is None else rel.precision
         return self
 

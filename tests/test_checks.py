@@ -62,3 +62,22 @@ def test_square_matrices():
     for bad in (np.ones(3), np.ones((2, 3)), np.empty((0, 0)), nan, a + 1e-6 * corner):
         with pytest.raises(ValueError, match=r"^A must be"):
             checks.square("A", bad)
+
+
+@pytest.mark.parametrize(
+    ("said", "choices", "want"),
+    [
+        ("gausian-cov", ["auto-cov", "gaussian-cov"], "gaussian-cov"),
+        ("ADD_REMOVE", ["add-remove", "zero-out"], "add-remove"),
+        ("ar1", ["ar1-covariance", "wine"], "ar1-covariance"),
+        ("Realease", ["release", "Release"], "Release"),
+        ("realease", ["release", "Release"], "release"),
+        ("N", ["n", "d"], "n"),
+        ("", ["a", "b"], ""),
+        ("quite another", ["a", "b"], ""),
+        (3, ["3"], ""),
+        ("true", [True, False, "true"], "true"),
+    ],
+)
+def test_meant(said, choices, want):
+    assert checks.meant(said, choices) == (f" Did you mean {want!r}?" if want else "")

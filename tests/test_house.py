@@ -8,7 +8,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SHARED = {"wishart_curve", "checks", "privacy", "accounting", "randomness", "parameters", "registry", "places"}
-SHARED |= {"extras", "units", "dataset", "private_dataset", "public_facts", "compiled", "table_files", "engine"}
+SHARED |= {
+    "extras",
+    "units",
+    "dataset",
+    "private_dataset",
+    "public_facts",
+    "compiled",
+    "in_memory",
+    "table_files",
+    "engine",
+}
 SHARED |= {"persons", "persons_in_files"}
 ROOMS = [
     "data_sources",

@@ -23,6 +23,7 @@ NAMES = [
     "PrivateDataset",
     "Ledger",
     "Truth",
+    "RowsClippedWarning",
     "Release",
     "Plan",
     "PrivateCovariance",

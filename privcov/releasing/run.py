@@ -17,6 +17,8 @@ from privcov.randomness import stream
 from privcov.releasing.release import Release
 
 TUNINGS = ("released", "fixed", "raw-cv")
+# What `release` takes itself, beside a method's own parameters.
+OPTIONS = ("seed", "calibration", "centre", "tuning", "neighbours")
 
 
 def release(
@@ -101,7 +103,8 @@ def release(
     0.1-zCDP; asked for 0.1-zCDP
     """
     if not isinstance(dataset, Dataset):
-        remedy = f"Use {RELEASE_PRIVATE}." if isinstance(dataset, PrivateDataset) else "Use Dataset.from_rows."
+        made = "Make one with Dataset.from_rows(table, bounds={column: (low, high)})."
+        remedy = f"Use {RELEASE_PRIVATE}." if isinstance(dataset, PrivateDataset) else made
         raise TypeError(f"dataset must be a privcov.Dataset, got {type(dataset).__name__}. {remedy}")
     return run_method(
         build_method(method, parameters),
@@ -136,7 +139,7 @@ def build_method(key: str, parameters: dict) -> Method:
         For an unknown key, an unknown parameter or a value that is not allowed.
     """
     card = METHODS.get(key)
-    return build(card.cls, f"Method {key!r}", parameters)
+    return build(card.cls, f"Method {key!r}", parameters, OPTIONS)
 
 
 def run_method(
@@ -296,7 +299,9 @@ def check_choices(card: MethodCard, guarantee: Guarantee, calibration: str, tuni
     """
     kind = getattr(guarantee, "kind", None)
     if kind is None or not isinstance(guarantee, Guarantee):
-        raise TypeError(f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}.")
+        raise TypeError(
+            f"guarantee must be PureDP, ApproxDP or ZCDP, got {guarantee!r}. Write, for example, privcov.ZCDP(rho=0.1)."
+        )
     if card.refuses(kind):
         raise ValueError(card.refuses(kind))
     if calibration == "sound" and "sound" not in card.calibrations:

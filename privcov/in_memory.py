@@ -1,0 +1,202 @@
+"""Tables that Python holds already, as numbers: arrays, lists of rows, and data frames of pandas, polars or Arrow.
+
+A column of whole, floating-point, decimal or true-and-false values is taken as it is, whatever its type. Anything else
+(text, dates, categories, complex numbers) is refused by name, because the numbers that numpy would make of it are not
+what its owner means.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from decimal import Decimal
+from numbers import Complex, Real
+from typing import Any, NoReturn
+
+import numpy as np
+
+from privcov import extras
+
+FORMS = "an array, a list of rows, or a data frame of pandas, polars or Arrow"
+_MISSING = ("NAType", "NaTType", "MaskedConstant")  # names of the types of pandas and numpy for "no value"
+
+
+def numbers_of(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """Return the cells of a table as a new array, and the names of its columns where it has names.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d) or data frame
+        A table of numbers; it is not modified. A data frame is one of pandas, or any that has ``__arrow_c_stream__``.
+
+    Returns
+    -------
+    rows : ndarray of shape (n, d)
+        Float64; a missing cell is NaN.
+    columns : tuple of str or None
+        None where the table has no names of its own.
+
+    Raises
+    ------
+    ValueError
+        For what is no table of numbers; the message names the column.
+    MissingExtra
+        For a data frame of Arrow's form where pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> numbers_of(pandas.DataFrame({"a": [1, 2], "b": [True, False]}))
+    (array([[1., 1.],
+           [2., 0.]]), ('a', 'b'))
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        # Numbers that pandas gave where the user gave no names are no names.
+        own = None if X.columns.equals(pandas.RangeIndex(X.shape[1])) else tuple(map(_name, X.columns))
+        cells = (_of_pandas(own[j] if own else j, X.iloc[:, j]) for j in range(X.shape[1]))
+        return _side_by_side(cells, X.shape), own
+    if hasattr(X, "__arrow_c_stream__") and len(getattr(X, "shape", (0, 0))) == 2:
+        extras.require("pyarrow", "Data frames in Arrow's form")
+        import pyarrow
+
+        table = pyarrow.table(X)
+        cells = (_of_arrow(name, table.column(j)) for j, name in enumerate(table.column_names))
+        return _side_by_side(cells, table.shape), tuple(table.column_names)
+    return _of_array(X)
+
+
+def _name(label: object) -> str:
+    """Return the name of a column of pandas, whose label may be a number, or a tuple where there are several levels."""
+    return " / ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
+def _side_by_side(cells: Iterator[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """Return columns as one array in row order."""
+    rows = np.empty(shape, dtype=np.float64)
+    for j, column in enumerate(cells):
+        rows[:, j] = column
+    return rows
+
+
+def _of_pandas(name: str | int, column: Any) -> np.ndarray:
+    """Return one column of a frame of pandas."""
+    kind = str(column.dtype)
+    if kind == "category":
+        raise _refused(name, "category")
+    if getattr(column.dtype, "kind", "O") in "biuf":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return _cells(name, column.to_numpy(dtype=None if column.dtype.kind in "cmM" else object))
+
+
+def _of_arrow(name: str, column: Any) -> np.ndarray:
+    """Return one column of a table of Arrow."""
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_boolean(kind):
+        column = column.cast("uint8")
+    elif types.is_dictionary(kind):
+        raise _refused(name, "category")
+    elif types.is_temporal(kind):
+        raise _refused(name, "M")
+    elif not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind)):
+        raise _refused(name, "U" if "string" in str(kind) else str(kind))
+    return column.cast("float64", safe=False).to_numpy()
+
+
+def _of_array(X: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """Return an array or a list of rows; of a structured array also the names of its fields."""
+    hidden = np.ma.getmaskarray(X) if isinstance(X, np.ma.MaskedArray) and X.dtype.names is None else None
+    if hasattr(X, "toarray"):
+        raise ValueError("X is a sparse matrix, and a noisy one is full. Give X.toarray().")
+    try:
+        cells = np.asarray(X)
+        if cells.dtype.kind not in "biufcmM" and cells.dtype.names is None:
+            cells = np.array(X, dtype=object)  # numpy makes text of a number beside a text
+    except ValueError:
+        _ragged(X)
+    if cells.dtype.names is not None:
+        fields = (_cells(name, cells[name]) for name in cells.dtype.names)
+        return _side_by_side(fields, (len(cells), len(cells.dtype.names))), cells.dtype.names
+    if cells.ndim == 0:
+        raise ValueError(f"X must be {FORMS}, got {type(X).__name__}.{_remedy(X)}")
+    if cells.ndim == 1 and cells.dtype.kind == "O" and any(isinstance(row, (list, tuple, np.ndarray)) for row in cells):
+        _ragged(X)
+    if cells.ndim != 2 or 0 in cells.shape:
+        more = " One column is X.reshape(-1, 1)." if cells.ndim == 1 and len(cells) else ""
+        more = " Give pandas.DataFrame(X)." if more and isinstance(cells[0], dict) else more
+        raise ValueError(f"X must be a table of n rows and d columns, got shape {cells.shape}.{more}")
+    if cells.dtype.kind in "cmM":
+        raise _refused(None, cells.dtype.kind)
+    if cells.dtype.kind == "O":
+        rows = _side_by_side((_cells(j, cells[:, j]) for j in range(cells.shape[1])), cells.shape)
+    else:
+        rows = np.array(cells, dtype=np.float64, order="C", copy=True, subok=False)
+    if hidden is not None and hidden.any():
+        rows[hidden] = np.nan  # the number under a mask is not a value
+    return rows, None
+
+
+def _cells(name: str | int, cells: np.ndarray) -> np.ndarray:
+    """Return cells of any type as numbers, or refuse the first that is none."""
+    if cells.dtype.kind in "biuf" and cells.ndim == 1:
+        return cells.astype(np.float64)
+    if cells.dtype.kind != "O" or cells.ndim != 1:
+        raise _refused(name, cells.dtype.kind if cells.ndim == 1 else "array")
+    return np.array([_number(name, cell) for cell in cells.tolist()], dtype=np.float64)
+
+
+def _number(name: str | int, cell: Any) -> float:
+    """Return one cell as a number, NaN where it holds none."""
+    if cell is None or type(cell).__name__ in _MISSING:
+        return float("nan")
+    if isinstance(cell, (Real, Decimal, np.bool_)):
+        try:
+            return float(cell)
+        except OverflowError:  # a whole number beyond the largest float
+            return float("inf")
+    module = type(cell).__module__.partition(".")[0]
+    if isinstance(cell, str):
+        raise _refused(name, "U")
+    if isinstance(cell, Complex):
+        raise _refused(name, "c")
+    raise _refused(name, "M" if module == "datetime" or hasattr(cell, "asm8") else type(cell).__name__)
+
+
+def _refused(name: str | int | None, kind: str) -> ValueError:
+    """Return the error for a column that holds no numbers, by its name or its place; None stands for all."""
+    where = "X" if name is None else f"Column {name!r}"
+    text = "text. Convert it with pandas.to_numeric, drop it, or give it as labels"
+    dates = "dates or times. Give a number with a meaning instead, such as the days since a fixed day"
+    said = {
+        "U": text,
+        "S": text,
+        "M": dates,
+        "m": dates,
+        "c": "complex numbers. Give their real and imaginary parts as two columns",
+        "category": "categories. Give one column of 0 and 1 per category (pandas.get_dummies), or give it as labels",
+    }
+    return ValueError(f"{where} holds {said.get(kind, f'values of type {kind}. Give numbers')}.")
+
+
+def _ragged(X: Any) -> NoReturn:
+    """Raise ValueError for rows of different lengths."""
+    sizes = [len(row) if hasattr(row, "__len__") else 0 for row in X]
+    odd = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
+    if odd:
+        raise ValueError(
+            f"X must have rows of one length, but row {odd} has {sizes[odd]} cells and row 0 has {sizes[0]}."
+        )
+    raise ValueError("X must be a table of n rows and d columns, but a cell of it holds several values.")
+
+
+def _remedy(X: Any) -> str:
+    """Return what to do with something that is no table, as a sentence after a blank."""
+    if isinstance(X, dict):
+        return " Give pandas.DataFrame(X)."
+    if isinstance(X, str) or hasattr(X, "__fspath__"):
+        return " A file is read by Dataset.from_files."
+    if hasattr(X, "collect"):
+        return " Give X.collect()."
+    return " Give list(X)." if hasattr(X, "__next__") else ""

@@ -1,0 +1,157 @@
+"""Typical mistakes of somebody who uses the package from Python: each is one sentence that says what to do instead.
+
+One row per mistake: what was written, the error, and the essential words of the sentence in their order.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pandas
+import pytest
+
+import privcov
+from privcov import Dataset, PrivateCovariance, PrivateDataset, Release, RowsClippedWarning, ZCDP, release, source
+
+ROWS = np.random.default_rng(0).uniform(-0.4, 0.4, size=(30, 2))
+FRAME = pandas.DataFrame({"age": [0.1, 0.2, 0.3], "pay": [0.4, 0.5, 0.1]})
+LIMITS = {"age": (0, 1), "pay": (0, 1)}
+DATA = Dataset.from_rows(ROWS, 1.0)
+RHO = ZCDP(0.5)
+NAMES = dict(vars(privcov)) | {
+    "np": np,
+    "pandas": pandas,
+    "privcov": privcov,
+    "date": datetime.date,
+    **{name: getattr(privcov, name) for name in privcov.__all__},
+    "ROWS": ROWS,
+    "FRAME": FRAME,
+    "LIMITS": LIMITS,
+    "DATA": DATA,
+    "RHO": RHO,
+    "rel": release("auto-cov", DATA, RHO),
+    "sparse": SimpleNamespace(toarray=lambda: ROWS),
+    "lazy": SimpleNamespace(collect=lambda: FRAME),
+}
+MISTAKES = [
+    # --- the table
+    ("Dataset.from_rows('rows.csv')", ValueError, "X must be an array", "got str", "Dataset.from_files"),
+    ("Dataset.from_rows(None)", ValueError, "X must be an array", "got NoneType"),
+    ("Dataset.from_rows({'age': [1, 2]})", ValueError, "got dict", "pandas.DataFrame"),
+    ("Dataset.from_rows([{'age': 1}])", ValueError, "got shape (1,)", "pandas.DataFrame"),
+    ("Dataset.from_rows(row for row in ROWS)", ValueError, "got generator", "list(X)"),
+    ("Dataset.from_rows(lazy)", ValueError, "got SimpleNamespace", "X.collect()"),
+    ("Dataset.from_rows(sparse)", ValueError, "sparse", "X.toarray()"),
+    ("Dataset.from_rows(DATA)", ValueError, "X must be an array", "got Dataset"),
+    ("Dataset.from_rows([])", ValueError, "n rows and d columns", "(0,)"),
+    ("Dataset.from_rows([1.0, 2.0])", ValueError, "n rows and d columns", "(2,)", "X.reshape(-1, 1)"),
+    ("Dataset.from_rows(FRAME['age'])", ValueError, "n rows and d columns", "(3,)", "X.reshape(-1, 1)"),
+    ("Dataset.from_rows(np.ones((2, 2, 2)))", ValueError, "n rows and d columns", "(2, 2, 2)"),
+    ("Dataset.from_rows(FRAME[:0])", ValueError, "n rows and d columns", "(0, 2)"),
+    ("Dataset.from_rows([[1, 2], [3]])", ValueError, "rows of one length", "row 1 has 1 cells and row 0 has 2"),
+    ("Dataset.from_rows([[1, [2, 3]]])", ValueError, "a cell of it holds several values"),
+    ("Dataset.from_rows([[1, 'a']])", ValueError, "Column 1 holds text", "pandas.to_numeric"),
+    ("Dataset.from_rows([['1,5', '2']])", ValueError, "Column 0 holds text", "pandas.to_numeric"),
+    ("Dataset.from_rows(FRAME.assign(pay=['a', 'b', 'c']))", ValueError, "Column 'pay' holds text", "labels"),
+    ("Dataset.from_rows(FRAME.astype({'pay': 'category'}))", ValueError, "Column 'pay' holds categories", "labels"),
+    ("Dataset.from_rows(FRAME.assign(pay=pandas.Timestamp(0)))", ValueError, "'pay' holds dates", "days since"),
+    ("Dataset.from_rows(FRAME.assign(pay=pandas.Timedelta(1)))", ValueError, "'pay' holds dates", "days since"),
+    ("Dataset.from_rows([[date(2020, 1, 1)]])", ValueError, "Column 0 holds dates", "days since"),
+    ("Dataset.from_rows(np.array([['2020']], dtype='M8[D]'))", ValueError, "X holds dates", "days since"),
+    ("Dataset.from_rows(FRAME.assign(pay=pandas.Period('2020')))", ValueError, "'pay' holds values of type Period"),
+    ("Dataset.from_rows(ROWS + 1j)", ValueError, "complex numbers", "two columns"),
+    ("Dataset.from_rows([[1.0, np.nan]])", ValueError, "columns [1] hold missing", "Drop those rows"),
+    ("Dataset.from_rows([[1.0, None]])", ValueError, "columns [1] hold missing", "Drop those rows"),
+    ("Dataset.from_rows(FRAME.replace(0.5, np.inf))", ValueError, "columns ['pay'] hold", "infinite", "Drop those"),
+    ("Dataset.from_rows(np.ma.masked_less(ROWS, 0.1))", ValueError, "columns [0, 1] hold missing", "Drop those rows"),
+    ("Dataset.from_rows(pandas.concat([FRAME, FRAME], axis=1))", ValueError, "different names", "'age' comes twice"),
+    # --- what is said about it
+    ("Dataset.from_rows(ROWS, columns=['age'])", ValueError, "columns must name all 2", "got 1"),
+    ("Dataset.from_rows(ROWS, columns='ab')", ValueError, "list of names", "'ab'"),
+    ("Dataset.from_rows(FRAME, labels='pay')", ValueError, "one entry per row (3)", "'pay'", "Give the column"),
+    ("Dataset.from_rows(FRAME, labels=['a'])", ValueError, "one entry per row (3)", "got 1"),
+    ("Dataset.from_rows(FRAME, bounds={'age': (0, 1), 'Pay': (0, 1)})", ValueError, "no column 'Pay'", "'pay'"),
+    ("Dataset.from_rows(FRAME, bounds={'age': (0, 1)})", ValueError, "every column", "lacks 'pay'"),
+    ("Dataset.from_rows(FRAME, bounds={'age': 3, 'pay': (0, 1)})", ValueError, "(low, high)", "{'age': (low, high)"),
+    ("Dataset.from_rows(FRAME, bounds=(0, 1))", ValueError, "shape (2, 2)", "got (2,)", "{'age': (low, high)"),
+    ("Dataset.from_rows(np.ones((4, 3)), bounds=[(0, 0, 0), (1, 1, 1)])", ValueError, "shape (3, 2)", "got (2, 3)"),
+    ("Dataset.from_rows(FRAME, bounds={'age': (1, 0), 'pay': (0, 1)})", ValueError, "'age'", "low < high", "1 and 0"),
+    ("Dataset.from_rows(FRAME, bounds={'age': (0, None), 'pay': (0, 1)})", ValueError, "finite", "domain knowledge"),
+    ("Dataset.from_rows(FRAME, typical=[0, 0])", ValueError, "typical needs bounds"),
+    ("Dataset.from_rows(FRAME, bounds=LIMITS, typical=[0, 2])", ValueError, "inside the bounds", "pay"),
+    ("Dataset.from_rows(FRAME, bounds=LIMITS, typical=['a', 'b'])", ValueError, "typical must hold one number"),
+    ("Dataset.from_rows(ROWS, row_bound=-1)", ValueError, "row_bound must be > 0", "-1", "domain knowledge"),
+    ("Dataset.from_rows(ROWS, row_bound='1')", ValueError, "row_bound must be a number", "'1'"),
+    ("Dataset.from_rows(ROWS, provenance='private')", ValueError, "provenance must be one of", "'public'"),
+    # --- the guarantee
+    ("release('auto-cov', DATA, 0.1)", TypeError, "guarantee must be", "got 0.1", "privcov.ZCDP(rho=0.1)"),
+    ("release('auto-cov', DATA, 'zcdp')", TypeError, "guarantee must be", "got 'zcdp'", "privcov.ZCDP(rho=0.1)"),
+    ("release('auto-cov', DATA, ZCDP)", TypeError, "guarantee must be", "privcov.ZCDP(rho=0.1)"),
+    ("release('gaussian-cov', DATA, PureDP(1))", ValueError, "gives Approximate DP or zCDP, not Pure DP"),
+    ("ZCDP('0.1')", ValueError, "rho must be a number", "'0.1'"),
+    ("PureDP(0)", ValueError, "epsilon must be > 0", "the method 'zero'"),
+    ("ApproxDP(1e-6, 1)", ValueError, "delta must be > 0 and < 1", "PureDP"),
+    ("privcov.privacy.from_dict({'kind': 'zdcp', 'rho': 1})", ValueError, "must be one of", "'zdcp'", "mean 'zcdp'"),
+    # --- the release
+    ("release('auto-cov', FRAME, RHO)", TypeError, "got DataFrame", "Dataset.from_rows", "bounds"),
+    ("release('auto-cov', PrivateDataset.from_rows(ROWS, 1.0, name='survey'), RHO)", TypeError, "release_private"),
+    ("release(DATA, DATA, RHO)", ValueError, "one of the keys auto-cov", "got Dataset"),
+    ("release('autocov', DATA, RHO)", ValueError, "no method 'autocov'", "There are: auto-cov", "mean 'auto-cov'"),
+    ("release('gaussian_cov', DATA, RHO)", ValueError, "no method 'gaussian_cov'", "mean 'gaussian-cov'"),
+    ("release('gaussian-cov', DATA, RHO, repiar='none')", ValueError, "no parameter 'repiar'", "mean 'repair'"),
+    ("release('gaussian-cov', DATA, RHO, sed=1)", ValueError, "no parameter 'sed'", "mean 'seed'"),
+    ("release('auto-cov', DATA, RHO, seed=None)", ValueError, "seed must be a number", "None"),
+    ("release('auto-cov', DATA, RHO, centre='Joint')", ValueError, "centre must be one of", "mean 'joint'"),
+    ("release('auto-cov', DATA, RHO, centre='zero')", ValueError, "publicly known to be zero", "centre='joint'"),
+    ("release('auto-cov', DATA, RHO, centre='classes')", ValueError, "a label for every row", "centre='joint'"),
+    ("release('auto-cov', DATA, RHO, neighbours='add_remove')", ValueError, "one of", "mean 'add-remove'"),
+    ("Release.from_json('{}')", ValueError, "text of the release", "refused"),
+    ("privcov.error(rel, DATA, norm='frobenious')", ValueError, "norm must be one of", "mean 'frobenius'"),
+    ("privcov.error(rel, DATA, against='truth')", ValueError, "no known truth", "against='sample'"),
+    ("privcov.graph_recovery(rel, np.eye(2))", ValueError, "no precision matrix", "target is precision"),
+    # --- other names
+    ("source('ar1')", ValueError, "no source 'ar1'", "mean 'ar1-covariance'"),
+    ("source('ar1-covariance', N=9)", ValueError, "no parameter 'N'", "mean 'n'"),
+    ("privcov.Realease", AttributeError, "no attribute 'Realease'", "mean 'Release'"),
+    ("privcov.zCDP", AttributeError, "no attribute 'zCDP'", "mean 'ZCDP'"),
+    ("Plan(source='wine', methods='auto-cov', guarantees=[RHO])", ValueError, "methods must be a list", "'auto-cov'"),
+    # --- scikit-learn
+    ("PrivateCovariance('gausian-cov').fit(ROWS)", ValueError, "no method", "mean 'gaussian-cov'"),
+    ("PrivateCovariance(bounds=LIMITS).fit(ROWS)", ValueError, "no column 'age'"),
+    ("PrivateCovariance().fit(FRAME.assign(pay=pandas.Timestamp(0)))", ValueError, "'pay' holds dates"),
+    ("PrivateCovariance().fit(np.ma.masked_less(ROWS, 0.1))", ValueError, "hold missing"),
+    # --- no bound
+    ("Dataset.from_rows(50 * ROWS)", RowsClippedWarning, "R = 1", "100 % of the rows", "bounds={column: (low, high)}"),
+    ("PrivateCovariance().fit(50 * ROWS)", RowsClippedWarning, "R = 1", "100 % of the rows", "row_bound"),
+]
+
+
+@pytest.mark.parametrize(("code", "kind", "words"), [(c, k, w) for c, k, *w in MISTAKES], ids=[c for c, *_ in MISTAKES])
+def test_a_mistake_is_answered_in_one_sentence(code, kind, words):
+    pattern = ".*".join(map(re.escape, words))
+    if issubclass(kind, Warning):
+        with pytest.warns(kind, match=pattern):
+            eval(code, NAMES)
+        return
+    with pytest.raises(kind, match=pattern) as caught:
+        eval(code, NAMES)
+    said = str(caught.value)
+    assert type(caught.value) is kind
+    assert "\n" not in said
+    assert said[-1] in ".?"
+
+
+def test_there_are_sixty():
+    assert len({code for code, *_ in MISTAKES}) == len(MISTAKES) >= 60
+
+
+def test_the_names_that_the_table_uses_are_right_when_they_are_spelt_right():
+    """A table of mistakes would also pass where everything fails."""
+    assert release("auto-cov", Dataset.from_rows(FRAME, bounds=LIMITS), RHO, seed=1).columns == ("age", "pay")
+    assert source("ar1-covariance", n=9).n == 9
+    assert PrivateCovariance(bounds=LIMITS).fit(FRAME).release_.columns == ("age", "pay")
+    assert Release.from_json(NAMES["rel"].to_json()).n == 30
+    assert PrivateDataset.from_rows(ROWS, 1.0, name="survey").facts.columns == ("x1", "x2")

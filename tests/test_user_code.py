@@ -1,0 +1,122 @@
+"""The package as a user's editor and type checker see it, and how long its first answer takes."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import privcov
+from tests.patience import patient
+
+ROOT = Path(__file__).resolve().parents[1]
+CODE = ROOT / "tests" / "user_code.py"
+# A line that each checker must refuse: a name that is not there, a guarantee that is none, a number taken for a table.
+WRONG = ("privcov.Realease", 'privcov.release("auto-cov", data, 0.1)', "privcov.ZCDP(0.1).rho.shape", "rel.covarience")
+USES = "import privcov\n\n\ndef use(data: privcov.Dataset, rel: privcov.Release) -> None:\n    print({})\n"
+
+
+def checked(command: list[str], path: Path) -> tuple[int, str]:
+    """Exit code and words of a type checker over one file, by its own strict rules and none of ours."""
+    env = os.environ | {"MYPYPATH": str(ROOT), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*command, str(path)], cwd=ROOT, env=env, capture_output=True, text=True, timeout=patient(300), check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def mypy() -> list[str]:
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not installed: requirements-dev.txt has it")
+    options = ("--strict", "--config-file=", "--follow-imports=silent", "--cache-dir=.mypy_cache/user")
+    return [sys.executable, "-m", "mypy", *options]
+
+
+def pyright() -> list[str]:
+    name = shutil.which("pyright") or shutil.which("basedpyright")
+    if name is None:
+        pytest.skip("pyright is not installed: it needs Node, which the development packages do not bring")
+    return [name, "--pythonpath", sys.executable, "--level", "error"]
+
+
+@pytest.mark.parametrize("checker", [mypy, pyright], ids=lambda checker: checker.__name__)
+def test_user_code_passes_strict_type_checks(checker):
+    code, said = checked(checker(), CODE)
+    assert code == 0, said
+
+
+@pytest.mark.parametrize("checker", [mypy, pyright], ids=lambda checker: checker.__name__)
+def test_wrong_user_code_does_not(checker, tmp_path):
+    """One error for each wrong line, so that the package is not Any; the right one passes."""
+    command = checker()
+    for number, line in enumerate(("rel.covariance", *WRONG)):
+        path = tmp_path / f"wrong_{number}.py"
+        path.write_text(f"# pyright: strict\n{USES.format(line)}", encoding="utf-8")
+        code, said = checked(command, path)
+        assert (code == 0) == (number == 0), f"{line}\n{said}"
+
+
+def test_user_code_runs():
+    done = subprocess.run(
+        [sys.executable, str(CODE)], env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        timeout=patient(60), check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_user_code_uses_every_name():
+    text = CODE.read_text(encoding="utf-8")
+    assert [name for name in privcov.__all__ if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_the_names_are_found_by_completion_before_anything_is_loaded():
+    code = "import privcov; names = dir(privcov); assert set(privcov.__all__) <= set(names), names; "
+    code += "assert '__getattr__' in names and '__version__' in names; import sys; assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=patient(60))
+
+
+def test_the_list_of_names_is_literal_and_each_has_a_type():
+    """Editors read the file and do not run it."""
+    tree = ast.parse((ROOT / "privcov" / "__init__.py").read_text(encoding="utf-8"))
+    [names] = [n.value for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__"]
+    assert ast.literal_eval(names) == privcov.__all__
+    assert sorted({*privcov._MODULES, "methods", "source", "sources"}) == sorted(privcov.__all__)
+    typed = next(n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING")
+    imported = {alias.name: n.module for n in typed.body if isinstance(n, ast.ImportFrom) for alias in n.names}
+    assert privcov._MODULES.items() <= imported.items()
+
+
+FIRST = """
+import sys, time
+start = time.process_time()
+import privcov
+imported = time.process_time() - start
+import numpy as np
+rows = np.random.default_rng(0).uniform(0, 1, (5000, 10))
+rel = privcov.release("auto-cov", privcov.Dataset.from_rows(rows, bounds=[(0, 1)] * 10), privcov.ApproxDP(1, 1e-6))
+str(rel.statement), repr(rel)
+print(imported, time.process_time() - start)
+print(*{name.partition(".")[0] for name in sys.modules} & {"numba", "opendp", "pandas", "sklearn", "plotly", "pyarrow"})
+"""
+
+
+def test_the_import_and_the_first_release_are_quick():
+    """Processor time, which other work on the machine hardly changes: .01 and .55 s where .3 and 1 s are allowed.
+
+    numba, opendp and what only tables and figures need are not loaded on the way.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST], cwd=ROOT, capture_output=True, text=True, timeout=patient(60), check=True
+    )
+    times, loaded = done.stdout.split("\n")[:2]
+    imported, released = map(float, times.split())
+    assert loaded == ""
+    assert imported < 0.3
+    assert released < patient(0.5)  # twice as long on a quiet machine

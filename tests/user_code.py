@@ -1,0 +1,79 @@
+"""What somebody writes who uses the package from Python: test_user_code.py runs it, and type checkers read it strictly.
+
+Every name that `privcov` exports is used once.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import privcov
+from privcov import ApproxDP, Dataset, PrivateCovariance, PureDP, Release, RowsClippedWarning, Truth
+
+
+def table() -> Dataset:
+    """Rows in memory, with bounds by name."""
+    rows = np.random.default_rng(0).uniform(0, 1, size=(500, 3))
+    bounds = {"age": (0.0, 1.0), "pay": (0.0, 1.0), "time": (0.0, 1.0)}
+    return Dataset.from_rows(rows, bounds=bounds, columns=["age", "pay", "time"], truth=Truth(np.eye(3) / 12))
+
+
+def released(data: Dataset) -> Release:
+    """A release, its numbers and its statement."""
+    rel = privcov.release("auto-cov", data, privcov.ZCDP(rho=0.5), seed=1)
+    matrix: np.ndarray = rel.matrix
+    success: float = rel.attacker_success
+    print(matrix.shape, success, rel.statement["Guarantee"], str(rel.given))
+    assert Release.from_json(rel.to_json()).n == data.n
+    return rel
+
+
+def compared(rel: Release, data: Dataset) -> float:
+    """How far it is from the rows, and a study of several methods."""
+    keys: list[str] = [card.key for card in privcov.methods() if card.target == "covariance"]
+    sources: list[str] = [card.key for card in privcov.sources()]
+    study = privcov.Plan(
+        source=sources[0],
+        source_params={"n": 100, "d": 3},
+        methods=keys[:1],
+        guarantees=[PureDP(1.0), ApproxDP(1.0, 1e-6), privcov.NoPrivacy()][1:2],
+        metrics=["relative-frobenius-to-truth"],
+        replicates=1,
+    )
+    print(len(privcov.run(study)))
+    simulated = privcov.source("precision-ar2", n=300, d=4)
+    graph = privcov.release("glasso-gaussian", simulated, privcov.ZCDP(1.0))
+    assert simulated.truth is not None
+    assert simulated.truth.precision is not None
+    print(privcov.graph_recovery(graph, simulated.truth.precision))
+    error: float = privcov.error(rel, data, relative=True)
+    return error
+
+
+def private(folder: Path) -> Release:
+    """The same for confidential rows, with a ledger."""
+    rows = np.random.default_rng(1).uniform(0, 1, size=(400, 2))
+    survey = privcov.PrivateDataset.from_rows(rows, bounds=[(0, 1), (0, 1)], name="survey")
+    ledger = privcov.Ledger(folder / "ledger.sqlite")
+    ledger.limit("survey", privcov.ZCDP(1.0))
+    return privcov.release_private("auto-cov", survey, privcov.ZCDP(0.1), ledger=ledger)
+
+
+def learned() -> np.ndarray:
+    """The estimator of scikit-learn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RowsClippedWarning)
+        model = PrivateCovariance("gaussian-cov", privcov.ZCDP(1.0), row_bound=2.0, random_state=0)
+        covariance: np.ndarray = model.fit(np.random.default_rng(0).uniform(0, 1, (50, 3))).covariance_
+    return covariance
+
+
+if __name__ == "__main__":
+    data = table()
+    print(compared(released(data), data), learned().shape, callable(privcov.check))
+    with tempfile.TemporaryDirectory() as place:
+        print(private(Path(place)).columns)
