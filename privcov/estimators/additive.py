@@ -90,6 +90,7 @@ class AdditiveCov(Mechanical):
     centres=ALL_CENTRES,
     missing_cells=True,
     order=20,
+    version=2,
     summary="Adds symmetric Gaussian noise to the moment matrix, then removes negative eigenvalues.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathcal N(0,\sigma^2),\quad \sigma=\frac{\sqrt2\,R^2}{n\,\mu}",
     avoid="When d is large against n epsilon: the noise then fills the whole spectrum, and auto-cov does "

@@ -26,6 +26,7 @@ from privcov.privacy import RELATIONS, ApproxDP, ZCDP
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
     order=42,
+    version=2,
     summary="Adds Gaussian noise once, then takes the nearest positive semi-definite matrix whose trace is not too "
     "large. No split.",
     formula=r"\hat\Sigma=\arg\min_{\Sigma\succeq0,\ \mathrm{tr}\,\Sigma\le t}\|\Sigma-(S+N)\|_F",

@@ -52,6 +52,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache, partial
 
 import numpy as np
 
@@ -616,12 +617,12 @@ def _noisy_diagonal(
     exact: np.ndarray, scale: float, groups: tuple[tuple[Group, ...], tuple[Fraction, ...]]
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """Return (noisy diagonal, second noisy sums of the groups of several columns), one draw for each scale."""
-    scales, numbers = [scale] * len(exact), exact.tolist()
+    scales, numbers, known = [scale] * len(exact), exact.tolist(), cache(partial(scale_over, scale))
     for group, kappa in zip(*groups, strict=True):
         if len(group.columns) == 1:
-            scales[group.columns[0]] = scale_over(scale, 1 + kappa)
+            scales[group.columns[0]] = known(1 + kappa)
         else:
-            scales.append(scale_over(scale, kappa))
+            scales.append(known(kappa))
             numbers.append(int(sum(exact[j] for j in group.columns)))
     values, drawn = np.array(numbers, dtype=exact.dtype), np.array(scales)
     noisy = np.zeros(len(values), dtype=object)

@@ -16,7 +16,9 @@ from privcov.randomness import stream
 @pytest.mark.parametrize("shape", [*SHAPES, "wishart-difference"])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_many_draws_are_the_single_draws_of_the_same_stream(shape, d):
-    distribution = NoiseDistribution(shape, 0.7, d)
+    free = shape == "free-groups"
+    groups = {"groups": tuple(min(j, 1) for j in range(d)), "weights": (1.5, 2.0)[:d]} if free else {}
+    distribution = NoiseDistribution(shape, 0.7, d, **groups)
     rng = np.random.default_rng(3)
     single = np.array([distribution.draw(rng) for _ in range(50)])
     np.testing.assert_allclose(draw_many(distribution, 50, np.random.default_rng(3)), single, rtol=1e-13, atol=1e-15)

@@ -51,6 +51,17 @@ def test_every_call_of_the_measurement_is_one_draw(monkeypatch):
     assert sum(found.for_level.hits) <= 1_000
 
 
+@pytest.mark.parametrize("fault", ["", "half-noise"])
+def test_corners_of_the_bounds_cost_what_is_claimed_and_no_more(fault):
+    """1,500 draws of either table, a row in a corner of the bounds and one of zeros, variances known far better.
+
+    Sound noise is accused with a probability of at most 1e-3; half the noise is 40 standard errors away.
+    """
+    key = f"exact{'-' * bool(fault)}{fault}:auto-cov:zcdp:bounded"
+    found = audit(Asked(key, pair="flat-zero", draws=1_500, rho=0.5, error=1e-3))
+    assert found.caught == bool(fault)
+
+
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize(("method", "kind"), EXACT)
 def test_what_is_seen_is_every_number_and_its_mean_is_the_answer_without_noise(method, kind, hidden):
