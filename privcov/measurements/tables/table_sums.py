@@ -271,7 +271,7 @@ class Adding:
             whole[:, usual] = np.rint(self._steps(cells[:, usual]) * (UNIT / np.sqrt(squares[usual])))
             long = long[squares[long] >= _USUAL_SQUARES]
         if len(long):
-            holes = ~np.isfinite(cells[np.ix_(self.spec.flagged, long)].T)
+            holes = ~np.isfinite(cells[list(self.spec.flagged)][:, long].T)
             rows = flagged_rows(to_working(self.spec.units, cells[:, long].T), self.spec.row_bound, holes)
             whole[:, long] = rows[:, : len(cells)].T
 
