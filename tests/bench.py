@@ -61,6 +61,9 @@ SECTIONS = {
         "The same under pure DP, epsilon 1",
         ("geometric mean",),
     ),
+    "tables": Section(
+        "tests.bench_tables", "tables", "Error of correlations of simulated tables with what is declared, over before"
+    ),
     "speed": Section(
         "tests.bench_accuracy", "speed", "The methods of Dong et al. 2022 over the linear algebra they cannot avoid"
     ),
