@@ -61,11 +61,8 @@ SECTIONS = {
         "The same under pure DP, epsilon 1",
         ("geometric mean",),
     ),
-    "survey": Section(
-        "tests.bench_survey",
-        "survey",
-        "Error of the correlations of a survey with missing answers: measured (pairs) over counted as a value",
-        ("20 questions, 30,000 people, 0-30 % missing, -9 clipped",),
+    "tables": Section(
+        "tests.bench_tables", "tables", "Error of correlations of simulated tables with what is declared, over before"
     ),
     "speed": Section(
         "tests.bench_accuracy", "speed", "The methods of Dong et al. 2022 over the linear algebra they cannot avoid"

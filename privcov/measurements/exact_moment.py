@@ -503,9 +503,10 @@ def planned_event(
 
 def _counted(facts: PublicFacts) -> str:
     """Return what is counted beside the sum, for the statistic of an event."""
-    if facts.weight_is_public:
-        return ""
-    return ", with the total weight of persons" if facts.person else ", with the count of rows"
+    if not facts.person:
+        return "" if facts.n is not None else ", with the count of rows"
+    weight = "" if facts.weight_is_public else ", with their total weight"
+    return f", of persons of weight {facts.most_weight} at most{weight}"
 
 
 def _law_of_groups(groups: tuple[Group, ...], kappas: tuple[Fraction, ...]) -> str:
