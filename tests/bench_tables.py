@@ -3,7 +3,7 @@
 hospital   20,000 patients with one to ten visits, 2.8 on average, and one id each. Before: a promise of at most ten
            rows per person, rho = 0.5 for all of them together. With ids the weights make it 0.5 for the patient.
 
-survey     Answers from 1 to 5 with missing ones, see bench_survey.py. Before: the code -9 in place of an answer, clipped.
+survey     Answers from 1 to 5 with missing ones, see bench_survey.py. Before: the code -9 for no answer, clipped.
 
 Found is the root mean square error of the correlations to those of the population, over that of the way before, at
 the same guarantee for a person; every table is drawn a few times, with seeds of its own.
