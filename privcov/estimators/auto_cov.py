@@ -10,10 +10,9 @@ import numpy as np
 
 from privcov import accounting
 from privcov.dataset import Dataset
-from privcov.estimators.additive import repair
+from privcov.estimators.additive import finish_available, repair, repaired
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, OtherSteps, Outcome, Request
 from privcov.estimators.mechanisms import LeastNoise
-from privcov.estimators.missing_cells import finish_available, repaired
 from privcov.measurements.anchor import MATTERS
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.norm_histogram import measure_norms, norm_noise

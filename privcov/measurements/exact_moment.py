@@ -21,7 +21,7 @@ entry of the group is moved by kappa_g (t_g - tr_g T) / (1 + m kappa_g). This is
 first version had "free-trace": all columns in one group, of kappa = 1.
 **Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s. The sum is a whole number, so it
 is at most the whole part of any bound:
-  replace-one  `l1_change`, proved in triangle_l1.py; with flags of missing cells `flagged_l1`, proved in flags.py.
+  replace-one  `flagged_l1`, proved in triangle_l1.py.
   add-remove   (|z|_1^2 + |z|^2) / 2, |z|_1 <= sqrt(d) m + a.
 **Wishart difference**, see wishart.py: epsilon = ||G||_* / scale; replace-one 2 b, add-remove b. Under replace-one, and
 for at most 10 columns and anchors together, the **coupled** distribution of exact_wishart.py takes its place: epsilon
@@ -60,12 +60,12 @@ from privcov import accounting, checks
 from privcov.measurements import exact_noise
 from privcov.measurements.anchor import BOTH, whole_anchor
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
-from privcov.measurements.flags import flagged_l1, own_flags
 from privcov.measurements.free_groups import Group, groups_of, weights_of
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram, with_public_corner
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.stored_sum import fields_of
 from privcov.measurements.tables.file_moment import sums_of
+from privcov.measurements.triangle_l1 import flagged_l1
 from privcov.privacy import ApproxDP, BudgetShare, Event, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
@@ -359,8 +359,8 @@ def measure_exactly(
         gram = gram.astype(object)
     groups = weights(facts, n_anchors, anchor) if shape == FREE_GROUPS else ((), ())
     total, sums = _noisy(gram, facts.width, n_anchors, shape, event.scale, groups)
-    columns, flags = own_flags(facts)
-    total[columns, flags] = total[flags, columns] = 0  # in every table
+    for column, flag in facts.own_flags:
+        total[column, flag] = total[flag, column] = 0  # as in every table
     return NoisySum(facts, total, None, n_anchors, shape, event.scale, event, anchor, VERSION, sums)
 
 

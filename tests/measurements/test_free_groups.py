@@ -233,7 +233,7 @@ def test_groups_of_two_cost_no_more_than_the_event(monkeypatch):
     """As columns of which one is zero where the other is not would be grouped, through the same measurement."""
     d, cell = 4, math.isqrt(UNIT**2 // 4)
     pairs = (Group((0, 1), 2 * cell**2), Group((2, 3), 2 * cell**2))
-    monkeypatch.setattr(exact_moment, "groups_of", lambda facts: pairs)
+    monkeypatch.setattr(exact_moment, "groups_of", lambda facts, flagged: pairs)
     kappa = weights_of(pairs, 0)[0]
     monkeypatch.setattr(checkers, "free_divisors", lambda noisy: ([Fraction(1)] * d, [kappa] * 2))
     worst = max(
