@@ -59,10 +59,10 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.dataset import Dataset, FileRows
-from privcov.measurements.anchor import ANCHOR_SQUARED, BOTH, anchor_squared
 from privcov.measurements.clipping import blocks, clip_rows
-from privcov.measurements.free_groups import in_unit_ball
 from privcov.measurements.labels import CLASSES, class_index, class_list, count_anchors
+from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH, anchor_squared
+from privcov.measurements.laws.free_groups import in_unit_ball
 from privcov.measurements.noise import FREE_GROUPS, NoiseDistribution
 from privcov.measurements.tables.file_moment import class_moments, moments
 from privcov.measurements.triangle_l1 import l1_change

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.measurements import exact_moment, free_groups, integer_gram, moment
-from privcov.measurements.anchor import MATTERS, anchor_squared, matters_of, whole_anchor
-from privcov.measurements.free_groups import Group, groups_of, weights_of
+from privcov.measurements import exact_moment, integer_gram, moment
 from privcov.measurements.integer_gram import ANCHOR, UNIT, most_entry, whole_rows
+from privcov.measurements.laws import free_groups
+from privcov.measurements.laws.anchor import MATTERS, anchor_squared, matters_of, whole_anchor
+from privcov.measurements.laws.free_groups import Group, groups_of, weights_of
 from privcov.measurements.moment import measure_moment, sensitivity
 from privcov.measurements.noise import NoiseDistribution
 from privcov.private_dataset import PrivateDataset
