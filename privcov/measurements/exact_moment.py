@@ -45,7 +45,7 @@ from privcov import accounting, checks
 from privcov.measurements import exact_noise
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
-from privcov.measurements.laws.anchor import BOTH, whole_anchor
+from privcov.measurements.laws.anchor import BOTH, anchor_squared, whole_anchor, with_anchor
 from privcov.measurements.laws.drawing import noisy_diagonal, root_up, scale_over
 from privcov.measurements.laws.free_groups import Group, groups_of, weights_of
 from privcov.measurements.noise import FREE_GROUPS
@@ -442,11 +442,13 @@ def planned_event(
     shape = settle_shape(facts, shape, n_anchors, version)
     anchor = anchor_of(facts, n_anchors, matters)
     bound, scale = _scale(facts, shape, n_anchors, share, anchor)
+    square = anchor_squared(matters, facts.d, n_anchors, facts.relation)
+    count = "" if facts.n is not None else ", with the count of rows"
     if shape not in EXACT_AT_ANY_SCALE:
         exact_noise.check_scale(scale)
     return Event(
         share=name,
-        statistic=f"sum of {_WHAT[min(n_anchors, 2)]}" + ("" if facts.n is not None else ", with the count of rows"),
+        statistic=with_anchor(f"sum of {_WHAT[min(n_anchors, 2)]}{count}", square),
         mechanism="discrete-gaussian" if shape in GAUSSIAN else shape,
         norm=_NORMS[shape],
         sensitivity=bound,
