@@ -55,8 +55,7 @@ def repair(measured: Measured, how: str) -> np.ndarray:
     if how == "psd":
         return clip_psd(measured.matrix)
     if how == "box":
-        # z = (u, s) has norm at most sqrt(1 + s^2) when the mean is measured too.
-        return clip_box(measured.matrix, 1 + measured.anchor_squared if measured.distribution.n_anchors else 1.0)
+        return clip_box(measured.matrix, measured.top)
     if measured.distribution.shape in ("wishart-difference", "coupled-wishart"):
         return shrink_wishart_difference(measured.matrix, measured.distribution.wishart_scale / 2)
     return shrink_spectrum(measured.matrix, measured.distribution.off_diagonal_std)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from privcov import table_files
-from privcov.measurements import exact_moment, free_groups, integer_gram
+from privcov.measurements import exact_moment, integer_gram
 from privcov.measurements.exact_moment import NoisySum, measure_exactly, norm_bound, settle_shape, weights
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.integer_gram import ANCHOR, UNIT, flagged_rows, most_entry, noiseless_gram
+from privcov.measurements.laws import free_groups
 from privcov.measurements.tables.table_sums import Adding, SumSpec
 from privcov.measurements.triangle_l1 import flagged_l1
 from privcov.postprocess.available import available_cases
