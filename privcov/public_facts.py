@@ -89,7 +89,7 @@ class PublicFacts(InUnits):
     missing : str
         "typical": a missing or infinite cell counts as the typical value, which is zero without bounds. "drop-row": a
         row with such a cell is left out; possible only where n is not public. "pairs": such a cell counts as zero in
-        its column and as one in a flag of its own, which is measured too; see `privcov.measurements.flags`.
+        its column and as one in a flag of its own, which is measured too; see `privcov.measurements.integer_gram`.
     person : str
         What says whose row it is: the name of a column of ids, "persons" for ids beside an array, "" for none. Rows
         with one id are one person, however many they are; a row without an id counts as no row.
@@ -119,6 +119,11 @@ class PublicFacts(InUnits):
         if self.missing != "pairs":
             return ()
         return tuple(range(self.d)) if self.flags is None else self.flags
+
+    @property
+    def own_flags(self) -> tuple[tuple[int, int], ...]:
+        """Position of every flagged column and of its flag: where these meet, the sum is zero in every table."""
+        return tuple(zip(self.flagged, range(self.d, self.width), strict=True))
 
     @property
     def width(self) -> int:

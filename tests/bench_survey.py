@@ -1,4 +1,4 @@
-"""Surveys with missing answers: the section "survey" of the bench.
+"""Surveys with missing answers: rows of the section "tables" of the bench.
 
 Answers from 1 to 5 that follow three factors, cells missing at random; zCDP with rho .5 per person, public n. The error
 is the root mean square of the released correlations (auto-cov) less those of the whole survey. Fresh rows and noise in
@@ -64,6 +64,6 @@ def survey() -> Iterator[tuple]:
         details = ", ".join(f"{way} {found[way]:.4f}" for way in WAYS)
         return f"{found['pairs'] / found[peer]:.3f} x {peer} ({details})"
 
-    yield "20 questions, 30,000 people, 0-30 % missing, -9 clipped", lambda: over(likert, "clipped code"), "<= 0.2"
-    yield "20 questions, 30,000 people, 0-30 % missing, typical", lambda: over(likert, "typical"), "<= 0.35"
-    yield "10 questions, 5,000 people, 10 % missing, typical", lambda: over(small, "typical"), "<= 1.05"
+    yield "survey, 0-30 % missing: pairs over -9 clipped", lambda: over(likert, "clipped code"), "<= 0.2"
+    yield "survey, 0-30 % missing: pairs over typical", lambda: over(likert, "typical"), "<= 0.35"
+    yield "survey of 5,000, 10 % missing: pairs over typical", lambda: over(small, "typical"), "<= 1.05"

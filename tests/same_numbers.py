@@ -16,8 +16,8 @@ import numpy as np
 import privcov
 from privcov import ApproxDP, Dataset, NoPrivacy, PureDP, ZCDP
 from privcov.measurements.exact_moment import VERSION, NoisySum, anchored_rows, planned_event, settle_shape
-from privcov.measurements.free_groups import groups_of
 from privcov.measurements.integer_gram import ANCHOR, UNIT
+from privcov.measurements.laws.free_groups import groups_of
 from privcov.private_dataset import PrivateDataset
 
 GUARANTEES = (PureDP(2.0), ApproxDP(2.0, 1e-5), ZCDP(0.5), NoPrivacy())

@@ -18,8 +18,8 @@ from privcov.audit.bounds import Claim, weaker
 from privcov.audit.broken import twice
 from privcov.dataset import Dataset
 from privcov.measurements.exact_moment import NoisySum, measure_exactly, planned_event
-from privcov.measurements.free_groups import groups_of
 from privcov.measurements.integer_gram import UNIT
+from privcov.measurements.laws.free_groups import groups_of
 from privcov.privacy import Event
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts

@@ -10,11 +10,10 @@ import numpy as np
 
 from privcov import accounting
 from privcov.dataset import Dataset
-from privcov.estimators.additive import repair
+from privcov.estimators.additive import finish_available, repair, repaired
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, OtherSteps, Outcome, Request
 from privcov.estimators.mechanisms import LeastNoise
-from privcov.estimators.missing_cells import finish_available, repaired
-from privcov.measurements.anchor import MATTERS
+from privcov.measurements.laws.anchor import MATTERS
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
@@ -63,7 +62,7 @@ class AutoCov(Method):
         "off" makes one measurement only, as private rows need.
     matters : {"both", "covariance", "mean"}
         With a mean and a public number of rows: "covariance" measures with a smaller anchor, which makes the covariance
-        more accurate and the mean less; "mean" does the opposite. See measurements/anchor.py.
+        more accurate and the mean less; "mean" does the opposite. See measurements/laws/anchor.py.
 
     Guarantee
     ---------

@@ -21,7 +21,7 @@ entry of the group is moved by kappa_g (t_g - tr_g T) / (1 + m kappa_g). This is
 first version had "free-trace": all columns in one group, of kappa = 1.
 **Discrete Laplace**, scale s on the upper triangle: epsilon = (sum_{i<=j} |G_ij|) / s. The sum is a whole number, so it
 is at most the whole part of any bound:
-  replace-one  `l1_change`, proved in triangle_l1.py; with flags of missing cells `flagged_l1`, proved in flags.py.
+  replace-one  `flagged_l1`, proved in triangle_l1.py.
   add-remove   (|z|_1^2 + |z|^2) / 2, |z|_1 <= sqrt(d) m + a.
 **Wishart difference**, see wishart.py: epsilon = ||G||_* / scale; replace-one 2 b, add-remove b. Under replace-one, and
 for at most 10 columns and anchors together, the **coupled** distribution of exact_wishart.py takes its place: epsilon
@@ -52,22 +52,22 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
 
 import numpy as np
 
 from privcov import checks
 from privcov.measurements import exact_noise
-from privcov.measurements.anchor import BOTH, whole_anchor
 from privcov.measurements.exact_norms import NoisyNorms
-from privcov.measurements.exact_scale import calibrated, root_up
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
-from privcov.measurements.flags import flagged_l1, own_flags
-from privcov.measurements.free_groups import Group, groups_of, weights_of
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram, with_public_corner
+from privcov.measurements.laws.anchor import BOTH, anchor_squared, whole_anchor, with_anchor
+from privcov.measurements.laws.calibrating import calibrated
+from privcov.measurements.laws.drawing import noisy_diagonal, scale_over
+from privcov.measurements.laws.free_groups import Group, groups_of, weights_of
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.stored_sum import fields_of
 from privcov.measurements.tables.file_moment import sums_of
+from privcov.measurements.triangle_l1 import flagged_l1
 from privcov.privacy import BudgetShare, Event
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
@@ -95,7 +95,7 @@ _LAWS = {  # what the stored field ``law`` of an event says
 }
 _PROOFS = {
     "coupled-wishart": "privcov/measurements/exact_wishart.py",
-    FREE_GROUPS: "privcov/measurements/free_groups.py",
+    FREE_GROUPS: "privcov/measurements/laws/free_groups.py",
 }
 
 
@@ -375,8 +375,8 @@ def measure_exactly(
         gram = gram.astype(object)
     groups = weights(facts, n_anchors, anchor) if shape == FREE_GROUPS else ((), ())
     total, sums = _noisy(gram, facts.width, n_anchors, shape, event.scale, groups)
-    columns, flags = own_flags(facts)
-    total[columns, flags] = total[flags, columns] = 0  # in every table
+    for column, flag in facts.own_flags:
+        total[column, flag] = total[flag, column] = 0  # as in every table
     return NoisySum(facts, total, None, n_anchors, shape, event.scale, event, anchor, VERSION, sums)
 
 
@@ -500,13 +500,13 @@ def planned_event(
     shape = settle_shape(facts, shape, n_anchors, version)
     anchor = anchor_of(facts, n_anchors, matters)
     bound, scale = _scale(facts, shape, n_anchors, share, anchor)
+    square = anchor_squared(matters, facts.d, n_anchors, facts.relation)
+    beside = (", with flags of missing cells" if facts.flagged else "") + _counted(facts)
     if shape not in EXACT_AT_ANY_SCALE:
         exact_noise.check_scale(scale)
     return Event(
         share=name,
-        statistic=f"sum of {_WHAT[min(n_anchors, 2)]}"
-        + (", with flags of missing cells" if facts.flagged else "")
-        + _counted(facts),
+        statistic=with_anchor(f"sum of {_WHAT[min(n_anchors, 2)]}{beside}", square),
         mechanism="discrete-gaussian" if shape in GAUSSIAN else shape,
         norm=_NORMS[shape],
         sensitivity=bound,
@@ -542,24 +542,6 @@ def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare, a
     return calibrated(share, norm_bound(facts, shape, n_anchors, anchor), shape, pure=shape in PURE)
 
 
-def scale_over(scale: float, divisor: int | Fraction) -> float:
-    """Return the smallest float whose square is at least scale^2 / divisor.
-
-    Parameters
-    ----------
-    scale : float
-        sigma, the scale for a unit of the sensitivity.
-    divisor : int or Fraction
-        2 for an off-diagonal entry; 1 + kappa for the diagonal entry of a group of one column; kappa for a sum.
-
-    Returns
-    -------
-    float
-        The scale that is drawn.
-    """
-    return root_up(Fraction(scale) ** 2 / divisor)
-
-
 def _largest_sum(facts: PublicFacts, in_files: bool) -> int:
     """Return a bound on every number of the sum, from public facts alone."""
     rows = facts.n * facts.most_weight if facts.n is not None else MOST_FILE_ROWS if in_files else MOST_ROWS
@@ -587,31 +569,13 @@ def _noisy(
         values = exact_noise.add_discrete_laplace(values, scale)
     else:
         off = exact_noise.add_discrete_gaussian(values[~diagonal], scale_over(scale, 2))
-        on, sums = _noisy_diagonal(values[diagonal], scale, groups)
+        on, sums = noisy_diagonal(values[diagonal], scale, groups)
         values = values.astype(object)
         values[diagonal], values[~diagonal] = on, off
     total = np.zeros(gram.shape, dtype=object)
     total[rows, columns] = values
     total[columns, rows] = values
     return _structured(small(total), d, n_anchors), sums
-
-
-def _noisy_diagonal(
-    exact: np.ndarray, scale: float, groups: tuple[tuple[Group, ...], tuple[Fraction, ...]]
-) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Return (noisy diagonal, second noisy sums of the groups of several columns), one draw for each scale."""
-    scales, numbers, known = [scale] * len(exact), exact.tolist(), cache(partial(scale_over, scale))
-    for group, kappa in zip(*groups, strict=True):
-        if len(group.columns) == 1:
-            scales[group.columns[0]] = known(1 + kappa)
-        else:
-            scales.append(known(kappa))
-            numbers.append(int(sum(exact[j] for j in group.columns)))
-    values, drawn = np.array(numbers, dtype=exact.dtype), np.array(scales)
-    noisy = np.zeros(len(values), dtype=object)
-    for one in sorted(set(scales), reverse=True):
-        noisy[drawn == one] = exact_noise.add_discrete_gaussian(values[drawn == one], one)
-    return noisy[: len(exact)], tuple(int(v) for v in noisy[len(exact) :])
 
 
 def _structured(total: np.ndarray, d: int, n_anchors: int) -> np.ndarray:

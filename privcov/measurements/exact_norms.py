@@ -34,8 +34,8 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.measurements import exact_noise
-from privcov.measurements.exact_scale import calibrated, no_more_than_typed
 from privcov.measurements.integer_gram import UNIT, whole_blocks
+from privcov.measurements.laws.calibrating import calibrated, no_more_than_typed
 from privcov.measurements.tables.file_moment import sums_of
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset

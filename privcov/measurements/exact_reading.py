@@ -9,11 +9,10 @@ import math
 
 import numpy as np
 
-from privcov.measurements.anchor import anchor_squared, matters_of
 from privcov.measurements.exact_moment import NoisySum, weights
-from privcov.measurements.flags import flag_weight
-from privcov.measurements.free_groups import labels_of
-from privcov.measurements.integer_gram import ANCHOR, UNIT
+from privcov.measurements.integer_gram import ANCHOR, UNIT, flag_weight
+from privcov.measurements.laws.anchor import anchor_squared, matters_of
+from privcov.measurements.laws.free_groups import labels_of
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import COUPLED, FREE_GROUPS, NoiseDistribution
 from privcov.public_facts import Flags, PublicFacts
@@ -112,7 +111,7 @@ def flags_of(d: int, flagged: tuple[int, ...], distribution: NoiseDistribution, 
         weight, size = distribution.weights[group], distribution.groups.count(group)
         own = -distribution.scale * distribution.scale * weight / (1 + size * weight)
     stds = tuple(float(std) for std in distribution.diagonal_stds)
-    weight = flag_weight(d, UNIT**2) / UNIT
+    weight = flag_weight(d) / UNIT
     return Flags(d, flagged, weight, distribution.off_diagonal_std, stds, own, count_std)
 
 
@@ -127,7 +126,7 @@ def squared_anchor(noisy: NoisySum) -> float:
     Returns
     -------
     float
-        See `privcov.measurements.anchor.anchor_squared`.
+        See `privcov.measurements.laws.anchor.anchor_squared`.
     """
     what = noisy.facts.d, noisy.n_anchors, noisy.facts.relation
     return anchor_squared(matters_of(noisy.anchor, *what), *what)

@@ -9,6 +9,22 @@ no rounding margin. Cutting to whole numbers moves an entry of u by less than 2^
 of the row becomes the root of M k_j^2 / r, cut to a whole number, and so does its anchor. r counts every row with the
 id in the whole table, also those that a rule leaves out of the sums (a missing cell, an unlisted class): the weights
 depend on nothing but ids. A row without an id becomes zeros.
+
+**Flags of missing cells.** With the rule "pairs" a row is (y_j o_j for every column j, c u_j for every flagged column
+j), o_j = 1 where the cell is there, u_j = 1 - o_j, c = R / sqrt(d). In whole numbers y becomes k and c is f = isqrt(m^2
+// d), so that d f^2 <= m^2. A cell is there or missing, never both, so a row of h missing flagged cells has the squared
+length |k|^2 + h f^2, and |k|^2 <= m^2 - h f^2 is enforced: the row is within m, as one without flags. h f^2 <= d f^2 <=
+m^2, so the bound of k is never negative. Where a row is too long, its cells are shortened and its flags are not, so
+every flag is exactly 0 or f and the sums of flags are numbers of rows times f or f^2: 1 - q_i - q_j + q_ij is the share
+of rows that have both cells, whatever was shortened. (Shortening the flags too would shrink q and q_ij but not the 1.)
+The row bound of the cells that are there is R sqrt(1 - h / d), the part of R that belongs to as many columns. With
+bounds and R = sqrt(d) half-ranges no row is shortened.
+
+Every bound that holds for rows of length at most m holds with flags: the Frobenius and the nuclear norm, the sums of
+groups measured a second time, the coupled distribution; they do not depend on the number of coordinates. Two things
+differ: the l1 norm (triangle_l1.py), and that y_j o_j u_j = 0 in every row, so the entry of a column and its own flag
+is zero in every table. It is published as zero; a change of two tables has no part there. Weights of persons apply to
+flags as to cells.
 """
 
 from __future__ import annotations
@@ -18,7 +34,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from privcov.measurements.flags import flag_weight
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_COLUMNS, MOST_ROWS, PublicFacts
 from privcov.units import Units
@@ -53,6 +68,22 @@ def most_entry(units: Units) -> int:
         The largest K with d K^2 <= m^2, or m.
     """
     return math.isqrt(UNIT**2 // len(units.scale)) if units.fits_bounds else UNIT
+
+
+def flag_weight(d: int) -> int:
+    """Return f, the whole number that a flag has where its cell is missing.
+
+    Parameters
+    ----------
+    d : int
+        Number of columns.
+
+    Returns
+    -------
+    int
+        isqrt(m^2 // d): d flags together are at most m long.
+    """
+    return math.isqrt(UNIT**2 // d)
 
 
 def whole_rows(
@@ -97,7 +128,7 @@ def whole_rows(
 
 
 def flagged_rows(working: np.ndarray, row_bound: float, holes: np.ndarray, most: int = UNIT) -> np.ndarray:
-    """Return the rows as `whole_rows`, with a flag beside each column that can be missing; see flags.py.
+    """Return the rows as `whole_rows`, with a flag beside each column that can be missing.
 
     Parameters
     ----------
@@ -115,7 +146,7 @@ def flagged_rows(working: np.ndarray, row_bound: float, holes: np.ndarray, most:
     ndarray of shape (b, d + f)
         int64, with a sum of squares of at most m^2 in every row; a flag is 0 or `flag_weight`.
     """
-    flag = flag_weight(working.shape[1], UNIT**2)
+    flag = flag_weight(working.shape[1])
     left = UNIT**2 - holes.sum(axis=1) * flag**2
     return np.concatenate([whole_rows(working, row_bound, most, left), holes * flag], axis=1)
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
-from privcov.measurements.anchor import BOTH, matters_of
 from privcov.measurements.exact_norms import BINS, NoisyNorms, checked_budget
-from privcov.measurements.flags import own_flags
-from privcov.measurements.free_groups import groups_of
 from privcov.measurements.integer_gram import BITS
+from privcov.measurements.laws.anchor import BOTH, matters_of
+from privcov.measurements.laws.free_groups import groups_of
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
@@ -176,7 +175,7 @@ def _whole_sum(lines: Any, facts: PublicFacts, n_anchors: int) -> np.ndarray:
         raise ValueError("total must be symmetric.")
     if any(numbers[i][j] for i in range(d, size) for j in range(d, i)):
         raise ValueError("total must be zero where two classes meet: no row is in both.")
-    if any(numbers[column][flag] for column, flag in zip(*own_flags(facts), strict=True)):
+    if any(numbers[column][flag] for column, flag in facts.own_flags):
         raise ValueError("total must be zero where a column meets its own flag: no cell is there and missing.")
     small = all(-(2**63) <= v < 2**63 for line in numbers for v in line)
     return np.array(numbers, dtype=np.int64 if small else object)

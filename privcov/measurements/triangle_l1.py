@@ -37,11 +37,21 @@ d = 1: 1 + s + s^2. With classes nothing changes but the factor M: the bound gro
 
 **With classes**, two rows of different classes: V + s (|x|_1 + |y|_1) + 2 s^2 <= L + 2 s sqrt(d) + 2 s^2, more than two
 rows of one class; d = 1: the bound with the mean, + 2 s^2.
+
+**With flags of missing cells** (integer_gram.py) a row has at most d numbers that are not zero, whatever the number of
+flags. So V <= (|x|_1^2 + |x|^2 + |y|_1^2 + |y|^2) / 2 <= d + 1, because |x|_1^2 <= d |x|^2. Attained where every column
+has a flag: x without a missing cell, y with no other, all entries 1 / sqrt(d). With an anchor the edges add s |x - y|_1
+<= s (|x|_1 + |y|_1) <= 2 s sqrt(d), attained by the same rows; two classes add 2 s^2. The bounds above, for as many
+coordinates, hold too and are smaller for few flags: the smaller is taken. Times M for persons of weight up to M:
+against no row at all the corner changes by s^2 <= 1, less than the half of d + 1 that is missing then. Add-remove:
+|z|_1 <= sqrt(d) + s as without flags.
 """
 
 from __future__ import annotations
 
 import math
+
+from privcov.public_facts import PublicFacts
 
 
 def l1_change(d: int, m: int, anchor: int, n_anchors: int, weight: int = 1) -> int:
@@ -94,3 +104,35 @@ def l1_change(d: int, m: int, anchor: int, n_anchors: int, weight: int = 1) -> i
     if weight == 1:
         return both
     return max(both, math.isqrt(square) + math.isqrt(d * anchor**2 * m**2 * weight**2) + weight * anchor**2)
+
+
+def flagged_l1(facts: PublicFacts, m: int, anchor: int, n_anchors: int) -> int:
+    """Return `l1_change` for the rows of a table, with their flags of missing cells and the weights of persons.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        Columns, flags and the largest weight.
+    m : int
+        Largest length of a row.
+    anchor : int
+        Length of the anchor, in the steps of m.
+    n_anchors : int
+        0 alone, 1 with the mean, else the number of classes.
+
+    Returns
+    -------
+    int
+        In squared steps; replace-one.
+
+    Reference
+    ---------
+    Own proof, in the docstring of the module.
+    """
+    weight = facts.most_weight
+    wide = l1_change(facts.width, m, anchor, n_anchors, weight)
+    if not facts.flagged:
+        return wide
+    edges = math.isqrt(4 * facts.d * anchor**2 * m**2 * weight**2) if n_anchors else 0
+    corner = 2 * weight * anchor**2 if n_anchors > 1 else 0
+    return min(wide, weight * (facts.d + 1) * m**2 + edges + corner)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.measurements.anchor import ANCHOR_SQUARED
 from privcov.measurements.exact_reading import flags_of
+from privcov.measurements.laws.anchor import ANCHOR_SQUARED
 from privcov.measurements.noise import NoiseDistribution
 from privcov.owner.preview import measured, planned_noise
 from privcov.postprocess.answers import Noisy, derive

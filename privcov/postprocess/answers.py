@@ -88,7 +88,8 @@ class Answers:
         Standard deviation of the privacy noise on each entry of ``noisy``. Both are NaN where too few rows have both
         cells; every other matrix has zero there.
     covariance : ndarray of shape (d, d)
-        Positive semi-definite: negative eigenvalues of the whole noisy moment are set to zero.
+        Positive semi-definite: negative eigenvalues of the whole noisy moment are set to zero. Where the noise on
+        variances is smaller than on covariances, its diagonal is that of ``noisy``.
     thresholded : ndarray of shape (d, d)
         ``noisy`` without the off-diagonal entries that m pairs of pure noise just do not exceed.
     shrunken : ndarray of shape (d, d)
@@ -184,6 +185,12 @@ def derive(noisy: Noisy) -> Answers:
         repaired = _psd(raw)
         mean = None if mean is None else np.where(np.diag(known), mean, 0.0)
     std = np.sqrt(variance)
+    if available is None:
+        accurate = noisy.diagonal_std < noisy.entry_std
+    else:  # a column that is refused has no variance to keep
+        accurate = bool(known.all()) and noisy.d > 1 and np.diag(std).max() < _least_off_diagonal(std)
+    if accurate:
+        repaired = _with_diagonal(repaired, np.diag(raw), np.diag(std))
     units = noisy.scale[:, None] * noisy.scale[None, :]
 
     least = float(np.diag(std).max())
@@ -224,6 +231,11 @@ def _psd(matrix: np.ndarray) -> np.ndarray:
     """Set negative eigenvalues to zero."""
     values, vectors = eigen(matrix)
     return matrix if values[0] >= 0 else rebuild(np.maximum(values, 0.0), vectors)
+
+
+def _least_off_diagonal(matrix: np.ndarray) -> float:
+    """Return the smallest entry off the diagonal."""
+    return float(matrix[~np.eye(len(matrix), dtype=bool)].min())
 
 
 def _available(noisy: Noisy) -> Available | None:
@@ -320,6 +332,16 @@ def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     mu2 = np.maximum(moments.mean * moments.mean - e2, 0.0)
     np.fill_diagonal(variance, diagonal * diagonal + 4 * mu2 * e2 + 2 * e2 * e2)
     return moments.mean, raw, variance
+
+
+def _with_diagonal(matrix: np.ndarray, diagonal: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Return the matrix with this diagonal, but at least ``least``; its correlations stay.
+
+    Setting negative eigenvalues to zero raises every variance, by far more than accurate ones are off. Rows and columns
+    are scaled, so a positive semi-definite matrix stays one.
+    """
+    factor = np.sqrt(np.maximum(diagonal, least) / np.maximum(np.diag(matrix), least))
+    return matrix * (factor[:, None] * factor[None, :])
 
 
 def _shrink(matrix: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from privcov import table_files
-from privcov.measurements import exact_moment, flags, free_groups, integer_gram
-from privcov.measurements.exact_moment import measure_exactly, norm_bound, settle_shape, weights
+from privcov.measurements import exact_moment, integer_gram
+from privcov.measurements.exact_moment import NoisySum, measure_exactly, norm_bound, settle_shape, weights
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.integer_gram import ANCHOR, UNIT, flagged_rows, most_entry, noiseless_gram
+from privcov.measurements.laws import free_groups
 from privcov.measurements.tables.table_sums import Adding, SumSpec
+from privcov.measurements.triangle_l1 import flagged_l1
 from privcov.postprocess.available import available_cases
-from privcov.privacy import ZCDP
+from privcov.privacy import PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts, declared, working_units
 
@@ -146,7 +148,7 @@ def test_the_l1_bound_is_attained_by_a_full_row_and_an_empty_one():
     x = flagged_rows(np.array([[1.0, 1, 1, 1], [np.nan] * 4]), 2.0, np.array([[False] * 4, [True] * 4]))
     z = np.pad(x, ((0, 0), (0, 1)), constant_values=UNIT // 2)
     change = np.abs(np.triu(np.outer(z[0], z[0]) - np.outer(z[1], z[1]))).sum()
-    assert change == 5 * UNIT**2 + 2 * 2 * UNIT * (UNIT // 2) == flags.flagged_l1(facts, UNIT, UNIT // 2, 1)
+    assert change == 5 * UNIT**2 + 2 * 2 * UNIT * (UNIT // 2) == flagged_l1(facts, UNIT, UNIT // 2, 1)
 
 
 @pytest.mark.parametrize("mutant", ["heavier", "beside", "flags shortened"])
@@ -157,9 +159,9 @@ def test_mutants_of_the_rows_break_the_bounds(mutant):
     holes = ~np.isfinite(raw)
     rows = flagged_rows(raw, facts.row_bound, holes)
     if mutant == "heavier":
-        rows[:, 2:] = holes * (1 + flags.flag_weight(2, UNIT**2))
+        rows[:, 2:] = holes * (1 + integer_gram.flag_weight(2))
     if mutant == "beside":
-        rows[:, 2:] = holes * flags.flag_weight(2, UNIT**2)
+        rows[:, 2:] = holes * integer_gram.flag_weight(2)
         rows[:, :2] = np.where(holes, UNIT // 2, rows[:, :2])
     if mutant == "flags shortened":
         whole = np.concatenate([np.nan_to_num(raw), holes / math.sqrt(2)], axis=1)
@@ -223,6 +225,21 @@ def test_a_file_gives_the_sums_of_memory(tmp_path):
     )
     assert np.abs((memory.total - files.total).astype(float)).max() < 1e9  # steps of 2^40: the noise, no more
     assert memory.event == files.event
+
+
+@pytest.mark.parametrize("shape", ["isotropic", "laplace", "wishart-difference"])
+def test_where_a_column_meets_its_own_flag_there_is_nothing(shape):
+    """It is zero in every table, so it is published as zero, and a stored sum with another number is refused."""
+    private = PrivateDataset.from_rows(holed(50, 3, 6), row_bound=1.0, missing="pairs", can_be_missing=["x1", "x3"])
+    share = ZCDP(0.1) if shape == "isotropic" else PureDP(0.5)
+    noisy = measure_exactly(private, share, centre="joint", shape=shape)
+    assert [noisy.total[0, 3], noisy.total[2, 4], noisy.total[3, 0], noisy.total[4, 2]] == [0] * 4
+    assert noisy.total[0, 4] != 0
+    stored = noisy.to_dict()
+    assert NoisySum.from_dict(stored).to_dict() == stored
+    stored["total"][0][3] = stored["total"][3][0] = 1
+    with pytest.raises(ValueError, match="own flag"):
+        NoisySum.from_dict(stored)
 
 
 # --- what the sums mean -------------------------------------------------------------------------------------

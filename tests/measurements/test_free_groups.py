@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.measurements import exact_moment, free_groups, integer_gram, moment
-from privcov.measurements.anchor import MATTERS, anchor_squared, matters_of, whole_anchor
-from privcov.measurements.free_groups import Group, groups_of, weights_of
+from privcov.measurements import exact_moment, integer_gram, moment
 from privcov.measurements.integer_gram import ANCHOR, UNIT, most_entry, whole_rows
+from privcov.measurements.laws import free_groups
+from privcov.measurements.laws.anchor import MATTERS, anchor_squared, matters_of, whole_anchor
+from privcov.measurements.laws.free_groups import Group, groups_of, weights_of
 from privcov.measurements.moment import measure_moment, sensitivity
 from privcov.measurements.noise import NoiseDistribution
 from privcov.private_dataset import PrivateDataset
@@ -233,7 +234,7 @@ def test_groups_of_two_cost_no_more_than_the_event(monkeypatch):
     """As columns of which one is zero where the other is not would be grouped, through the same measurement."""
     d, cell = 4, math.isqrt(UNIT**2 // 4)
     pairs = (Group((0, 1), 2 * cell**2), Group((2, 3), 2 * cell**2))
-    monkeypatch.setattr(exact_moment, "groups_of", lambda facts: pairs)
+    monkeypatch.setattr(exact_moment, "groups_of", lambda facts, flagged: pairs)
     kappa = weights_of(pairs, 0)[0]
     monkeypatch.setattr(checkers, "free_divisors", lambda noisy: ([Fraction(1)] * d, [kappa] * 2))
     worst = max(
@@ -412,3 +413,18 @@ def test_a_sum_without_a_version_is_of_the_first_and_knows_one_anchor():
 def test_the_small_anchor_never_leaves_replace_one_with_a_mean():
     assert anchor_squared("covariance", 5, 3, "replace-one") == moment.ANCHOR_SQUARED
     assert anchor_squared("covariance", 5, 1, "add-remove") == anchor_squared("mean", 5, 1, "zero-out") == 0.5
+
+
+@pytest.mark.parametrize("matters", MATTERS)
+@pytest.mark.parametrize("key", ["gaussian-cov", "projection", "dp-thresholding", "auto-precision", "ridge-precision"])
+def test_every_method_reads_a_sum_with_any_anchor(key, matters):
+    """Nearly no noise: the covariance of the rows, as from a sum with the usual anchor."""
+    from privcov.releasing.private import view
+
+    rows = np.random.default_rng(6).uniform(-1, 1, (500, 3)) ** 3 + 0.4
+    share, how = privcov.ZCDP(1e6), {"centre": "joint", "shape": "free-trace"}
+    table = bounded(rows / 2)
+    noisy = exact_moment.measure_exactly(table, share, **how, matters=matters)
+    usual = exact_moment.measure_exactly(table, share, **how)
+    found, wanted = (view(key, one, share, centre="joint") for one in (noisy, usual))
+    np.testing.assert_allclose(found.matrix, wanted.matrix, rtol=0.02, atol=0.02 * np.abs(wanted.matrix).max())

@@ -23,8 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.measurements.exact_norms import BINS, by_length
-from privcov.measurements.flags import flag_weight
-from privcov.measurements.integer_gram import ANCHOR, UNIT, flagged_rows, most_entry, to_working, weighted
+from privcov.measurements.integer_gram import ANCHOR, UNIT, flag_weight, flagged_rows, most_entry, to_working, weighted
 from privcov.measurements.tables.sketch import Sketch, near_of
 from privcov.measurements.tables.sketching import Sketching, kernel
 from privcov.persons_in_files import PartIds, Weighing
@@ -62,7 +61,7 @@ class SumSpec(InUnits):
     drop : bool
         Whether a row with a missing or infinite cell is left out (else the cell counts as the origin).
     flagged : tuple of int
-        Positions of the columns whose missing cells are flagged, see flags.py; of private rows only.
+        Positions of the columns whose missing cells are flagged, see integer_gram.py; of private rows only.
     secrets : tuple of int or None
         Secrets of the sketch; None for no sketch.
     run : int
@@ -255,7 +254,7 @@ class Adding:
         # A public row on the bound is not shortened for the last digits of its length.
         longest = UNIT**2 if spec.private else UNIT**2 * (1 + (d + 16) * 2**-52)
         flags = ~np.isfinite(cells[list(spec.flagged)])
-        flag = flag_weight(d, UNIT**2)
+        flag = flag_weight(d)
         long = np.flatnonzero(squares > longest - flags.sum(axis=0) * flag**2)
         if len(long):
             self.long += len(long)

@@ -29,7 +29,7 @@ is the norm of a corner: every column is a group, with kappa = d (1 + 2 s^2). In
 which `integer_gram.whole_rows` and `tables.table_sums` keep to. Under a smaller R the entries of a row compete, and the
 diagonal alone would cost up to 3 times the bound: there, and without bounds, all columns are one group, c = R, and the
 trace has kappa = 1 + 2 s^2. Two columns of which one is always zero and the other is within c may be one group: a
-column and its flag of missing cells, whose weight `flags.flag_weight` is `most_entry`.
+column and its flag of missing cells, whose weight `integer_gram.flag_weight` is `most_entry`.
 
 The slack of the single group could measure E |u|^4 instead, which intervals for rows with heavy tails can use: weight
 2 s^2 beside kappa = 1. It is not done. The slack vanishes with the anchor, and there is none with bounds, which real
@@ -71,8 +71,8 @@ def groups_of(facts: InUnits, flagged: tuple[int, ...] = ()) -> tuple[Group, ...
     facts : PublicFacts or Dataset
         Its units; the number of columns is that of their scale.
     flagged : tuple of int
-        Positions of the columns with a flag of missing cells (flags.py), which follow the columns as coordinates of
-        their own: a column and its flag are one group, because one of the two is always zero.
+        Positions of the columns with a flag of missing cells (integer_gram.py), which follow the columns as coordinates
+        of their own: a column and its flag are one group, because one of the two is always zero.
 
     Returns
     -------

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from privcov import accounting
+from privcov.measurements.laws.drawing import root_up
 from privcov.privacy import ApproxDP, BudgetShare, NoPrivacy, PureDP, ZCDP
 
 
@@ -69,22 +70,3 @@ def no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | Z
     if Fraction(level) <= Fraction(repr(float(level))):
         return share
     return type(share)(math.nextafter(level, 0.0))
-
-
-def root_up(square: Fraction) -> float:
-    """Return the square root, rounded up.
-
-    Parameters
-    ----------
-    square : Fraction
-        At least 0.
-
-    Returns
-    -------
-    float
-        Its square is at least ``square``.
-    """
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
