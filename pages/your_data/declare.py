@@ -118,6 +118,7 @@ def _fill(declaration: Declaration) -> None:
         "people": declaration.rows_per_person,
         "public": declaration.n_public,
         "missing": declaration.missing,
+        "fraction": declaration.row_bound_fraction,
         "label": declaration.label or None,
         "classes": "\n".join(declaration.classes),
     }
@@ -171,6 +172,18 @@ def _table_facts() -> None:
                 help="The public list. A row with any other label counts as no row.",
                 **keep("classes", ""),
             )
+    with st.expander("Advanced"):
+        st.number_input(
+            "Row bound, as a share of the longest possible row",
+            min_value=0.01,
+            max_value=1.0,
+            step=0.05,
+            format="%g",
+            help="At 1 no row inside the limits is shortened. The noise falls with the square of this share, and longer "
+            "rows are shortened to it. It helps where most rows lie near the typical values, as with yes or no columns "
+            "that are rarely yes. Take it from what you know of the columns, never from the file.",
+            **keep("fraction", 1.0),
+        )
 
 
 def _label() -> str | None:
@@ -263,6 +276,7 @@ def entered() -> Declaration:
         label=label,
         classes=classes if label else (),
         missing=kept.get("missing") or "typical",
+        row_bound_fraction=float(kept.get("fraction") or 1.0),
     )
 
 
@@ -385,6 +399,10 @@ def _as_used(declared: Declaration) -> None:
     ]
     with st.container(height=300 if len(lines) > 10 else "content"):
         st.text("\n".join(lines))
+    if declared.row_bound_fraction < 1:
+        st.markdown(
+            f"Rows longer than {declared.row_bound_fraction:g} of the longest possible row are shortened to it."
+        )
 
 
 def _exact(number: float | None) -> str:
