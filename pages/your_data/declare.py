@@ -16,6 +16,7 @@ from pages.your_data import practice, state
 from pages.your_data.state import Own, keep, own
 from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Column, Declaration
+from privcov.public_facts import LEAST_FRACTION
 from privcov.table_files.facts import quote
 
 ROWS_PUBLIC = {
@@ -175,13 +176,13 @@ def _table_facts() -> None:
     with st.expander("Advanced"):
         st.number_input(
             "Row bound, as a share of the longest possible row",
-            min_value=0.01,
+            min_value=LEAST_FRACTION,
             max_value=1.0,
             step=0.05,
             format="%g",
-            help="At 1 no row inside the limits is shortened. The noise falls with the square of this share, and longer "
-            "rows are shortened to it. It helps where most rows lie near the typical values, as with yes or no columns "
-            "that are rarely yes. Take it from what you know of the columns, never from the file.",
+            help="At 1 no row inside the limits is shortened. The noise falls with the square of this share, and "
+            "longer rows are shortened to it. It helps where most rows lie near the typical values, as with yes or no "
+            "columns that are rarely yes. Take it from what you know of the columns, never from the file.",
             **keep("fraction", 1.0),
         )
 

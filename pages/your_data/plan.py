@@ -312,9 +312,9 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
             f"guarantee allows, over the number of rows: {plain(plan.entry_std)} on a covariance, in half-range units."
         )
         st.markdown(
-            f"4. Every column adds the same to R squared = {plain(facts.row_bound**2)}, and the noise grows with R squared: leaving a column "
-            f"out lowers it for all others by {show.percent(1 / d)}. In its own units a column pays with its "
-            "half-range: bounds twice as wide, noise four times as large on its variance."
+            f"4. Every column adds the same to R squared = {plain(facts.row_bound**2)}, and the noise grows with it: "
+            f"leaving a column out lowers it for all others by {show.percent(1 / d)}. In its own units a column pays "
+            "with its half-range: bounds twice as wide, noise four times as large on its variance."
         )
         reach = facts.scale / ((bounds[:, 1] - bounds[:, 0]) / 2)
         table = pd.DataFrame(
@@ -372,8 +372,8 @@ def _norms_first(simulated: Twin, facts: PublicFacts, plan: Preview) -> None:
         found = preview(after, plan.guarantee, planned_noise(chosen, rest, shape, simulated.n))
         st.markdown(
             f"Price: {percent(NORM_BUDGET)} of {raised(str(plan.guarantee))}. On the invented table R falls from "
-            f"{plain(facts.row_bound)} to {plain(chosen.row_bound)}, {percent(found.clipped)} of the rows are shortened, "
-            f"and the error becomes {percent(found.error)} in place of {percent(plan.error)}."
+            f"{plain(facts.row_bound)} to {plain(chosen.row_bound)}, {percent(found.clipped)} of the rows are "
+            f"shortened, and the error becomes {percent(found.error)} in place of {percent(plan.error)}."
         )
 
 
