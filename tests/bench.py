@@ -55,6 +55,11 @@ SECTIONS = {
         "Frobenius error of auto-cov over that of the best method of Dong et al. 2022, zCDP",
         ("geometric mean without 16 bins", "geometric mean over their sound forms"),
     ),
+    "tables": Section(
+        "tests.bench_tables",
+        "tables",
+        "Error of the correlations over that with the facts that a declaration had before, zCDP",
+    ),
     "pure": Section(
         "tests.bench_accuracy",
         "pure",
