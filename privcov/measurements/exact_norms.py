@@ -41,6 +41,7 @@ from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, 
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import LEAST_FRACTION, LEAST_ROW_BOUND, MOST_FILE_ROWS, PublicFacts
 
+RULE = 1  # of the bins and of the bound that follows: a stored answer is read by the rule that made it
 BINS = 28
 LARGEST_BUDGET = 0.5
 STATISTIC = "numbers of rows by length"  # of the event, by which a statement knows it
@@ -137,6 +138,7 @@ class NoisyNorms:
     def to_dict(self) -> dict:
         """Return the fields as JSON values."""
         return {
+            "rule": RULE,
             "facts": self.facts.to_dict(),
             "budget": self.budget,
             "counts": list(self.counts),

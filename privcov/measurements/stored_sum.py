@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
-from privcov.measurements.exact_norms import BINS, NoisyNorms, checked_budget
+from privcov.measurements.exact_norms import BINS, RULE, NoisyNorms, checked_budget
 from privcov.measurements.integer_gram import ANCHOR, BITS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
 
 _FIELDS = ("facts", "total", "trace", "anchors", "shape", "scale", "event", "grid", "anchor")
-_NORMS = ("facts", "budget", "counts", "event")
+_NORMS = ("rule", "facts", "budget", "counts", "event")
 _TRACED = "free-trace"  # the one shape whose trace is measured a second time
 _LARGEST = 2**127  # of a number with its noise, at the largest table and the largest scale
 
@@ -86,6 +86,8 @@ def _norms(stored: Any) -> NoisyNorms:
     """Return the first of two measurements, or raise ValueError."""
     if not isinstance(stored, dict) or set(stored) != set(_NORMS):
         raise ValueError(f"norms must hold {', '.join(_NORMS)} and nothing else.")
+    if stored["rule"] != RULE or not isinstance(stored["rule"], int) or isinstance(stored["rule"], bool):
+        raise ValueError("The row bound follows by another rule, of another version of privcov.")
     counts = stored["counts"]
     if not isinstance(counts, list) or len(counts) != BINS:
         raise ValueError(f"counts must be a list of {BINS} whole numbers, one for each bin of lengths.")

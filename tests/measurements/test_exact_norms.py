@@ -325,12 +325,14 @@ def test_a_stored_answer_with_another_bound_is_refused(ledger):
     short = {**stored, "norms": {**stored["norms"], "counts": stored["norms"]["counts"][1:]}}
     half = {**stored, "norms": {**stored["norms"], "counts": [0.5, *stored["norms"]["counts"][1:]]}}
     much = {**stored, "norms": {**stored["norms"], "budget": 0.6}}
+    other = {**stored, "norms": {**stored["norms"], "rule": 2}}
     for wrong, match in (
         (moved, "not those that follow"),
         (plain, "not those that follow"),
         (short, "counts must be a list"),
         (half, "whole number"),
         (much, "norm_budget"),
+        (other, "another rule"),
     ):
         with pytest.raises(ValueError, match=match):
             NoisySum.from_dict(wrong)
