@@ -411,9 +411,10 @@ def planned_event(facts: PublicFacts, share: BudgetShare, *, centre: str, shape:
 
 def _counted(facts: PublicFacts) -> str:
     """Return what is counted beside the sum, for the statistic of an event."""
-    if facts.weight_is_public:
-        return ""
-    return ", with the total weight of persons" if facts.person else ", with the count of rows"
+    if not facts.person:
+        return "" if facts.n is not None else ", with the count of rows"
+    weight = "" if facts.weight_is_public else ", with their total weight"
+    return f", of persons of weight {facts.most_weight} at most{weight}"
 
 
 def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare) -> tuple[float, float]:
