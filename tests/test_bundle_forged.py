@@ -76,6 +76,45 @@ def try_leaf(files, name, path, new, monkeypatch) -> None:
     assert said or same or unchecked(name, path), ("with all that follows rewritten", name, path, new)
 
 
+BY_LENGTH = [kind for kind in KINDS if kind.startswith("rows by length")]
+
+
+@pytest.mark.parametrize("kind", BY_LENGTH)
+def test_another_bound_count_or_share_of_the_norms_is_refused(bundles, kind, monkeypatch):
+    """Also with all that follows rewritten: the bound must be that of the counts, the noise that of the shares."""
+    files = bundles(kind)
+    measured, entry = (json.loads(files[name]) for name in ("measurement.json", "ledger_entry.json"))
+    norms, facts = measured["norms"], measured["facts"]
+    assert problem(files, monkeypatch) == ""
+
+    def refused(said: str, **changed) -> None:
+        new = {"measurement.json": measured, "ledger_entry.json": entry} | {
+            name.replace("_json", ".json"): value for name, value in changed.items()
+        }
+        forged = files
+        for name, value in new.items():
+            forged = rewritten(forged, name, value)
+        assert said in problem(forged, monkeypatch), said
+
+    long = [norms["counts"][0] + 10**6, *norms["counts"][1:]]
+    refused("not those that follow", measurement_json={**measured, "norms": {**norms, "counts": long}})
+    whole = norms["facts"]
+    refused("not those that follow", measurement_json={**measured, "facts": whole})
+    half = {**facts, "row_bound": facts["row_bound"] / 2}
+    half |= {"row_bound_fraction": facts.get("row_bound_fraction", 1.0) / 2}
+    refused("not those that follow", measurement_json={**measured, "facts": half})
+    less = {**norms, "budget": norms["budget"] / 2}
+    refused("norm_budget", measurement_json={**measured, "norms": less})
+    asked = {**entry, "request": {**entry["request"], "norm_budget": less["budget"]}}
+    refused("the noise is not", measurement_json={**measured, "norms": less}, ledger_entry_json=asked)
+    quiet = {**norms, "event": {**norms["event"], "scale": norms["event"]["scale"] / 2}}
+    refused("the noise is not", measurement_json={**measured, "norms": quiet})
+    weak = {**norms, "event": {**norms["event"], "sensitivity": 0.5}}
+    refused("sensitivity of the event", measurement_json={**measured, "norms": weak})
+    alone = {name: value for name, value in measured.items() if name != "norms"}
+    assert problem(rewritten(files, "measurement.json", alone), monkeypatch)
+
+
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_leaf_that_is_changed_is_refused_or_listed(bundles, kind, monkeypatch):
     files = bundles(kind)

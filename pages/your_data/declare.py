@@ -16,6 +16,7 @@ from pages.your_data import practice, state
 from pages.your_data.state import Own, keep, own
 from privcov.data_sources.csv_file import MAX_BYTES, MAX_HEADER_BYTES, read_header
 from privcov.data_sources.private_file import Column, Declaration
+from privcov.public_facts import LEAST_FRACTION
 from privcov.table_files.facts import quote
 
 ROWS_PUBLIC = {
@@ -120,6 +121,7 @@ def _fill(declaration: Declaration) -> None:
         "public": declaration.n_public,
         "missing": declaration.missing,
         "gaps": list(declaration.can_be_missing or ()),
+        "fraction": declaration.row_bound_fraction,
         "label": declaration.label or None,
         "classes": "\n".join(declaration.classes),
     }
@@ -181,6 +183,18 @@ def _table_facts() -> None:
                 help="The public list. Any other label counts as no row.",
                 **keep("classes", ""),
             )
+    with st.expander("Advanced"):
+        st.number_input(
+            "Row bound, as a share of the longest possible row",
+            min_value=LEAST_FRACTION,
+            max_value=1.0,
+            step=0.05,
+            format="%g",
+            help="At 1 no row inside the limits is shortened. The noise falls with the square of this share, and "
+            "longer rows are shortened to it. It helps where most rows lie near the typical values, as with yes or no "
+            "columns that are rarely yes. Take it from what you know of the columns, never from the file.",
+            **keep("fraction", 1.0),
+        )
 
 
 def _label() -> str | None:
@@ -276,6 +290,7 @@ def entered() -> Declaration:
         classes=classes if label else (),
         missing=kept.get("missing") or "typical",
         can_be_missing=_gaps(kept),
+        row_bound_fraction=float(kept.get("fraction") or 1.0),
     )
 
 
@@ -410,6 +425,10 @@ def _as_used(declared: Declaration) -> None:
     ]
     with st.container(height=300 if len(lines) > 10 else "content"):
         st.text("\n".join(lines))
+    if declared.row_bound_fraction < 1:
+        st.markdown(
+            f"Rows longer than {declared.row_bound_fraction:g} of the longest possible row are shortened to it."
+        )
 
 
 def _exact(number: float | None) -> str:

@@ -28,6 +28,7 @@ from privcov.owner.preview import (
     STRUCTURES,
     Preview,
     Twin,
+    after_norms,
     planned_noise,
     planned_trade_off,
     preview,
@@ -40,6 +41,7 @@ from privcov.public_facts import PublicFacts
 
 KINDS = {"zcdp": "zCDP", "approx": "(epsilon, delta)", "pure": "pure epsilon"}
 START = {"zcdp": (0.02, 0.1, 0.5), "approx": (0.5, 1.0, 3.0), "pure": (0.5, 1.0, 3.0)}
+NORM_BUDGET = 0.05
 HARDLY_PRIVATE = 0.9  # an attacker's chance from which the page warns
 _MISSING = {
     "typical": "counts as the typical value",
@@ -75,6 +77,7 @@ def section() -> None:
         _curves(plans)
         _which_level(simulated, facts, guarantees[picked], picked)
         _explain(mine.declared, facts, plans[picked])
+        _norms_first(simulated, facts, plans[picked])
         _record(mine.declared, facts, plans, chances, picked)
         _take_home(facts, plans, chances, picked)
         next_step("Go on to Release", "release")
@@ -350,8 +353,8 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
             )
         )
         st.markdown(
-            f"2. {d} such numbers make a row of norm at most R = sqrt({d}) = {plain(facts.row_bound)}. Divided by "
-            "R, no row is longer than 1: no person weighs more than another."
+            f"2. {d} such numbers make a row of norm at most sqrt({d}). {_row_bound(facts)} Every row is divided by R: "
+            "none is longer than 1, so no person weighs more than another."
         )
         people = "" if facts.rows_per_person == 1 else f", times {facts.rows_per_person} rows of a person"
         st.markdown(
@@ -361,9 +364,9 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
             "units."
         )
         st.markdown(
-            f"4. Every column adds 1 to R squared = {d}, and the noise grows with R squared: leaving one out "
-            f"lowers it for all others by {show.percent(1 / d)}. Bounds twice as wide make the noise on a "
-            "variance four times as large."
+            f"4. Every column adds the same to R squared = {plain(facts.row_bound**2)}, and the noise grows with it: "
+            f"leaving one out lowers it for all others by {show.percent(1 / d)}. Bounds twice as wide make the noise "
+            "on a variance four times as large."
         )
         reach = facts.scale / ((bounds[:, 1] - bounds[:, 0]) / 2)
         table = pd.DataFrame(
@@ -397,6 +400,35 @@ def _explain(declared: Declaration, facts: PublicFacts, plan: Preview) -> None:
         )
 
 
+def _row_bound(facts: PublicFacts) -> str:
+    """Return where R comes from, in a sentence."""
+    if facts.row_bound_fraction == 1:
+        return f"That is R = {plain(facts.row_bound)}."
+    share = f"{facts.row_bound_fraction:g} of that"
+    return f"Rows longer than R = {plain(facts.row_bound)}, {share}, are shortened to it."
+
+
+def _norms_first(simulated: Twin, facts: PublicFacts, plan: Preview) -> None:
+    """Show what counting the rows by length first would cost and change, where it is asked for."""
+    with st.expander("Advanced: count the rows by length first"):
+        st.markdown(
+            "A part of the guarantee can be spent on noisy numbers of rows by length. From them a smaller R follows, "
+            "under which the matrix is then measured with the rest: less noise where most rows are far shorter than R, "
+            "a little more where they are not. Released so from Python (`norm_budget=0.05`) or the command line "
+            "(`--norm-budget 0.05`)."
+        )
+        if not st.toggle("Simulate it at 5 % of the guarantee", **keep("norms", False)):
+            return
+        after, chosen, rest = after_norms(simulated, facts, plan.guarantee, NORM_BUDGET)
+        shape = best_shape(chosen, rest, simulated.n)
+        found = preview(after, plan.guarantee, planned_noise(chosen, rest, shape, simulated.n))
+        st.markdown(
+            f"Price: {percent(NORM_BUDGET)} of {raised(str(plan.guarantee))}. On the invented table R falls from "
+            f"{plain(facts.row_bound)} to {plain(chosen.row_bound)}, {percent(found.clipped)} of the rows are "
+            f"shortened, and the error becomes {percent(found.error)} in place of {percent(plan.error)}."
+        )
+
+
 def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], chances: list[float], picked: int) -> None:
     """Show the download of the plan as a page of paper, to be kept or signed."""
     simulated = plans[picked].twin
@@ -408,6 +440,10 @@ def _record(declared: Declaration, facts: PublicFacts, plans: list[Preview], cha
         f"A missing cell: {_MISSING[declared.missing]}.",
         f"Neighbouring tables: {facts.neighbours.sentence}.",
     ]
+    if declared.row_bound_fraction < 1:
+        lines.append(
+            f"Rows longer than {declared.row_bound_fraction:g} of the longest possible row are shortened to it."
+        )
     if declared.label:
         lines.append(f"Classes in {declared.label}: {', '.join(declared.classes)}.")
     assert facts.bounds is not None  # the form declares both limits of every column

@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
-from privcov.measurements.exact_norms import BINS, NoisyNorms, checked_budget
+from privcov.measurements.exact_norms import RULE, NoisyNorms, checked_budget
 from privcov.measurements.integer_gram import BITS
 from privcov.measurements.laws.anchor import BOTH, matters_of
 from privcov.measurements.laws.free_groups import groups_of
 from privcov.measurements.noise import FREE_GROUPS
+from privcov.measurements.tables.lengths import BINS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
 
 _BOTH = ("facts", "total", "anchors", "shape", "scale", "event", "grid", "anchor")
 _FIELDS = {1: (*_BOTH, "trace"), 2: (*_BOTH, "sums", "version")}  # by the version of the laws
-_NORMS = ("facts", "budget", "counts", "event")
+_NORMS = ("rule", "facts", "budget", "counts", "event")
 _TRACED = "free-trace"  # the one shape of version 1 whose trace is measured a second time
 _LARGEST = 2**127  # of a number with its noise, at the largest table and the largest scale
 
@@ -109,6 +110,8 @@ def _norms(stored: Any) -> NoisyNorms:
     """Return the first of two measurements, or raise ValueError."""
     if not isinstance(stored, dict) or set(stored) != set(_NORMS):
         raise ValueError(f"norms must hold {', '.join(_NORMS)} and nothing else.")
+    if stored["rule"] != RULE or not isinstance(stored["rule"], int) or isinstance(stored["rule"], bool):
+        raise ValueError("The row bound follows by another rule, of another version of privcov.")
     counts = stored["counts"]
     if not isinstance(counts, list) or len(counts) != BINS:
         raise ValueError(f"counts must be a list of {BINS} whole numbers, one for each bin of lengths.")

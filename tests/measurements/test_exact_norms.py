@@ -19,9 +19,10 @@ from privcov import accounting
 from privcov.ledger import Ledger, LedgerError
 from privcov.measurements import exact_noise, exact_norms, integer_gram
 from privcov.measurements.exact_moment import NoisySum
-from privcov.measurements.exact_norms import BINS, bins_of, count_change, edges, measure_norms_exactly, split
+from privcov.measurements.exact_norms import count_change, measure_norms_exactly, split
 from privcov.measurements.integer_gram import UNIT, whole_rows
 from privcov.measurements.tables import file_moment
+from privcov.measurements.tables.lengths import BINS, bins_of, edges
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
 from privcov.releasing import private as releasing
@@ -325,12 +326,14 @@ def test_a_stored_answer_with_another_bound_is_refused(ledger):
     short = {**stored, "norms": {**stored["norms"], "counts": stored["norms"]["counts"][1:]}}
     half = {**stored, "norms": {**stored["norms"], "counts": [0.5, *stored["norms"]["counts"][1:]]}}
     much = {**stored, "norms": {**stored["norms"], "budget": 0.6}}
+    other = {**stored, "norms": {**stored["norms"], "rule": 2}}
     for wrong, match in (
         (moved, "not those that follow"),
         (plain, "not those that follow"),
         (short, "counts must be a list"),
         (half, "whole number"),
         (much, "norm_budget"),
+        (other, "another rule"),
     ):
         with pytest.raises(ValueError, match=match):
             NoisySum.from_dict(wrong)

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov.measurements.exact_norms import BINS, by_length
 from privcov.measurements.integer_gram import ANCHOR, UNIT, flag_weight, flagged_rows, most_entry, to_working, weighted
+from privcov.measurements.tables.lengths import BINS, by_length
 from privcov.measurements.tables.sketch import Sketch, near_of
 from privcov.measurements.tables.sketching import Sketching, kernel
 from privcov.persons_in_files import PartIds, Weighing
