@@ -7,7 +7,7 @@ import privcov
 from privcov.audit import exact
 from privcov.audit.broken import FAULTS
 from privcov.audit.bulk import draw_many
-from privcov.audit.mechanisms import BASES, EXACT, find, mechanisms, sampler
+from privcov.audit.mechanisms import BASES, BOUNDED, EXACT, find, mechanisms, sampler
 from privcov.audit.pairs import catalogue, tables
 from privcov.measurements.noise import SHAPES, NoiseDistribution
 from privcov.randomness import stream
@@ -84,7 +84,7 @@ def test_a_broken_mechanism_is_no_method():
     keys = {c.key for c in privcov.methods()}
     broken = [m for m in mechanisms() if m.broken]
     assert sum(not m.exact for m in broken) == len(FAULTS) * len(BASES)
-    assert sum(m.exact for m in broken) == len(exact.FAULTS) * len(EXACT) * 2  # n public and hidden
+    assert sum(m.exact for m in broken) == len(exact.FAULTS) * len(EXACT) * 2 + len(BOUNDED)  # n public and hidden
     assert all(m.key not in keys and (m.exact or m.group == "Broken on purpose") for m in broken)
     assert all(FAULTS[m.broken].label in m.label for m in broken)
 
