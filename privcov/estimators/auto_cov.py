@@ -1,4 +1,8 @@
-"""The default covariance method: the least noise for many columns, then shrinkage fitted to the known noise."""
+"""The default covariance method: the least noise for many columns, then shrinkage fitted to the known noise.
+
+The covariance block is shrunk (centred.py, denoise.py), not the joint matrix: the anchor's eigenvalue always leaves the
+noise, so the joint matrix would never say that it holds no signal.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,15 @@ import numpy as np
 
 from privcov import accounting
 from privcov.dataset import Dataset
-from privcov.estimators.additive import finish_available, repair, repaired
+from privcov.estimators.additive import finish_available, repaired
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, OtherSteps, Outcome, Request
+from privcov.estimators.centred import shrunk_moments
 from privcov.estimators.mechanisms import LeastNoise
 from privcov.measurements.laws.anchor import MATTERS
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
-from privcov.postprocess.denoise import denoise
-from privcov.postprocess.joint import unpack
+from privcov.postprocess.denoise import BlockNoise, denoise
 from privcov.privacy import RELATIONS, BudgetShare, Event, NoPrivacy, PureDP
 
 CLIP_SHARE = 0.02
@@ -44,15 +48,17 @@ SEARCH_OFF = "Clip search: off, so there is one measurement."
     order=10,
     version=3,
     for_private={"clip_search": "off"},
-    summary="The least noisy of the shapes here for many columns (Gaussian with an accurate trace; under pure DP the "
-    "difference of two Wishart matrices), then eigenvalue shrinkage that knows the noise.",
-    formula=r"\hat\Sigma = V\,\mathrm{diag}\big((\lambda_i-2v\,h_i)_+\big)V^\top,\quad v=d\,\sigma^2/2",
+    summary="The least noisy of the shapes here for many columns (Gaussian with accurate variances; under pure DP the "
+    "difference of two Wishart matrices), then shrinkage that knows the noise: by eigenvalues where relations show, "
+    "towards zero where nothing does.",
+    formula=r"\hat\Sigma = J + w\,(F-J),\quad F=V\,\mathrm{diag}\big((\lambda_i-2v\,h_i)_+\big)V^\top,\quad "
+    r"v=d\,\sigma^2/2",
     avoid="When you need an unbiased matrix for further inference: take the raw noisy matrix instead.",
-    reference="Own combination; shrinkage after Bun, Allez, Bouchaud and Potters (2016).",
+    reference="Own combination; shrinkage after Bun, Allez, Bouchaud and Potters (2016) and James and Stein (1961).",
 )
 @dataclass(frozen=True)
 class AutoCov(Method):
-    """The least noise for the guarantee among the shapes here, for many columns, then eigenvalue shrinkage.
+    """The least noise for the guarantee among the shapes here, for many columns, then shrinkage by the known noise.
 
     Parameters
     ----------
@@ -74,7 +80,7 @@ class AutoCov(Method):
 
     Reference
     ---------
-    Own combination; shrinkage after Bun, Allez, Bouchaud and Potters (2016).
+    Own combination; shrinkage after Bun, Allez, Bouchaud and Potters (2016), and James and Stein (1961).
     """
 
     clip_search: str = parameter(
@@ -125,24 +131,19 @@ class AutoCov(Method):
         return dataclasses.replace(outcome, steps=steps, notes=(outcome.notes[0], note))
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
-        """Return the moments of the matrix with its eigenvalues shrunk."""
+        """Return the moments with the covariance shrunk."""
+        notes = (ROUTES[self.mechanism.shape(ask)], SEARCH_OFF)
         if measured.flags is not None:
-            notes = (ROUTES[self.mechanism.shape(ask)], SEARCH_OFF)
             return finish_available(ask, measured, lambda c, std: self._repaired(c, std, ask, measured), notes)
-        if measured.distribution.shape in ("free-trace", "free-groups", "isotropic"):
-            matrix = denoise(measured.matrix, measured.distribution.off_diagonal_std)
-        else:
-            matrix = repair(measured, "psd" if self.mechanism.shape(ask) == "laplace" else "shrink")
-        moments = unpack(
-            matrix, centre=ask.centre, row_bound=measured.row_bound, n_anchors=measured.distribution.n_anchors
-        )
-        return Outcome(measured, moments, count=measured.count, notes=(ROUTES[self.mechanism.shape(ask)], SEARCH_OFF))
+        return Outcome(measured, shrunk_moments(measured), count=measured.count, notes=notes)
 
     def _repaired(self, matrix: np.ndarray, noise_std: float, ask: MethodInput, measured: Measured) -> np.ndarray:
         """Return a covariance of available cases with its eigenvalues shrunk."""
         shape = measured.distribution.shape
         if shape in ("free-trace", "free-groups", "isotropic"):
-            return denoise(matrix, noise_std)
+            d, square, std = len(matrix), measured.row_bound**2, noise_std / measured.row_bound**2
+            noise = BlockNoise(d * (d - 1) * std**2, np.full(d, 2 * std**2), 2 * d * std**2, std, gaussian=True)
+            return square * denoise(matrix / square, noise)
         how = "psd" if self.mechanism.shape(ask) == "laplace" else "shrink"
         return repaired(matrix, noise_std, how, shape, measured.row_bound**2)
 

@@ -102,13 +102,30 @@ def project_trace(matrix: np.ndarray, trace: float) -> np.ndarray:
     """
     trace = checks.in_range("trace", trace, 0.0, 1e300)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
-    positive = np.maximum(values, 0.0)
-    if positive.sum() > trace:
-        high = np.sort(values)[::-1]
-        theta = (np.cumsum(high) - trace) / np.arange(1, len(high) + 1)
-        last = np.flatnonzero(high > theta)
-        positive = np.maximum(values - (theta[last[-1]] if len(last) else high[0]), 0.0)
-    return _rebuild(vectors, positive)
+    return _rebuild(vectors, np.maximum(values - excess(values, trace), 0.0))
+
+
+def excess(values: np.ndarray, trace: float) -> float:
+    """Return the smallest theta >= 0 at which the numbers max(value - theta, 0) add up to at most ``trace``.
+
+    Parameters
+    ----------
+    values : ndarray of shape (d,)
+        Eigenvalues.
+    trace : float
+        At least 0.
+
+    Returns
+    -------
+    float
+        At least 0.
+    """
+    if np.maximum(values, 0.0).sum() <= trace:
+        return 0.0
+    high = np.sort(values)[::-1]
+    theta = (np.cumsum(high) - trace) / np.arange(1, len(high) + 1)
+    last = np.flatnonzero(high > theta)
+    return float(theta[last[-1]] if len(last) else high[0])
 
 
 def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
@@ -145,13 +162,35 @@ def shrink_spectrum(matrix: np.ndarray, noise_std: float) -> np.ndarray:
     """
     checks.in_range("noise_std", noise_std, 0.0, 1e150)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
-    d = len(values)
     # |2 v h| <= d noise_std: below the rounding of the matrix nothing is left to pull (and its square underflows).
-    if d * noise_std <= np.finfo(float).eps / 8 * np.abs(values).max():
+    if len(values) * noise_std <= np.finfo(float).eps / 8 * np.abs(values).max():
         return clip_psd(matrix)
+    return _rebuild(vectors, np.maximum(pulled_in(values, noise_std)[0], 0.0))
+
+
+def pulled_in(values: np.ndarray, noise_std: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvalues that `shrink_spectrum` sets, before those below zero are clipped, and how they move.
+
+    Parameters
+    ----------
+    values : ndarray of shape (d,)
+        Eigenvalues of the noisy matrix.
+    noise_std : float
+        Standard deviation of the noise on an off-diagonal entry, above 0.
+
+    Returns
+    -------
+    shrunk : ndarray of shape (d,)
+        xi.
+    slope : ndarray of shape (d,)
+        The derivative of every xi_i by its own lambda_i.
+    """
+    d = len(values)
     gap = values[:, None] - values[None, :]
     pull = np.mean(gap / (gap**2 + noise_std**2), axis=1)
-    return _rebuild(vectors, np.maximum(values - 2 * d * noise_std**2 * pull, 0.0))
+    steep = (noise_std**2 - gap**2) / (gap**2 + noise_std**2) ** 2
+    np.fill_diagonal(steep, 0.0)  # lambda_i stays at no distance from itself
+    return values - 2 * d * noise_std**2 * pull, 1 - 2 * d * noise_std**2 * np.mean(steep, axis=1)
 
 
 def shrink_wishart_difference(matrix: np.ndarray, c: float) -> np.ndarray:
@@ -187,13 +226,39 @@ def shrink_wishart_difference(matrix: np.ndarray, c: float) -> np.ndarray:
     """
     checks.in_range("c", c, 0.0, 1e150)
     values, vectors = np.linalg.eigh(checks.square("matrix", matrix))
-    d = len(values)
-    if d * c <= np.finfo(float).eps / 8 * np.abs(values).max():  # nothing is left to pull
+    if len(values) * c <= np.finfo(float).eps / 8 * np.abs(values).max():  # nothing is left to pull
         return clip_psd(matrix)
+    return _rebuild(vectors, np.maximum(pulled_in_wishart(values, c)[0], 0.0))
+
+
+def pulled_in_wishart(values: np.ndarray, c: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvalues that `shrink_wishart_difference` sets, before clipping at zero, and how they move.
+
+    Parameters
+    ----------
+    values : ndarray of shape (d,)
+        Eigenvalues of the noisy matrix.
+    c : float
+        Scale of the two Wishart matrices, above 0.
+
+    Returns
+    -------
+    shrunk : ndarray of shape (d,)
+        xi.
+    slope : ndarray of shape (d,)
+        The derivative of every xi_i by its own lambda_i.
+    """
+    d = len(values)
     unit = values / (c * d)  # in units of K nothing can overflow
     gap = unit[:, None] - unit[None, :]
-    g = np.mean(1 / (gap - 1j * np.sqrt(2 / d)), axis=1)
+    terms = 1 / (gap - 1j * np.sqrt(2 / d))
+    g = np.mean(terms, axis=1)
     # |1 - g^2| stays away from 0: the imaginary part of g is at least that of the term j = i, 1 / sqrt(2 d).
     pull = 2 * g / (1 - g**2)
-    shrunk = unit - pull.real - pull.imag * g.real / g.imag
-    return _rebuild(vectors, c * d * np.maximum(shrunk, 0.0))
+    steep = -(terms**2)
+    np.fill_diagonal(steep, 0.0)  # lambda_i stays at no distance from itself
+    moved = np.mean(steep, axis=1)
+    turned = 2 * (1 + g**2) / (1 - g**2) ** 2 * moved
+    ratio, ratio_moved = g.real / g.imag, (moved.real * g.imag - g.real * moved.imag) / g.imag**2
+    slope = 1 - turned.real - turned.imag * ratio - pull.imag * ratio_moved
+    return c * d * (unit - pull.real - pull.imag * g.real / g.imag), slope
