@@ -33,10 +33,10 @@ class Step:
         return content(self.lesson, self.lesson.control.start if self.value is None else self.value)
 
 
-_NEIGHBOUR = "Move the new row from the same person to one of full length, and watch the difference."
-_ROWS = "Ask first. Then move n to the right until the two lines have crossed."
-_RERUNS = "Ask first. Then move to 100 runs, and read epsilon and the attacker's chance."
-_GUESS = "Show of hands for five rounds. Then let the optimal attacker play a hundred."
+_NEIGHBOUR = "Move the new row to full length, and watch the difference."
+_ROWS = "Ask first. Then move n right until the lines cross."
+_RERUNS = "Ask first. Then move to 100 runs; read epsilon and the attacker's chance."
+_GUESS = "Show of hands for five rounds; then the optimal attacker plays a hundred."
 SHEETS = {
     20: (
         Step(1, 4, _NEIGHBOUR, 1.0),
@@ -46,10 +46,10 @@ SHEETS = {
     ),
     50: (
         Step(1, 5, _NEIGHBOUR, 1.0),
-        Step(2, 6, "Ask first. Then double R, from 1 to 2, and compare the proved bounds.", 2.0),
+        Step(2, 6, "Ask first. Then double R and compare the proved bounds.", 2.0),
         Step(3, 6, _ROWS, 100_000),
-        Step(5, 7, "Let the class guess the best R. Then move through the whole range.", 2.0),
-        Step(6, 6, "Raise the cut one step at a time, and stop where the error is smallest.", 2.0),
+        Step(5, 7, "Let the class guess the best R; then move through the range.", 2.0),
+        Step(6, 6, "Raise the cut step by step to the smallest error.", 2.0),
         Step(7, 6, "Move rho to the left until eigenvalues fall far below zero.", 0.002),
         Step(9, 6, _RERUNS, 100),
         Step(10, 8, _GUESS),

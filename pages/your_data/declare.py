@@ -29,13 +29,13 @@ MISSING = {
     "pairs": "Missing cells are measured too: every two columns are compared over the rows that have both",
 }
 _HOW = """
-1. **Declare**: say what everybody may know about the table: what a row is, which columns, between which limits.
-2. **Plan**: see what an answer would look like at three strengths of protection, and pick one.
+1. **Declare** what everybody may know: what a row is, which columns, between which limits.
+2. **Plan**: see an answer at three strengths of protection, and pick one.
 3. **Release**: set a limit for these people once, and confirm one noisy measurement.
 4. **Answers**: matrices, graph, models and a synthetic table, all from that measurement, and one file to take home.
 
-You need a CSV with column names in its first line and numbers below, one row per person or visit, and what you know
-about the columns: their units and the values they can take.
+You need a CSV with column names in its first line and numbers below, one row per person or visit, and the values that
+its columns can take.
 """
 
 

@@ -142,7 +142,7 @@ def _report(opened: Opened, entry: Entry, answer: str) -> None:
             heatmap(
                 answers.correlation, columns, colour_limit(answers.correlation), LIGHT, what="released correlation"
             ),
-            "Released correlations; brown is negative, green positive; first column on top and left.",
+            "Released correlations; brown is negative, green positive.",
         )
 
     def behind() -> pd.DataFrame:
@@ -232,7 +232,7 @@ def of_plan(
                 ("Seed", f"0, for {plan.replicates} invented tables"),
             ],
             chart(LIGHT),
-            "Chance that the thresholded answer keeps a pair, by its correlation, under each candidate.",
+            "Chance that a pair is kept, by its correlation, under each candidate.",
         )
 
     kind = type(plan.guarantee).__name__

@@ -111,21 +111,22 @@ def test_the_focus_in_the_menu_is_a_ring_and_the_open_page_a_ground(visit):
         assert opened[0] != "solid"
 
 
-# Words of charts that leave the window or, where they are numbers of cells, are wider than a third of their panel; and
+# Words of charts that leave their chart or, where they are numbers of cells, are wider than a third of their panel; and
 # labels of buttons that are cut.
 CUT = """() => {
     const found = [];
     for (const word of document.querySelectorAll('.js-plotly-plot .main-svg text')) {
-        const box = word.getBoundingClientRect();
-        if (box.width && (box.left < 0 || box.right > window.innerWidth)) found.push(word.textContent);
+        const box = word.getBoundingClientRect(), chart = word.closest('.main-svg').getBoundingClientRect();
+        if (box.width && (box.left < chart.left - 1 || box.right > chart.right + 1)) found.push(word.textContent);
     }
     for (const trace of document.querySelectorAll('.textpoint')) {
         const plot = trace.closest('.subplot').querySelector('.hm image, .heatmaplayer image');
         const word = trace.getBoundingClientRect();
         if (plot && word.width > plot.getBoundingClientRect().width / 3) found.push(trace.textContent);
     }
-    for (const label of document.querySelectorAll('[data-testid=stMain] button p'))
-        if (label.scrollWidth > label.clientWidth + 1) found.push(label.textContent);
+    for (const label of document.querySelectorAll('[data-testid=stMain] button, [data-testid=stMain] button *'))
+        if (label.scrollWidth > label.clientWidth + 1 && getComputedStyle(label).overflowX !== 'visible')
+            found.push(label.textContent);
     return found;
 }"""
 
