@@ -18,7 +18,7 @@ def require(package: str, what: str) -> None:
     Parameters
     ----------
     package : str
-        A key of `EXTRAS`.
+        A key of `EXTRAS`, or another package that is installed by its own name.
     what : str
         What needs it, as the subject of the sentence, in the plural.
 
@@ -28,7 +28,5 @@ def require(package: str, what: str) -> None:
         Where the package cannot be found.
     """
     if importlib.util.find_spec(package) is None:
-        raise MissingExtra(
-            f'{what} need the package {package}. Install it with: pip install "privcov[{EXTRAS[package]}]"',
-            name=package,
-        )
+        name = f'"privcov[{EXTRAS[package]}]"' if package in EXTRAS else package.replace("_", "-")
+        raise MissingExtra(f"{what} need the package {package}. Install it with: pip install {name}", name=package)

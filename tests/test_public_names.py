@@ -106,6 +106,14 @@ RELEASE = [
     "measurement",
     "entry",
     "save_bundle",
+    "to_frame",
+    "to_npz",
+    "to_dp_event",
+    "json_schema",
+    "plot",
+    "plot_spectrum",
+    "plot_network",
+    "plot_errors",
 ]
 
 

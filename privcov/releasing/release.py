@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from privcov.privacy import (
     from_dict,
     to_dict,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMAT = 2  # of the text of a release; texts without a number are of format 1, and have no digest
 _NOT_IN_TEXT = ("measurement", "entry")
@@ -243,6 +246,89 @@ class Release:
         """What is guaranteed, computed from the events alone."""
         return state(self)
 
+    # How a release is shown and exported is imported where it is used: verify.py of a bundle contains this file and all
+    # that it imports when it is loaded.
+
+    def __repr__(self) -> str:
+        from privcov.releasing import display
+
+        return display.brief(self)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the matrix as a picture and a table, and the statement; no scripts."""
+        return _figures().html(self)
+
+    def to_frame(self, which: str = "") -> pd.DataFrame:
+        """Return one matrix as a DataFrame with the names of the columns.
+
+        Parameters
+        ----------
+        which : {"", "covariance", "second_moment", "precision", "correlation"}
+            "" is the matrix that the method estimates.
+
+        Raises
+        ------
+        ValueError
+            Where the release has no such matrix.
+        """
+        from privcov.releasing import display
+
+        return display.frame(self, which)
+
+    def to_npz(self, path: Path | str) -> Path:
+        """Write all matrices, the names, the statement and the text of `to_json` into one file of numpy.
+
+        ``str(numpy.load(path)["release"])`` is the text from which `from_json` makes the release again.
+        """
+        from privcov.releasing import display
+
+        return display.save_arrays(self, path)
+
+    def to_dp_event(self) -> Any:
+        """Return what was done to the rows as an event of dp_accounting; see `privcov.releasing.display.dp_event`.
+
+        The sensitivities are those of this release's own neighbours, so leave the accountant's neighbouring relation at
+        its default.
+        """
+        from privcov.releasing import display
+
+        return display.dp_event(self)
+
+    def plot(self, which: str = "", *, dark: bool = False) -> Any:
+        """Return a heatmap of one matrix as a plotly figure, ``which`` as in `to_frame`."""
+        return _figures().matrix_figure(self, which, dark=dark)
+
+    def plot_spectrum(self, *, dark: bool = False) -> Any:
+        """Return the eigenvalues before and after the repair, and the band of the noise, as a plotly figure."""
+        return _figures().spectrum_figure(self, dark=dark)
+
+    def plot_network(self, *, dark: bool = False) -> Any:
+        """Return the graph of the precision matrix as a plotly figure.
+
+        Raises
+        ------
+        ValueError
+            Where the method releases no precision matrix.
+        """
+        return _figures().network_figure(self, dark=dark)
+
+    def plot_errors(self, *, dark: bool = False) -> Any:
+        """Return the largest correlations with their intervals, for privacy noise and sampling, as a plotly figure.
+
+        Raises
+        ------
+        ValueError
+            Where the distribution of the noise on the correlations is not known.
+        """
+        return _figures().errors_figure(self, dark=dark)
+
+    @staticmethod
+    def json_schema() -> dict[str, Any]:
+        """Return the JSON schema of the text of `to_json`; its ``$id`` has the number of the format."""
+        from privcov.releasing import display
+
+        return display.schema(FORMAT)
+
     def save_bundle(self, path: Path | str, declaration: dict | None = None) -> None:
         """Write the bundle of a release of private rows: one zip, which ``python -m privcov verify`` checks.
 
@@ -324,6 +410,14 @@ class Release:
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RuntimeError) as problem:
             reason = f"{type(problem).__name__}: {problem}" if isinstance(problem, LookupError) else str(problem)
             raise ValueError(f"The text of the release was altered or is broken, and it is refused: {reason}") from None
+
+
+def _figures() -> Any:
+    """Return the module that draws a release. By its name, because the package of the figures imports this one."""
+    from privcov import extras
+
+    extras.require("plotly", "Figures")
+    return importlib.import_module("privcov.figures.released")
 
 
 def _digest(fields: dict) -> str:

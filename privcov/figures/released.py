@@ -1,0 +1,221 @@
+"""Draw one release, with the names of its columns, for a notebook: matrix, eigenvalues, network, uncertainty."""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privcov.figures.graphs import network, positions
+from privcov.figures.look import Picture
+from privcov.figures.matrices import RIGHT, colour_limit, heatmap, still
+from privcov.figures.own import intervals
+from privcov.figures.palette import DARK, LIGHT, Palette
+from privcov.figures.spectra import spectrum
+from privcov.figures.words import plain
+from privcov.metrics.errors import working
+from privcov.metrics.graphs import edges, noisy_matrix, partial_correlations
+from privcov.metrics.spectra import noise_edge
+from privcov.postprocess.answers import Noisy, derive, plain_correlation
+from privcov.postprocess.intervals import privacy_noise, sampling_of_correlation
+from privcov.randomness import stream
+from privcov.releasing.display import headline, matrix_of
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from privcov.releasing.release import Release
+
+SIDE = 480  # pixels of a square figure
+_ROOM = 30  # pixels more for the numbers of the colour bar, which a page sets smaller
+_TABLE = 8  # columns of the table in a notebook
+_PAIRS = 20  # most correlations in the chart of the uncertainty
+_PIXELS = 320  # side of the picture of the matrix in a notebook
+_DRAWS = 200
+
+
+def in_theme(dark: bool) -> Palette:
+    """Return the colours for a light or a dark notebook."""
+    return DARK if dark else LIGHT
+
+
+def _shown(picture: Picture, palette: Palette, *, square: bool = False) -> go.Figure:
+    """Return the figure on its own ground and with its text alternative, as somebody shows it outside the app."""
+    figure, ground = picture.figure, palette.ground
+    figure.update_layout(paper_bgcolor=ground, plot_bgcolor=ground, meta={"alt": picture.alt})
+    if square:
+        figure.update_layout(width=SIDE + 2 * _ROOM, height=SIDE, margin={"r": RIGHT + _ROOM})
+    return figure
+
+
+def matrix_figure(rel: Release, which: str = "", *, dark: bool = False) -> go.Figure:
+    """Return a heatmap of one matrix.
+
+    Parameters
+    ----------
+    rel : Release
+        The release.
+    which : str, optional
+        As in `privcov.releasing.display.matrix_of`.
+    dark : bool, optional
+        Whether the ground is dark.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Its ``layout.meta["alt"]`` is a text alternative.
+    """
+    matrix, palette = matrix_of(rel, which), in_theme(dark)
+    what = f"the released {(which or rel.target).replace('_', ' ')}"
+    return _shown(heatmap(matrix, rel.columns, colour_limit(matrix), palette, what=what), palette, square=True)
+
+
+def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
+    """Return the eigenvalues of a covariance before and after its repair, and the band of the noise alone.
+
+    Parameters
+    ----------
+    rel : Release
+        The release.
+    dark : bool, optional
+        Whether the ground is dark.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        In working units: those of the data where the columns have no bounds.
+    """
+    stages, palette = (
+        [("Post-processed", np.linalg.eigvalsh(working(rel.matrix, rel.scale, rel.target)))],
+        in_theme(dark),
+    )
+    if rel.raw is not None and rel.target != "precision" and rel.raw.centre != "classes":
+        stages.insert(0, ("Noisy", np.linalg.eigvalsh(noisy_matrix(rel))))
+    plain_units = bool((rel.scale == 1).all())
+    unit = "squared units of the data" if plain_units else "units of public half-ranges squared"
+    unit = f"inverse of {unit}" if rel.target == "precision" else f"in {unit}"
+    edge = noise_edge(rel) if len(stages) > 1 else 0.0
+    return _shown(spectrum(stages, edge, palette, scale="linear", unit=unit), palette)
+
+
+def network_figure(rel: Release, *, dark: bool = False) -> go.Figure:
+    """Return the graph of a released precision matrix: an edge where the partial correlation is not zero.
+
+    Parameters
+    ----------
+    rel : Release
+        The release.
+    dark : bool, optional
+        Whether the ground is dark.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The network.
+
+    Raises
+    ------
+    ValueError
+        Where the method releases no precision matrix.
+    """
+    if rel.precision is None:
+        raise ValueError(
+            f"A network needs a precision matrix, and {rel.method} releases none. Use a method whose target is "
+            "precision, such as auto-precision or glasso-gaussian."
+        )
+    graph, palette = edges(rel.precision), in_theme(dark)
+    strength = partial_correlations(rel.precision)
+    picture = network([("Drawn", graph)], positions(graph, len(graph)), rel.columns, palette, strength=strength)
+    return _shown(picture, palette, square=True)
+
+
+def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
+    """Return the largest correlations with two 95 % intervals: for the privacy noise only, and for sampling only.
+
+    Parameters
+    ----------
+    rel : Release
+        The release.
+    dark : bool, optional
+        Whether the ground is dark.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        At most 20 pairs, by the absolute value of the correlation that follows from the noisy matrix.
+
+    Raises
+    ------
+    ValueError
+        Where the distribution of the noise on the correlations is not known, and for a single column.
+    """
+    raw, d = rel.raw, len(rel.columns)
+    if raw is None or raw.centre == "classes":
+        raise ValueError(
+            f"The noise on the correlations of this release of {rel.method} is not known: that needs a method with one "
+            "noisy matrix, such as gaussian-cov, and another centre than 'classes'."
+        )
+    if d == 1:
+        raise ValueError("One column has no correlation. Release two columns or more.")
+    noise, palette = raw.distribution, in_theme(dark)
+    noisy = Noisy(
+        raw.matrix, raw.centre == "joint", rel.row_bound, rel.scale, rel.origin, raw.rows,
+        noise.off_diagonal_std, noise.diagonal_std, noise.off_diagonal_std,
+    )  # fmt: skip
+    released = derive(noisy).correlation
+    rng = stream(0, "intervals of correlations", rel.method)
+    low, high = privacy_noise(noisy, noise.draw, plain_correlation, rng, draws=_DRAWS, within=(-1.0, 1.0))
+    left, right = sampling_of_correlation(released, raw.rows)
+    first, second = np.triu_indices(d, 1)
+    order = np.argsort(-np.abs(released[first, second]), kind="stable")[:_PAIRS]
+    pairs = first[order], second[order]
+    picture = intervals(
+        [f"{rel.columns[i]} and {rel.columns[j]}" for i, j in zip(*pairs, strict=True)],
+        released[pairs],
+        low[pairs],
+        high[pairs],
+        palette,
+        x_title="Second moment about the origin, as a correlation" if raw.centre == "none" else "Correlation",
+        what="Correlations with their intervals",
+        second=(left[pairs], right[pairs]),
+    )
+    return _shown(picture, palette)
+
+
+def html(rel: Release) -> str:
+    """Return a release for a notebook, without scripts: its matrix as a picture and a table, and its statement.
+
+    Parameters
+    ----------
+    rel : Release
+        The release.
+
+    Returns
+    -------
+    str
+        HTML; names and texts are escaped.
+    """
+    matrix, d = rel.matrix, len(rel.columns)
+    picture = still(matrix, rel.columns, colour_limit(matrix), LIGHT, what=f"the released {rel.target}")
+    source = base64.b64encode(picture.png).decode()
+    size = f"width:{_PIXELS}px;height:{_PIXELS}px;image-rendering:pixelated"
+    parts = [
+        f"<p><strong>{escape(headline(rel))}</strong></p>",
+        f'<img src="data:image/png;base64,{source}" alt="{escape(picture.alt)}" style="{size}">',
+    ]
+    shown, more = rel.columns[:_TABLE], d > _TABLE
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in shown) + ("<th>…</th>" if more else "")
+    rows = [
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(f"<td>{escape(plain(float(value)))}</td>" for value in line[:_TABLE])
+        + ("<td>…</td>" if more else "")
+        + "</tr>"
+        for name, line in zip(shown, matrix, strict=False)
+    ]
+    first = f"<caption>The first {_TABLE} of {d} columns</caption>" if more else ""
+    parts.append(f"<table>{first}<thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
+    lines = "".join(f"<dt>{escape(title)}</dt><dd>{escape(text)}</dd>" for title, text in rel.statement.lines)
+    parts.append(f"<dl>{lines}</dl>")
+    return f"<div>{''.join(parts)}</div>"

@@ -1,0 +1,354 @@
+"""A release outside the app: its repr, its HTML, its figures, its files, and its event for dp_accounting."""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import json
+import math
+from html.parser import HTMLParser
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import privcov
+from privcov import ApproxDP, Dataset, NoPrivacy, PureDP, Release, ZCDP, accounting, extras
+from privcov.privacy import MECHANISMS, RELATIONS, Event
+from privcov.releasing import display
+from tests.forging import released
+from tests.test_release_text import MADE, made
+
+NASTY = ['<script>alert("1")</script>', "a\nb", "&amp;", "x" * 300]
+
+
+def named(columns=NASTY, method="gaussian-cov", guarantee=None, **options) -> Release:
+    """A release of four columns on very different scales."""
+    rows = np.random.default_rng(0).uniform(0, 1, size=(400, len(columns))) * 10.0 ** np.arange(len(columns))
+    rows[:, -1] += 0.5 * rows[:, 0]
+    bounds = {name: (0, 10.0 ** (j + 1)) for j, name in enumerate(columns)}
+    data = Dataset.from_rows(rows, bounds=bounds, columns=columns)
+    return privcov.release(method, data, guarantee or ZCDP(1.0), seed=1, **options)
+
+
+class Tags(HTMLParser):
+    """What a browser would find: open tags, their attributes, and the texts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open, self.tags, self.attributes, self.texts, self.cells = [], [], [], [], []
+        self.feed(text)
+        assert self.open == [], "a tag that is not closed"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag != "img":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if self.open[-1] == "td":
+            self.cells.append(data)
+
+
+# --- in a shell and in a notebook ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", list(MADE))
+def test_a_repr_is_four_lines_and_says_the_guarantee(kind):
+    rel = made(kind)
+    lines = repr(rel).splitlines()
+    assert len(lines) == 4
+    assert max(map(len, lines)) < 150
+    assert rel.method in lines[0]
+    assert rel.statement["Guarantee"] in lines[1]
+    for name in lines[3].removeprefix("  It has ").split(";")[0].split(", "):
+        assert getattr(rel, name) is not None
+
+
+def test_names_cannot_break_a_repr():
+    lines = repr(named()).splitlines()
+    assert len(lines) == 4
+    assert max(map(len, lines)) < 150
+
+
+@pytest.mark.parametrize("kind", list(MADE))
+def test_html_has_the_matrix_and_the_statement_and_runs_nothing(kind):
+    rel = made(kind)
+    found = Tags(rel._repr_html_())
+    allowed = "div p strong img table thead tbody tr th td dl dt dd caption"
+    assert set(found.tags) <= set(allowed.split(" "))
+    assert {name for name, _ in found.attributes} <= {"src", "alt", "style", "scope"}
+    [source] = [value for name, value in found.attributes if name == "src"]
+    assert base64.b64decode(source.removeprefix("data:image/png;base64,")).startswith(b"\x89PNG")
+    assert [text for _, text in rel.statement.lines if text not in found.texts] == []
+    cells = [float(text.replace(",", "")) for text in found.cells]
+    for value in rel.matrix.ravel():
+        assert any(math.isclose(value, cell, rel_tol=6e-3, abs_tol=1e-9) for cell in cells)
+
+
+def test_html_escapes_names_and_shows_the_first_columns_of_many():
+    found = Tags(named()._repr_html_())
+    assert NASTY[0] in found.texts
+    assert "script" not in found.tags
+    wide = privcov.release("auto-cov", privcov.source("digits"), ZCDP(1.0))
+    text = wide._repr_html_()
+    assert len(text) < 30_000
+    assert f"The first 8 of {len(wide.columns)} columns" in Tags(text).texts
+    assert text.count("<tr>") == 9
+
+
+# --- as a table and in a file -------------------------------------------------------------------------------
+
+
+def test_a_frame_has_the_names_and_the_numbers():
+    rel = named()
+    for which, matrix in (("", rel.covariance), ("covariance", rel.covariance), ("second_moment", rel.second_moment)):
+        frame = rel.to_frame(which)
+        assert list(frame.index) == list(frame.columns) == NASTY
+        np.testing.assert_array_equal(frame.to_numpy(), matrix)
+    precision = privcov.release("glasso-gaussian", privcov.source("ar1-covariance", n=500, d=3), ZCDP(1.0))
+    np.testing.assert_array_equal(precision.to_frame().to_numpy(), precision.precision)
+
+
+def test_a_correlation_is_the_covariance_over_both_deviations():
+    """By the literal formula, where every variance is above its noise; a variance below counts as its noise."""
+    rel = privcov.release("gaussian-cov", privcov.source("ar1-covariance", n=50_000, d=4), ZCDP(1.0))
+    root = np.sqrt(np.diag(rel.covariance))
+    np.testing.assert_allclose(rel.to_frame("correlation"), rel.covariance / np.outer(root, root), atol=1e-12)
+    loud = named(guarantee=ZCDP(1e-5))
+    assert np.abs(loud.to_frame("correlation").to_numpy()).max() <= 1
+    noise = loud.raw.distribution.diagonal_std * loud.row_bound**2
+    inner = loud.covariance / np.outer(loud.scale, loud.scale)
+    floor = np.sqrt(np.maximum(np.diag(inner), noise))
+    want = np.clip(inner / np.outer(floor, floor), -1, 1)
+    np.fill_diagonal(want, 1)
+    assert (np.diag(inner) < noise).any()
+    np.testing.assert_allclose(loud.to_frame("correlation"), want, atol=1e-12)
+
+
+@pytest.mark.parametrize("which", ["precision", "corelation"])
+def test_a_matrix_that_is_not_there_is_a_sentence(which):
+    rel, words = named(), "has no precision. It has 'covariance', 'second_moment'"
+    with pytest.raises(ValueError, match=words if which == "precision" else "Did you mean 'correlation'"):
+        rel.to_frame(which)
+
+
+@pytest.mark.parametrize("kind", list(MADE))
+def test_the_file_of_arrays_has_every_number_and_the_release_itself(kind, tmp_path):
+    rel = made(kind)
+    place = rel.to_npz(tmp_path / "released")
+    assert place == tmp_path / "released.npz"
+    with np.load(place, allow_pickle=False) as stored:
+        assert Release.from_json(str(stored["release"])).to_json() == rel.to_json()
+        assert str(stored["statement"]) == str(rel.statement)
+        assert stored["columns"].tolist() == list(rel.columns)
+        assert stored["classes"].tolist() == list(rel.classes)
+        for name in ("covariance", "precision", "second_moment", "mean", "class_means", "class_counts"):
+            if getattr(rel, name) is None:
+                assert name not in stored
+            else:
+                np.testing.assert_array_equal(stored[name], getattr(rel, name))
+    again = rel.to_npz(str(tmp_path / "again.npz"))
+    assert again.read_bytes() == place.read_bytes()
+
+
+# --- the schema of the text ---------------------------------------------------------------------------------
+
+
+def every_text(tmp_path) -> list[dict]:
+    """The texts of all kinds of releases, one of private rows among them."""
+    made_all = [made(kind) for kind in MADE] + [named(), released(tmp_path, "classes")[0]]
+    return [json.loads(rel.to_json()) for rel in made_all]
+
+
+def test_the_schema_accepts_every_text_and_refuses_what_lacks_a_field_or_has_another(tmp_path):
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed: nbformat brings it")
+    schema = Release.json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$id"].endswith(f":{json.loads(named().to_json())['format']}")
+    takes = jsonschema.Draft202012Validator(json.loads(json.dumps(schema))).is_valid
+    for text in every_text(tmp_path):
+        assert takes(text)
+        for name in text:
+            assert not takes({key: value for key, value in text.items() if key != name}), name
+            assert not takes(text | {name: {"other": 1}}), name
+        assert not takes(text | {"more": 1})
+        assert not takes(text | {"format": 3})
+
+
+# --- figures ------------------------------------------------------------------------------------------------
+
+
+def precise() -> Release:
+    data = privcov.source("ar1-covariance", n=5000, d=5, seed=0)
+    return privcov.release("glasso-gaussian", data, ZCDP(1.0), seed=0)
+
+
+FIGURES = {
+    "plot": named,
+    "plot_spectrum": named,
+    "plot_errors": named,
+    "plot_network": precise,
+}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("which", list(FIGURES))
+def test_a_figure_is_valid_and_has_names_and_a_text_alternative(which, dark):
+    rel = FIGURES[which]()
+    figure = getattr(rel, which)(dark=dark)
+    assert isinstance(figure, go.Figure)
+    go.Figure(json.loads(figure.to_json(validate=False)))  # raises for a property that plotly does not know
+    assert figure.layout.meta["alt"].endswith(".")
+    assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor
+    assert len({getattr(rel, which)(dark=shade).layout.paper_bgcolor for shade in (False, True)}) == 2
+    text = figure.to_json(validate=False)
+    assert "<script" not in text.replace("\\u003c", "<")
+    if which == "plot_network":
+        assert all(name in text for name in rel.columns)
+
+
+def test_the_figures_show_the_numbers_of_the_release():
+    rel = named(["a", "b", "c"])
+    [cells] = rel.plot().data
+    np.testing.assert_allclose(cells.z, rel.matrix, rtol=1e-6)
+    assert list(cells.x) == ["a", "b", "c"]
+    np.testing.assert_allclose(rel.plot("correlation").data[0].z, rel.to_frame("correlation"), atol=1e-6)
+    noisy, after = rel.plot_spectrum().data
+    working = rel.covariance / np.outer(rel.scale, rel.scale)
+    np.testing.assert_allclose(after.customdata, np.linalg.eigvalsh(working)[::-1], atol=1e-12)
+    assert (noisy.name, after.name) == ("Noisy", "Post-processed")
+    drawn = precise()
+    upper = np.triu_indices(5, 1)
+    count = int((drawn.precision[upper] != 0).sum())
+    assert f"{count} drawn" in drawn.plot_network().layout.meta["alt"]
+
+
+def test_the_intervals_contain_the_correlation_without_noise():
+    """100 seeds, 95 % intervals for the privacy noise: at least 88 contain it (a bound 3 deviations below 95).
+
+    And they are not too wide: on average at most half as long again as 3.92 standard deviations of what is released.
+    """
+    rng = np.random.default_rng(5)
+    rows = rng.uniform(-1, 1, size=(3000, 3)) @ np.array([[1, 0.7, 0], [0, 0.7, 0], [0, 0, 1]])
+    data = Dataset.from_rows(rows, bounds=[(-2, 2)] * 3, columns=["a", "b", "c"])
+    exact = privcov.release("gaussian-cov", data, NoPrivacy(), repair="none").to_frame("correlation").loc["a", "b"]
+    seen = []
+    for seed in range(100):
+        rel = privcov.release("gaussian-cov", data, ZCDP(0.02), seed=seed, repair="none")
+        points = rel.plot_errors().data[2]
+        place = points.text.index("a and b")
+        seen.append((points.x[place], *points.customdata[place]))
+    value, low, high = np.array(seen).T
+    assert ((low <= exact) & (exact <= high)).sum() >= 88
+    assert (high - low).mean() < 1.5 * 3.92 * value.std()
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "draw", "words"),
+    [
+        ("gaussian-cov", {}, "plot_network", "needs a precision matrix, and gaussian-cov releases none"),
+        ("zero", {}, "plot_errors", "not known: that needs a method with one noisy matrix"),
+    ],
+)
+def test_a_figure_that_cannot_be_drawn_is_a_sentence(method, options, draw, words):
+    with pytest.raises(ValueError, match=words):
+        getattr(named(["a", "b"], method, **options), draw)()
+
+
+def test_one_column():
+    rel = named(["a"])
+    assert "1 column (a)" in repr(rel)
+    assert rel.to_frame().shape == rel.to_frame("correlation").shape == (1, 1)
+    assert rel.plot().layout.meta["alt"]
+    with pytest.raises(ValueError, match="One column has no correlation"):
+        rel.plot_errors()
+
+
+@pytest.mark.parametrize(("package", "call"), [("plotly", "plot"), ("dp_accounting", "to_dp_event")])
+def test_a_missing_package_is_one_sentence(package, call, monkeypatch):
+    rel, find = named(), importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == package else find(name, *more))
+    with pytest.raises(extras.MissingExtra, match=rf"need the package {package}\. Install it with: pip install"):
+        getattr(rel, call)()
+
+
+# --- dp_accounting ------------------------------------------------------------------------------------------
+
+
+def epsilon_of(rel: Release, delta: float, *, renyi: bool = False) -> float:
+    """By Google's accountants: privacy loss distributions, or Renyi's divergence."""
+    library = pytest.importorskip("dp_accounting", reason="dp_accounting is not installed: requirements-dev.txt has it")
+    kind = library.rdp.RdpAccountant if renyi else library.pld.PLDAccountant
+    return kind().compose(rel.to_dp_event()).get_epsilon(delta)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-3])
+@pytest.mark.parametrize("method", ["gaussian-cov", "auto-cov", "separate-cov", "projection"])
+def test_gaussian_noise_has_the_same_epsilon_there(method, delta):
+    """Of one measurement and of several; their grid of privacy losses, 1e-4 wide, is rounded to the safe side."""
+    asked = ApproxDP(1.0, delta)
+    if method == "separate-cov":
+        rel = made("several steps")
+        given = accounting.compose(rel.events, asked).epsilon
+    else:
+        rel = named(["a", "b", "c"], method, asked)
+        given = rel.given.epsilon
+    assert given - 1e-6 <= epsilon_of(rel, delta) <= given + 1e-3
+
+
+@pytest.mark.parametrize("method", ["laplace-cov", "wishart-difference"])
+@pytest.mark.parametrize("relation", list(RELATIONS))
+def test_pure_noise_has_the_same_epsilon_there(method, relation):
+    card = next(card for card in privcov.methods() if card.key == method)
+    if relation not in card.relations:
+        pytest.skip(f"{method} is not offered under {relation}")
+    rel = named(["a", "b", "c"], method, PureDP(0.7), neighbours=relation)
+    assert rel.given.epsilon - 1e-6 <= epsilon_of(rel, 0.0) <= rel.given.epsilon + 1e-3
+
+
+def test_a_pure_event_is_the_pair_that_attains_a_pure_guarantee():
+    """Its divergence (e^e - e^t) / (e^e + 1) is the largest of any e-DP mechanism; here e = .7 and t = .3."""
+    rel = named(["a", "b", "c"], "wishart-difference", PureDP(0.7))
+    delta = (math.exp(0.7) - math.exp(0.3)) / (math.exp(0.7) + 1)
+    assert epsilon_of(rel, delta) == pytest.approx(0.3, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["zcdp", "classes", "no mean"])
+def test_private_rows_have_their_rho_there(tmp_path, kind):
+    """Discrete Gaussian noise, by the conversion of Renyi's accountant, whose grid of orders is coarser than ours."""
+    rel, _ = released(tmp_path, kind)
+    rho = float(accounting.zcdp_sum(rel.events))
+    assert [e.mechanism for e in rel.events] == ["discrete-gaussian"]
+    want = accounting.zcdp_to_approx(rho, 1e-6)
+    assert want - 1e-6 <= epsilon_of(rel, 1e-6, renyi=True) <= 1.01 * want
+
+
+def test_what_is_not_established_is_not_private_there():
+    library = pytest.importorskip("dp_accounting", reason="dp_accounting is not installed: requirements-dev.txt has it")
+    assert isinstance(made("zero").to_dp_event(), library.NoOpDpEvent)
+    assert isinstance(made("no noise").to_dp_event(), library.NonPrivateDpEvent)
+    data = privcov.source("ar1-covariance", n=200, d=3)
+    raw = privcov.release("glasso-gaussian", data, ZCDP(1.0), tuning="raw-cv")
+    assert isinstance(raw.to_dp_event(), library.NonPrivateDpEvent)
+    assert epsilon_of(raw, 1e-6) == math.inf
+    with pytest.raises(ValueError, match=r"dp_accounting has no event for the noise of wishart-approx"):
+        made("wishart").to_dp_event()
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_every_mechanism_has_an_event_or_a_sentence(mechanism):
+    pytest.importorskip("dp_accounting", reason="dp_accounting is not installed: requirements-dev.txt has it")
+    event = Event("s", "s", mechanism, "n", 1.0, 2.0, "p", freedom=3.0)
+    rel = type("Rel", (), {"guarantee": ZCDP(1), "exposed": "", "parameters": {"tuning": "released"}, "method": "m"})()
+    rel.events = (event,)
+    if mechanism == "wishart":
+        with pytest.raises(ValueError, match="no event"):
+            display.dp_event(rel)
+    else:
+        assert len(display.dp_event(rel).events) == 1
