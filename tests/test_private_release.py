@@ -427,3 +427,9 @@ def test_an_answer_that_was_paid_for_is_returned_even_if_it_would_be_refused_tod
     again = privcov.release_private("auto-cov", many(200), privcov.ZCDP(0.01), ledger=ledger)
     assert again.to_json() == made.to_json()
     assert len(ledger.entries("t")) == 1
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "3", '{"release": null}'])
+def test_a_text_without_a_measurement_is_a_sentence(text):
+    with pytest.raises(ValueError, match="The stored text holds no measurement; give the answer of an entry"):
+        _private.read_measurement(text)

@@ -121,8 +121,14 @@ def mechanisms() -> tuple[Mechanism, ...]:
 
 
 def find(key: str) -> Mechanism:
-    """Return the mechanism of a key of `mechanisms`; KeyError for any other."""
-    return {m.key: m for m in mechanisms()}[key]
+    """Return the mechanism of a key of `mechanisms`; ValueError for any other."""
+    by_key = {m.key: m for m in mechanisms()}
+    if key not in by_key:
+        raise ValueError(
+            f"There is no mechanism {key!r}; the keys are those of privcov.audit.mechanisms.mechanisms(), "
+            f"for example {next(iter(by_key))!r}."
+        )
+    return by_key[key]
 
 
 def _exact_ones() -> list[Mechanism]:

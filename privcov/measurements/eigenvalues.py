@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcov import accounting
+from privcov import accounting, checks
 from privcov.dataset import Dataset
 from privcov.measurements import moment
 from privcov.privacy import BudgetShare, Event, PureDP
@@ -61,11 +61,16 @@ def sensitivity(d: int, n: int, *, norm: str, joint: bool) -> float:
     float
         Greater than 0; replace-one.
 
+    Raises
+    ------
+    ValueError
+        For another norm.
+
     Reference
     ---------
     Dong et al. 2022, Lemma 10 and Appendix I; Hoffman and Wielandt (l2), Lidskii (l1).
     """
-    if norm == "l2":
+    if checks.one_of("norm", norm, ("l2", "l1")) == "l2":
         return moment.sensitivity(d, n, norm="l2", n_anchors=joint)
     return moment.rounded_up(top(joint) * (2.0 if d + joint > 1 else 1.0), d, n)
 

@@ -417,12 +417,12 @@ def noisy_matrix(rel: Release) -> np.ndarray:
     Parameters
     ----------
     rel : Release
-        A release of another centre than "classes".
+        A release of a method that measures one matrix.
 
     Returns
     -------
     ndarray of shape (d, d)
-        Covariance, or second moment without a mean.
+        Covariance (within classes for the centre "classes"), or second moment without a mean.
 
     Raises
     ------
@@ -435,7 +435,7 @@ def noisy_matrix(rel: Release) -> np.ndarray:
     """
     if rel.raw is None:
         raise ValueError(f"{rel.method} did not measure one noisy matrix, so there is none to look at.")
-    return rel.row_bound**2 * target(rel.raw.matrix, rel.raw.centre)
+    return rel.row_bound**2 * target(rel.raw.matrix, rel.raw.centre, rel.raw.distribution.n_anchors)
 
 
 def without_noise_at(rel: Release, dataset: Dataset, lam: float) -> np.ndarray:

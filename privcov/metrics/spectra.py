@@ -16,7 +16,7 @@ def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
     Parameters
     ----------
     rel : Release
-        A release of a covariance method, of another centre than "classes".
+        A release of a covariance method.
     dataset : Dataset
         The rows that it was made from.
 
@@ -39,7 +39,8 @@ def spectra(rel: Release, dataset: Dataset) -> list[tuple[str, np.ndarray]]:
         if name == "sample" or dataset.truth is not None
     ]
     if rel.raw is not None:
-        moments = unpack(rel.raw.matrix, centre=rel.raw.centre, row_bound=rel.row_bound)
+        anchors = rel.raw.distribution.n_anchors
+        moments = unpack(rel.raw.matrix, centre=rel.raw.centre, row_bound=rel.row_bound, n_anchors=anchors)
         stages.append(("Noisy", of_target(moments, rel.target)))
     stages.append(("Post-processed", working(rel.matrix, rel.scale, rel.target)))
     return [(name, np.linalg.eigvalsh(matrix)) for name, matrix in stages]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from privcov import checks
 from privcov.papers import presets, wang2018, wang2019
 from privcov.papers.base import REPRODUCED, Table
 from privcov.papers.checks import Check
@@ -87,7 +88,7 @@ def run_check(key: str, folder: Path = REPRODUCED) -> Check:
 
     Raises
     ------
-    KeyError
-        For an unknown key.
+    ValueError
+        For an unknown key; the message lists the keys.
     """
-    return CHECKS[key](folder)
+    return CHECKS[checks.one_of("key", key, tuple(CHECKS))](folder)

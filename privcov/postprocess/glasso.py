@@ -192,7 +192,8 @@ def _path(
     tol = checks.positive("tol", tol)
     kernel = _kernel(checks.one_of("solver", solver, SOLVERS))
     unit = _unit(s, float(lams.max()))
-    diagnosis, distance = None, 0.0
+    # Where the diagonal is penalised and a variance is below zero to rounding, W_ii = s_ii + lam must be positive yet.
+    diagnosis, distance = None, max(0.0, -float(np.diag(s).min()))
     anchor: np.ndarray | None = s
     if not ((ridged or np.diag(s).min() > 0) and quick_psd(s)):
         diagnosis = known or diagnose(s, penalise_diagonal=ridged)

@@ -302,7 +302,12 @@ def read_measurement(answer: str) -> NoisySum:
     ------
     Nothing.
     """
-    return NoisySum.from_dict(json.loads(answer)["measurement"])
+    fields = json.loads(answer)
+    if not isinstance(fields, dict) or "measurement" not in fields:
+        raise ValueError(
+            "The stored text holds no measurement; give the answer of an entry of the ledger that is a private release."
+        )
+    return NoisySum.from_dict(fields["measurement"])
 
 
 def view(method: str, noisy: NoisySum, guarantee: Guarantee, *, centre: str = "auto", **parameters: Any) -> Release:

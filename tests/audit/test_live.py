@@ -11,7 +11,7 @@ import pytest
 from privcov.audit import live
 from privcov.audit.bounds import level
 from privcov.audit.live import Asked, audit
-from privcov.audit.mechanisms import mechanisms
+from privcov.audit.mechanisms import find, mechanisms
 from privcov.audit.pairs import catalogue, random_pairs, tables, usual
 
 
@@ -163,3 +163,9 @@ def test_the_usual_pair_moves_mean_and_second_moment_furthest(d, hidden):
     best = max(pairs, key=moved)
     chosen = next(p for p in pairs if p.key == usual(d, hidden))
     assert moved(chosen) == pytest.approx(moved(best))
+
+
+def test_an_unknown_mechanism_is_a_sentence():
+    with pytest.raises(ValueError, match=r"There is no mechanism 'gauss'; the keys are those of .*, for example '"):
+        find("gauss")
+    assert all(find(one.key) is one for one in mechanisms())

@@ -365,3 +365,10 @@ def test_simulated_sizes_cover_and_lie_below_the_printed_bounds(shape, size):
     printed = closed_form(size, 0.05, laplace=shape == "laplace")
     assert all(a <= b for a, b in zip(found, printed, strict=True))
     assert monte_carlo(shape, size, 0.05) is found
+
+
+def test_another_norm_of_eigenvalues_is_refused():
+    """It would get the bound of the l1 norm, which need not be one for it."""
+    for norm in ("linf", "L2", ""):
+        with pytest.raises(ValueError, match=r"norm must be one of 'l2', 'l1', got norm="):
+            eigenvalues.sensitivity(3, 7, norm=norm, joint=False)

@@ -413,3 +413,8 @@ def test_every_finding_that_names_a_check_has_one():
     assert set(found.loc[found["checked"] != "", "what"]) == {"finding", "question"}
     assert (found.loc[found["what"] != "setting", "checked"] != "").all()  # nothing is left untested
     assert (found["where"] != "").all()
+
+
+def test_an_unknown_check_is_a_sentence():
+    with pytest.raises(ValueError, match=r"key must be one of '.*, got key='2-nothing'"):
+        run_check("2-nothing")

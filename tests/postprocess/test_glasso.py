@@ -432,3 +432,17 @@ def test_threads_do_not_disturb_each_other():
 def test_warm_up_says_nothing(capfd):
     warm_up()
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_variance_below_zero_to_rounding_needs_a_penalty_above_it():
+    """W_ii = s_ii + lam: at and below 1e-17 there is no positive definite W, so no answer."""
+    s = np.diag([1.0, -1e-17])
+    for lam in (1e-18, 1e-17):
+        with pytest.raises(Infeasible):
+            solve(s, lam, penalise_diagonal=True)
+    above = solve(s, 3e-17, penalise_diagonal=True)
+    assert above.status == "ok"
+    np.testing.assert_allclose(np.diag(above.precision), [1.0, 5e16], rtol=1e-9)
+    path = solve_path(s, [1e-3, 3e-17, 1e-17, 1e-18], penalise_diagonal=True)
+    assert [fit.status for fit in path] == ["ok", "ok", "infeasible", "infeasible"]
+    assert all(np.isfinite(fit.precision).all() for fit in path[:2])
