@@ -52,18 +52,20 @@ def fields_of(stored: Any) -> dict:
     ------
     Nothing: it reads a stored answer.
     """
-    version = stored.get("version", 1) if isinstance(stored, dict) else 1
-    names = _FIELDS.get(version if isinstance(version, int) and not isinstance(version, bool) else 0)
-    if names is None or (version == 1 and "version" in stored):
-        raise ValueError(
-            f"version must be 2, or absent for the first one, got version={version!r}. Use a newer privcov."
-        )
-    optional = ("norms",) if version > 1 else ()
-    if not isinstance(stored, dict) or not set(names) <= set(stored) <= {*names, "centre", *optional}:
-        raise ValueError(f"A stored measurement of version {version} must hold {', '.join(names)} and nothing else.")
+    held = stored if isinstance(stored, dict) else {}
+    version = held.get("version", 1)
+    known = isinstance(version, int) and not isinstance(version, bool) and version in _FIELDS
+    if not known or (version == 1 and "version" in held):
+        raise ValueError(f"version must be 2, or absent for version 1, got version={version!r}. Use a newer privcov.")
+    names, later = _FIELDS[version], ("norms",) if version > 1 else ()
+    if not set(names) <= set(held) <= {*names, *later, "centre"}:
+        raise ValueError(f"A stored measurement must hold {', '.join(names)} and nothing else, in version {version}.")
     if stored["grid"] != 2 ** (2 * BITS):
         raise ValueError("The measurement was made on another grid, by another version of privcov.")
     facts = PublicFacts.from_dict(stored["facts"])
+    norms = _norms(stored["norms"]) if "norms" in stored else None
+    if norms is not None and norms.chosen.to_dict() != facts.to_dict():
+        raise ValueError("The facts of the measurement are not those that follow from the numbers of rows by length.")
     n_anchors = checks.whole("anchors", stored["anchors"], 0)
     allowed = (len(facts.classes),) if facts.classes else (0, 1) if facts.weight_is_public else (1,)
     if n_anchors not in allowed:
@@ -88,9 +90,6 @@ def fields_of(stored: Any) -> dict:
     event = event_of(stored["event"])
     if event.scale != scale:
         raise ValueError(f"The measurement and its event name different noise: {scale:g} and {event.scale:g}.")
-    norms = _norms(stored["norms"]) if "norms" in stored else None
-    if norms is not None and norms.chosen.to_dict() != facts.to_dict():
-        raise ValueError("The facts of the measurement are not those that follow from the numbers of rows by length.")
     return {
         "facts": facts,
         "total": _whole_sum(stored["total"], facts, n_anchors),

@@ -21,7 +21,7 @@ from privcov.measurements import exact_noise, exact_norms, integer_gram
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exact_norms import count_change, measure_norms_exactly, split
 from privcov.measurements.integer_gram import UNIT, whole_rows
-from privcov.measurements.tables import file_moment
+from privcov.measurements.tables import file_moment, lengths
 from privcov.measurements.tables.lengths import BINS, bins_of, edges
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
@@ -105,6 +105,7 @@ def test_no_neighbours_differ_by_more_than_the_event_says(rows_per_person, n_pub
     """Every pair of whole rows of length up to 8, through the function of the release; the bound is attained."""
     monkeypatch.setattr(integer_gram, "UNIT", 8)
     monkeypatch.setattr(exact_norms, "UNIT", 8)
+    monkeypatch.setattr(lengths, "UNIT", 8)
     atoms = [(i / 8, j / 8) for i in range(9) for j in range(i + 1) if i * i + j * j <= 64]
     atoms += [(math.inf, 0.3), (math.nan, math.nan), (40.0, 1.0)]
     more = {"row_bound": 1.0, "n_public": n_public, "rows_per_person": rows_per_person}
