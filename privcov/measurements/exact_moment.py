@@ -55,10 +55,10 @@ import numpy as np
 
 from privcov import checks
 from privcov.measurements import exact_noise
-from privcov.measurements.exact_norms import NoisyNorms
-from privcov.measurements.exact_scale import calibrated, root_up
+from privcov.measurements.exact_noise import calibrated, root_up
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram, with_public_corner
+from privcov.measurements.lengths.exact_norms import NoisyNorms
 from privcov.measurements.stored_sum import fields_of
 from privcov.measurements.tables.file_moment import sums_of
 from privcov.measurements.triangle_l1 import l1_change

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
-from privcov.measurements.exact_norms import BINS, RULE, NoisyNorms, checked_budget
 from privcov.measurements.integer_gram import ANCHOR, BITS
+from privcov.measurements.lengths.bins import BINS
+from privcov.measurements.lengths.exact_norms import RULE, NoisyNorms, checked_budget
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
 

@@ -16,9 +16,10 @@ from scipy.special import ndtr
 
 from privcov import accounting, checks
 from privcov.measurements.exact_moment import anchored_rows, planned_event, settle_shape
-from privcov.measurements.exact_norms import BINS, NoisyNorms, bins_of, planned_norms, split
 from privcov.measurements.exact_reading import noise_of
 from privcov.measurements.integer_gram import UNIT
+from privcov.measurements.lengths.bins import BINS, bins_of
+from privcov.measurements.lengths.exact_norms import NoisyNorms, planned_norms, split
 from privcov.measurements.moment import ANCHOR_SQUARED
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy
@@ -222,7 +223,7 @@ def after_norms(
 ) -> tuple[Twin, PublicFacts, PureDP | ZCDP]:
     """Simulate the first of two measurements: the rows of the simulated table counted by length.
 
-    The rule by which the row bound follows is that of the release, `privcov.measurements.exact_norms`.
+    The rule by which the row bound follows is that of the release, `privcov.measurements.lengths.exact_norms`.
 
     Parameters
     ----------

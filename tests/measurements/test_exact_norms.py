@@ -17,10 +17,12 @@ import pytest
 import privcov
 from privcov import accounting
 from privcov.ledger import Ledger, LedgerError
-from privcov.measurements import exact_noise, exact_norms, integer_gram
+from privcov.measurements import exact_noise, integer_gram
 from privcov.measurements.exact_moment import NoisySum
-from privcov.measurements.exact_norms import BINS, bins_of, count_change, edges, measure_norms_exactly, split
 from privcov.measurements.integer_gram import UNIT, whole_rows
+from privcov.measurements.lengths import bins, exact_norms
+from privcov.measurements.lengths.bins import BINS, bins_of, edges
+from privcov.measurements.lengths.exact_norms import count_change, measure_norms_exactly, split
 from privcov.measurements.tables import file_moment
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
@@ -104,6 +106,7 @@ def test_no_neighbours_differ_by_more_than_the_event_says(rows_per_person, n_pub
     """Every pair of whole rows of length up to 8, through the function of the release; the bound is attained."""
     monkeypatch.setattr(integer_gram, "UNIT", 8)
     monkeypatch.setattr(exact_norms, "UNIT", 8)
+    monkeypatch.setattr(bins, "UNIT", 8)
     atoms = [(i / 8, j / 8) for i in range(9) for j in range(i + 1) if i * i + j * j <= 64]
     atoms += [(math.inf, 0.3), (math.nan, math.nan), (40.0, 1.0)]
     more = {"row_bound": 1.0, "n_public": n_public, "rows_per_person": rows_per_person}
@@ -266,8 +269,8 @@ KILLED = """
 import os, signal, sys
 import numpy as np
 import privcov
-from privcov.releasing import private as releasing
-releasing.measure_exactly = lambda *a, **b: os.kill(os.getpid(), signal.SIGKILL)
+from privcov.releasing import two_steps
+two_steps.measure_exactly = lambda *a, **b: os.kill(os.getpid(), signal.SIGKILL)
 rows = np.random.default_rng(0).normal(size=(3000, 3)) * 0.1
 private = privcov.PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 3, name="t")
 ledger = privcov.Ledger(sys.argv[1])

@@ -34,48 +34,20 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.measurements import exact_noise
-from privcov.measurements.exact_scale import calibrated, no_more_than_typed
+from privcov.measurements.exact_noise import calibrated, no_more_than_typed
 from privcov.measurements.integer_gram import UNIT, whole_blocks
+from privcov.measurements.lengths.bins import BINS, STEP_BITS, by_length, edges, steps_of
 from privcov.measurements.tables.file_moment import sums_of
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import LEAST_FRACTION, LEAST_ROW_BOUND, MOST_FILE_ROWS, PublicFacts
 
 RULE = 1  # of the bins and of the bound that follows: a stored answer is read by the rule that made it
-BINS = 28
 LARGEST_BUDGET = 0.5
 STATISTIC = "numbers of rows by length"  # of the event, by which a statement knows it
 MOST_SHORTENED = 0.1  # of the rows
 CERTAIN = 2  # standard deviations by which a tail must be short enough
 _LEAST_BUDGET = 1e-6
-_STEP_BITS = 20
-
-
-def edges() -> tuple[int, ...]:
-    """Return e_0 .. e_(BINS - 1), the largest |k|^2 of each bin, as whole numbers."""
-    return tuple(math.isqrt(UNIT**4 >> j) for j in range(BINS))
-
-
-def bins_of(squares: np.ndarray) -> np.ndarray:
-    """Return the bin of each row.
-
-    Parameters
-    ----------
-    squares : ndarray of shape (b,)
-        |k|^2, whole numbers from 0 to m^2.
-
-    Returns
-    -------
-    ndarray of shape (b,)
-        From 0, the longest rows, to BINS - 1.
-    """
-    lower = np.array(edges()[:0:-1], dtype=np.float64)  # whole numbers below 2^53
-    return BINS - 1 - np.searchsorted(lower, squares, side="left")
-
-
-def steps_of(facts: PublicFacts) -> int:
-    """Return the steps that a row of the weight 1 counts: 1, or 2^20 where rows have ids."""
-    return 2**_STEP_BITS if facts.person else 1
 
 
 def count_change(relation: str, *, pure: bool, rows: int = 1) -> int:
@@ -249,9 +221,9 @@ def planned_norms(facts: PublicFacts, share: BudgetShare) -> Event:
         norm="l1 norm" if pure else "l2 norm",
         sensitivity=bound,
         scale=scale,
-        proof="privcov/measurements/exact_norms.py",
+        proof="privcov/measurements/lengths/exact_norms.py",
         law="discrete, exact" if pure else "exact",
-        unit=f"steps of 2^-{_STEP_BITS} rows by weight" if facts.person else "rows",
+        unit=f"steps of 2^-{STEP_BITS} rows by weight" if facts.person else "rows",
     )
 
 
@@ -334,32 +306,3 @@ def noiseless_norms(private: PrivateDataset) -> np.ndarray:
         squares = (z[:, :-anchors] ** 2).sum(axis=1)
         counts += by_length(squares, np.asarray(counted), rows_of_person, private.facts.most_weight)
     return counts
-
-
-def by_length(
-    squares: np.ndarray, counted: np.ndarray, rows_of_person: np.ndarray | None, most_weight: int
-) -> np.ndarray:
-    """Return the exact counts of a block of rows: NOT private.
-
-    Parameters
-    ----------
-    squares : ndarray of shape (b,)
-        |k|^2, whole numbers from 0 to m^2.
-    counted : ndarray of shape (b,)
-        Whether the row counts.
-    rows_of_person : ndarray of shape (b,) or None
-        The rows of each row's person, 0 without an id; None where rows have no ids.
-    most_weight : int
-        M.
-
-    Returns
-    -------
-    ndarray of shape (BINS,)
-        int64: rows, or steps of 2^-20 rows where they have ids.
-    """
-    if rows_of_person is None:
-        weights = counted.astype(np.int64)
-    else:
-        r = rows_of_person.astype(np.int64)
-        weights = np.where(counted & (r > 0), 2**_STEP_BITS * most_weight // np.maximum(r, most_weight), 0)
-    return np.bincount(bins_of(squares), weights=weights, minlength=BINS).astype(np.int64)  # sums below 2^53
