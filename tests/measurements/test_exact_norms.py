@@ -448,6 +448,18 @@ def test_no_persons_differ_by_more_than_the_event_says(most_weight, n_public, no
     assert max(size(one - other) for one in ends for other in starts) == square
 
 
+def test_a_row_counts_by_the_weight_of_its_person_and_without_an_id_not_at_all():
+    """Persons of 1, 2, 3 and 5 rows and rows of nobody, at M = 2, beside fractions."""
+    sizes, ids = {"a": 1, "b": 2, "c": 3, "d": 5}, [*"abbcccddddd", None, "", math.nan]
+    rows = [(1.0, 0.0)] * 6 + [(0.0, 0.0)] * 5 + [(0.5, 0.0)] * 3
+    private = PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids, most_weight=2)
+    expected = [0] * BINS
+    for who, row in zip(ids, rows, strict=True):
+        if who in sizes:
+            expected[0 if row[0] == 1 else BINS - 1] += math.floor(2**20 * min(1, Fraction(2, sizes[who])))
+    assert exact_norms.noiseless_norms(private).tolist() == expected
+
+
 def test_files_and_memory_count_persons_alike(tmp_path, silent, ledger):
     """In files, memory and one release after the other: the same counts, bound and sums, in whole numbers."""
     rng = np.random.default_rng(6)
