@@ -16,6 +16,7 @@ import pytest
 
 import privcov
 from privcov import accounting
+from privcov.estimators.base import Request
 from privcov.ledger import Ledger, LedgerError
 from privcov.measurements import exact_noise, integer_gram
 from privcov.measurements.exact_moment import NoisySum
@@ -27,6 +28,7 @@ from privcov.measurements.tables import file_moment
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
 from privcov.releasing import private as releasing
+from privcov.releasing.two_steps import measure
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[2]
@@ -483,3 +485,47 @@ def test_files_and_memory_count_persons_alike(tmp_path, silent, ledger):
     same = privcov.release_private("gaussian-cov", memory, privcov.ZCDP(4.0), ledger=other, norm_budget=0.05)
     assert made.measurement.to_dict() == same.measurement.to_dict()
     assert made.measurement.facts.person == "who"
+
+
+# --- both steps -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_public", [True, False])
+@pytest.mark.parametrize("first", [(0,) * 4 + (5000,) + (0,) * 23, (0,) * 27 + (5000,), (5000,) + (0,) * 27])
+def test_whatever_the_first_answer_neighbours_stay_within_the_second_bound(n_public, first, monkeypatch):
+    """Whole tables through both steps, one answer of the first given: rows at a bin's edge, zero, infinite, long.
+
+    The largest change that the search finds is compared with the bound of the second event, which a long row attains,
+    and two long rows at 120 degrees where rows are replaced.
+    """
+    change = []
+    gaussian = lambda values, scale: np.array(first) if len(values) == BINS else values  # noqa: E731
+    monkeypatch.setattr(exact_noise, "add_discrete_gaussian", gaussian)
+    edge = math.sqrt(edges()[4] / UNIT**2)
+    rows = [
+        (9.0, 0, 0),
+        (-4.5, 4.5 * math.sqrt(3), 0),
+        (0, 0, 0),
+        (math.inf, 1, 1),
+        (edge, 0, 0),
+        (math.nextafter(edge, 1), 0, 0),
+    ]
+    rows += [tuple(row) for row in np.random.default_rng(8).normal(size=(20, 3)) * 0.3]
+    common = [tuple(row) for row in np.random.default_rng(9).normal(size=(6, 3))]
+    request = Request(privcov.ZCDP(1.0), "joint", "isotropic")
+
+    def sums(some) -> NoisySum:
+        private = PrivateDataset.from_rows([*common, *some], row_bound=1.0, n_public=n_public)
+        return measure(private, privcov.ZCDP(1.0), request, 0.05)
+
+    ends = [sums([row]) for row in rows]
+    starts = ends if n_public else [sums([])]
+    shares = {made.facts.row_bound for made in [*ends, *starts]}
+    assert len(shares) == 1, "one noisy answer, one bound, whatever the rows"
+    for one, other in itertools.product(ends, starts):
+        moved = (one.total - other.total).astype(object)
+        extra = 0 if one.trace is None else (one.trace - other.trace) ** 2
+        change.append(int((moved**2).sum()) + extra)
+        assert max(change) <= Fraction(one.event.sensitivity) ** 2
+    assert max(change) >= 0.999 * one.event.sensitivity**2
+    assert accounting.zcdp_sum(one.events) <= 1
