@@ -543,7 +543,7 @@ def _requested(method: Method, given: MethodInput) -> Request:
 
 
 def _measure_and_finish(
-    method: Method, private: PrivateDataset, given: MethodInput, budget: float | None
+    method: Method, private: PrivateDataset, given: MethodInput, budget: float | None = None
 ) -> tuple[NoisySum, Release | None, str]:
     """Return the noisy sum, the release or None, and why there is none.
 
