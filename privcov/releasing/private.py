@@ -71,8 +71,8 @@ def release_private(
 ) -> Release:
     """Make one release from private rows, paid from the ledger.
 
-    A person is all of their rows, up to the declared ``rows_per_person``. The calibration is always sound, and nothing
-    is tuned on the rows.
+    A person is all of their rows: those with one id, or up to the declared ``rows_per_person``. The calibration is
+    always sound, and nothing is tuned on the rows.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def _entered(answer: str, ledger: Ledger, name: str, token: str) -> Release:
 def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> tuple[float, str]:
     """Return the number of rows by which to judge the noise, from public or already released facts, and its source."""
     if private.facts.n is not None:
-        return private.facts.n, "public"
+        return private.facts.n * private.facts.most_weight, "public"
     if expected is not None:
         return checks.whole("expected_rows", expected, 1, MOST_FILE_ROWS), "as expected"
     for entry in reversed(ledger.entries(private.name)):

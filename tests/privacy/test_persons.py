@@ -4,8 +4,10 @@ The largest l1 change is found exactly: it is a maximum over sign patterns of a 
 chosen apart from each other, so the search over all persons of up to 40 rows is one over single rows.
 """
 
+import dataclasses
 import functools
 import itertools
+import json
 import math
 import os
 
@@ -16,13 +18,18 @@ import pytest
 
 import privcov
 from privcov import PrivateDataset, persons_in_files
+from privcov.bundle.inputs import INPUTS
+from privcov.data_sources.private_file import Column, Declaration, read_private
+from privcov.ledger.fingerprint import alike, fingerprint
 from privcov.measurements import exact_moment, integer_gram
 from privcov.measurements.exact_moment import exact_sum, measure_exactly, norm_bound
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.integer_gram import ANCHOR, UNIT, whole_rows
 from privcov.measurements.tables import table_pass
 from privcov.measurements.triangle_l1 import l1_change
+from privcov.public_facts import PublicFacts
 from privcov.table_files import TableFileError, parts_of
+from tests.forging import bundled, problem, rewritten
 from tests.privacy import checkers
 from tests.privacy.test_replay import SHAPES, rows_of
 
@@ -327,6 +334,82 @@ def test_no_id_at_all_is_no_error_where_the_number_of_persons_is_hidden():
     """A table of nobody is a neighbour of a table of one person: neither may fail."""
     table = PrivateDataset.from_rows(np.ones((2, 2)), row_bound=1.0, persons=[None, ""], n_public=False)
     assert not exact_sum(table, 1).any()
+
+
+# --- declarations, ledgers and bundles ----------------------------------------------------------------------
+
+COLUMNS = tuple(Column(name, 0.0, 1.0, None, "a share") for name in ("a", "b"))
+
+
+def test_a_declaration_has_the_second_format_only_where_it_needs_it():
+    plain = Declaration("t", "a visit", COLUMNS)
+    told = Declaration("t", "a visit", COLUMNS, person="who", most_weight=2)
+    assert json.loads(plain.to_json())["format"] == "privcov-declaration-1"
+    assert not {"person", "most_weight"} & set(json.loads(plain.to_json()))
+    fields = json.loads(told.to_json())
+    assert (fields["format"], fields["person"], fields["most_weight"]) == ("privcov-declaration-2", "who", 2)
+    assert [Declaration.from_json(d.to_json()) for d in (plain, told)] == [plain, told]
+    with pytest.raises(ValueError, match=r"'most_weight' must hold the line .*privcov-declaration-2"):
+        Declaration.from_json(json.dumps(fields | {"format": "privcov-declaration-1"}))
+    with pytest.raises(ValueError, match="'a' holds the ids of persons"):
+        Declaration("t", "a visit", COLUMNS, person="a")
+
+
+def test_the_facts_of_a_table_without_ids_are_written_as_before():
+    facts = PrivateDataset.from_rows(np.zeros((2, 2)), row_bound=1.0).facts
+    assert not {"person", "most_weight"} & set(facts.to_dict())
+    with pytest.raises(ValueError, match="contradict each other"):
+        PublicFacts.from_dict(facts.to_dict() | {"person": ""})
+
+
+def test_an_upload_and_the_same_file_are_one_request(tmp_path):
+    """Read into memory or summed in its file: equal facts, so one token, and one sum."""
+    told = Declaration("t", "a visit", COLUMNS, person="who")
+    raw = b"a,who,b\n.5, 1,.25\n1,1.0,0\n.1,,.2\n.3,x,NA\n"
+    (tmp_path / "t.csv").write_bytes(raw)
+    upload, file = read_private(raw, told), told.on_files(tmp_path / "t.csv")
+    assert upload.facts.to_dict() == file.facts.to_dict()
+    assert exact_sum(upload, 1).tolist() == exact_sum(file, 1).tolist()
+    assert file.facts.n == 2
+
+
+def test_a_table_is_recognised_with_ids_and_without(tmp_path):
+    """The same rows under another name are refused, whichever of the two came first."""
+    rows, key = np.random.default_rng(0).normal(size=(200, 3)), b"k" * 32
+    plain = PrivateDataset.from_rows(rows, row_bound=1.0, columns=["x1", "x2", "x3"])
+    known = PrivateDataset.from_rows(rows, row_bound=1.0, persons=np.arange(200) // 3)
+    pq.write_table(
+        pa.table({f"x{j + 1}": rows[:, j] for j in range(3)} | {"w": np.arange(200) // 3}), tmp_path / "t.parquet"
+    )
+    file = PrivateDataset.from_files(tmp_path / "t.parquet", row_bound=1.0, person="w")
+    marks = [fingerprint(table, key) for table in (plain, known, file)]
+    assert all(alike(one, other) for one, other in itertools.combinations(marks, 2))
+
+
+def test_a_forged_weight_or_a_person_left_out_is_found(tmp_path, monkeypatch):
+    """Changed everywhere a bundle says it, with everything that follows written again."""
+    files = bundled(tmp_path, "persons of weight 3")
+    assert problem(files, monkeypatch) == ""
+
+    def forged(change):
+        made = files
+        for name in INPUTS:
+            value = json.loads(files[name])
+            held = {"measurement.json": value.get("facts"), "declaration.json": value.get("facts")}.get(name)
+            held = value["request"]["facts"] if name == "ledger_entry.json" else held
+            if held is not None:
+                change(held)
+            if name == "declaration.json":
+                value["neighbours"] = dataclasses.asdict(PublicFacts.from_dict(held).neighbours)
+            made = rewritten(made, name, value)
+        return problem(made, monkeypatch)
+
+    assert "noise is not the one" in forged(lambda facts: facts.update(most_weight=2))
+    assert "noise is not the one" in forged(lambda facts: facts.pop("most_weight"))
+    (tmp_path / "one").mkdir()
+    files = bundled(tmp_path / "one", "persons")
+    assert problem(files, monkeypatch) == ""
+    assert "statistic of the event" in forged(lambda facts: facts.pop("person"))
 
 
 # --- reading it ---------------------------------------------------------------------------------------------
