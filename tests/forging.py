@@ -30,6 +30,12 @@ KINDS: dict[str, tuple] = {
     "approx, hidden n": ("gaussian-cov", ApproxDP(1.0, 1e-6), {"n_public": False}),
     "laplace": ("laplace-cov", PureDP(1.0), {}),
     "wishart, a person with rows": ("wishart-difference", PureDP(1.0), {"rows_per_person": 3}),
+    "persons of weight 3": (
+        "wishart-difference",
+        PureDP(1.0),
+        {"persons": [k // 3 for k in range(ROWS)], "most_weight": 3},
+    ),
+    "persons": ("gaussian-cov", ZCDP(0.5), {"persons": [k // 5 for k in range(ROWS)]}),
     "classes": ("gaussian-cov", ZCDP(0.5), _LABELS),
     "classes, hidden n": ("wishart-difference", PureDP(2.0), {**_LABELS, "n_public": False}),
     "missing cells": ("gaussian-cov", ZCDP(0.5), {"missing": "pairs", "can_be_missing": NAMES[:3]}),

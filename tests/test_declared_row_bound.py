@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from privcov import Dataset, Ledger, Release, ZCDP
+from privcov import Dataset, Ledger, Release, ZCDP, release_private
 from privcov.cli.entry import main
 from privcov.data_sources.private_file import Column, Declaration, read_private
 
@@ -89,3 +89,20 @@ def test_the_shell_refuses_a_budget_for_public_rows(place, capsys):
     words = ["release", place / "t.parquet", "--declaration", place / "d.json", "--rho", 1, "--public"]
     assert main(list(map(str, [*words, "--norm-budget", "0.05"]))) == 2
     assert "--norm-budget" in capsys.readouterr().err
+
+
+def test_the_page_takes_a_paid_bound_for_another_release(place):
+    """Its own request has none, so it must not say that asking again is free."""
+    from pages.your_data import release as page
+
+    book = Ledger(place / "ledger.sqlite")
+    private = PLAIN.on_files(place / "t.parquet")
+    asked = ("gaussian-cov", ZCDP(0.5))
+    release_private(asked[0], private, asked[1], ledger=book, norm_budget=0.05)
+    assert page._earlier(book, "clinic", *asked, 1, private.facts) is None
+    assert page._token(book, *asked, 1, private.facts.to_dict(), "clinic") == ""
+    release_private(asked[0], private, asked[1], ledger=book)
+    found = page._earlier(book, "clinic", *asked, 1, private.facts)
+    assert found is not None
+    assert "norm_budget" not in found.request
+    assert page._token(book, *asked, 1, private.facts.to_dict(), "clinic") == found.token

@@ -41,7 +41,7 @@ def nothing_read(monkeypatch):
     """From the call on, whoever looks at rows fails the test."""
 
     def begin() -> None:
-        for name in ("fingerprint", "measure_exactly"):
+        for name in ("fingerprint", "measure"):
             monkeypatch.setattr(_private, name, lambda *_, **__: pytest.fail("rows were read"))
 
     return begin
@@ -141,7 +141,7 @@ def test_the_draws_are_asked_about_one_by_one(ledger, monkeypatch):
 
 def test_a_release_that_was_lost_is_not_paid_again_unasked(ledger, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr(_private, "measure_exactly", lambda *_, **__: 1 / 0)
+        broken.setattr(_private, "measure", lambda *_, **__: 1 / 0)
         with pytest.raises(_private.MeasurementError):
             ask(ledger)
     version(monkeypatch, "gaussian-cov", 71)

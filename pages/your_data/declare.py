@@ -101,7 +101,7 @@ def _fill(declaration: Declaration) -> None:
     """Put a saved declaration into the form, as far as this file has its columns."""
     mine = own()
     columns = {c.name: c for c in declaration.columns}
-    strange = [name for name in [*columns, declaration.label] if name and name not in mine.header]
+    strange = [n for n in [*columns, declaration.label, declaration.person] if n and n not in mine.header]
     if strange:
         raise ValueError(f"The declaration names the column {strange[0]!r}, which this file does not have.")
     table = _blank(mine.header)
@@ -118,6 +118,8 @@ def _fill(declaration: Declaration) -> None:
         "name": declaration.name,
         "unit": declaration.row_stands_for,
         "people": declaration.rows_per_person,
+        "person": declaration.person or None,
+        "weight": declaration.most_weight,
         "public": declaration.n_public,
         "missing": declaration.missing,
         "gaps": list(declaration.can_be_missing or ()),
@@ -154,12 +156,15 @@ def _table_facts() -> None:
             help="The guarantee protects all rows of a person together. Repeats are never counted in the file.",
             **keep("people", None),
         )
-        ids = [name for name in mine.header if _names_a_person(name)]
+        with st.expander("Advanced: each person may have several rows"):
+            person = _person()
+        ids = [] if person else [name for name in mine.header if _names_a_person(name)]
         if ids:
             st.warning(
                 show.as_text(
                     f"Does {', '.join(map(repr, ids[:3]))} say whose row it is? Then a person may have several "
-                    "rows: enter the largest possible number. Such a column is left out of the matrix."
+                    "rows: enter the largest possible number, or name the column under Advanced. Such a column is left "
+                    "out of the matrix."
                 )
             )
     with right:
@@ -199,13 +204,6 @@ def _table_facts() -> None:
 
 def _label() -> str | None:
     """Show the column of classes, which leaves the matrix when it is picked: it cannot be both."""
-    kept = keep("label", None, among=own().header)
-
-    def picked() -> None:
-        kept["on_change"]()
-        if (name := own().kept["label"]) is not None:
-            leave_out(name)
-
     return st.selectbox(
         "Classes (optional)",
         list(own().header),
@@ -214,8 +212,43 @@ def _label() -> str | None:
             "Labels, such as a treatment arm: class means and counts are measured with the rest. The column "
             "leaves the matrix."
         ),
-        **kept | {"on_change": picked},
+        **_leaving("label"),
     )
+
+
+def _person() -> str | None:
+    """Show the column of the ids of persons, which leaves the matrix when it is picked, and the largest weight."""
+    person = st.selectbox(
+        "Column that says whose row it is",
+        list(own().header),
+        placeholder="no column of ids",
+        help="Each person then counts as one, however many rows they have, and the number above is not asked for. The "
+        "number of rows is the number of persons, and a row without an id counts as no row.",
+        **_leaving("person"),
+    )
+    if person is not None:
+        st.number_input(
+            "Largest weight of a person",
+            min_value=1,
+            max_value=1000,
+            step=1,
+            help="1: every person counts the same. M: a person with up to M rows counts with each of them, and the "
+            "noise is M times as large.",
+            **keep("weight", 1),
+        )
+    return person
+
+
+def _leaving(field: str) -> dict[str, Any]:
+    """Return what keeps the choice of a column that leaves the matrix when it is picked."""
+    kept = keep(field, None, among=own().header)
+
+    def picked() -> None:
+        kept["on_change"]()
+        if (name := own().kept[field]) is not None:
+            leave_out(name)
+
+    return kept | {"on_change": picked}
 
 
 # --- done ---------------------------------------------------------------------------------------------------
@@ -278,18 +311,20 @@ def entered() -> Declaration:
         Column(line.column, _number(line.low), _number(line.high), _number(line.typical), str(line.reason).strip())
         for line in rows.itertuples()
     )
-    label = kept.get("label") or ""
+    label, person = kept.get("label") or "", kept.get("person") or ""
     classes = tuple(c.strip() for c in str(kept.get("classes") or "").splitlines() if c.strip())
     return Declaration(
         name=str(kept.get("name") or "").strip(),
         row_stands_for=str(kept.get("unit") or "").strip(),
         columns=columns,
-        rows_per_person=int(kept["people"]),
+        rows_per_person=1 if person else int(kept["people"]),
         n_public=bool(kept["public"]),
         label=label,
         classes=classes if label else (),
         missing=kept.get("missing") or "typical",
         can_be_missing=_gaps(kept),
+        person=person,
+        most_weight=int(kept.get("weight") or 1) if person else 1,
         row_bound_fraction=float(kept.get("fraction") or 1.0),
     )
 
@@ -311,7 +346,8 @@ def _lacking(kept: dict, rows: pd.DataFrame) -> list[str]:
     asked = {
         "the name of the table": str(kept.get("name") or "").strip(),
         "what one row stands for": str(kept.get("unit") or "").strip(),
-        "how many rows one person can have (1 when every row is another person)": kept.get("people") is not None,
+        "how many rows one person can have (1 when every row is another person)": kept.get("people") is not None
+        or bool(kept.get("person")),
         "whether the number of rows is public": kept.get("public") is not None,
         "the list of classes": not kept.get("label") or str(kept.get("classes") or "").strip(),
     }

@@ -269,7 +269,7 @@ def _earlier(
     Whether the rows are the same is for the ledger to determine: a public number of rows is not known before the file
     is read, so it is not compared.
     """
-    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw}
+    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw, "norm_budget": None}
     known, version = facts.to_dict() | {"n": None}, METHODS.get(method).version
     entries = [
         e
@@ -284,7 +284,7 @@ def _earlier(
 
 def _token(ledger: Ledger, method: str, guarantee: Guarantee, draw: int, facts: dict, name: str) -> str:
     """Return the token of this request in the ledger."""
-    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw}
+    wanted = {"method": method, "guarantee": to_dict(guarantee), "draw": draw, "norm_budget": None}
     entries = [
         e
         for e in ledger.entries(name)

@@ -18,8 +18,8 @@ from privcov.bundle.place import Wrong, must
 from privcov.bundle.safe import json_bytes
 from privcov.ledger.sums import cost_of
 from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, norm_of, planned_event
-from privcov.measurements.exact_norms import planned_norms, split
 from privcov.measurements.laws.anchor import BOTH, matters_of
+from privcov.measurements.lengths.exact_norms import planned_norms, split
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, ZCDP, from_dict
 from privcov.public_facts import LATER, PublicFacts, declared, flag_positions, working_units
 

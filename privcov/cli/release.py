@@ -90,7 +90,7 @@ def _release(options: argparse.Namespace) -> None:
         raise ValueError("--expected-rows is for a hidden number of rows, and the declaration says that it is public.")
     ledger = privcov.Ledger(options.ledger)
     with (
-        progress(show_rows=declaration.n_public) as bar,
+        progress(show_rows=declaration.n_public and not declaration.person) as bar,
         _explain_interruption(ledger, declaration.name.strip()),
     ):
         if ledger.account(declaration.name.strip()).affords(

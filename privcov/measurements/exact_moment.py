@@ -57,13 +57,13 @@ import numpy as np
 
 from privcov import checks
 from privcov.measurements import exact_noise
-from privcov.measurements.exact_norms import NoisyNorms
+from privcov.measurements.exact_noise import calibrated
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram, with_public_corner
 from privcov.measurements.laws.anchor import BOTH, anchor_squared, whole_anchor, with_anchor
-from privcov.measurements.laws.calibrating import calibrated
 from privcov.measurements.laws.drawing import noisy_diagonal, scale_over
 from privcov.measurements.laws.free_groups import Group, groups_of, weights_of
+from privcov.measurements.lengths.exact_norms import NoisyNorms
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.stored_sum import fields_of
 from privcov.measurements.tables.file_moment import sums_of

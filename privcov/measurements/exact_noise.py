@@ -8,17 +8,23 @@ the largest scale that is allowed, 2^54, that has probability below 2 exp(-2^9) 
 Gaussian noise: less than 10^-200, far below the accuracy of any generator of random bits. Which of the two ways is
 taken follows from public facts alone.
 
+Scales are rounded up, and paid from no more than what the ledger counts (`calibrated`).
+
 The Wishart noises are whole numbers as well, exact at every scale (exact_wishart.py), and meet the data in integers.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 
+from privcov import accounting
 from privcov.measurements import exact_wishart
 from privcov.measurements.exact_wishart import small
+from privcov.privacy import ApproxDP, BudgetShare, NoPrivacy, PureDP, ZCDP
 
 LARGEST_SCALE = 2.0**54  # of noise that OpenDP draws
 _FAR = 2**9  # noise beyond so many scales is practically impossible
@@ -194,3 +200,84 @@ def _add(make: Callable, distance: Callable, values: np.ndarray, scale: float) -
 def _plus(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Add in Python integers, so that nothing can wrap around; int64 again where it fits."""
     return small(values.astype(object) + noise.astype(object))
+
+
+def calibrated(share: BudgetShare, square: int, noise: str, *, pure: bool) -> tuple[float, float]:
+    """Return (sensitivity rounded up, scale): sensitivity / scale is within the share in exact arithmetic.
+
+    Parameters
+    ----------
+    share : PureDP, ApproxDP or ZCDP
+        An ApproxDP share is converted to the largest rho that implies it.
+    square : int
+        Square of the sensitivity.
+    noise : str
+        The noise in words, for a refusal.
+    pure : bool
+        True for noise that gives pure DP, False for Gaussian noise.
+
+    Returns
+    -------
+    tuple of (float, float)
+        In the unit of the sensitivity.
+
+    Raises
+    ------
+    TypeError
+        For a share that the noise cannot give.
+    """
+    if isinstance(share, NoPrivacy) or not isinstance(share, (PureDP, ApproxDP, ZCDP)):
+        raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
+    share = no_more_than_typed(share)
+    bound = root_up(Fraction(square))
+    if pure:
+        if isinstance(share, ApproxDP):
+            raise TypeError(f"{noise} noise gives pure DP, and {share} was asked for. Ask for PureDP or ZCDP.")
+        return bound, accounting.laplace_scale(share, bound)
+    if isinstance(share, PureDP):
+        raise TypeError(f"Gaussian noise cannot give {share}; ask for ApproxDP or ZCDP.")
+    if isinstance(share, ApproxDP):
+        share = ZCDP(accounting.approx_to_zcdp(share.epsilon, share.delta))
+    return bound, accounting.gaussian_scale(share, bound)
+
+
+def no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | ZCDP:
+    """Return a share whose level is at most the decimal it prints as.
+
+    The ledger counts 0.1 as 1/10, and the double 0.1 is a little above that.
+
+    Parameters
+    ----------
+    share : PureDP, ApproxDP or ZCDP
+        A share, or a whole guarantee.
+
+    Returns
+    -------
+    PureDP, ApproxDP or ZCDP
+        The same, or the next smaller level.
+    """
+    if isinstance(share, ApproxDP):
+        return share
+    level = share.epsilon if isinstance(share, PureDP) else share.rho
+    if Fraction(level) <= Fraction(repr(float(level))):
+        return share
+    return type(share)(math.nextafter(level, 0.0))
+
+
+def root_up(square: Fraction) -> float:
+    """Return the square root, rounded up.
+
+    Parameters
+    ----------
+    square : Fraction
+        At least 0.
+
+    Returns
+    -------
+    float
+        Its square is at least ``square``.
+    """
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root

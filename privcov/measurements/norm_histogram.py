@@ -14,7 +14,7 @@ import numpy as np
 from privcov import accounting
 from privcov.dataset import Dataset
 from privcov.measurements.clipping import row_norms
-from privcov.measurements.exact_norms import count_change
+from privcov.measurements.lengths.exact_norms import count_change
 from privcov.measurements.moment import rounded_up
 from privcov.privacy import BudgetShare, Event, PureDP
 

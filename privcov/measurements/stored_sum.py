@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
-from privcov.measurements.exact_norms import RULE, NoisyNorms, checked_budget
 from privcov.measurements.integer_gram import BITS
 from privcov.measurements.laws.anchor import BOTH, matters_of
 from privcov.measurements.laws.free_groups import groups_of
+from privcov.measurements.lengths.bins import BINS
+from privcov.measurements.lengths.exact_norms import RULE, NoisyNorms, checked_budget
 from privcov.measurements.noise import FREE_GROUPS
-from privcov.measurements.tables.lengths import BINS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts
 

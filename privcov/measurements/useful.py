@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from privcov.measurements.exact_moment import PURE, norm_of
-from privcov.measurements.exact_norms import CERTAIN, MOST_SHORTENED, counts_std, steps_of
 from privcov.measurements.exact_reading import noise_of
+from privcov.measurements.lengths.bins import steps_of
+from privcov.measurements.lengths.exact_norms import CERTAIN, MOST_SHORTENED, counts_std
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts

@@ -16,12 +16,12 @@ from scipy.special import ndtr
 
 from privcov import accounting, checks
 from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_event, settle_shape
-from privcov.measurements.exact_norms import NoisyNorms, planned_norms, split
 from privcov.measurements.exact_reading import flags_of, noise_of
 from privcov.measurements.integer_gram import UNIT
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
+from privcov.measurements.lengths.bins import BINS, bins_of
+from privcov.measurements.lengths.exact_norms import NoisyNorms, planned_norms, split
 from privcov.measurements.noise import NoiseDistribution
-from privcov.measurements.tables.lengths import BINS, bins_of
 from privcov.postprocess.answers import Noisy
 from privcov.postprocess.available import Available, available_cases
 from privcov.postprocess.joint import unpack
@@ -238,7 +238,7 @@ def after_norms(
 ) -> tuple[Twin, PublicFacts, PureDP | ZCDP]:
     """Simulate the first of two measurements: the rows of the simulated table counted by length.
 
-    The rule by which the row bound follows is that of the release, `privcov.measurements.exact_norms`.
+    The rule by which the row bound follows is that of the release, `privcov.measurements.lengths.exact_norms`.
 
     Parameters
     ----------

@@ -6,8 +6,7 @@ answer is a function of the noisy whole numbers and of public facts. Random numb
 rules) come from one fixed public generator, so that the answer can be computed again from the measurement.
 
 With ``norm_budget`` a part of the guarantee goes into a measurement before that one: how long the rows are, from which
-a smaller row bound follows (measurements/exact_norms.py). Both are drawn inside one transaction of the ledger, and what
-is drawn is exactly what was planned.
+a smaller row bound follows (two_steps.py). Both are drawn inside one transaction of the ledger.
 """
 
 from __future__ import annotations
@@ -26,17 +25,18 @@ from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, No
 from privcov.ledger import Ledger
 from privcov.ledger.fingerprint import fingerprint
 from privcov.ledger.repeats import settle
-from privcov.measurements.exact_moment import NoisySum, anchored_rows, measure_exactly, planned_event
-from privcov.measurements.exact_norms import checked_budget, measure_norms_exactly, planned_norms, split
+from privcov.measurements.exact_moment import NoisySum, anchored_rows
 from privcov.measurements.exact_reading import count_std, read_sum
+from privcov.measurements.lengths.exact_norms import checked_budget
 from privcov.measurements.tables.table_pass import PassError
 from privcov.measurements.useful import reason_no_norms, reason_useless
-from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, PureDP, ZCDP, to_dict
+from privcov.privacy import ApproxDP, Event, Guarantee, NoPrivacy, PureDP, ZCDP, to_dict
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import MOST_FILE_ROWS, MOST_ROWS, PublicFacts
 from privcov.randomness import stream
 from privcov.releasing.release import Release
 from privcov.releasing.run import TUNINGS, build_method, check_centre, check_choices, in_units_of_data
+from privcov.releasing.two_steps import measure, planned
 from privcov.table_files import TableFileError
 
 FORMAT = "privcov-private-release-1"
@@ -71,8 +71,8 @@ def release_private(
 ) -> Release:
     """Make one release from private rows, paid from the ledger.
 
-    A person is all of their rows, up to the declared ``rows_per_person``. The calibration is always sound, and nothing
-    is tuned on the rows.
+    A person is all of their rows: those with one id, or up to the declared ``rows_per_person``. The calibration is
+    always sound, and nothing is tuned on the rows.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def release_private(
     Reference
     ---------
     Canonne, Kamath and Steinke 2020 for discrete Gaussian noise. The sensitivities are proved in
-    measurements/exact_moment.py and measurements/exact_norms.py.
+    measurements/exact_moment.py and measurements/lengths/exact_norms.py.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def release_private(
     request_token = settled.token or ledger.token_of(private.name, settled.request)
     if ledger.answer(request_token) is None:
         extras.require("opendp", "Private releases")  # before anything is paid
-        *first, event = planned_events_of(chosen, given, budget)
+        *first, event = _planned(chosen, given, budget)
         n_anchors, rows = anchored_rows(private.facts, given.centre), _rows_of(private, ledger, expected_rows)
         useless = reason_useless(private.facts, event, n_anchors, *rows)
         if useless := useless or reason_no_norms(private.facts, first, *rows):
@@ -217,7 +217,7 @@ def _entered(answer: str, ledger: Ledger, name: str, token: str) -> Release:
 def _rows_of(private: PrivateDataset, ledger: Ledger, expected: int | None) -> tuple[float, str]:
     """Return the number of rows by which to judge the noise, from public or already released facts, and its source."""
     if private.facts.n is not None:
-        return private.facts.n, "public"
+        return private.facts.n * private.facts.most_weight, "public"
     if expected is not None:
         return checks.whole("expected_rows", expected, 1, MOST_FILE_ROWS), "as expected"
     for entry in reversed(ledger.entries(private.name)):
@@ -427,47 +427,12 @@ def planned_event_of(method: Method, given: MethodInput) -> Event:
     ------
     Nothing: it uses public facts only.
     """
-    request = _requested(method, given)
-    event = planned_event(given.facts, **vars(request))
-    return _within((event,), method, given)[0]
+    return _planned(method, given, None)[0]
 
 
-def planned_events_of(method: Method, given: MethodInput, norm_budget: float | None) -> tuple[Event, ...]:
-    """Return the events of the release that would follow, in order, from public facts alone; no rows are involved.
-
-    Parameters
-    ----------
-    method : Method
-        From `prepared`.
-    given : MethodInput
-        From `prepared`.
-    norm_budget : float or None
-        See `release_private`. The event of the matrix is that under the declared row bound.
-
-    Returns
-    -------
-    tuple of Event
-        One for the matrix; with a budget one for the norms before it.
-
-    Raises
-    ------
-    RuntimeError
-        If the events would exceed the guarantee, which is a defect. Errors of the method's request are passed on.
-
-    Guarantee
-    ---------
-    The events together give at least the guarantee that was asked for.
-
-    Spends
-    ------
-    Nothing: it uses public facts only.
-    """
-    if norm_budget is None:
-        return (planned_event_of(method, given),)
-    norms, matrix = split(given.guarantee, norm_budget)
-    first, request = planned_norms(given.facts, norms), _requested(method, given, matrix)
-    last = planned_event(given.facts, **vars(request))
-    return _within((first, last), method, given)
+def _planned(method: Method, given: MethodInput, norm_budget: float | None) -> tuple[Event, ...]:
+    """Return the events of the release that would follow, in order; see `planned_event_of`."""
+    return _within(planned(given.facts, given.guarantee, _requested(method, given), norm_budget), method, given)
 
 
 def _within(events: tuple[Event, ...], method: Method, given: MethodInput) -> tuple[Event, ...]:
@@ -590,40 +555,20 @@ def _afresh(method: Method, given: MethodInput) -> MethodInput:
     return dataclasses.replace(given, rng=_public_stream(method.card))
 
 
-def _requested(method: Method, given: MethodInput, share: BudgetShare | None = None) -> Request:
-    """Return the measurement that a method requests; it is the same at every call.
-
-    With ``share``, what is left of the guarantee takes the place of the whole, which is what every offered method asks.
-    """
-    request = method.request(_afresh(method, given))
-    if share is None:
-        return request
-    if request.share != given.guarantee:
-        raise ValueError(f"{method.card.label} asks for a share of its own. Leave norm_budget out.")
-    return dataclasses.replace(request, share=share)
-
-
-def _measured(method: Method, private: PrivateDataset, given: MethodInput, budget: float | None) -> NoisySum:
-    """Return the noisy sum; with a budget the rows are first counted by length, and shortened to what follows."""
-    if budget is None:
-        request, norms = _requested(method, given), None
-    else:
-        of_norms, of_matrix = split(given.guarantee, budget)
-        request, norms = _requested(method, given, of_matrix), measure_norms_exactly(private, of_norms, budget)
-        private = dataclasses.replace(private, facts=norms.chosen)
-    noisy = measure_exactly(private, **vars(request))
-    return dataclasses.replace(noisy, norms=norms)
+def _requested(method: Method, given: MethodInput) -> Request:
+    """Return the measurement that a method requests; it is the same at every call."""
+    return method.request(_afresh(method, given))
 
 
 def _measure_and_finish(
-    method: Method, private: PrivateDataset, given: MethodInput, budget: float | None
+    method: Method, private: PrivateDataset, given: MethodInput, budget: float | None = None
 ) -> tuple[NoisySum, Release | None, str]:
     """Return the noisy sum, the release or None, and why there is none.
 
     An error after the measurement depends on published numbers only, so its message may be shown.
     """
     try:
-        noisy = _measured(method, private, given, budget)
+        noisy = measure(private, given.guarantee, _requested(method, given), budget)
         _within(noisy.events, method, given)
     except Exception:
         raise MeasurementError(

@@ -20,9 +20,9 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.measurements.exact_moment import NoisySum
-from privcov.measurements.exact_norms import STATISTIC
 from privcov.measurements.exposed import exposed
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED
+from privcov.measurements.lengths.exact_norms import STATISTIC
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.stored_sum import event_of

@@ -16,16 +16,19 @@ import pytest
 
 import privcov
 from privcov import accounting
+from privcov.estimators.base import Request
 from privcov.ledger import Ledger, LedgerError
-from privcov.measurements import exact_noise, exact_norms, integer_gram
+from privcov.measurements import exact_noise, integer_gram
 from privcov.measurements.exact_moment import NoisySum
-from privcov.measurements.exact_norms import count_change, measure_norms_exactly, split
 from privcov.measurements.integer_gram import UNIT, whole_rows
-from privcov.measurements.tables import file_moment, lengths
-from privcov.measurements.tables.lengths import BINS, bins_of, edges
+from privcov.measurements.lengths import bins, exact_norms
+from privcov.measurements.lengths.bins import BINS, bins_of, edges
+from privcov.measurements.lengths.exact_norms import count_change, measure_norms_exactly, split
+from privcov.measurements.tables import file_moment
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
 from privcov.releasing import private as releasing
+from privcov.releasing.two_steps import measure
 from tests.patience import patient
 
 ROOT = Path(__file__).parents[2]
@@ -105,7 +108,7 @@ def test_no_neighbours_differ_by_more_than_the_event_says(rows_per_person, n_pub
     """Every pair of whole rows of length up to 8, through the function of the release; the bound is attained."""
     monkeypatch.setattr(integer_gram, "UNIT", 8)
     monkeypatch.setattr(exact_norms, "UNIT", 8)
-    monkeypatch.setattr(lengths, "UNIT", 8)
+    monkeypatch.setattr(bins, "UNIT", 8)
     atoms = [(i / 8, j / 8) for i in range(9) for j in range(i + 1) if i * i + j * j <= 64]
     atoms += [(math.inf, 0.3), (math.nan, math.nan), (40.0, 1.0)]
     more = {"row_bound": 1.0, "n_public": n_public, "rows_per_person": rows_per_person}
@@ -268,8 +271,8 @@ KILLED = """
 import os, signal, sys
 import numpy as np
 import privcov
-from privcov.releasing import private as releasing
-releasing.measure_exactly = lambda *a, **b: os.kill(os.getpid(), signal.SIGKILL)
+from privcov.releasing import two_steps
+two_steps.measure_exactly = lambda *a, **b: os.kill(os.getpid(), signal.SIGKILL)
 rows = np.random.default_rng(0).normal(size=(3000, 3)) * 0.1
 private = privcov.PrivateDataset.from_rows(rows, bounds=[(-1, 1)] * 3, name="t")
 ledger = privcov.Ledger(sys.argv[1])
@@ -447,6 +450,18 @@ def test_no_persons_differ_by_more_than_the_event_says(most_weight, n_public, no
     assert max(size(one - other) for one in ends for other in starts) == square
 
 
+def test_a_row_counts_by_the_weight_of_its_person_and_without_an_id_not_at_all():
+    """Persons of 1, 2, 3 and 5 rows and rows of nobody, at M = 2, beside fractions."""
+    sizes, ids = {"a": 1, "b": 2, "c": 3, "d": 5}, [*"abbcccddddd", None, "", math.nan]
+    rows = [(1.0, 0.0)] * 6 + [(0.0, 0.0)] * 5 + [(0.5, 0.0)] * 3
+    private = PrivateDataset.from_rows(rows, row_bound=1.0, persons=ids, most_weight=2)
+    expected = [0] * BINS
+    for who, row in zip(ids, rows, strict=True):
+        if who in sizes:
+            expected[0 if row[0] == 1 else BINS - 1] += math.floor(2**20 * min(1, Fraction(2, sizes[who])))
+    assert exact_norms.noiseless_norms(private).tolist() == expected
+
+
 def test_files_and_memory_count_persons_alike(tmp_path, silent, ledger):
     """In files, memory and one release after the other: the same counts, bound and sums, in whole numbers."""
     rng = np.random.default_rng(6)
@@ -470,3 +485,47 @@ def test_files_and_memory_count_persons_alike(tmp_path, silent, ledger):
     same = privcov.release_private("gaussian-cov", memory, privcov.ZCDP(4.0), ledger=other, norm_budget=0.05)
     assert made.measurement.to_dict() == same.measurement.to_dict()
     assert made.measurement.facts.person == "who"
+
+
+# --- both steps -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_public", [True, False])
+@pytest.mark.parametrize("first", [(0,) * 4 + (5000,) + (0,) * 23, (0,) * 27 + (5000,), (5000,) + (0,) * 27])
+def test_whatever_the_first_answer_neighbours_stay_within_the_second_bound(n_public, first, monkeypatch):
+    """Whole tables through both steps, one answer of the first given: rows at a bin's edge, zero, infinite, long.
+
+    The largest change that the search finds is compared with the bound of the second event, which a long row attains,
+    and two long rows at 120 degrees where rows are replaced.
+    """
+    change = []
+    gaussian = lambda values, scale: np.array(first) if len(values) == BINS else values  # noqa: E731
+    monkeypatch.setattr(exact_noise, "add_discrete_gaussian", gaussian)
+    edge = math.sqrt(edges()[4] / UNIT**2)
+    rows = [
+        (9.0, 0, 0),
+        (-4.5, 4.5 * math.sqrt(3), 0),
+        (0, 0, 0),
+        (math.inf, 1, 1),
+        (edge, 0, 0),
+        (math.nextafter(edge, 1), 0, 0),
+    ]
+    rows += [tuple(row) for row in np.random.default_rng(8).normal(size=(20, 3)) * 0.3]
+    common = [tuple(row) for row in np.random.default_rng(9).normal(size=(6, 3))]
+    request = Request(privcov.ZCDP(1.0), "joint", "isotropic")
+
+    def sums(some) -> NoisySum:
+        private = PrivateDataset.from_rows([*common, *some], row_bound=1.0, n_public=n_public)
+        return measure(private, privcov.ZCDP(1.0), request, 0.05)
+
+    ends = [sums([row]) for row in rows]
+    starts = ends if n_public else [sums([])]
+    shares = {made.facts.row_bound for made in [*ends, *starts]}
+    assert len(shares) == 1, "one noisy answer, one bound, whatever the rows"
+    for one, other in itertools.product(ends, starts):
+        moved = (one.total - other.total).astype(object)
+        extra = 0 if one.trace is None else (one.trace - other.trace) ** 2
+        change.append(int((moved**2).sum()) + extra)
+        assert max(change) <= Fraction(one.event.sensitivity) ** 2
+    assert max(change) >= 0.999 * one.event.sensitivity**2
+    assert accounting.zcdp_sum(one.events) <= 1

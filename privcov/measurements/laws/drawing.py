@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import cache, partial
 
 import numpy as np
 
 from privcov.measurements import exact_noise
+from privcov.measurements.exact_noise import root_up
 from privcov.measurements.laws.free_groups import Group
 
 
@@ -28,25 +28,6 @@ def scale_over(scale: float, divisor: int | Fraction) -> float:
         The scale that is drawn.
     """
     return root_up(Fraction(scale) ** 2 / divisor)
-
-
-def root_up(square: Fraction) -> float:
-    """Return the square root, rounded up.
-
-    Parameters
-    ----------
-    square : Fraction
-        At least 0.
-
-    Returns
-    -------
-    float
-        The smallest float whose square is not below it.
-    """
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
 
 
 def noisy_diagonal(

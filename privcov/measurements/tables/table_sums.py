@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcov.measurements.integer_gram import ANCHOR, UNIT, flag_weight, flagged_rows, most_entry, to_working, weighted
-from privcov.measurements.tables.lengths import BINS, by_length
+from privcov.measurements.lengths.bins import BINS, by_length
 from privcov.measurements.tables.sketch import Sketch, near_of
 from privcov.measurements.tables.sketching import Sketching, kernel
 from privcov.persons_in_files import PartIds, Weighing
@@ -118,8 +118,7 @@ class Sums:
     counts : ndarray of shape (c,)
         int64, the rows of each class.
     norms : ndarray of shape (BINS,)
-        int64, the weight of the private rows in each bin of lengths, see `privcov.measurements.exact_norms`; zeros for
-        public rows.
+        int64, the weight of the private rows in each bin of `privcov.measurements.lengths.bins`; zeros for public rows.
     sketch : Sketch or None
         Where secrets were given.
     """

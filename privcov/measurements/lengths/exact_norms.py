@@ -34,10 +34,10 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.measurements import exact_noise
+from privcov.measurements.exact_noise import calibrated, no_more_than_typed
 from privcov.measurements.integer_gram import UNIT, whole_blocks
-from privcov.measurements.laws.calibrating import calibrated, no_more_than_typed
+from privcov.measurements.lengths.bins import BINS, STEP_BITS, by_length, edges, steps_of
 from privcov.measurements.tables.file_moment import sums_of
-from privcov.measurements.tables.lengths import BINS, STEP_BITS, by_length, edges
 from privcov.privacy import ApproxDP, BudgetShare, Event, Guarantee, NoPrivacy, PureDP, ZCDP
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import LEAST_FRACTION, LEAST_ROW_BOUND, MOST_FILE_ROWS, PublicFacts
@@ -48,11 +48,6 @@ STATISTIC = "numbers of rows by length"  # of the event, by which a statement kn
 MOST_SHORTENED = 0.1  # of the rows
 CERTAIN = 2  # standard deviations by which a tail must be short enough
 _LEAST_BUDGET = 1e-6
-
-
-def steps_of(facts: PublicFacts) -> int:
-    """Return the steps that a row of the weight 1 counts: 1, or 2^20 where rows have ids."""
-    return 2**STEP_BITS if facts.person else 1
 
 
 def count_change(relation: str, *, pure: bool, rows: int = 1) -> int:
@@ -226,7 +221,7 @@ def planned_norms(facts: PublicFacts, share: BudgetShare) -> Event:
         norm="l1 norm" if pure else "l2 norm",
         sensitivity=bound,
         scale=scale,
-        proof="privcov/measurements/exact_norms.py",
+        proof="privcov/measurements/lengths/exact_norms.py",
         law="discrete, exact" if pure else "exact",
         unit=f"steps of 2^-{STEP_BITS} rows by weight" if facts.person else "rows",
     )

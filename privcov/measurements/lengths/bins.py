@@ -1,4 +1,4 @@
-"""The bins of row lengths, and the exact counts of a block of rows; what is done with them is in exact_norms.py."""
+"""Rows in bins by their length, exactly: NOT private. The proof and the noise are in exact_norms.py."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ import math
 import numpy as np
 
 from privcov.measurements.integer_gram import UNIT
+from privcov.public_facts import PublicFacts
 
 BINS = 28
-STEP_BITS = 20
+STEP_BITS = 20  # of the weight of a row that has an id
 
 
 def edges() -> tuple[int, ...]:
-    """Return e_0 .. e_(BINS - 1), the largest |k|^2 of each bin, as whole numbers."""
+    """Return the largest |k|^2 of each bin.
+
+    Returns
+    -------
+    tuple of int
+        e_0 .. e_(BINS - 1).
+    """
     return tuple(math.isqrt(UNIT**4 >> j) for j in range(BINS))
 
 
@@ -32,6 +39,22 @@ def bins_of(squares: np.ndarray) -> np.ndarray:
     """
     lower = np.array(edges()[:0:-1], dtype=np.float64)  # whole numbers below 2^53
     return BINS - 1 - np.searchsorted(lower, squares, side="left")
+
+
+def steps_of(facts: PublicFacts) -> int:
+    """Return how many steps a row of the weight 1 counts.
+
+    Parameters
+    ----------
+    facts : PublicFacts
+        What is declared.
+
+    Returns
+    -------
+    int
+        1, or 2^20 where rows have ids.
+    """
+    return 2**STEP_BITS if facts.person else 1
 
 
 def by_length(
