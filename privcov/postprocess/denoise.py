@@ -67,7 +67,7 @@ class BlockNoise:
 
     @property
     def clear(self) -> float:
-        """How far the off-diagonal entries and the eigenvalues must leave the noise."""
+        """How far a part or an eigenvalue must leave the noise."""
         return _CLEAR if self.gaussian else _CLEAR_WISHART
 
     def edge(self, d: int) -> float:
@@ -98,11 +98,11 @@ def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
     """
     d = len(matrix)
     if noise.std == 0 or d == 1:  # a single number has no other to tell how large the noise is
-        return project_trace(clip_psd(matrix), 1.0)
+        return _inside(clip_psd(matrix))
     parts = _by_parts(matrix, noise)
     values, vectors = np.linalg.eigh(matrix)
     if values[-1] <= noise.edge(d):
-        return project_trace(parts.matrix, 1.0)
+        return _inside(parts.matrix)
     spectral = _by_eigenvalues(matrix, values, vectors, noise)
     step = spectral.matrix - parts.matrix
     diagonal = np.diag(step)
@@ -116,7 +116,18 @@ def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
     beside = _fraction(of_rest, square, noise.std * math.sqrt(2 * square))
     if along == beside == 1 and np.trace(spectral.matrix) <= 1:
         return spectral.matrix
-    return project_trace(parts.matrix + along * np.diag(diagonal) + beside * rest, 1.0)
+    return _inside(parts.matrix + along * np.diag(diagonal) + beside * rest)
+
+
+def _inside(matrix: np.ndarray) -> np.ndarray:
+    """Return the nearest covariance of rows in the unit ball, and the matrix itself where it is one."""
+    if np.trace(matrix) <= 1:
+        try:
+            np.linalg.cholesky(matrix)
+            return matrix
+        except np.linalg.LinAlgError:  # not positive definite
+            pass
+    return project_trace(matrix, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,13 +149,13 @@ def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> _Estimate:
     d, diagonal = len(matrix), np.diag(matrix)
     trace = float(diagonal.sum())
     height = trace / math.sqrt(noise.trace)
-    factor = min(max(height - _CLEAR, 0.0), 1.0)  # one number: nothing below 2, all from 3 standard deviations on
+    factor = min(max(height - noise.clear, 0.0), 1.0)  # one number: all of it one standard deviation further
     slope = height if 0 < factor < 1 else 0.0
     level = factor * trace / d
     about_level = noise.trace / d * (factor + slope)
     uneven = diagonal - trace / d
     uneven_noise = max(float(noise.diagonal.sum()) - noise.trace / d, 0.0)
-    even, even_noise = _shrunk(uneven, uneven_noise, d - 1, _CLEAR)
+    even, even_noise = _shrunk(uneven, uneven_noise, d - 1, noise.clear)
     rest = matrix - np.diag(diagonal)
     others, others_noise = _shrunk(rest, noise.rest, d * (d - 1) // 2, noise.clear)
     kept = level + even
