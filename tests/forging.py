@@ -31,6 +31,8 @@ KINDS: dict[str, tuple] = {
     "wishart, a person with rows": ("wishart-difference", PureDP(1.0), {"rows_per_person": 3}),
     "classes": ("gaussian-cov", ZCDP(0.5), _LABELS),
     "classes, hidden n": ("wishart-difference", PureDP(2.0), {**_LABELS, "n_public": False}),
+    "covariance matters": ("auto-cov", ZCDP(0.5), {}),
+    "mean matters, a row bound": ("auto-cov", ZCDP(0.5), {"bounds": None, "row_bound": 200.0, "matters": "mean"}),
     "no mean": ("gaussian-cov", ZCDP(0.1), {"rows_per_person": 3, "centre": "none"}),
 }
 
@@ -38,10 +40,10 @@ KINDS: dict[str, tuple] = {
 def released(folder: Path, kind: str) -> tuple[privcov.Release, Ledger]:
     """A release of made-up rows, on a ledger of its own."""
     method, guarantee, facts = KINDS[kind]
-    options = {name: value for name, value in facts.items() if name == "centre"}
+    options = {name: value for name, value in facts.items() if name in ("centre", "matters")}
     x = np.random.default_rng(3).multivariate_normal([50] * 4, 60 + 100 * np.eye(4), ROWS)
-    declared = {name: value for name, value in facts.items() if name != "centre"}
-    private = privcov.PrivateDataset.from_rows(x, bounds=[(0, 100)] * 4, columns=NAMES, name="t", **declared)
+    declared = {"bounds": [(0, 100)] * 4} | {name: value for name, value in facts.items() if name not in options}
+    private = privcov.PrivateDataset.from_rows(x, columns=NAMES, name="t", **declared)
     ledger = Ledger(folder / "ledger.sqlite")
     ledger.limit("t", guarantee)
     return privcov.release_private(method, private, guarantee, ledger=ledger, **options), ledger
@@ -136,7 +138,7 @@ def exchanged(value, path: tuple, *new):
 def unchecked(name: str, path: tuple) -> bool:
     """Whether a leaf is one of those that `verify.UNCHECKED` lists in words."""
     if name == "measurement.json":  # another symmetric sum of whole numbers may have come from other rows
-        return path[0] == "trace" or (path[0] == "total" and path[1] == path[2])
+        return path[0] in ("trace", "sums") or (path[0] == "total" and path[1] == path[2])
     if name == "ledger_entry.json":
         inside = ("method", "version", "parameters", "draw", "centre", "tuning")
         return path[0] in ("number", "name", "reserved_at") or (path[0] == "request" and path[1] in inside)

@@ -15,8 +15,9 @@ import numpy as np
 
 import privcov
 from privcov import ApproxDP, Dataset, NoPrivacy, PureDP, ZCDP
-from privcov.measurements.exact_moment import NoisySum, anchored_rows, planned_event
-from privcov.measurements.integer_gram import UNIT
+from privcov.measurements.exact_moment import VERSION, NoisySum, anchored_rows, planned_event, settle_shape
+from privcov.measurements.integer_gram import ANCHOR, UNIT
+from privcov.measurements.laws.free_groups import groups_of
 from privcov.private_dataset import PrivateDataset
 
 GUARANTEES = (PureDP(2.0), ApproxDP(2.0, 1e-5), ZCDP(0.5), NoPrivacy())
@@ -104,11 +105,10 @@ def _measured(facts, guarantee, shape: str, centre: str) -> NoisySum:
     half = rng.standard_normal((size, 2 * size)) * UNIT / 2
     total = (N * (half @ half.T) / size).astype(np.int64)
     total[facts.d :, facts.d :] = np.diag(np.diag(total)[facts.d :])
-    trace = int(np.trace(total[: facts.d, : facts.d])) + UNIT**2 if event.law.endswith("twice") else None
-    shape = event.mechanism if "wishart" in event.mechanism or event.mechanism == "laplace" else shape
-    if event.mechanism == "discrete-gaussian":
-        shape = "free-trace" if trace is not None else "isotropic"
-    return NoisySum(facts, total, trace, n_anchors, shape, event.scale, event)
+    drawn = settle_shape(facts, shape, n_anchors)
+    groups = groups_of(facts) if drawn == "free-groups" else ()
+    sums = tuple(int(np.trace(total[: facts.d, : facts.d])) + UNIT**2 for g in groups if len(g.columns) > 1)
+    return NoisySum(facts, total, None, n_anchors, drawn, event.scale, event, ANCHOR, VERSION, sums)
 
 
 def claims() -> list:

@@ -189,11 +189,11 @@ def another_law(measured, stated, entry, said):
 
 
 def another_shape(measured, stated, entry, said):
-    measured["shape"], measured["trace"] = "isotropic", None
+    measured["shape"], measured["sums"] = "isotropic", []
 
 
 def upper_shape(measured, stated, entry, said):
-    measured["shape"], measured["trace"] = "upper-triangle", None
+    measured["shape"], measured["sums"] = "upper-triangle", []
 
 
 def longer_rows(measured, stated, entry, said):
@@ -240,7 +240,12 @@ def rows_in_decimals(measured, stated, entry, said):
         (lambda m, g, e, d: e["request"].update(draw=True), "draw must be a whole number"),
         (lambda m, g, e, d: m["total"][0].__setitem__(1, m["total"][0][1] + 1), "symmetric"),
         (lambda m, g, e, d: m["total"].pop(), "lines of"),
-        (lambda m, g, e, d: m.update(trace=None), "trace must be there"),
+        (lambda m, g, e, d: m.update(sums=[5]), "sums must hold"),
+        (lambda m, g, e, d: m.update(trace=5), "must hold"),
+        (lambda m, g, e, d: m.update(version=3), "version must be"),
+        (lambda m, g, e, d: m.update(anchor=2**20), "the anchor is not the one"),
+        (lambda m, g, e, d: e["request"]["parameters"].update(matters="covariance"), "the anchor is not the one"),
+        (lambda m, g, e, d: m["event"].update(law="exact"), "law of the event"),
         (lambda m, g, e, d: m.update(anchors=2), "anchors must be"),
         (lambda m, g, e, d: m["event"].update(unit="rows"), "unit of the event"),
         (lambda m, g, e, d: m["event"].update(proof="trust me"), "proof of the event"),

@@ -23,6 +23,7 @@ from privcov.releasing.private import MeasurementError, read_measurement, read_r
 from privcov.releasing.release import Release
 from privcov.sweeps import studies
 from privcov.sweeps.store import Store
+from tests import forging
 from tests.pages import test_own_data, test_upload
 from tests.pages.test_pages import open_page
 from tests.pages.test_sharing import values
@@ -176,6 +177,22 @@ def test_a_bundle_verifies_itself_as_it_did(shape, tmp_path):
     assert (checked.returncode, checked.stdout.splitlines()[-1]) == (0, "Everything holds.")
     measured = json.loads((tmp_path / "measurement.json").read_text(encoding="utf-8"))
     assert (exposed_answer(json.dumps({"measurement": measured})) == WHY) == (shape == "wishart-difference")
+
+
+def test_a_bundle_of_the_first_laws_verifies_by_its_own_rules(monkeypatch):
+    """Made before noise had groups; a version, a shape, an anchor or a scale of the second laws in it is refused."""
+    files = forging.files_of((HERE / "bundle-first-law.zip").read_bytes())
+    assert forging.problem(files, monkeypatch) == ""
+    kept = json.loads(files["measurement.json"])
+    assert (kept["shape"], "version" in kept, "sums" in kept) == ("free-trace", False, False)
+    second = {name: value for name, value in kept.items() if name != "trace"} | {"version": 2, "sums": []}
+    for forged in (
+        kept | {"version": 1}, kept | {"version": 2}, kept | {"shape": "free-groups"}, kept | {"anchor": 2**20},
+        second, second | {"shape": "free-groups"}, second | {"shape": "isotropic"},
+    ):  # fmt: skip
+        assert forging.problem(forging.rewritten(files, "measurement.json", forged), monkeypatch), forged
+    other = {**files, "verify.py": files["verify.py"] + b"\n"}
+    assert "verify.py" in forging.problem(forging.redone(other), monkeypatch)
 
 
 @pytest.mark.parametrize("what", RELEASES)

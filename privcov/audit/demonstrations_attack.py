@@ -8,6 +8,7 @@ same attack is also carried out on simulated answers, as a check that does not u
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -80,7 +81,7 @@ class Side:
 class Attack:
     """Two answers before the noise (p x p, symmetric, unit-ball units) and the noise that hides which one it was.
 
-    distribution: Gaussian noise of shape "free-trace" for tables of two columns or more, perhaps with one anchor.
+    distribution: Gaussian noise of shape "free-groups" for tables of two columns or more, perhaps with one anchor.
     looks: number of independent draws of the same answer that the attacker averages.
     """
 
@@ -98,12 +99,13 @@ class Attack:
     def weights(self) -> np.ndarray:
         """Return G in units of the noise.
 
-        Free-trace noise is sqrt(d + 1) times smaller along the identity than in every other direction, so the trace of
-        the block counts once more (see `NoiseDistribution`).
+        The sum of the diagonal over every group of columns counts once more, with its weight (see
+        `NoiseDistribution`).
         """
-        d = self.distribution.dimension
+        place = np.arange(self.distribution.dimension)
+        groups, weights = np.array(self.distribution.groups), np.array(self.distribution.weights)
         weighted = self.difference.copy()
-        weighted[:d, :d] += np.trace(weighted[:d, :d]) * np.eye(d)
+        weighted[place, place] += (weights * np.bincount(groups, weighted[place, place]))[groups]
         return weighted / self.distribution.scale**2
 
     @cached_property
@@ -139,7 +141,7 @@ class Attack:
 def _noise(distribution: NoiseDistribution, count: int, rng: np.random.Generator) -> np.ndarray:
     """Draw noise matrices of the distribution; with its one anchor, whose corner is public and gets none."""
     d = distribution.dimension
-    block = draw_many(NoiseDistribution(distribution.shape, distribution.scale, d), count, rng)
+    block = draw_many(dataclasses.replace(distribution, n_anchors=0), count, rng)
     if not distribution.n_anchors:
         return block
     whole = np.zeros((count, d + 1, d + 1))

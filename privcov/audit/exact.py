@@ -8,6 +8,7 @@ measured, so also every function of them that a release holds: nothing is rounde
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,8 +18,8 @@ from privcov.audit.bounds import Claim, weaker
 from privcov.audit.broken import twice
 from privcov.dataset import Dataset
 from privcov.measurements.exact_moment import NoisySum, measure_exactly, planned_event
-from privcov.measurements.free_groups import groups_of
 from privcov.measurements.integer_gram import UNIT
+from privcov.measurements.laws.free_groups import groups_of
 from privcov.privacy import Event
 from privcov.private_dataset import PrivateDataset
 from privcov.public_facts import PublicFacts
@@ -33,9 +34,21 @@ def request(method: str, facts: PublicFacts, guarantee: Claim) -> dict:
     return vars(chosen.request(given))
 
 
-def as_private(table: Dataset, hidden: bool) -> PrivateDataset:
-    """Return the simulated rows, declared private. hidden: their number is not public."""
-    return PrivateDataset.from_rows(table.rows, row_bound=table.row_bound, n_public=not hidden, name=table.name)
+def as_private(table: Dataset, hidden: bool, bounded: bool = False) -> PrivateDataset:
+    """Return the simulated rows, declared private.
+
+    hidden: their number is not public. bounded: every cell is within 1 / sqrt(d) of zero, in units of the row bound, so
+    that the corners of the bounds have its length.
+    """
+    limits: dict[str, Any] = {"row_bound": table.row_bound}
+    if bounded:
+        limits = {"bounds": [(-_cell(table), _cell(table))] * table.d}
+    return PrivateDataset.from_rows(table.rows, n_public=not hidden, name=table.name, **limits)
+
+
+def _cell(table: Dataset) -> float:
+    """Return the largest cell of a bounded table."""
+    return table.row_bound / math.sqrt(table.d)
 
 
 def seen(noisy: NoisySum) -> np.ndarray:
@@ -53,6 +66,8 @@ def noiseless(table: Dataset, noisy: NoisySum, *, clip: bool = True) -> np.ndarr
     An attacker who has every row can compute it.
     """
     rows = np.asarray(table.rows) / table.row_bound
+    if clip and noisy.facts.bounds is not None:
+        rows = np.clip(rows, -1 / math.sqrt(table.d), 1 / math.sqrt(table.d))
     if clip:
         rows = rows / np.maximum(1.0, np.linalg.norm(rows, axis=1, keepdims=True))
     z = np.hstack([rows, np.full((len(rows), noisy.n_anchors), noisy.anchor / UNIT)])
@@ -76,7 +91,7 @@ def _event(method: str, facts: PublicFacts, claim: Claim) -> Event:
 
 
 def sampler(
-    method: str, table: Dataset, claim: Claim, *, hidden: bool, fault: str = ""
+    method: str, table: Dataset, claim: Claim, *, hidden: bool, bounded: bool = False, fault: str = ""
 ) -> tuple[Callable[..., np.ndarray], np.ndarray, Event]:
     """Return (draw(count) -> count x p x p, answer without noise, the event of the sound measurement).
 
@@ -95,10 +110,10 @@ def sampler(
     ---------
     `privcov.measurements.exact_moment`, whose measurement is run.
     """
-    event = _event(method, as_private(table, hidden).facts, claim)
+    event = _event(method, as_private(table, hidden, bounded).facts, claim)
     if fault == "wrong-n":
         table = twice(table)
-    private = as_private(table, hidden)
+    private = as_private(table, hidden, bounded)
     how = request(method, private.facts, weaker(claim, 2.0) if fault == "half-noise" else claim)
     once = measure_exactly(private, **how)
     centre, long = (noiseless(table, once, clip=clip) for clip in (True, False))

@@ -34,6 +34,7 @@ RHO = 0.5  # that of 1-DP read as zCDP
 SETTINGS = {"output-perturbation": {"penalty": 1.0, "threshold": "none"}}
 BASES = (("gaussian-cov", "approx"), ("laplace-cov", "pure"), ("wishart-difference", "pure"), ("gaussian-cov", "zcdp"))
 EXACT = (("gaussian-cov", "zcdp"), ("laplace-cov", "pure"), ("wishart-difference", "pure"))
+BOUNDED = (("auto-cov", "zcdp"),)  # with the smaller anchor too
 _SAID = {"pure": "pure DP", "approx": "(epsilon, delta)", "zcdp": "zCDP"}
 
 
@@ -42,6 +43,7 @@ class Mechanism:
     """A method in one calibration under one kind of guarantee (one of `KINDS`), or a broken form of it.
 
     bulk: its draws come many at once. exact: the measurement of private rows. hidden: the number of rows is not public.
+    bounded: the columns have bounds, by which every variance is measured more accurately.
     """
 
     key: str
@@ -54,6 +56,7 @@ class Mechanism:
     broken: str = ""
     exact: bool = False
     hidden: bool = False
+    bounded: bool = False
 
     @property
     def settings(self) -> dict:
@@ -133,6 +136,11 @@ def _exact_ones() -> list[Mechanism]:
                 label = f"{broken.FAULTS[fault].label} ({setting})" if fault else setting
                 key = f"exact{'-' * bool(fault)}{fault}:{method}:{kind}:{n.replace(' ', '-')}"
                 listed.append(Mechanism(key, label, GROUPS[3], method, "sound", kind, False, fault, True, hidden))
+        for method, kind in BOUNDED if fault in ("", "half-noise") else ():
+            setting = f"{METHODS.get(method).label}, within bounds, {_SAID[kind]}"
+            label = f"{broken.FAULTS[fault].label} ({setting})" if fault else setting
+            key = f"exact{'-' * bool(fault)}{fault}:{method}:{kind}:bounded"
+            listed.append(Mechanism(key, label, GROUPS[3], method, "sound", kind, False, fault, True, False, True))
     return listed
 
 
@@ -181,7 +189,7 @@ def sampler(mechanism: Mechanism, dataset: Dataset, claim: Claim) -> Sampler:
     """
     if mechanism.exact:
         drawn, centre, event = exact.sampler(
-            mechanism.method, dataset, claim, hidden=mechanism.hidden, fault=mechanism.broken
+            mechanism.method, dataset, claim, hidden=mechanism.hidden, bounded=mechanism.bounded, fault=mechanism.broken
         )
         return Sampler(drawn, centre, (event,), False)
     factor = 1.0

@@ -17,8 +17,8 @@ from privcov.bundle.derived import Inputs, declared_facts
 from privcov.bundle.place import Wrong, must
 from privcov.bundle.safe import json_bytes
 from privcov.ledger.sums import cost_of
-from privcov.measurements.anchor import matters_of
-from privcov.measurements.exact_moment import NoisySum, anchored_rows, norm_of, planned_event
+from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows, norm_of, planned_event
+from privcov.measurements.laws.anchor import BOTH, matters_of
 from privcov.privacy import ApproxDP, Guarantee, NoPrivacy, ZCDP, from_dict
 from privcov.public_facts import PublicFacts, declared, working_units
 
@@ -109,6 +109,11 @@ def _check_entry(entry: Any, total: NoisySum) -> Guarantee:
     must(
         anchored_rows(total.facts, centre) == total.n_anchors, "the request asked for another centre than was measured"
     )
+    matters = request["parameters"].get("matters", BOTH)
+    must(
+        anchor_of(total.facts, total.n_anchors, matters) == total.anchor,
+        "the anchor is not the one that the request asked for",
+    )
     asked = from_dict(request["guarantee"])
     must(not isinstance(asked, NoPrivacy), "no guarantee was asked for")
     if isinstance(asked, ApproxDP):  # its cost was computed numerically, as the largest rho that implies the pair
@@ -134,8 +139,10 @@ def _check_guarantee(what: Inputs, asked: Guarantee) -> str:
     slack = Fraction(1, 10**15) if isinstance(asked, ApproxDP) else Fraction(0)
     share = ZCDP(float(Fraction(what.entry["amount"]))) if isinstance(asked, ApproxDP) else asked
     matters = matters_of(total.anchor, total.facts.d, total.n_anchors, total.facts.relation)
-    how = {"shape": total.shape, "matters": matters, "version": total.version}
-    planned = planned_event(total.facts, share, centre=derived.centre_of(total), **how)
+    centre = derived.centre_of(total)
+    planned = planned_event(
+        total.facts, share, centre=centre, shape=total.shape, matters=matters, version=total.version
+    )
     off = abs(Fraction(planned.scale) / Fraction(total.scale) - 1)
     must(off <= slack, "the noise is not the one that the guarantee asked for needs")
     for field, value in dataclasses.asdict(dataclasses.replace(planned, scale=event.scale)).items():

@@ -119,7 +119,7 @@ class ExpectedNoise:
     guarantees=ALL_KINDS,
     standing="proved",
     order=41,
-    version=2,
+    version=3,
     summary="Spends a part on a clipping norm that balances the rows it shortens against the noise it saves, then "
     "releases with Gaussian noise or SeparateCov, whichever should err less.",
     formula=r"\hat\Sigma=\tau^2\,\mathcal M\big(\mathrm{Clip}(X,\tau)/\tau\big),\quad \tau:\ "

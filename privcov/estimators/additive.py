@@ -43,8 +43,7 @@ def repair(measured: Measured, how: str) -> np.ndarray:
     if how == "psd":
         return clip_psd(measured.matrix)
     if how == "box":
-        # z = (u, s) has norm at most sqrt(1 + s^2) when the mean is measured too.
-        return clip_box(measured.matrix, 1 + measured.anchor_squared if measured.distribution.n_anchors else 1.0)
+        return clip_box(measured.matrix, measured.top)
     if measured.distribution.shape in ("wishart-difference", "coupled-wishart"):
         return shrink_wishart_difference(measured.matrix, measured.distribution.wishart_scale / 2)
     return shrink_spectrum(measured.matrix, measured.distribution.off_diagonal_std)
@@ -85,6 +84,7 @@ class AdditiveCov(Mechanical):
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
     order=20,
+    version=2,
     summary="Adds symmetric Gaussian noise to the moment matrix, then removes negative eigenvalues.",
     formula=r"\hat\Sigma = (S + N)_+,\quad N_{ij}\sim\mathcal N(0,\sigma^2),\quad \sigma=\frac{\sqrt2\,R^2}{n\,\mu}",
     avoid="When d is large against n epsilon: the noise then fills the whole spectrum, and auto-cov does "

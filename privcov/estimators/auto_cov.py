@@ -17,7 +17,7 @@ from privcov.dataset import Dataset
 from privcov.estimators.base import ALL_KINDS, METHODS, Method, MethodInput, OtherSteps, Outcome, Request
 from privcov.estimators.centred import shrunk_moments
 from privcov.estimators.mechanisms import LeastNoise
-from privcov.measurements.anchor import MATTERS
+from privcov.measurements.laws.anchor import MATTERS
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.measurements.norm_histogram import measure_norms, norm_noise
 from privcov.parameters import parameter
@@ -65,7 +65,7 @@ class AutoCov(Method):
         "off" makes one measurement only, as private rows need.
     matters : {"both", "covariance", "mean"}
         With a mean and a public number of rows: "covariance" measures with a smaller anchor, which makes the covariance
-        more accurate and the mean less; "mean" does the opposite. See measurements/anchor.py.
+        more accurate and the mean less; "mean" does the opposite. See measurements/laws/anchor.py.
 
     Guarantee
     ---------

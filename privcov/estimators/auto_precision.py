@@ -26,6 +26,7 @@ from privcov.privacy import RELATIONS
     centres=ALL_CENTRES,
     order=58,
     tunings=TUNINGS[:2],
+    version=2,
     summary="The least noisy shape for many columns (Gaussian with an accurate trace; under pure DP the difference of "
     "two Wishart matrices), then a graphical lasso whose penalty knows the noise.",
     formula=r"\hat\Theta=\arg\min_{\Theta\succ0}\;-\log|\Theta|+\mathrm{tr}(\tilde S_+\Theta)"

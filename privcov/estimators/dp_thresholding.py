@@ -35,6 +35,7 @@ CENTRAL = {
         "as-published": "Wang, Xu & He 2019: sigma = sqrt(2 ln(1.25/delta)) R^2/(n epsilon), which misses a factor "
         "sqrt(2) when a row is replaced; one threshold for every entry, the diagonal included",
     },
+    version=2,
     summary="Adds Gaussian noise once, then sets off-diagonal entries to zero that the noise and the sample size could "
     "have made.",
     formula=r"\hat\Sigma=(T_\tau(S+N))_+,\quad T_\tau(s)_{ij}=s_{ij}\,1\{|s_{ij}|>\tau_{ij}\},\ i\ne j",
@@ -88,6 +89,7 @@ class DpThresholding(WithGamma):
         "as-published": "Mathematics 2023: sigma = sqrt(4 ln(1.25/delta)) R^2/(n epsilon), the right sensitivity with "
         "the classical constant; one threshold for every entry, the diagonal included",
     },
+    version=2,
     summary="DP thresholding with a constant made for columns with few moments; the same noise and the same free "
     "rules.",
     formula=r"\tau=\xi\sqrt{\tfrac{\log d}{n}}+4\sigma\sqrt{\log d},\quad"

@@ -34,7 +34,7 @@ TOLERANCE = 1e-6  # a certified gap per variable, in nats, below which the loop'
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
     order=60,
-    version=2,
+    version=3,
     tunings=TUNINGS,
     summary="Adds Gaussian noise once, repairs the spectrum, then finds a sparse precision matrix. The whole "
     "path of penalties is free, because it only reads the noisy matrix.",

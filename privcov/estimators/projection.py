@@ -8,7 +8,6 @@ import numpy as np
 
 from privcov.estimators.base import METHODS, MethodInput, Outcome
 from privcov.estimators.mechanisms import Mechanical, Mechanism
-from privcov.measurements.eigenvalues import top
 from privcov.measurements.moment import ALL_CENTRES, Measured
 from privcov.parameters import parameter
 from privcov.postprocess.joint import unpack
@@ -26,6 +25,7 @@ from privcov.privacy import RELATIONS, ApproxDP, ZCDP
     relations=tuple(RELATIONS),
     centres=ALL_CENTRES,
     order=42,
+    version=2,
     summary="Adds Gaussian noise once, then takes the nearest positive semi-definite matrix whose trace is not too "
     "large. No split.",
     formula=r"\hat\Sigma=\arg\min_{\Sigma\succeq0,\ \mathrm{tr}\,\Sigma\le t}\|\Sigma-(S+N)\|_F",
@@ -70,7 +70,7 @@ class Projection(Mechanical):
 
     def finish(self, ask: MethodInput, measured: Measured) -> Outcome:
         """Return the moments of the nearest positive semi-definite matrix whose trace is not too large."""
-        largest = top(measured.distribution.n_anchors)  # rows of the unit ball: no trace is larger
+        largest = measured.top  # rows of the unit ball: no trace is larger
         trace = float(np.trace(measured.matrix)) if self.trace == "released" else largest
         trace = float(np.clip(trace, 0.0, largest))
         moments = unpack(

@@ -34,6 +34,7 @@ SPLITS = 10
     centres=ALL_CENTRES,
     order=62,
     tunings=("released", "fixed", "raw-cv"),
+    version=2,
     summary="Adds Gaussian noise once, removes negative eigenvalues, then inverts with a ridge that keeps small "
     "eigenvalues from exploding.",
     formula=r"\hat\Theta=V\,\mathrm{diag}\Big(\tfrac{2}{\varphi_i+\sqrt{\varphi_i^2+8\lambda}}\Big)V^\top,\quad "

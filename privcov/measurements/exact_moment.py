@@ -43,10 +43,11 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.measurements import exact_noise
-from privcov.measurements.anchor import BOTH, whole_anchor
 from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
-from privcov.measurements.free_groups import Group, groups_of, weights_of
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram
+from privcov.measurements.laws.anchor import BOTH, anchor_squared, whole_anchor, with_anchor
+from privcov.measurements.laws.drawing import noisy_diagonal, root_up, scale_over
+from privcov.measurements.laws.free_groups import Group, groups_of, weights_of
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.stored_sum import fields_of
 from privcov.measurements.tables.file_moment import sums_of
@@ -78,7 +79,7 @@ _LAWS = {  # what the stored field ``law`` of an event says
 }
 _PROOFS = {
     "coupled-wishart": "privcov/measurements/exact_wishart.py",
-    FREE_GROUPS: "privcov/measurements/free_groups.py",
+    FREE_GROUPS: "privcov/measurements/laws/free_groups.py",
 }
 
 
@@ -441,11 +442,13 @@ def planned_event(
     shape = settle_shape(facts, shape, n_anchors, version)
     anchor = anchor_of(facts, n_anchors, matters)
     bound, scale = _scale(facts, shape, n_anchors, share, anchor)
+    square = anchor_squared(matters, facts.d, n_anchors, facts.relation)
+    count = "" if facts.n is not None else ", with the count of rows"
     if shape not in EXACT_AT_ANY_SCALE:
         exact_noise.check_scale(scale)
     return Event(
         share=name,
-        statistic=f"sum of {_WHAT[min(n_anchors, 2)]}" + ("" if facts.n is not None else ", with the count of rows"),
+        statistic=with_anchor(f"sum of {_WHAT[min(n_anchors, 2)]}{count}", square),
         mechanism="discrete-gaussian" if shape in GAUSSIAN else shape,
         norm=_NORMS[shape],
         sensitivity=bound,
@@ -474,7 +477,7 @@ def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare, a
         raise TypeError(f"Private rows need a guarantee, and {share} is none. Ask for PureDP, ApproxDP or ZCDP.")
     share = _no_more_than_typed(share)
     square = norm_bound(facts, shape, n_anchors, anchor)
-    bound = _root_up(Fraction(square))
+    bound = root_up(Fraction(square))
     if shape in PURE:
         if isinstance(share, ApproxDP):
             raise TypeError(f"{shape} noise gives pure DP, and {share} was asked for. Ask for PureDP or ZCDP.")
@@ -497,32 +500,6 @@ def _no_more_than_typed(share: PureDP | ApproxDP | ZCDP) -> PureDP | ApproxDP | 
     if Fraction(level) <= Fraction(repr(float(level))):
         return share
     return type(share)(math.nextafter(level, 0.0))
-
-
-def scale_over(scale: float, divisor: int | Fraction) -> float:
-    """Return the smallest float whose square is at least scale^2 / divisor.
-
-    Parameters
-    ----------
-    scale : float
-        sigma, the scale for a unit of the sensitivity.
-    divisor : int or Fraction
-        2 for an off-diagonal entry; 1 + kappa for the diagonal entry of a group of one column; kappa for a sum.
-
-    Returns
-    -------
-    float
-        The scale that is drawn.
-    """
-    return _root_up(Fraction(scale) ** 2 / divisor)
-
-
-def _root_up(square: Fraction) -> float:
-    """Return the square root, rounded up."""
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
 
 
 def _largest_sum(facts: PublicFacts, in_files: bool) -> int:
@@ -552,31 +529,13 @@ def _noisy(
         values = exact_noise.add_discrete_laplace(values, scale)
     else:
         off = exact_noise.add_discrete_gaussian(values[~diagonal], scale_over(scale, 2))
-        on, sums = _noisy_diagonal(values[diagonal], scale, groups)
+        on, sums = noisy_diagonal(values[diagonal], scale, groups)
         values = values.astype(object)
         values[diagonal], values[~diagonal] = on, off
     total = np.zeros(gram.shape, dtype=object)
     total[rows, columns] = values
     total[columns, rows] = values
     return _structured(small(total), d, n_anchors), sums
-
-
-def _noisy_diagonal(
-    exact: np.ndarray, scale: float, groups: tuple[tuple[Group, ...], tuple[Fraction, ...]]
-) -> tuple[np.ndarray, tuple[int, ...]]:
-    """Return (noisy diagonal, second noisy sums of the groups of several columns), one draw for each scale."""
-    scales, numbers = [scale] * len(exact), exact.tolist()
-    for group, kappa in zip(*groups, strict=True):
-        if len(group.columns) == 1:
-            scales[group.columns[0]] = scale_over(scale, 1 + kappa)
-        else:
-            scales.append(scale_over(scale, kappa))
-            numbers.append(int(sum(exact[j] for j in group.columns)))
-    values, drawn = np.array(numbers, dtype=exact.dtype), np.array(scales)
-    noisy = np.zeros(len(values), dtype=object)
-    for one in sorted(set(scales), reverse=True):
-        noisy[drawn == one] = exact_noise.add_discrete_gaussian(values[drawn == one], one)
-    return noisy[: len(exact)], tuple(int(v) for v in noisy[len(exact) :])
 
 
 def _structured(total: np.ndarray, d: int, n_anchors: int) -> np.ndarray:

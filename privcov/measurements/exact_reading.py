@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from privcov.measurements.anchor import anchor_squared, matters_of
 from privcov.measurements.exact_moment import NoisySum, weights
-from privcov.measurements.free_groups import labels_of
 from privcov.measurements.integer_gram import ANCHOR, UNIT
+from privcov.measurements.laws.anchor import anchor_squared, matters_of
+from privcov.measurements.laws.free_groups import labels_of
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import COUPLED, FREE_GROUPS, NoiseDistribution
 from privcov.public_facts import PublicFacts
@@ -92,7 +92,7 @@ def squared_anchor(noisy: NoisySum) -> float:
     Returns
     -------
     float
-        See `privcov.measurements.anchor.anchor_squared`.
+        See `privcov.measurements.laws.anchor.anchor_squared`.
     """
     what = noisy.facts.d, noisy.n_anchors, noisy.facts.relation
     return anchor_squared(matters_of(noisy.anchor, *what), *what)

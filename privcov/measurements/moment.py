@@ -59,10 +59,10 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.dataset import Dataset, FileRows
-from privcov.measurements.anchor import ANCHOR_SQUARED, BOTH, anchor_squared
 from privcov.measurements.clipping import blocks, clip_rows
-from privcov.measurements.free_groups import in_unit_ball
 from privcov.measurements.labels import CLASSES, class_index, class_list, count_anchors
+from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH, anchor_squared, with_anchor
+from privcov.measurements.laws.free_groups import in_unit_ball
 from privcov.measurements.noise import FREE_GROUPS, NoiseDistribution
 from privcov.measurements.tables.file_moment import class_moments, moments
 from privcov.measurements.triangle_l1 import l1_change
@@ -124,6 +124,11 @@ class Measured:
         rows = self.n if self.count is None else self.count
         assert rows is not None, "one of the two is there"
         return rows
+
+    @property
+    def top(self) -> float:
+        """The largest trace and eigenvalue that the matrix can have without noise: 1, or 1 + s^2 with anchors."""
+        return 1 + self.anchor_squared if self.distribution.n_anchors else 1.0
 
     @property
     def class_counts(self) -> np.ndarray | None:
@@ -401,7 +406,7 @@ def measure_moment(
     if scale > 0:
         event = Event(
             share=name,
-            statistic=STATISTICS[min(n_anchors, 2)][unknown],
+            statistic=with_anchor(STATISTICS[min(n_anchors, 2)][unknown], s2),
             mechanism=shape if pure else "gaussian",
             norm={
                 "l1": "l1 norm of the upper triangle",

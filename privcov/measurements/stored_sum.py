@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from privcov import checks
-from privcov.measurements.anchor import BOTH, matters_of
-from privcov.measurements.free_groups import groups_of
 from privcov.measurements.integer_gram import BITS
+from privcov.measurements.laws.anchor import BOTH, matters_of
+from privcov.measurements.laws.free_groups import groups_of
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.privacy import Event
 from privcov.public_facts import PublicFacts

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from privcov import accounting, checks
-from privcov.measurements.anchor import ANCHOR_SQUARED, BOTH
 from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_event, settle_shape
 from privcov.measurements.exact_reading import noise_of
+from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy
 from privcov.postprocess.joint import unpack
@@ -246,7 +246,7 @@ def preview(
     replicates : int, optional
         Number of simulated tables. The default is from 4 to 40, fewer for more columns.
     square : float, optional
-        s^2 of the anchor, see `privcov.measurements.anchor.anchor_squared`.
+        s^2 of the anchor, see `privcov.measurements.laws.anchor.anchor_squared`.
 
     Returns
     -------

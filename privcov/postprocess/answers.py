@@ -80,7 +80,8 @@ class Answers:
     noise_std : ndarray of shape (d, d)
         Standard deviation of the privacy noise on each entry of ``noisy``.
     covariance : ndarray of shape (d, d)
-        Positive semi-definite: negative eigenvalues of the whole noisy moment are set to zero.
+        Positive semi-definite: negative eigenvalues of the whole noisy moment are set to zero. Where the noise on
+        variances is smaller than on covariances, its diagonal is that of ``noisy``.
     thresholded : ndarray of shape (d, d)
         ``noisy`` without the off-diagonal entries that m pairs of pure noise just do not exceed.
     shrunken : ndarray of shape (d, d)
@@ -163,8 +164,10 @@ def derive(noisy: Noisy) -> Answers:
     values, vectors = eigen(noisy.matrix)
     whole = noisy.matrix if values[0] >= 0 else rebuild(np.maximum(values, 0.0), vectors)
     moments = unpack(whole, centre=centre, row_bound=noisy.row_bound)
-    repaired = moments.target
     std = np.sqrt(variance)
+    repaired = moments.target
+    if noisy.diagonal_std < noisy.entry_std:
+        repaired = _with_diagonal(repaired, np.diag(raw), np.diag(std))
     units = noisy.scale[:, None] * noisy.scale[None, :]
 
     least = float(np.diag(std).max())
@@ -281,6 +284,16 @@ def _unbiased(noisy: Noisy) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
     mu2 = np.maximum(moments.mean * moments.mean - e2, 0.0)
     np.fill_diagonal(variance, diagonal * diagonal + 4 * mu2 * e2 + 2 * e2 * e2)
     return moments.mean, raw, variance
+
+
+def _with_diagonal(matrix: np.ndarray, diagonal: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """Return the matrix with this diagonal, but at least ``least``; its correlations stay.
+
+    Setting negative eigenvalues to zero raises every variance, by far more than accurate ones are off. Rows and columns
+    are scaled, so a positive semi-definite matrix stays one.
+    """
+    factor = np.sqrt(np.maximum(diagonal, least) / np.maximum(np.diag(matrix), least))
+    return matrix * (factor[:, None] * factor[None, :])
 
 
 def _shrink(matrix: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from privcov import accounting, checks
-from privcov.measurements.anchor import ANCHOR_SQUARED
 from privcov.measurements.exact_moment import NoisySum
 from privcov.measurements.exposed import exposed
+from privcov.measurements.laws.anchor import ANCHOR_SQUARED
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 from privcov.measurements.stored_sum import event_of

@@ -7,7 +7,7 @@ import privcov
 from privcov.audit import exact
 from privcov.audit.broken import FAULTS
 from privcov.audit.bulk import draw_many
-from privcov.audit.mechanisms import BASES, EXACT, find, mechanisms, sampler
+from privcov.audit.mechanisms import BASES, BOUNDED, EXACT, find, mechanisms, sampler
 from privcov.audit.pairs import catalogue, tables
 from privcov.measurements.noise import SHAPES, NoiseDistribution
 from privcov.randomness import stream
@@ -16,7 +16,9 @@ from privcov.randomness import stream
 @pytest.mark.parametrize("shape", [*SHAPES, "wishart-difference"])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_many_draws_are_the_single_draws_of_the_same_stream(shape, d):
-    distribution = NoiseDistribution(shape, 0.7, d)
+    free = shape == "free-groups"
+    groups = {"groups": tuple(min(j, 1) for j in range(d)), "weights": (1.5, 2.0)[:d]} if free else {}
+    distribution = NoiseDistribution(shape, 0.7, d, **groups)
     rng = np.random.default_rng(3)
     single = np.array([distribution.draw(rng) for _ in range(50)])
     np.testing.assert_allclose(draw_many(distribution, 50, np.random.default_rng(3)), single, rtol=1e-13, atol=1e-15)
@@ -82,7 +84,7 @@ def test_a_broken_mechanism_is_no_method():
     keys = {c.key for c in privcov.methods()}
     broken = [m for m in mechanisms() if m.broken]
     assert sum(not m.exact for m in broken) == len(FAULTS) * len(BASES)
-    assert sum(m.exact for m in broken) == len(exact.FAULTS) * len(EXACT) * 2  # n public and hidden
+    assert sum(m.exact for m in broken) == len(exact.FAULTS) * len(EXACT) * 2 + len(BOUNDED)  # n public and hidden
     assert all(m.key not in keys and (m.exact or m.group == "Broken on purpose") for m in broken)
     assert all(FAULTS[m.broken].label in m.label for m in broken)
 

@@ -26,7 +26,7 @@ def test_the_audited_measurement_is_the_one_that_release_private_makes(key, tmp_
     """Through a ledger of its own: the same numbers of the same kind, noise and event, from the same request."""
     made = find(key)
     first, _ = tables(catalogue(2, made.hidden)[0])
-    claim, private = made.claim(1.0, 1e-3, 0.5), exact.as_private(first, made.hidden)
+    claim, private = made.claim(1.0, 1e-3, 0.5), exact.as_private(first, made.hidden, made.bounded)
     ledger = Ledger(tmp_path / "own.sqlite")
     ledger.limit(private.name, claim)
     answer = privcov.release_private(made.method, private, claim, ledger=ledger)
@@ -51,6 +51,12 @@ def test_every_call_of_the_measurement_is_one_draw(monkeypatch):
     assert sum(found.for_level.hits) <= 1_000
 
 
+def test_half_the_noise_is_caught_in_the_corners_of_the_bounds():
+    """1,500 draws of either table, a row in a corner and one of zeros, whose variances are known far better."""
+    found = audit(Asked("exact-half-noise:auto-cov:zcdp:bounded", pair="flat-zero", draws=1_500, rho=0.5))
+    assert found.caught
+
+
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize(("method", "kind"), EXACT)
 def test_what_is_seen_is_every_number_and_its_mean_is_the_answer_without_noise(method, kind, hidden):
@@ -69,11 +75,18 @@ def test_what_is_seen_is_every_number_and_its_mean_is_the_answer_without_noise(m
     assert len(noisy.sums) == (kind == "zcdp" and not hidden)
 
 
+def test_what_is_seen_within_bounds_is_cut_to_them():
+    made, pair = find("exact:auto-cov:zcdp:bounded"), next(p for p in catalogue(2) if p.key == "long-zero")
+    side = sampler(made, tables(pair)[0], made.claim(1e9, 1e-3, 1e18))
+    np.testing.assert_allclose(side.draw(1)[0], side.centre, atol=1e-4)
+    assert side.centre[0, 0] == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize("key", SOUND)
 def test_a_sound_measurement_is_not_caught(key):
     """1,200 draws of either table, d = 1 to 3 by method: 1.6 to 2 times too little noise would be seen."""
     made = find(key)
-    d = {"gaussian-cov": 2, "laplace-cov": 1, "wishart-difference": 3}[made.method]
+    d = {"gaussian-cov": 2, "laplace-cov": 1, "wishart-difference": 3, "auto-cov": 2}[made.method]
     found = audit(Asked(key, d=d, pair=usual(d, made.hidden), draws=1_200))
     assert not found.caught, found.sentence
     assert found.proved <= level(found.claim)

@@ -11,6 +11,7 @@ import privcov
 from privcov.measurements import exact_moment, exact_noise, integer_gram
 from privcov.measurements.exact_reading import read_sum
 from privcov.measurements.integer_gram import ANCHOR, UNIT
+from privcov.measurements.laws.drawing import scale_over
 from privcov.measurements.moment import sensitivity
 from privcov.private_dataset import PrivateDataset
 
@@ -94,7 +95,7 @@ def test_scales_are_exact_rationals_on_the_safe_side():
         assert Fraction(event.sensitivity) ** 2 >= square
         assert Fraction(square) / 2 / Fraction(event.scale) ** 2 <= Fraction(rho)
         for divisor in (2, Fraction(22, 7), Fraction(10**9 + 7, 3)):
-            assert Fraction(exact_moment.scale_over(event.scale, divisor)) ** 2 * divisor >= Fraction(event.scale) ** 2
+            assert Fraction(scale_over(event.scale, divisor)) ** 2 * divisor >= Fraction(event.scale) ** 2
         assert float(Fraction(square) / 2 / Fraction(event.scale) ** 2) == pytest.approx(rho, rel=1e-12)
         assert square == k * k * exact_moment.norm_bound(table(np.zeros((4, d))).facts, "isotropic", 1)
 

@@ -14,12 +14,15 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.measurements import exact_moment, free_groups, integer_gram, moment
-from privcov.measurements.anchor import MATTERS, anchor_squared, matters_of, whole_anchor
-from privcov.measurements.free_groups import Group, groups_of, weights_of
+from privcov.measurements import exact_moment, integer_gram, moment
 from privcov.measurements.integer_gram import ANCHOR, UNIT, most_entry, whole_rows
+from privcov.measurements.laws import free_groups
+from privcov.measurements.laws.anchor import MATTERS, anchor_squared, matters_of, whole_anchor
+from privcov.measurements.laws.free_groups import Group, groups_of, weights_of
 from privcov.measurements.moment import measure_moment, sensitivity
 from privcov.measurements.noise import NoiseDistribution
+from privcov.measurements.tables import table_sums
+from privcov.measurements.tables.file_moment import sums_of
 from privcov.private_dataset import PrivateDataset
 from privcov.units import Units
 from tests.privacy import checkers
@@ -243,6 +246,28 @@ def test_groups_of_two_cost_no_more_than_the_event(monkeypatch):
     assert 0.999 < worst <= 1
 
 
+@pytest.mark.parametrize("most", [None, 1000])
+@pytest.mark.parametrize("matters", MATTERS)
+def test_files_and_memory_give_the_same_sum_with_any_anchor_and_any_bound_of_a_cell(
+    matters, most, tmp_path, monkeypatch
+):
+    """A smaller bound of a cell than any declaration has shows that both ways keep to it."""
+    if most:
+        for module in (integer_gram, table_sums):
+            monkeypatch.setattr(module, "most_entry", lambda units: most)
+    rows = np.random.default_rng(9).uniform(-1.3, 1.3, (300, 3)).round(6)
+    text = "\n".join(["a,b,c", *(",".join(map(str, row)) for row in rows)])
+    (tmp_path / "t.csv").write_text(text + "\n", encoding="utf-8")
+    limits = [(-1.0, 1.0)] * 3
+    filed = PrivateDataset.from_files(tmp_path / "t.csv", bounds=limits)
+    held = PrivateDataset.from_rows(rows, bounds=limits, columns=["a", "b", "c"])
+    anchor = whole_anchor(matters, 3, 1, "replace-one")
+    one, other = sums_of(filed).gram(1, anchor), integer_gram.noiseless_gram(held, 1, anchor)
+    assert one.tolist() == other.tolist()
+    assert one[3, 3] == 300 * anchor**2
+    assert np.diag(one)[:3].max() <= 300 * (most or most_entry(held.facts.units)) ** 2
+
+
 # --- the noise in floating point, and the anchor ------------------------------------------------------------
 
 
@@ -295,6 +320,34 @@ def test_the_variance_of_a_form_is_that_of_the_draws(shape, n_anchors):
     found = np.einsum("kij,ij->k", draws, form)
     assert np.std(found) == pytest.approx(math.sqrt(distribution.form_variance(form)), rel=0.06)
     assert np.mean(np.sum(draws[:, :3, :3] ** 2, axis=(1, 2))) == pytest.approx(distribution.squared_norm, rel=0.06)
+
+
+@pytest.mark.parametrize("matters", MATTERS)
+@pytest.mark.parametrize("centre", ["none", "joint", "classes"])
+@pytest.mark.parametrize("within", [True, False])
+def test_no_neighbour_is_nearer_than_the_sensitivity_in_floating_point(within, centre, matters):
+    """G' Cov^-1 G, with the groups that the measurement states, never exceeds the square of sensitivity over scale."""
+    d, n = 4, 6
+    limits = {"bounds": [(-1, 1)] * d} if within else {"row_bound": 2.0}
+    data = privcov.Dataset.from_rows(np.zeros((n, d)), **limits, labels=list("abcabc"))
+    how = {"centre": centre, "shape": "free-trace", "rng": np.random.default_rng(0), "matters": matters}
+    measured = measure_moment(data, privcov.ZCDP(0.1), **how)
+    law, s = measured.distribution, math.sqrt(measured.anchor_squared)
+    assert len(law.weights) == (d if within else 1)
+    rng = np.random.default_rng(1)
+    rows = [row for row in corner_rows(d) if np.isfinite(row).all() and np.abs(row).max() <= 1]
+    rows += [np.eye(d)[0] * 2, np.eye(d)[1] * 2] if not within else []
+    rows += list(rng.uniform(-1, 1, (20, d)))
+    tails = {"none": [[]], "joint": [[s]], "classes": [[s, 0, 0], [0, s, 0]]}[centre]
+    z = [np.concatenate([row / 2, tail]) for row in rows for tail in tails]
+    worst = 0.0
+    for x, y in itertools.combinations(z, 2):
+        g = (np.outer(x, x) - np.outer(y, y)) / n
+        sums = np.bincount(law.groups, np.diag(g)[:d])
+        worst = max(worst, (np.sum(g**2) + np.sum(law.weights * sums**2)) / law.scale**2)
+    claim = (measured.event.sensitivity / measured.event.scale) ** 2
+    assert worst <= claim * (1 + 1e-12)
+    assert worst > 0.999 * claim or centre == "joint"
 
 
 @pytest.mark.parametrize("s2", [0.01, 0.1, 0.2, 0.354, 0.5, 1.0])
@@ -412,3 +465,18 @@ def test_a_sum_without_a_version_is_of_the_first_and_knows_one_anchor():
 def test_the_small_anchor_never_leaves_replace_one_with_a_mean():
     assert anchor_squared("covariance", 5, 3, "replace-one") == moment.ANCHOR_SQUARED
     assert anchor_squared("covariance", 5, 1, "add-remove") == anchor_squared("mean", 5, 1, "zero-out") == 0.5
+
+
+@pytest.mark.parametrize("matters", MATTERS)
+@pytest.mark.parametrize("key", ["gaussian-cov", "projection", "dp-thresholding", "auto-precision", "ridge-precision"])
+def test_every_method_reads_a_sum_with_any_anchor(key, matters):
+    """Nearly no noise: the covariance of the rows, as from a sum with the usual anchor."""
+    from privcov.releasing.private import view
+
+    rows = np.random.default_rng(6).uniform(-1, 1, (500, 3)) ** 3 + 0.4
+    share, how = privcov.ZCDP(1e6), {"centre": "joint", "shape": "free-trace"}
+    table = bounded(rows / 2)
+    noisy = exact_moment.measure_exactly(table, share, **how, matters=matters)
+    usual = exact_moment.measure_exactly(table, share, **how)
+    found, wanted = (view(key, one, share, centre="joint") for one in (noisy, usual))
+    np.testing.assert_allclose(found.matrix, wanted.matrix, rtol=0.02, atol=0.02 * np.abs(wanted.matrix).max())

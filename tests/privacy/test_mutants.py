@@ -10,6 +10,7 @@ import privcov
 from privcov.estimators.dp_thresholding import DpThresholding
 from privcov.ledger import Ledger
 from privcov.measurements import exact_moment, exact_noise, exact_reading, integer_gram
+from privcov.measurements.laws import drawing
 from privcov.measurements.raw_folds import fold_moments
 from privcov.releasing.run import build_method
 from tests.privacy import checkers
@@ -125,7 +126,7 @@ def test_rows_of_a_person_forgotten(monkeypatch):
 
 
 def test_too_little_off_the_diagonal(monkeypatch):
-    honest = exact_moment.scale_over
+    honest = drawing.scale_over
     monkeypatch.setattr(exact_moment, "scale_over", lambda scale, k: honest(scale, 2 * k if k == 2 else k))
     with pytest.raises(AssertionError, match="costs"):
         checkers.check_replay(*tables(2, "flat", "signs"), "isotropic", "none", monkeypatch)

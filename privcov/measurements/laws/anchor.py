@@ -60,6 +60,29 @@ def anchor_squared(matters: str, d: int, n_anchors: int, relation: str) -> float
     return 1.0 if matters == MEAN else 0.5 / math.sqrt(d + 1)
 
 
+def with_anchor(statistic: str, square: float) -> str:
+    """Return the words for what is measured, with s^2 where it is not the usual one.
+
+    Parameters
+    ----------
+    statistic : str
+        What is measured.
+    square : float
+        s^2.
+
+    Returns
+    -------
+    str
+        For the field ``statistic`` of an event.
+
+    Examples
+    --------
+    >>> with_anchor("mean and second moment, jointly", 0.25)
+    'mean and second moment, jointly (anchor s^2 = 0.25)'
+    """
+    return statistic if square == ANCHOR_SQUARED else f"{statistic} (anchor s^2 = {square:.6g})"
+
+
 def whole_anchor(matters: str, d: int, n_anchors: int, relation: str) -> int:
     """Return a, the anchor of the whole numbers: s UNIT for s^2 of `anchor_squared`, rounded down.
 

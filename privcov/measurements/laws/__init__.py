@@ -1,0 +1,1 @@
+"""What noise is drawn: the size of the anchor, the sums that are free, the scales."""

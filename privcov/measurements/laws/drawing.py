@@ -1,0 +1,94 @@
+"""The scales that are drawn, rounded so that the guarantee holds, and the draws of the diagonal."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache, partial
+
+import numpy as np
+
+from privcov.measurements import exact_noise
+from privcov.measurements.laws.free_groups import Group
+
+
+def scale_over(scale: float, divisor: int | Fraction) -> float:
+    """Return the smallest float whose square is at least scale^2 / divisor.
+
+    Parameters
+    ----------
+    scale : float
+        sigma, the scale for a unit of the sensitivity.
+    divisor : int or Fraction
+        2 for an off-diagonal entry; 1 + kappa for the diagonal entry of a group of one column; kappa for a sum.
+
+    Returns
+    -------
+    float
+        The scale that is drawn.
+    """
+    return root_up(Fraction(scale) ** 2 / divisor)
+
+
+def root_up(square: Fraction) -> float:
+    """Return the square root, rounded up.
+
+    Parameters
+    ----------
+    square : Fraction
+        At least 0.
+
+    Returns
+    -------
+    float
+        The smallest float whose square is not below it.
+    """
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
+
+
+def noisy_diagonal(
+    exact: np.ndarray, scale: float, groups: tuple[tuple[Group, ...], tuple[Fraction, ...]]
+) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Add discrete Gaussian noise to a diagonal and to the second sums of its groups, one draw for each scale.
+
+    Parameters
+    ----------
+    exact : ndarray of int
+        The diagonal, columns first.
+    scale : float
+        sigma.
+    groups : tuple of (tuple of Group, tuple of Fraction)
+        The groups and their weights; two empty tuples where every entry has the scale sigma.
+
+    Returns
+    -------
+    tuple of (ndarray of int, tuple of int)
+        The noisy diagonal, and a noisy sum for every group of several columns.
+
+    Guarantee
+    ---------
+    With noise for the bound of `norm_bound` off the diagonal, that of the measurement; see free_groups.py.
+
+    Spends
+    ------
+    Nothing by itself: the measurement that calls it states the event.
+
+    Reference
+    ---------
+    Own proof, in free_groups.py.
+    """
+    scales, numbers, known = [scale] * len(exact), exact.tolist(), cache(partial(scale_over, scale))
+    for group, kappa in zip(*groups, strict=True):
+        if len(group.columns) == 1:
+            scales[group.columns[0]] = known(1 + kappa)
+        else:
+            scales.append(known(kappa))
+            numbers.append(int(sum(exact[j] for j in group.columns)))
+    values, drawn = np.array(numbers, dtype=exact.dtype), np.array(scales)
+    noisy = np.zeros(len(values), dtype=object)
+    for one in sorted(set(scales), reverse=True):
+        noisy[drawn == one] = exact_noise.add_discrete_gaussian(values[drawn == one], one)
+    return noisy[: len(exact)], tuple(int(v) for v in noisy[len(exact) :])
