@@ -8,7 +8,7 @@ about its mean tau^2 I, so a mean that is not visible is better left out. Along 
 moment that leave its noise the mean is kept, and tau^2 P P' is added. The rest is shortened by the factor of James and
 Stein (1961), with the d - r dimensions that remain; with q that factor, the formula above holds with r + q^2 (d - r)
 for d. What shortening leaves of a mean in the covariance, at most (1 - q^2) |v|^2 for the rest v, would look like a
-signal; its square is added to what is taken for noise. Means far above their noise are kept whole, with tau^2 I.
+signal; its square is added to what is taken for noise.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from privcov.measurements.labels import CLASSES
 from privcov.measurements.moment import Measured
 from privcov.postprocess.denoise import BlockNoise, denoise
 from privcov.postprocess.joint import Moments
-
-_FAR = 50.0  # squared lengths of the noise beyond which a mean is kept whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +72,8 @@ def centred(measured: Measured) -> Centred:
     if not law.n_anchors:
         return Centred(block, plain, np.zeros((0, d)), np.zeros(0))
     means, shares, taus = _means(measured)
-    clear = np.sum(means**2, axis=1) >= _FAR * d * taus**2
-    if clear.all():
-        vectors = kept = np.eye(d)
-    else:
-        values, vectors = np.linalg.eigh(block)
-        kept = vectors[:, values > plain.edge(d)]
+    values, vectors = np.linalg.eigh(block)
+    kept = vectors[:, values > plain.edge(d)] if std > 0 else vectors
     covariance, left = block.copy(), 0.0
     for j, (mean, share, tau) in enumerate(zip(means, shares, taus, strict=True)):
         along, flat = kept, kept.shape[1]
