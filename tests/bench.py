@@ -61,6 +61,11 @@ SECTIONS = {
         "The same under pure DP, epsilon 1",
         ("geometric mean",),
     ),
+    "real": Section(
+        "tests.bench_accuracy",
+        "real",
+        "Frobenius error of auto-cov on bundled tables with a mean, and the guard, zCDP and pure DP",
+    ),
     "speed": Section(
         "tests.bench_accuracy", "speed", "The methods of Dong et al. 2022 over the linear algebra they cannot avoid"
     ),

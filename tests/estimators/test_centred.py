@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import privcov
-from privcov.estimators.centred import centred, shrunk_moments
+from privcov.estimators.auto_cov import centred, shrunk_moments
 from privcov.measurements.moment import Measured
 from privcov.measurements.noise import NoiseDistribution
 
@@ -89,14 +89,15 @@ def test_a_rare_class_costs_no_more_than_its_rows():
 @pytest.mark.parametrize("relation", ["replace-one", "add-remove"])
 @pytest.mark.parametrize("centre", ["none", "joint", "classes"])
 def test_where_nothing_shows_it_is_no_worse_than_zero(guarantee, relation, centre):
-    """Mean of 25 releases of 300 rows; the noise is many times the matrix."""
+    """Mean of 25 releases of 300 rows; noise of ten times the matrix or more, taken for it in at most 3."""
     rng = np.random.default_rng(4)
     rows, labels = rng.uniform(-1, 1, (300, 12)) + 0.2, [("a", "b")[i] for i in rng.integers(0, 2, 300)]
     data = privcov.Dataset.from_rows(rows, 6.0, labels=labels)
     how = {"centre": centre, "neighbours": relation}
     found = [privcov.error(privcov.release("auto-cov", data, guarantee, seed=s, **how), data, relative=True)
              for s in range(25)]  # fmt: skip
-    assert np.mean(found) <= 1.02
+    assert np.median(found) <= 1.02
+    assert np.mean(np.array(found) > 1.02) <= 0.12
 
 
 @pytest.mark.parametrize("matters", ["covariance", "mean"])
