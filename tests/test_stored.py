@@ -179,7 +179,7 @@ def test_a_bundle_verifies_itself_as_it_did(shape, tmp_path):
     assert (exposed_answer(json.dumps({"measurement": measured})) == WHY) == (shape == "wishart-difference")
 
 
-def test_a_bundle_of_the_first_laws_verifies_by_its_own_rules(monkeypatch):
+def test_a_bundle_of_the_first_laws_verifies_by_its_own_rules(tmp_path, monkeypatch):
     """Made before noise had groups; a version, a shape, an anchor or a scale of the second laws in it is refused."""
     files = forging.files_of((HERE / "bundle-first-law.zip").read_bytes())
     assert forging.problem(files, monkeypatch) == ""
@@ -193,6 +193,8 @@ def test_a_bundle_of_the_first_laws_verifies_by_its_own_rules(monkeypatch):
         assert forging.problem(forging.rewritten(files, "measurement.json", forged), monkeypatch), forged
     other = {**files, "verify.py": files["verify.py"] + b"\n"}
     assert "verify.py" in forging.problem(forging.redone(other), monkeypatch)
+    second_laws = {**forging.bundled(tmp_path, "zcdp"), "verify.py": files["verify.py"]}
+    assert "verify.py" in forging.problem(forging.redone(second_laws), monkeypatch)
 
 
 @pytest.mark.parametrize("what", RELEASES)

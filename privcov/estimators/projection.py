@@ -56,7 +56,7 @@ class Projection(Mechanical):
 
     Notes
     -----
-    Under replace-one the noise has the free-trace shape, so the released trace is as accurate as a single entry.
+    Under replace-one the trace is measured once more at no cost, so it is as accurate as a single entry.
     """
 
     trace: str = parameter(

@@ -49,14 +49,14 @@ def fields_of(stored: Any) -> dict:
     ------
     Nothing: it reads a stored answer.
     """
-    version = stored.get("version", 1) if isinstance(stored, dict) else 1
-    names = _FIELDS.get(version if isinstance(version, int) and not isinstance(version, bool) else 0)
-    if names is None or (version == 1 and "version" in stored):
-        raise ValueError(
-            f"version must be 2, or absent for the first one, got version={version!r}. Use a newer privcov."
-        )
-    if not isinstance(stored, dict) or not set(names) <= set(stored) <= {*names, "centre"}:
-        raise ValueError(f"A stored measurement of version {version} must hold {', '.join(names)} and nothing else.")
+    held = stored if isinstance(stored, dict) else {}
+    version = held.get("version", 1)
+    known = isinstance(version, int) and not isinstance(version, bool) and version in _FIELDS
+    if not known or (version == 1 and "version" in held):
+        raise ValueError(f"version must be 2, or absent for version 1, got version={version!r}. Use a newer privcov.")
+    names = _FIELDS[version]
+    if not set(names) <= set(held) <= {*names, "centre"}:
+        raise ValueError(f"A stored measurement must hold {', '.join(names)} and nothing else, in version {version}.")
     if stored["grid"] != 2 ** (2 * BITS):
         raise ValueError("The measurement was made on another grid, by another version of privcov.")
     facts = PublicFacts.from_dict(stored["facts"])

@@ -99,6 +99,17 @@ def test_even_at_the_scales_of_releases(shape, d, rows_per_person, epsilon, draw
     check_even(OF_SHAPE[drawn], p, scale, draws)
 
 
+@pytest.mark.parametrize(("d", "rows_per_person", "epsilon"), [(200, 1, 0.01), (40, 100, 0.1), (3, 1, 1e-3)])
+def test_even_at_the_scales_of_the_diagonal(d, rows_per_person, epsilon):
+    """The variances of bounded tables have the smallest noise that is drawn, sqrt(1 + 2 d) below the rest."""
+    within = PrivateDataset.from_rows(np.zeros((2, d)), bounds=[(0, 1)] * d, rows_per_person=rows_per_person).facts
+    event = exact_moment.planned_event(within, privcov.ZCDP(epsilon**2 / 2), centre="joint", shape="isotropic")
+    _, kappas = exact_moment.weights(within, 1, exact_moment.ANCHOR)
+    smallest = exact_moment.scale_over(event.scale, 1 + kappas[0])
+    assert smallest == pytest.approx(event.scale / math.sqrt(1 + 2 * d), rel=1e-5 * d)
+    check_even("add_discrete_gaussian", 60, smallest, 2)
+
+
 @pytest.mark.parametrize("shape", ["isotropic", "laplace"])
 def test_discrete_noise_beyond_its_largest_scale_is_refused_from_public_facts(shape):
     with pytest.raises(ValueError, match="2\\^54"):
