@@ -92,8 +92,8 @@ with show.problems():
         st.caption(f"For comparison, Frobenius errors: {beat}.")
         if wrong > 1:
             st.warning(
-                "This release is worse than the zero matrix. Use more rows, fewer columns, a smaller row bound or a "
-                "weaker guarantee."
+                f"This release is {show.WORSE}. Use more rows, fewer columns, a smaller row bound or a weaker "
+                "guarantee."
             )
 
     difference = released - reference

@@ -64,6 +64,11 @@ SECTIONS = {
     "tables": Section(
         "tests.bench_tables", "tables", "Error of correlations of simulated tables with what is declared, over before"
     ),
+    "real": Section(
+        "tests.bench_accuracy",
+        "real",
+        "Frobenius error of auto-cov on bundled tables with a mean, and the guard, zCDP and pure DP",
+    ),
     "speed": Section(
         "tests.bench_accuracy", "speed", "The methods of Dong et al. 2022 over the linear algebra they cannot avoid"
     ),

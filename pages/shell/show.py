@@ -122,6 +122,7 @@ def colour_note(unit: str, saturated: str) -> None:
     st.caption(as_text(f"Colours: {unit}. {saturated}".strip()))
 
 
+WORSE = "worse than the zero matrix here"
 ATTACKER = "Attacker's best chance"
 _GUESS = "Best chance of a right guess whether one given person's row is in the table; a coin toss has 50 %."
 

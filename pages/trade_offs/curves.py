@@ -43,6 +43,7 @@ WORDS = Words(
     pace=" at this pace",
     stored=True,
 )
+ZERO = "zero matrix"
 UNASKED = 12.0  # seconds of work that the first visit may start without a click
 _KEPT = 4  # finished sweeps of a visit whose reading is kept
 FIRST = 1.5  # seconds to wait for a first picture
@@ -181,6 +182,8 @@ def _result(sweep: Sweep, metric: str, data: Dataset | None, study: Study, job: 
         sentences = words
     else:
         _say(sentences)
+    for worse in worse_than_zero(summary, lines, sweep.x_label.split(" (")[0]):
+        st.caption(show.as_text(worse))
     failed = int(table["value"].isna().sum())
     if failed:
         reason = table.loc[table["value"].isna(), "problem"].mode().iloc[0]
@@ -261,6 +264,18 @@ def _band(simulated: bool, classifies: bool) -> str:
     )
 
 
+def worse_than_zero(summary: pd.DataFrame, lines: list[tuple[str, float]], x_name: str) -> list[str]:
+    """Return where the mean error of a curve exceeds that of the zero matrix, a sentence for each such curve."""
+    zero = dict(lines).get(ZERO)
+    if zero is None:
+        return []
+    above = summary[(summary["mean"] > zero) & summary["x"].notna()]
+    return [
+        f"{series}: {show.WORSE}, at {x_name} {', '.join(plain(x) for x in sorted(part['x'].unique()))}."
+        for series, part in above.groupby("series", sort=False)
+    ]
+
+
 def references(data: Dataset | None, metric: str, target: str, sweep: Sweep) -> list[tuple[str, float]]:
     """Return (name, level) of the answers without noise, in the metric of the curves.
 
@@ -274,7 +289,7 @@ def references(data: Dataset | None, metric: str, target: str, sweep: Sweep) -> 
     size = matrix_norm(reference, norm)
     unit = size if name != metric else 1.0
     fixed = sweep.x in ("rho", "epsilon", "delta", "level", "row_bound")
-    lines = [("zero matrix", size / unit if unit else 0.0)] if fixed or name != metric else []
+    lines = [(ZERO, size / unit if unit else 0.0)] if fixed or name != metric else []
     if fixed and unit:
         sample = reference_matrix(data, target, "sample")
         lines.append(

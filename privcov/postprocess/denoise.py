@@ -3,11 +3,12 @@
 Y is a noisy covariance, W its noise, S what is under it. Two estimates are made of Y and mixed.
 
 **By parts**: the mean of the diagonal, the rest of the diagonal and the rest of the matrix are each multiplied by a
-number from 0 to 1. A part v of k numbers with E |w|^2 = E gets 0 while |v|^2 <= E (1 + c sqrt(2/k)), which the noise
-alone seldom exceeds; from E (1 + 2 c sqrt(2/k)) on the factor of James and Stein, 1 - (k-2) E / (k |v|^2); between, a
-straight line from one to the other. That factor alone has a risk of at most E, and of at most |s|^2 E / (|s|^2 + E) + 2
-E / k for a signal s, so that the parts together stay close to the better of the zero matrix and the noisy diagonal.
-What is weaker than the noise is answered with zero, which is what makes it no worse than zero there.
+number from 0 to 1. A part v of k numbers with E |w|^2 = E gets 0 while |v|^2 <= E (1 + b), b = c sqrt(2/k), which the
+noise alone seldom exceeds; from E (1 + 2 b) on the factor of James and Stein, 1 - (k-2) E / (k |v|^2);
+between, a straight line from one to the other. That factor alone has a risk of at most E, and of at most |s|^2 E /
+(|s|^2 + E) + 2 E / k for a signal s, so that the parts together stay close to the better of the zero matrix and the
+noisy diagonal. What is weaker than the noise is answered with zero, which is what makes it no worse than zero there; so
+is a part whose noise alone would have to be larger than any covariance of the unit ball to be seen.
 
 **By eigenvalues**: `shrink_spectrum` (under pure DP `shrink_wishart_difference`), with a trace of at most that of Y. It
 is better where columns are strongly related, and far worse where they are not, because it cannot know the columns. It
@@ -36,9 +37,11 @@ import numpy as np
 
 from privcov.postprocess.spectrum import clip_psd, excess, project_trace, pulled_in, pulled_in_wishart
 
-# How far a part or an eigenvalue must leave the noise: in standard deviations of |w|^2 (and of the trace), and in
+# How far a part or an eigenvalue must leave the noise: in standard deviations of |w|^2 or of the trace, and in
 # d^(-2/3) of the edge, about the width of the largest eigenvalue. Wishart matrices have longer tails.
-_CLEAR, _CLEAR_WISHART = 2.0, 3.0
+_CLEAR, _CLEAR_WISHART, _CLEAR_TRACE = 2.0, 2.5, 3.0
+_EDGE, _EDGE_WISHART = 2.0, 4.0
+_MOST = 1.0  # no trace, eigenvalue or norm of a covariance of the unit ball is larger
 
 
 @dataclass(frozen=True)
@@ -67,14 +70,18 @@ class BlockNoise:
 
     @property
     def clear(self) -> float:
-        """How far the off-diagonal entries and the eigenvalues must leave the noise."""
+        """How far a part must leave the noise."""
         return _CLEAR if self.gaussian else _CLEAR_WISHART
+
+    def width(self, k: int) -> float:
+        """Return by how much |w|^2 of k numbers may exceed E |w|^2, as a fraction of it."""
+        return self.clear * math.sqrt(2 / k)
 
     def edge(self, d: int) -> float:
         """Return what the largest eigenvalue of d x d noise seldom exceeds."""
         # Semicircle, or the free difference of two Marchenko-Pastur distributions with C = std / sqrt(2 (d + 1)).
         end = 2 * math.sqrt(d) if self.gaussian else math.sqrt((d + 1) * (11 + 5 * math.sqrt(5)) / 4)
-        return self.std * end * (1 + self.clear * d ** (-2 / 3))
+        return self.std * end * (1 + (_EDGE if self.gaussian else _EDGE_WISHART) * d ** (-2 / 3))
 
 
 def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
@@ -98,11 +105,11 @@ def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
     """
     d = len(matrix)
     if noise.std == 0 or d == 1:  # a single number has no other to tell how large the noise is
-        return project_trace(clip_psd(matrix), 1.0)
+        return _inside(clip_psd(matrix))
     parts = _by_parts(matrix, noise)
     values, vectors = np.linalg.eigh(matrix)
-    if values[-1] <= noise.edge(d):
-        return project_trace(parts.matrix, 1.0)
+    if values[-1] <= noise.edge(d) or noise.edge(d) >= _MOST:
+        return _inside(parts.matrix)
     spectral = _by_eigenvalues(matrix, values, vectors, noise)
     step = spectral.matrix - parts.matrix
     diagonal = np.diag(step)
@@ -116,7 +123,18 @@ def denoise(matrix: np.ndarray, noise: BlockNoise) -> np.ndarray:
     beside = _fraction(of_rest, square, noise.std * math.sqrt(2 * square))
     if along == beside == 1 and np.trace(spectral.matrix) <= 1:
         return spectral.matrix
-    return project_trace(parts.matrix + along * np.diag(diagonal) + beside * rest, 1.0)
+    return _inside(parts.matrix + along * np.diag(diagonal) + beside * rest)
+
+
+def _inside(matrix: np.ndarray) -> np.ndarray:
+    """Return the nearest covariance of rows in the unit ball, and the matrix itself where it is one."""
+    if np.trace(matrix) <= 1:
+        try:
+            np.linalg.cholesky(matrix)
+            return matrix
+        except np.linalg.LinAlgError:  # not positive definite
+            pass
+    return project_trace(matrix, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,15 +156,17 @@ def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> _Estimate:
     d, diagonal = len(matrix), np.diag(matrix)
     trace = float(diagonal.sum())
     height = trace / math.sqrt(noise.trace)
-    factor = min(max(height - _CLEAR, 0.0), 1.0)  # one number: nothing below 2, all from 3 standard deviations on
+    factor = min(max(height - _CLEAR_TRACE, 0.0), 1.0)
+    if _CLEAR_TRACE * math.sqrt(noise.trace) >= _MOST:
+        factor = 0.0
     slope = height if 0 < factor < 1 else 0.0
     level = factor * trace / d
     about_level = noise.trace / d * (factor + slope)
     uneven = diagonal - trace / d
     uneven_noise = max(float(noise.diagonal.sum()) - noise.trace / d, 0.0)
-    even, even_noise = _shrunk(uneven, uneven_noise, d - 1, _CLEAR)
-    rest = matrix - np.diag(diagonal)
-    others, others_noise = _shrunk(rest, noise.rest, d * (d - 1) // 2, noise.clear)
+    even, even_noise = _shrunk(uneven, uneven_noise, d - 1, noise.width(d - 1))
+    rest, pairs = matrix - np.diag(diagonal), d * (d - 1) // 2
+    others, others_noise = _shrunk(rest, noise.rest, pairs, noise.width(pairs))
     kept = level + even
     return _Estimate(
         np.diag(kept) + others,
@@ -155,11 +175,11 @@ def _by_parts(matrix: np.ndarray, noise: BlockNoise) -> _Estimate:
     )
 
 
-def _shrunk(part: np.ndarray, energy: float, k: int, clear: float) -> tuple[np.ndarray, float]:
+def _shrunk(part: np.ndarray, energy: float, k: int, width: float) -> tuple[np.ndarray, float]:
     """Return f(v) v for a part v of k numbers, and E <f(v) v, w> by Stein's identity: E (f + 2 |v|^2 f' / k)."""
-    square, width = float(np.sum(part**2)), clear * math.sqrt(2 / k)
+    square = float(np.sum(part**2))
     ready = (square - energy * (1 + width)) / (energy * width) if energy > 0 else 1.0
-    if square == 0 or ready <= 0:
+    if square == 0 or ready <= 0 or energy * width >= _MOST:
         return np.zeros_like(part), 0.0
     taken = energy * max(k - 2, 0) / k / square
     factor, moved = 1 - taken, taken

@@ -13,7 +13,7 @@ import privcov
 from pages.shell import jobs
 from pages.shell.jobs import Job
 from pages.shell.study import Study
-from pages.trade_offs import sweep
+from pages.trade_offs import curves, sweep
 from pages.trade_offs.sweep import axes, read_values, script
 from privcov import accounting
 from privcov.papers.catalogue import PRESETS
@@ -92,6 +92,14 @@ def test_kinds_stand_on_one_axis_by_what_they_imply():
     words = sweep.conversion(("pure", "approx", "zcdp"), 1.0, 1e-6)
     assert f"rho = {accounting.approx_to_zcdp(1.0, 1e-6):.3g}" in words
     assert "delta = 10⁻⁶" in words
+
+
+def test_a_curve_above_the_zero_matrix_says_where():
+    drawn = [("A", 0.1, 1.2), ("A", 1.0, 0.4), ("B", 0.1, 1.0), ("A, no noise", None, 2.0), ("B", 1.0, 0.1)]
+    summary = pd.DataFrame(drawn, columns=["series", "x", "mean"])
+    lines = [("zero matrix", 1.0), ("diagonal of the sample (not private)", 0.3)]
+    assert curves.worse_than_zero(summary, lines, "rho") == ["A: worse than the zero matrix here, at rho 0.1."]
+    assert curves.worse_than_zero(summary, lines[1:], "rho") == []
 
 
 def test_lines_without_noise():
