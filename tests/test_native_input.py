@@ -154,8 +154,8 @@ def test_the_names_come_out_of_a_release():
 @pytest.mark.parametrize(("far", "share"), [(0, ""), (1, "5 %"), (7, "35 %"), (20, "100 %")])
 def test_the_warning_says_the_share_of_rows_clipped(far, share):
     """Twenty rows, so many of them longer than 1; none is no warning, and a bound that is given is none either."""
-    rows = np.full((20, 3), 0.1)
-    rows[:far] *= 20
+    rows = np.full((20, 3), 0.999 / np.sqrt(3))
+    rows[:far] *= 1.01  # just beyond 1
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         Dataset.from_rows(rows)
