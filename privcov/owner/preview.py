@@ -19,7 +19,7 @@ from privcov.measurements.exact_moment import anchor_of, anchored_rows, planned_
 from privcov.measurements.exact_reading import flags_of, noise_of
 from privcov.measurements.integer_gram import UNIT
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED, BOTH
-from privcov.measurements.lengths.bins import BINS, bins_of
+from privcov.measurements.lengths.bins import BINS, bins_of, steps_of
 from privcov.measurements.lengths.exact_norms import NoisyNorms, planned_norms, split
 from privcov.measurements.noise import NoiseDistribution
 from privcov.postprocess.answers import Noisy
@@ -275,7 +275,7 @@ def after_norms(
     of_norms, of_matrix = split(guarantee, budget)
     event, noise = planned_norms(facts, of_norms), stream(seed, "noise", 0, "plan", "norms")
     squares = np.minimum((_simulated_rows(twin, seed) ** 2).sum(axis=1) / twin.row_bound**2, 1.0) * UNIT**2
-    exact = np.bincount(bins_of(squares), minlength=BINS) * (twin.n / len(squares))
+    exact = np.bincount(bins_of(squares), minlength=BINS) * (twin.n / len(squares) * steps_of(facts))
     drawn = noise.laplace(size=BINS) if event.pure else noise.standard_normal(BINS)
     counts = tuple(int(count) for count in np.rint(exact + event.scale * drawn))
     chosen = NoisyNorms(facts, budget, counts, event).chosen

@@ -208,6 +208,8 @@ def test_the_plan_of_two_measurements_is_that_of_the_release(guarantee, tmp_path
     planned = planned_noise(chosen, rest, shape, n)
     assert planned.scale == pytest.approx(made.raw.distribution.scale, rel=1e-9)
     paid = preview(after, guarantee, planned, seed=1)
+    of_persons = PrivateDataset.from_rows(x, bounds=[(-1, 1)] * d, name="t", persons=range(n)).facts
+    assert after_norms(twin, of_persons, guarantee, 0.1)[0].row_bound == after.row_bound
     plain = preview(twin, guarantee, planned_noise(data.facts, guarantee, shape, n), seed=1)
     assert paid.entry_std < 0.5 * plain.entry_std
     assert plain.clipped == 0 < paid.clipped < 0.15
