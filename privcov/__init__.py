@@ -181,8 +181,11 @@ if not TYPE_CHECKING:  # a type checker would take any name, also a misspelt one
     def __getattr__(name: str) -> Any:
         """Import a public name at its first use."""
         import importlib
+        import importlib.util
 
         if name not in _MODULES:
+            if importlib.util.find_spec(f"{__name__}.{name}"):  # it is imported next, and needs no advice
+                raise AttributeError(name)
             from privcov.checks import meant
 
             raise AttributeError(f"module 'privcov' has no attribute {name!r}.{meant(name, __all__)}")

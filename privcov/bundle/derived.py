@@ -167,13 +167,18 @@ def derived_files(what: Inputs, library: Library) -> dict[str, bytes]:
     }
     return {
         **inputs,
-        "README.txt": (README + (OF_SHARES if what.total.facts.flagged else "")).encode(),
+        "README.txt": _readme(what.total).encode(),
         "statement.txt": _lines(lines),
         "method_card.txt": _lines(library.cards[what.entry["request"]["method"]]),
         "report.html": _report(what, measured, answers, lines, inputs).encode(),
         "verify.py": library.verifier,
         **_matrices(noisy.matrix, answers, what.total.facts.columns),
     }
+
+
+def _readme(total: NoisySum) -> str:
+    """Return README.txt; what earlier versions could not measure is named only where it was measured."""
+    return README + (OF_NORMS if total.norms is not None else "") + (OF_SHARES if total.facts.flagged else "")
 
 
 def manifest_of(files: Mapping[str, bytes]) -> bytes:
@@ -256,8 +261,7 @@ README = """What was released, and a way to check it without the data.
 report.html          one page to read first
 statement.txt        what was measured, with which noise, and what guarantee that gives
 guarantee.json       that guarantee, for programs
-measurement.json     the noisy whole numbers: the only thing that was made from the rows (with norms, in two steps: the
-                     numbers of rows by length, from which the row bound follows, then the sums)
+measurement.json     the noisy whole numbers: the only thing that was made from the rows
 matrices.npz         everything derived from them, in double precision; matrices/*.csv hold the same numbers
 declaration.json     what the owner declared about the table
 ledger_entry.json    the record of the spend
@@ -279,6 +283,10 @@ covariance    positive semi-definite
 thresholded   noisy, without the entries that pure noise could explain; shrunken: pulled towards its diagonal
 correlation, partial (partial correlations), precision (inverse of regular, the regularised covariance)
 eigenvalues, loadings   of the covariance with every column in units of its public half-range
+"""
+
+OF_NORMS = """norms         in measurement.json: noisy numbers of rows by length, which were measured first;
+              the row bound of the sums follows from them
 """
 
 OF_SHARES = """shares        share of rows that have both cells, on the diagonal the cell;

@@ -235,7 +235,9 @@ def schema(format_number: int) -> dict[str, Any]:
     event = dict.fromkeys(event_texts, text) | dict.fromkeys(("sensitivity", "scale", "freedom"), number)
     law = {"shape": text, "scale": number, "dimension": {"type": "integer"}, "joint": {"type": ["integer", "boolean"]}}
     law |= {"corner": {"type": "boolean"}, "freedom": number, "measured": {"type": "integer"}}
-    raw = {"matrix": matrix, "law": fields(law), "centre": text, "event": {"type": ["integer", "null"], "minimum": 0}}
+    law |= {"groups": {"type": "array", "items": {"type": "integer"}}, "weights": {"type": "array", "items": number}}
+    raw = {"matrix": matrix, "law": fields(law, ("groups", "weights")), "centre": text}
+    raw |= {"event": {"type": ["integer", "null"], "minimum": 0}, "anchor_squared": number}
     fit = {"lam": number, "precision": maybe(matrix), "status": text, "gap": maybe_number}
     fit |= {"sweeps": {"type": "integer"}, "solver": text}
     whole = {
@@ -264,7 +266,7 @@ def schema(format_number: int) -> dict[str, Any]:
         "origin": row,
         **dict.fromkeys(("covariance", "precision", "second_moment"), maybe(matrix)),
         "mean": maybe(row),
-        "raw": maybe(fields(raw)),
+        "raw": maybe(fields(raw, ("anchor_squared",))),
         "path": maybe({"type": "array", "items": fields(fit)}),
         "notes": texts,
         "count": maybe_number,

@@ -132,8 +132,9 @@ def test_every_slider_on_the_page_is_followed_by_its_words(file, query):
 @pytest.mark.parametrize("folder", ["pages", "privcov", "data"])
 def test_nobody_reads_of_a_budget_without_what_runs_out(folder):
     wrong = []
+    option = re.compile("norm[_-]budget")  # its name, not a word of the text
     for path in sorted((ROOT / folder).rglob("*.py")):
-        wrong += [(path.name, line, text) for line, text in texts(path) if "budget" in text.lower()]
+        wrong += [(path.name, line, text) for line, text in texts(path) if "budget" in option.sub("", text.lower())]
     for path in sorted((ROOT / folder).rglob("*.json")):
         for line, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if "budget" in text.lower() and '"key"' not in text and '"term"' not in text:
@@ -149,6 +150,7 @@ BANDS = {
     "errors.py": ("replicate-range", "pages/trade_offs/curves.py"),
     "errors.py, the solution": ("mean-interval", "pages/trade_offs/which_epsilon.py"),
     "roc.py": ("replicate-range", "pages/graph_recovery/roc.py"),
+    "released.py": ("Privacy-noise interval", "privcov/figures/own.py"),
     "own.py": ("Privacy-noise interval", "privcov/figures/own.py"),
     "guess.py": ("binomial interval", "pages/lessons/guess.py"),
     "demonstrations.py": ("no interval: areas under histograms", ""),

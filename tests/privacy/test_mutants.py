@@ -52,7 +52,9 @@ def test_half_the_noise_is_seen_from_outside(monkeypatch):
 
 @pytest.mark.parametrize("shape", list(checkers.SHARES))
 def test_no_clip(shape, monkeypatch):
-    monkeypatch.setattr(integer_gram, "whole_rows", lambda y, bound, most: np.trunc(y / bound * 2**20).astype(np.int64))
+    monkeypatch.setattr(
+        integer_gram, "whole_rows", lambda y, bound, most, left=None: np.trunc(y / bound * 2**20).astype(np.int64)
+    )
     long, short = tables(2, "flat", "zero")
     longer = dataclasses.replace(long, _rows=long._rows * 3)
     short = dataclasses.replace(short, _rows=np.vstack([longer._rows[:-1], np.zeros((1, 2))]))
@@ -63,7 +65,7 @@ def test_no_clip(shape, monkeypatch):
 def test_clip_after_use(monkeypatch):
     """The rows are clipped, and the sum is made of the rows as they came."""
 
-    def wrong(y, bound, most):
+    def wrong(y, bound, most, left=None):
         real["whole_rows"](y, bound, most)
         return np.trunc(np.clip(y, -50, 50) / bound * 2**20).astype(np.int64)
 
