@@ -25,10 +25,7 @@ from privcov.figures.look import Picture
 from privcov.figures.palette import Palette
 from privcov.figures.words import percent, plain, raised
 from privcov.owner.preview import (
-    STRUCTURES,
     Preview,
-    Twin,
-    after_norms,
     planned_noise,
     planned_trade_off,
     preview,
@@ -36,6 +33,7 @@ from privcov.owner.preview import (
     smallest_level,
     with_level,
 )
+from privcov.owner.twin import STRUCTURES, Twin, after_norms
 from privcov.privacy import ApproxDP, Guarantee, PureDP, ZCDP
 from privcov.public_facts import PublicFacts
 

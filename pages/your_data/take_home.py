@@ -20,7 +20,8 @@ from privcov.figures.own import intervals
 from privcov.figures.palette import LIGHT, Palette
 from privcov.figures.words import brief, percent, plain, raised
 from privcov.ledger import Entry
-from privcov.owner.preview import STRUCTURES, Preview
+from privcov.owner.preview import Preview
+from privcov.owner.twin import STRUCTURES
 from privcov.privacy import GaussianDP, Guarantee
 from privcov.public_facts import PublicFacts
 

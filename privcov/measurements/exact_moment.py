@@ -62,7 +62,7 @@ from privcov.measurements.exact_wishart import LARGEST_COUPLED, small
 from privcov.measurements.integer_gram import ANCHOR, BITS, UNIT, noiseless_gram, with_public_corner
 from privcov.measurements.laws.anchor import BOTH, anchor_squared, whole_anchor, with_anchor
 from privcov.measurements.laws.drawing import noisy_diagonal, scale_over
-from privcov.measurements.laws.free_groups import Group, groups_of, weights_of
+from privcov.measurements.laws.free_groups import Group, groups_of, weights_of, words_of
 from privcov.measurements.lengths.exact_norms import NoisyNorms
 from privcov.measurements.noise import FREE_GROUPS
 from privcov.measurements.stored_sum import fields_of
@@ -512,7 +512,7 @@ def planned_event(
         sensitivity=bound,
         scale=scale,
         proof=_PROOFS.get(shape, "privcov/measurements/exact_moment.py"),
-        law=_law_of_groups(*weights(facts, n_anchors, anchor)) if shape == FREE_GROUPS else _LAWS[shape],
+        law=words_of(*weights(facts, n_anchors, anchor)) if shape == FREE_GROUPS else _LAWS[shape],
         unit=GRID,
     )
 
@@ -523,18 +523,6 @@ def _counted(facts: PublicFacts) -> str:
         return "" if facts.n is not None else ", with the count of rows"
     weight = "" if facts.weight_is_public else ", with their total weight"
     return f", of persons of weight {facts.most_weight} at most{weight}"
-
-
-def _law_of_groups(groups: tuple[Group, ...], kappas: tuple[Fraction, ...]) -> str:
-    """Return the field ``law`` of "free-groups" noise: what is drawn with which scale."""
-    alone = sorted({1 + k for g, k in zip(groups, kappas, strict=True) if len(g.columns) == 1})
-    more = sorted({k for g, k in zip(groups, kappas, strict=True) if len(g.columns) > 1})
-    words = [f"exact, off-diagonal scale / sqrt(2), diagonal scale / sqrt({float(k):.6g})" for k in alone]
-    if more:
-        whole = len(groups) == 1
-        words += [] if words else ["exact, off-diagonal scale / sqrt(2)"]
-        words += [f"{'the trace' if whole else 'sums of groups'} again, scale / sqrt({float(k):.6g})" for k in more]
-    return ", ".join(words)
 
 
 def _scale(facts: PublicFacts, shape: str, n_anchors: int, share: BudgetShare, anchor: int) -> tuple[float, float]:

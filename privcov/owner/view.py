@@ -13,7 +13,8 @@ import numpy as np
 from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED
 from privcov.measurements.noise import NoiseDistribution
-from privcov.owner.preview import measured, planned_noise
+from privcov.owner.preview import planned_noise
+from privcov.owner.twin import measured
 from privcov.postprocess.answers import Noisy, derive
 from privcov.privacy import Guarantee
 from privcov.private_dataset import PrivateDataset

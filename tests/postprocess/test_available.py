@@ -11,7 +11,8 @@ from privcov.estimators.additive import available_of
 from privcov.measurements.exact_moment import measure_exactly
 from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.moment import Measured
-from privcov.owner.preview import Twin, planned_noise, preview
+from privcov.owner.preview import planned_noise, preview
+from privcov.owner.twin import Twin
 from privcov.postprocess.answers import derive, plain_correlation
 from privcov.postprocess.available import available_cases
 from privcov.postprocess.intervals import largest_noise, privacy_noise

@@ -151,3 +151,28 @@ def in_unit_ball(facts: InUnits, anchor_squared: float) -> tuple[tuple[int, ...]
     """
     labels = labels_of(groups_of(facts))
     return labels, (len(set(labels)) * (1 + 2 * anchor_squared),) * len(set(labels))
+
+
+def words_of(groups: tuple[Group, ...], kappas: tuple[Fraction, ...]) -> str:
+    """Return what is drawn with which scale, in the words of an event.
+
+    Parameters
+    ----------
+    groups : tuple of Group
+        From `groups_of`.
+    kappas : tuple of Fraction
+        From `weights_of`.
+
+    Returns
+    -------
+    str
+        The field ``law`` of an event of "free-groups" noise.
+    """
+    alone = sorted({1 + k for g, k in zip(groups, kappas, strict=True) if len(g.columns) == 1})
+    more = sorted({k for g, k in zip(groups, kappas, strict=True) if len(g.columns) > 1})
+    words = [f"exact, off-diagonal scale / sqrt(2), diagonal scale / sqrt({float(k):.6g})" for k in alone]
+    if more:
+        whole = len(groups) == 1
+        words += [] if words else ["exact, off-diagonal scale / sqrt(2)"]
+        words += [f"{'the trace' if whole else 'sums of groups'} again, scale / sqrt({float(k):.6g})" for k in more]
+    return ", ".join(words)
