@@ -55,7 +55,11 @@ MOVED |= {
 # Names that moved to another module than the rest of their old module, or have another name now.
 ELSEWHERE = {
     "advice": {"FAR": "advice.answer.FAR"},
-    "preview": {"planned_law": "owner.preview.planned_noise"},
+    "preview": {
+        "planned_law": "owner.preview.planned_noise",
+        "STRUCTURES": "owner.twin.STRUCTURES",
+        "measured": "owner.twin.measured",
+    },
     "presets": {
         "PRESETS": "papers.catalogue.PRESETS",
         "PURE_5": "papers.dong2022.figures.PURE_PRESETS",

@@ -195,7 +195,7 @@ def test_the_plan_of_two_measurements_is_that_of_the_release(guarantee, tmp_path
     assert after.row_bound == chosen.row_bound < 0.6 * np.sqrt(d)
     assert abs(np.log2(after.row_bound / made.row_bound)) < 0.26
     shape = "wishart-difference" if isinstance(guarantee, PureDP) else "isotropic"
-    planned = planned_noise(chosen, rest, shape, n)
+    planned = planned_noise(chosen, rest, shape, n, "covariance")  # which auto-cov favours
     assert planned.scale == pytest.approx(made.raw.distribution.scale, rel=1e-9)
     paid = preview(after, guarantee, planned, seed=1)
     of_persons = PrivateDataset.from_rows(x, bounds=[(-1, 1)] * d, name="t", persons=range(n)).facts

@@ -145,7 +145,7 @@ def test_the_simulated_answer_says_why_the_sentence_above_has_another_number():
 def finish(at: AppTest) -> None:
     """Wait for the map's job: AppTest runs no fragment clock."""
     job = next(reversed(at.session_state["maps"].values()))
-    assert job.wait(60)
+    assert job.wait(patient(60))
     at.run()
     assert not at.exception
 
@@ -157,7 +157,7 @@ def test_a_map_can_be_stopped_and_goes_on_from_what_it_has():
     press(at, "Draw the map")
     job = next(reversed(at.session_state["maps"].values()))
     job.stop()
-    assert job.wait(60)
+    assert job.wait(patient(60))
     first = job.progress
     assert first.done > 0
     at.run()

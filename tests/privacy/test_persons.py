@@ -257,7 +257,7 @@ def claimed(d, n_anchors, most, n_public, monkeypatch) -> int:
     facts = PrivateDataset.from_rows(
         np.zeros((1, d)), row_bound=1.0, persons=[1], most_weight=most, n_public=n_public
     ).facts
-    return math.isqrt(norm_bound(facts, "laplace", n_anchors))
+    return math.isqrt(norm_bound(facts, "laplace", n_anchors, math.isqrt(SMALL**2 // 2)))
 
 
 @pytest.mark.parametrize(("d", "n_anchors", "most", "n_public"), CASES)
@@ -442,7 +442,7 @@ def test_the_answer_is_the_weighted_mean(most, n_public, guarantee, monkeypatch)
     z = np.hstack([short, np.full((len(rows), 1), math.sqrt(0.5))])
     measured = read_sum(noisy, "joint")
     np.testing.assert_allclose(measured.matrix, (z * w[:, None]).T @ z / w.sum(), atol=2e-5)
-    assert noisy.shape == {"isotropic": "free-trace" if n_public else "isotropic"}.get(
+    assert noisy.shape == {"isotropic": "free-groups" if n_public else "isotropic"}.get(
         shape, "coupled-wishart" if n_public else shape
     )
     assert noisy.total[-1, -1] == pytest.approx(w.sum() * ANCHOR**2, rel=1e-5)
