@@ -77,4 +77,4 @@ def test_the_lesson_bar_and_the_menu_answer_to_a_real_mouse(width, visit, settle
     page.keyboard.press("Escape")
     page.get_by_test_id("stMainMenuPopover").wait_for(state="hidden")
     press("button", "Full screen")
-    assert page.get_by_role("button", name=re.compile("Leave full screen")).is_visible()
+    page.get_by_role("button", name=re.compile("Leave full screen")).wait_for()

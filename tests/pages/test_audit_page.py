@@ -32,7 +32,7 @@ def open_page(tab: str = TABS[0], query: dict | None = None) -> AppTest:
 def finished(at: AppTest) -> AppTest:
     """Wait for the job under way, then look again."""
     for job in at.session_state["audits"].values():
-        assert job.wait(60)
+        assert job.wait(patient(60))
     at.run()
     assert not at.exception
     return at

@@ -345,7 +345,7 @@ def test_a_stopped_job_keeps_what_it_has():
     at.number_input(key="graph.replicates").set_value(500).run()
     job = list(at.session_state["roc"].values())[-1]
     next(b for b in at.button if b.label == "Stop").click().run()
-    assert job.wait(20)
+    assert job.wait(patient(20))
     at.run()
     assert job.progress.state == "stopped"
     assert 0 < job.progress.done < 500

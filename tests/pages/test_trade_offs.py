@@ -341,7 +341,7 @@ def test_a_sweep_that_goes_on_takes_the_place_of_the_stopped_one_on_the_page(mon
         raise Again
 
     stopped, other, seen = Job(lambda: iter(()), 1), Job(lambda: iter(()), 1), []
-    assert stopped.wait(10)
+    assert stopped.wait(patient(10))
     monkeypatch.setattr(jobs.st, "rerun", whole_page)
     kept = jobs.Jobs("sweeps")
     monkeypatch.setattr(jobs.Jobs, "all", lambda _: {"asked": stopped})
