@@ -1,0 +1,127 @@
+"""Missing cells that are measured, from the declaration to the bundle: Python, the shell, the owner's view, the page."""
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from privcov import Ledger, PrivateDataset, ZCDP, release_private
+from privcov.bundle.inputs import facts_of
+from privcov.bundle.place import Wrong
+from privcov.cli.entry import main
+from privcov.data_sources.private_file import Column, Declaration
+from privcov.owner.view import owner_look
+
+ROOT = Path(__file__).parents[1]
+COLUMNS = (Column("age", 0, 100), Column("bmi", 10, 60), Column("dose", 0, 5))
+SOME = Declaration("trial", "one patient", COLUMNS, missing="pairs", can_be_missing=("bmi", "dose"))
+
+
+def holed(rows: int = 3000) -> np.ndarray:
+    """Three columns, two with missing cells; the last two move together."""
+    rng = np.random.default_rng(4)
+    common = rng.normal(size=rows)
+    x = np.column_stack([rng.uniform(0, 100, rows), 35 + 6 * common, 2.5 + 0.6 * common + 0.3 * rng.normal(size=rows)])
+    x[rng.random(rows) < 0.2, 1] = np.nan
+    x[rng.random(rows) < 0.4, 2] = np.nan
+    return x
+
+
+def csv(x: np.ndarray) -> str:
+    lines = [",".join("" if v != v else repr(float(v)) for v in row) for row in x]
+    return "\n".join(["age,bmi,dose", *lines]) + "\n"
+
+
+def pairwise(x: np.ndarray, i: int, j: int) -> float:
+    """The covariance of the rows that have both cells, over the deviations of all cells of either column."""
+    both = ~np.isnan(x[:, i]) & ~np.isnan(x[:, j])
+    one, other = x[both, i], x[both, j]
+    return float(np.mean(one * other) - one.mean() * other.mean()) / float(np.nanstd(x[:, i]) * np.nanstd(x[:, j]))
+
+
+def test_a_declaration_says_it_in_the_second_format_and_only_where_it_is_used():
+    text = SOME.to_json()
+    assert json.loads(text)["format"] == "privcov-declaration-2"
+    assert json.loads(text)["can_be_missing"] == ["bmi", "dose"]
+    assert Declaration.from_json(text) == SOME
+    every = Declaration("trial", "one patient", COLUMNS, missing="pairs")
+    assert json.loads(every.to_json())["format"] == "privcov-declaration-2"
+    assert "can_be_missing" not in json.loads(every.to_json())
+    assert Declaration.from_json(every.to_json()) == every
+    plain = json.loads(Declaration("trial", "one patient", COLUMNS).to_json())
+    assert plain["format"] == "privcov-declaration-1"
+    assert "can_be_missing" not in plain
+    with pytest.raises(ValueError, match="privcov-declaration-2"):
+        Declaration.from_json(json.dumps(plain | {"missing": "pairs"}))
+    for bad in ("bmi", [1], ["weight"], ["bmi", "bmi"]):
+        with pytest.raises(ValueError, match="can_be_missing"):
+            Declaration.from_json(json.dumps(json.loads(text) | {"can_be_missing": bad}))
+    with pytest.raises(ValueError, match="can_be_missing is for missing='pairs'"):
+        Declaration("trial", "one patient", COLUMNS, can_be_missing=("bmi",))
+
+
+def test_the_facts_of_a_bundle_follow_from_the_declaration():
+    facts = facts_of(json.loads(SOME.to_json()), 5)
+    assert facts.flagged == (1, 2)
+    assert facts.to_dict() == PrivateDataset.from_rows(np.zeros((5, 3)), **SOME._facts()).facts.to_dict()
+    with pytest.raises(Wrong, match="another format"):
+        facts_of(json.loads(SOME.to_json()) | {"format": "privcov-declaration-1"}, 5)
+    with pytest.raises(Wrong, match="usual value"):
+        facts_of(json.loads(SOME.to_json()) | {"can_be_missing": None}, 5)
+
+
+def test_the_shell_releases_and_verifies_and_a_forged_fact_fails(tmp_path, capsys):
+    x, ledger = holed(), str(tmp_path / "ledger.sqlite")
+    (tmp_path / "t.csv").write_text(csv(x), encoding="utf-8")
+    (tmp_path / "d.json").write_text(SOME.to_json(), encoding="utf-8")
+    Ledger(ledger).limit("trial", ZCDP(1.0))
+    command = ["release", str(tmp_path / "t.csv"), "--declaration", str(tmp_path / "d.json"), "--rho", "0.5"]
+    bundle = tmp_path / "b.zip"
+    assert not main([*command, "--ledger", ledger, "--out", str(tmp_path / "r.json"), "--bundle", str(bundle)])
+    assert "with flags of missing cells" in capsys.readouterr().err
+    assert not main(["verify", str(bundle)])
+    with zipfile.ZipFile(bundle) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    assert json.loads(files["declaration.json"])["can_be_missing"] == ["bmi", "dose"]
+    matrices = np.load(io.BytesIO(files["matrices.npz"]))
+    there = np.isfinite(x).astype(float)
+    assert matrices["shares"] == pytest.approx(there.T @ there / len(x), abs=6 * matrices["shares_std"].max())
+    assert matrices["correlation"][1, 2] == pytest.approx(pairwise(x, 1, 2), abs=0.1)
+    script = tmp_path / "verify.py"
+    script.write_bytes(files["verify.py"])
+    alone = subprocess.run([sys.executable, "-I", script, bundle], capture_output=True, text=True, cwd=tmp_path)
+    assert alone.returncode == 0, alone.stdout + alone.stderr
+    for name, old, new in (
+        ("declaration.json", b'"bmi",\n  "dose"', b'"age",\n  "dose"'),
+        ("measurement.json", b'"missing": "pairs"', b'"missing": "typical"'),
+        ("matrices/shares.csv", b"shares,age", b"shares,ago"),
+    ):
+        assert old in files[name], name
+        with zipfile.ZipFile(tmp_path / "forged.zip", "w") as archive:
+            for each, raw in files.items():
+                archive.writestr(each, raw.replace(old, new) if each == name else raw)
+        assert main(["verify", str(tmp_path / "forged.zip")]) == 1
+
+
+def test_memory_and_a_file_are_one_table_to_the_ledger(tmp_path):
+    x, ledger = holed(400), Ledger(tmp_path / "ledger.sqlite")
+    (tmp_path / "t.csv").write_text(csv(x), encoding="utf-8")
+    ledger.limit("trial", ZCDP(1.0))
+    first = release_private("auto-cov", SOME.on_rows(x, None), ZCDP(0.5), ledger=ledger)
+    again = release_private("auto-cov", SOME.on_files(tmp_path / "t.csv"), ZCDP(0.5), ledger=ledger)
+    assert again.to_json() == first.to_json()  # paid once
+    assert len(ledger.entries("trial")) == 1
+
+
+def test_the_owner_sees_the_rows_that_have_both():
+    x = holed()
+    look = owner_look(SOME.on_rows(x, None), ZCDP(1e6), "isotropic", np.random.default_rng(0))
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        assert look.raw[i, j] == pytest.approx(pairwise(x, i, j), abs=1e-3)
+        assert look.draw[i, j] == pytest.approx(look.kept[i, j], abs=1e-3)
+    assert look.missing == pytest.approx(np.isnan(x).mean(axis=0))
