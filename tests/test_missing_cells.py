@@ -1,4 +1,4 @@
-"""Missing cells that are measured, from the declaration to the bundle: Python, the shell, the owner's view, the page."""
+"""Missing cells that are measured, from the declaration to the bundle: Python, the shell, the owner and the page."""
 
 import io
 import json
