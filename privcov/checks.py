@@ -89,7 +89,9 @@ def meant(value: object, choices: Iterable[object]) -> str:
         return ""
     known = [choice for choice in choices if isinstance(choice, str)]
     words, word = [bare(choice) for choice in known], bare(value)
-    near = [other for other in words if word and other.startswith(word)] or get_close_matches(word, words, n=1)
+    near = [other for other in words if other == word]
+    if not near and len(word) > 2:  # less is too short to tell
+        near = [other for other in words if other.startswith(word)] or get_close_matches(word, words, n=1)
     same = [choice for choice in known if bare(choice) in near[:1]]
     same.sort(key=lambda choice: -SequenceMatcher(None, value, choice).ratio())
     return f" Did you mean {same[0]!r}?" if same else ""

@@ -132,7 +132,7 @@ TOURS = (
             Step(
                 "Trade-offs",
                 "Compare **Auto** with the end of the **private diagonal**, 0.72, which variances alone reach. "
-                "It falls below that between epsilon 0.1 and 0.2, the least worth having.",
+                "It leaves that behind between epsilon 0.1 and 0.2, the least worth having.",
                 _TABLE,
             ),
             _LAST,

@@ -60,14 +60,16 @@ def test_a_recommendation_is_never_worse_than_the_trivial_answers_of_its_evidenc
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_more_rows_never_turn_a_recommendation_into_the_zero_matrix(target):
-    """Into the diagonal they can: private variances get accurate before covariances do."""
+    """Into the diagonal they can: private variances get accurate before covariances do. Nor is it a turn where the
+    replicates of a cell leave open, by two standard errors, whether a method beats zero there."""
     for structure in ("unknown", *(x.key for x in TARGETS[target].structures)):
         before = {}
         for point in sorted(read(target).points, key=lambda p: p.n):
-            line, found = (point.d, point.kind, point.level), judged(target, structure, point)
-            if before.get(line):
-                assert found.pick or found.trivial != "zero", (structure, point)
-            before[line] = before.get(line) or found.pick
+            place, found = (point.d, point.kind, point.level), judged(target, structure, point)
+            if before.get(place):
+                unsure = any(line.error - 2 * line.se < 1 < line.error + 2 * line.se for line in found.lines)
+                assert found.pick or found.trivial != "zero" or unsure, (structure, point)
+            before[place] = before.get(place) or found.pick
 
 
 @pytest.mark.parametrize("target", ["covariance", "precision", "graph"])
@@ -194,7 +196,10 @@ def test_private_rows_are_advised_only_what_they_are_offered():
 
 
 def test_the_method_that_is_named_is_the_first_of_its_table_and_ties_are_told():
-    found = advise(5000, 40, ApproxDP(1.0, 1e-6), mean_known=True)
+    asked = (
+        advise(n, 40, ApproxDP(epsilon, 1e-6), mean_known=True) for n in (1000, 5000, 20_000) for epsilon in (1, 3)
+    )
+    found = next(one for one in asked if one.ties)
     lines = {line.key: line for line in found.ranking}
     assert found.pick == found.ranking[0].key
     assert lines[found.pick].worst == min(line.worst for line in found.ranking)

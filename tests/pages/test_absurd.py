@@ -29,7 +29,12 @@ PYTHON = ("cannot convert", "invalid literal", "could not", "Exceeds the limit",
 
 
 def is_a_sentence(text: str) -> bool:
-    return text.endswith(".") and "\n" not in text and len(text) < LONGEST and not any(word in text for word in PYTHON)
+    return (
+        text.endswith((".", "?"))
+        and "\n" not in text
+        and len(text) < LONGEST
+        and not any(word in text for word in PYTHON)
+    )
 
 
 def sentence(read: Callable[[str], object], text: str) -> str:
