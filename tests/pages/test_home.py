@@ -238,7 +238,7 @@ def test_no_two_practice_tables_look_alike():
 
 
 def test_the_step_about_the_diagonal_tells_numbers_that_come_out():
-    """Six tables each: the level of the diagonal at a large epsilon, and Auto near it at 0.1 and well below it at 0.2."""
+    """Six tables each: the diagonal at a large epsilon, and Auto near it at 0.1 and well below it at 0.2."""
     step = next(s for t in tour.TOURS if t.key == "explore" for s in t.steps if s.page == "Trade-offs")
     assert "0.72" in step.do
     assert "between epsilon 0.1 and 0.2" in step.do
