@@ -52,25 +52,6 @@ def test_an_old_link_with_settings_alone_means_the_study_it_meant(label, own):
     assert open_page(frame.file_of(label), **own).session_state["study"] == Study()
 
 
-TABS = {"Methods": "convert", "Privacy audit": "claims", "Trade-offs": "pinned"}
-
-
-@pytest.mark.parametrize("label", TABS)
-def test_the_menu_leads_back_to_the_tab_that_was_open(label):
-    """A link of the menu names no tab: the page stays as it was left."""
-    tab = TABS[label]
-    page = open_page(frame.file_of(label), tab=tab)
-    page.query_params.clear()
-    page.switch_page(frame.file_of("Words")).run()
-    assert "tab" not in page.query_params
-    page.query_params.clear()
-    for name, value in links(page.sidebar)[label].items():
-        assert name != "tab"
-        page.query_params[name] = value
-    page.switch_page(frame.file_of(label)).run()
-    assert page.query_params["tab"] == tab
-
-
 def test_the_menu_has_at_most_ten_entries():
     shown = links(open_page("app.py").sidebar)
     assert len([label for label in shown if label != frame.WORDS.label]) <= 10
