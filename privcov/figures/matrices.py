@@ -382,7 +382,8 @@ def _describe(matrix: np.ndarray, columns: tuple[str, ...], limit: float, what: 
     if d > 1:
         off = np.abs(np.triu(matrix, 1))
         i, j = np.unravel_index(int(off.argmax()), off.shape)
-        text += f" Largest off-diagonal entry: {plain(float(matrix[i, j]))}, between {columns[i]} and {columns[j]}."
+        largest = f"Largest off-diagonal entry: {plain(float(matrix[i, j]))}, between {columns[i]} and {columns[j]}."
+        text += f" {largest if off.any() else 'Every off-diagonal entry is zero.'}"
     else:
         text += f" Its one entry is {plain(float(matrix[0, 0]))}."
     return text + (f" Each cell is the mean of {block} by {block} entries." if block > 1 else "")
