@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from privcov import Ledger, PrivateDataset, ZCDP, release_private
+from privcov import Ledger, PrivateDataset, Release, ZCDP, release_private
 from privcov.bundle.inputs import facts_of
 from privcov.bundle.place import Wrong
 from privcov.cli.entry import main
@@ -125,3 +125,15 @@ def test_the_owner_sees_the_rows_that_have_both():
         assert look.raw[i, j] == pytest.approx(pairwise(x, i, j), abs=1e-3)
         assert look.draw[i, j] == pytest.approx(look.kept[i, j], abs=1e-3)
     assert look.missing == pytest.approx(np.isnan(x).mean(axis=0))
+
+
+def test_a_release_is_plotted_with_the_noise_of_its_own_entries(tmp_path):
+    """The strongest pair is where the rows have it; a text gives the same picture as the release."""
+    x, ledger = holed(), Ledger(tmp_path / "ledger.sqlite")
+    ledger.limit("trial", ZCDP(2.0))
+    made = release_private("auto-cov", SOME.on_rows(x, None), ZCDP(1.0), ledger=ledger)
+    for release in (made, Release.from_json(made.to_json())):
+        shown = release.plot_errors().data
+        assert max(shown[-1].x) == pytest.approx(pairwise(x, 1, 2), abs=0.1)
+        assert release.raw.flags == made.raw.flags is not None
+    assert Release.from_json(made.to_json()).to_json() == made.to_json()

@@ -162,7 +162,7 @@ def errors_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     noise, palette = raw.distribution, in_theme(dark)
     noisy = Noisy(
         raw.matrix, raw.centre == "joint", rel.row_bound, rel.scale, rel.origin, raw.rows,
-        noise.off_diagonal_std, noise.diagonal_std, noise.off_diagonal_std,
+        noise.off_diagonal_std, noise.diagonal_std, noise.off_diagonal_std, raw.flags,
     )  # fmt: skip
     released = derive(noisy).correlation
     rng = stream(0, "intervals of correlations", rel.method)

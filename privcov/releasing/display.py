@@ -238,6 +238,7 @@ def schema(format_number: int) -> dict[str, Any]:
     law |= {"groups": {"type": "array", "items": {"type": "integer"}}, "weights": {"type": "array", "items": number}}
     raw = {"matrix": matrix, "law": fields(law, ("groups", "weights")), "centre": text}
     raw |= {"event": {"type": ["integer", "null"], "minimum": 0}, "anchor_squared": number}
+    raw |= {"flags": {"type": "array", "minItems": 2, "maxItems": 2}}
     fit = {"lam": number, "precision": maybe(matrix), "status": text, "gap": maybe_number}
     fit |= {"sweeps": {"type": "integer"}, "solver": text}
     whole = {
@@ -266,7 +267,7 @@ def schema(format_number: int) -> dict[str, Any]:
         "origin": row,
         **dict.fromkeys(("covariance", "precision", "second_moment"), maybe(matrix)),
         "mean": maybe(row),
-        "raw": maybe(fields(raw, ("anchor_squared",))),
+        "raw": maybe(fields(raw, ("anchor_squared", "flags"))),
         "path": maybe({"type": "array", "items": fields(fit)}),
         "notes": texts,
         "count": maybe_number,

@@ -20,6 +20,7 @@ import numpy as np
 
 from privcov import accounting, checks
 from privcov.measurements.exact_moment import NoisySum
+from privcov.measurements.exact_reading import flags_of
 from privcov.measurements.exposed import exposed
 from privcov.measurements.laws.anchor import ANCHOR_SQUARED
 from privcov.measurements.lengths.exact_norms import STATISTIC
@@ -371,6 +372,7 @@ class Release:
                 "law": self.raw.distribution.to_dict(),
                 "centre": self.raw.centre,
                 **({} if self.raw.anchor_squared == ANCHOR_SQUARED else {"anchor_squared": self.raw.anchor_squared}),
+                **({} if (flags := self.raw.flags) is None else {"flags": [flags.columns, flags.count_std]}),
                 "event": None if self.raw.event is None else self.events.index(self.raw.event),
             }
         if self.path is not None:
@@ -494,7 +496,14 @@ def _raw(raw: dict, read: dict) -> Measured:
         raise ValueError("centre must be text, and corner true or false.")
     matrix = _array("raw", raw["matrix"], (distribution.size, distribution.size))
     square = checks.in_range("anchor_squared", raw.get("anchor_squared", ANCHOR_SQUARED), 0.0, 1.0)
-    return Measured(matrix, distribution, event, raw["centre"], read["n"], read["row_bound"], read.get("count"), square)
+    n, bound, flags = read["n"], read["row_bound"], None
+    if "flags" in raw:
+        d, (places, count_std) = len(read["columns"]), raw["flags"]
+        columns = tuple(checks.whole("A position of a flag", place, 0, d - 1) for place in places)
+        if not columns or d + len(set(columns)) != distribution.dimension:
+            raise ValueError("flags must hold the position of each column that has one, once.")
+        flags = flags_of(d, columns, distribution, checks.in_range("count_std", count_std, 0.0, math.inf))
+    return Measured(matrix, distribution, event, raw["centre"], n, bound, read.get("count"), square, flags)
 
 
 def _fit(fit: dict, shape: tuple[int, ...]) -> Fit:
