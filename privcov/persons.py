@@ -1,8 +1,9 @@
 """Ids of persons: which rows are of one person, decided by the text of the id alone.
 
 Ids are compared as text, without the blanks at both ends; upper and lower case differ. A whole number counts as its
-digits, whatever wrote it: 17, 17.0, "17", " 17 " and "17.0" are one person, "017" another. A missing cell, or one of
-the spellings of a missing number (an empty text, NA, N/A, NaN, null in any case), is no id: its row counts as no row.
+digits, whatever wrote it: 17, 17.0, "17", " 17 ", "17.0" and "+17" are one person, "017" another; 1e16 and the text
+"1e+16", which is how programs write it, are one. A missing cell, or one of the spellings of a missing number (an empty
+text, NA, N/A, NaN, null in any case), is no id: its row counts as no row.
 
 In memory texts are compared exactly. Over files they are compared by 128 bits of a hash with a key that is drawn for
 the table: among 10^8 persons two share them with a chance below 10^-22, and nobody can write ids that do.
@@ -12,12 +13,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from decimal import Context
 
 import numpy as np
 
 MISSING = frozenset(("", "na", "n/a", "nan", "null"))  # a missing cell, without the blanks and in lower case
 _NO_ID = frozenset((*MISSING, "<na>", "nat"))  # with the texts of pandas' missing values
-_WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0+")
+_NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:e\+[0-9]{2,3})?")
+_LONGEST_NUMBER = 500  # letters
+_EXACT = Context(prec=2000)  # more digits than a number of that form may have before its point
 
 
 def id_text(value: object) -> str:
@@ -40,13 +44,17 @@ def id_text(value: object) -> str:
     """
     if value is None:
         return ""
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return str(int(value))
-    text = str(value).strip()
+    if type(value) is int:
+        return str(value)
+    if isinstance(value, (float, np.floating)):
+        value = repr(float(value))  # as pandas and Parquet's readers write it, also beyond 10^16
+    text = (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)).strip()
     if text.lower() in _NO_ID:
         return ""
-    whole = _WHOLE.fullmatch(text)
-    return whole.group(1) if whole else text
+    if not _NUMBER.fullmatch(text) or len(text) > _LONGEST_NUMBER:
+        return text
+    number = _EXACT.create_decimal(text)
+    return str(int(number)) if number == _EXACT.to_integral_value(number) else text
 
 
 def rows_of_persons(ids: Sequence[object] | np.ndarray, n: int) -> tuple[int, np.ndarray]:

@@ -62,7 +62,8 @@ def section() -> None:
         return
     opened = _open(ledger, entry)
     facts = opened.total.facts
-    rows = f"{facts.n:,} rows" if facts.n is not None else f"about {opened.measured.rows:,.0f} rows (a noisy count)"
+    counted, noisy = facts.neighbours.counted, f"about {opened.measured.rows:,.0f}"
+    rows = f"{noisy} {counted} (a noisy count)" if facts.n is None else f"{facts.n:,} {counted}"
     given = "guarantee not established" if opened.release.exposed else raised(str(opened.release.given))
     show.tag("Released", f"{entry.name}: {rows}, {facts.d} columns, {given}")
     if opened.release.exposed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 
 import numpy as np
 import pandas as pd
@@ -188,9 +189,14 @@ def _simulated_table(facts: PublicFacts, asked: dict) -> Twin:
     )
 
 
+def _as_declared(facts: PublicFacts) -> str:
+    """Return everything that the noise may depend on, as a key."""
+    return json.dumps(facts.to_dict(), sort_keys=True)
+
+
 def _preview(simulated: Twin, facts: PublicFacts, guarantee: Guarantee) -> Preview:
     """Return the preview of a guarantee, kept in this session: the declaration enters no shared cache."""
-    key = (simulated, guarantee, facts.rows_per_person, facts.n is None)
+    key = (simulated, guarantee, _as_declared(facts))
     kept = st.session_state.setdefault("own-previews", {})
     if key not in kept:
         while len(kept) >= 60:
@@ -242,7 +248,7 @@ def _missing_cells(simulated: Twin, facts: PublicFacts, guarantee: Guarantee) ->
     if not simulated.missing:
         return
     kept = st.session_state.setdefault("own-previews", {})
-    key = ("rules", dataclasses.replace(simulated, flagged=()), guarantee, facts.rows_per_person, facts.n is None)
+    key = ("rules", dataclasses.replace(simulated, flagged=()), guarantee, _as_declared(facts))
     if key not in kept:
         shape = best_shape(facts, guarantee, simulated.n)
         kept[key] = preview_by_rule(simulated, facts, guarantee, shape)
@@ -292,7 +298,7 @@ def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee, at: int
         else:
             wanted = st.slider("at most, in percent", 1, 100, **keep("want-error", 20)) / 100
             ends("nearly exact", "as bad as zero")
-        asked = (simulated, facts.rows_per_person, facts.n is None, picked, what, wanted)
+        asked = (simulated, _as_declared(facts), picked, what, wanted)
         pressed, before = st.button("Find it", key="own-find"), st.session_state.get("own-found")
         if not pressed:
             if before is not None and before[0] == asked:  # the answer stays while its question does
@@ -315,7 +321,7 @@ def _which_level(simulated: Twin, facts: PublicFacts, picked: Guarantee, at: int
 
 def _show_level(level: float | None, level_name: str, asked: tuple, facts: PublicFacts, at: int) -> None:
     """Show the level of the search, and the button that puts it in the place of the candidate ``at``."""
-    simulated, picked = asked[0], asked[3]
+    simulated, _, picked, *_ = asked
     if level is None:
         st.markdown(
             f"**None up to 100.** With {simulated.n:,} rows the sampling error or the repairs alone leave more."

@@ -50,7 +50,7 @@ _COUNT_STEP = 0.5  # of 2 sqrt(count), whose spread from table to table is about
 _SHORT, _LONG = 8, 16  # hexadecimal digits of a hash
 
 
-def fingerprint(private: PrivateDataset, key: bytes) -> str:
+def fingerprint(private: PrivateDataset, key: bytes, anchor: int | None = None) -> str:
     """Return the fingerprint of a table under the secret key, as JSON text.
 
     For a table in files it is computed in their one pass.
@@ -61,6 +61,8 @@ def fingerprint(private: PrivateDataset, key: bytes) -> str:
         The table.
     key : bytes
         The ledger's key.
+    anchor : int or None
+        a of the measurement that follows, whose sums the pass makes too; see `sums_of`.
 
     Returns
     -------
@@ -72,9 +74,10 @@ def fingerprint(private: PrivateDataset, key: bytes) -> str:
     None: the text depends on the rows. It is stored in the ledger, and no release holds a part of it.
     """
     numbers, rows, facts = _secrets(key), private._rows, private.facts
-    sketch = (
-        sums_of(private, numbers).sketch if isinstance(rows, FileRows) else sketch_of(rows, numbers, near_of(facts))
-    )
+    if isinstance(rows, FileRows):
+        sketch = sums_of(private, numbers, anchor).sketch
+    else:
+        sketch = sketch_of(rows, numbers, near_of(facts))
     assert sketch is not None, "the sketch of a table has that of its rounded cells"
     assert sketch.rounded is not None
     near = sketch.rounded

@@ -371,8 +371,9 @@ def measure_exactly(
     shape = settle_shape(facts, shape, n_anchors)
     anchor = anchor_of(facts, n_anchors, matters)
     gram = exact_sum(private, n_anchors, anchor)
-    if not exact_noise.fits(_largest_sum(facts, private.files is not None), event.scale):
-        gram = gram.astype(object)
+    # Which of the two follows from public facts alone, never from the number of rows.
+    fits = exact_noise.fits(_largest_sum(facts, private.files is not None), event.scale)
+    gram = gram.astype(np.int64 if fits else object)
     groups = weights(facts, n_anchors, anchor) if shape == FREE_GROUPS else ((), ())
     total, sums = _noisy(gram, facts.width, n_anchors, shape, event.scale, groups)
     for column, flag in facts.own_flags:

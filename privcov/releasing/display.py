@@ -38,7 +38,8 @@ def headline(rel: Release) -> str:
     d = len(rel.columns)
     short = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in rel.columns[:_NAMES]]
     names = ", ".join([*short, *(["…"] if d > _NAMES else [])])
-    rows = f"about {rel.count:,.0f} rows" if rel.n is None else f"{rel.n:,} rows"
+    counted = rel.neighbours.counted
+    rows = f"about {rel.count:,.0f} {counted}" if rel.n is None else f"{rel.n:,} {counted}"
     text = f"{rel.method}: {rel.target} of {d} column{'s' if d > 1 else ''} ({names}), {rows}"
     return " ".join(text.split())
 

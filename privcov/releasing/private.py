@@ -25,7 +25,7 @@ from privcov.estimators.base import METHODS, Method, MethodCard, MethodInput, No
 from privcov.ledger import Ledger
 from privcov.ledger.fingerprint import fingerprint
 from privcov.ledger.repeats import settle
-from privcov.measurements.exact_moment import NoisySum, anchored_rows
+from privcov.measurements.exact_moment import NoisySum, anchor_of, anchored_rows
 from privcov.measurements.exact_reading import count_std, read_sum
 from privcov.measurements.lengths.exact_norms import checked_budget
 from privcov.measurements.tables.table_pass import PassError
@@ -201,7 +201,9 @@ def release_private(
         kept = {"format": FORMAT, "measurement": noisy.to_dict(), "release": written, "problem": problem}
         return json.dumps(kept, allow_nan=False)
 
-    mark, others = _recognised(private, ledger.key), tuple(different_from)
+    request = _requested(chosen, given)
+    anchor = anchor_of(private.facts, anchored_rows(private.facts, request.centre), request.matters)
+    mark, others = _recognised(private, ledger.key, anchor), tuple(different_from)
     answer = ledger.transact(
         private.name, guarantee, settled.request, measured, fingerprint=mark, token=request_token, different_from=others
     )
@@ -444,14 +446,14 @@ def _within(events: tuple[Event, ...], method: Method, given: MethodInput) -> tu
     return events
 
 
-def _recognised(private: PrivateDataset, key: bytes) -> str:
+def _recognised(private: PrivateDataset, key: bytes, anchor: int) -> str:
     """Return the fingerprint; for a table in files this is the one pass over its rows, before anything is reserved.
 
     An error may depend on the rows, so its message is replaced by an identifier. Those of files and workers say nothing
     about rows, and are passed on.
     """
     try:
-        return fingerprint(private, key)
+        return fingerprint(private, key, anchor)
     except (TableFileError, EngineError, PassError):
         raise
     except Exception:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # the readers of files are loaded where a file is read, not w
     from privcov.measurements.tables.table_sums import Sums, SumSpec
 
 
-def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None, anchor: int = ANCHOR) -> Sums:
+def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None, anchor: int | None = None) -> Sums:
     """Return the exact sums of a private table in files, computed by its one pass and kept: NOT private.
 
     Only the exact measurement and the ledger's fingerprint call it; the fingerprint comes first, so a release reads the
@@ -28,8 +28,9 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None, anc
         With rows in files.
     numbers : tuple of int or None
         Secrets of the ledger's sketch, so that the pass makes the sketch too.
-    anchor : int
+    anchor : int or None
         a of the measurement. Where rows have the ids of persons the sums depend on it, and another one is another pass.
+        None for what does not depend on it.
 
     Returns
     -------
@@ -47,9 +48,11 @@ def sums_of(private: PrivateDataset, numbers: tuple[int, ...] | None = None, anc
     assert files is not None, "rows in memory are summed from themselves"
     kept = files.private_pass
     # Sums under other facts, such as another bound, would have another sensitivity.
-    anchor = anchor if facts.person else ANCHOR  # without weights the anchor is multiplied with sums of rows
-    made_for = (numbers if numbers is not None or kept is None else kept[1][0]), anchor
-    if kept is None or kept[0] is not facts or kept[1] != made_for:
+    made = (None, None) if kept is None else kept[1]
+    if anchor is None or not facts.person:  # without weights the anchor is multiplied with sums of rows
+        anchor = made[1] or ANCHOR
+    made_for = (made[0] if numbers is None else numbers), anchor
+    if kept is None or kept[0] is not facts or made != made_for:
         drop = facts.missing == "drop-row"
         spec = _spec(files, facts, facts.classes, True, drop, numbers, facts.flagged)
         spec = replace(spec, person=facts.person, most_weight=facts.most_weight, anchor=anchor)
