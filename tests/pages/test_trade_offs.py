@@ -261,8 +261,9 @@ def test_a_crowd_waits_its_turn():
 
 
 @pytest.fixture
-def runs(monkeypatch):
-    """Method runs of sweeps, counted; those that time a method for the estimate are not."""
+def runs(monkeypatch, tmp_path):
+    """Method runs of sweeps, counted; those that time a method for the estimate are not. The store is empty."""
+    monkeypatch.setenv("PRIVCOV_CACHE_DIR", str(tmp_path / "cache"))
     for thread in threading.enumerate():  # a sweep that an earlier test left behind must not be counted here
         if thread.name == "sweep":
             thread.join(patient(60))
@@ -364,7 +365,7 @@ def test_the_script_on_the_page_is_its_table(capsys):
 def test_a_preset_is_one_click(runs):
     at = open_page(PAGE, **{"data.n": "50", "data.d": "3"})
     runs.clear()
-    at.session_state["t.4-table-5.replicates"] = 3  # as no other test asks for, so that nothing is in the store
+    at.session_state["t.4-table-5.replicates"] = 3
     next(b for b in at.button if b.key == "preset-4-table-5").click().run()
     settle(at)
     assert not at.error
