@@ -136,4 +136,7 @@ def test_a_release_is_plotted_with_the_noise_of_its_own_entries(tmp_path):
         shown = release.plot_errors().data
         assert max(shown[-1].x) == pytest.approx(pairwise(x, 1, 2), abs=0.1)
         assert release.raw.flags == made.raw.flags is not None
+        noisy, _ = release.plot_spectrum().data
+        assert len(noisy.y) == 3  # of the columns, without their flags
+        assert "noise alone" not in release.plot_spectrum().layout.meta["alt"]
     assert Release.from_json(made.to_json()).to_json() == made.to_json()

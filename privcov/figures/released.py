@@ -87,16 +87,15 @@ def spectrum_figure(rel: Release, *, dark: bool = False) -> go.Figure:
     plotly.graph_objects.Figure
         In working units: those of the data where the columns have no bounds.
     """
-    stages, palette = (
-        [("Post-processed", np.linalg.eigvalsh(working(rel.matrix, rel.scale, rel.target)))],
-        in_theme(dark),
-    )
+    palette, edge = in_theme(dark), 0.0
+    stages = [("Post-processed", np.linalg.eigvalsh(working(rel.matrix, rel.scale, rel.target)))]
     if rel.raw is not None and rel.target != "precision" and rel.raw.centre != "classes":
         stages.insert(0, ("Noisy", np.linalg.eigvalsh(noisy_matrix(rel))))
+        if rel.raw.flags is None:  # where missing cells are measured, entries have noise of different sizes
+            edge = noise_edge(rel)
     plain_units = bool((rel.scale == 1).all())
     unit = "squared units of the data" if plain_units else "units of public half-ranges squared"
     unit = f"inverse of {unit}" if rel.target == "precision" else f"in {unit}"
-    edge = noise_edge(rel) if len(stages) > 1 else 0.0
     return _shown(spectrum(stages, edge, palette, scale="linear", unit=unit), palette)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from privcov import checks
 from privcov.dataset import Dataset
+from privcov.estimators.additive import available_of
 from privcov.estimators.precision import noise_on_target, target
 from privcov.metrics.errors import matrix_norm, without_noise
 from privcov.postprocess.edges import EdgeStates, edge_states
@@ -422,7 +423,8 @@ def noisy_matrix(rel: Release) -> np.ndarray:
     Returns
     -------
     ndarray of shape (d, d)
-        Covariance (within classes for the centre "classes"), or second moment without a mean.
+        Covariance (within classes for the centre "classes"), or second moment without a mean. Where missing cells were
+        measured it is that of the available cases, with zero for an entry that is refused.
 
     Raises
     ------
@@ -435,6 +437,8 @@ def noisy_matrix(rel: Release) -> np.ndarray:
     """
     if rel.raw is None:
         raise ValueError(f"{rel.method} did not measure one noisy matrix, so there is none to look at.")
+    if rel.raw.flags is not None:
+        return np.nan_to_num(available_of(rel.raw).covariance)
     return rel.row_bound**2 * target(rel.raw.matrix, rel.raw.centre, rel.raw.distribution.n_anchors)
 
 
