@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import functools
-import math
 import sys
 from pathlib import Path
 
 import privcov
-from privcov import places
-from privcov.cli import advice, app, check, edges, generate, ledger, release, site, verify
+from privcov.cli import advice, app, check, edges, generate, ledger, release, reproduce, site, verify
 from privcov.cli.progress import counted
 
 
@@ -31,12 +29,8 @@ def main(argv: list[str] | None = None) -> int:
     fetcher = commands.add_parser("fetch", help="download one of the papers' data sets into the data folder")
     fetcher.add_argument("source", help="its key, such as ionosphere")
     fetcher.set_defaults(act=_fetch)
-    again = commands.add_parser("reproduce", help="compute the papers' tables again, as published and sound")
-    again.add_argument("tables", nargs="*", help="keys such as 2-table-2; all when left out")
-    again.add_argument("--preset", choices=("small", "full"), default="small", help="small: minutes; full: overnight")
-    again.set_defaults(act=_reproduce)
-    for one in (runner, again):
-        one.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
+    runner.add_argument("--workers", type=int, help="processes; PRIVCOV_WORKERS or every core when left out")
+    reproduce.add_reproduce(commands)
     advice.add_advice(commands)
     release.add_release(commands)
     ledger.add_ledger(commands)
@@ -96,20 +90,6 @@ def _fetch(options: argparse.Namespace) -> None:
     from privcov.data_sources.fetch import download
 
     print(download(options.source))
-
-
-def _reproduce(options: argparse.Namespace) -> None:
-    from privcov.papers.reproduce import Step, reproduce
-
-    _check_workers(options)
-    edges.check_folder(places.results("reproduced"))
-
-    def tell(done: int, total: int, step: Step, seconds: float) -> None:
-        took = "its data set is not there; left as it was" if math.isnan(seconds) else f"{seconds:.1f} s"
-        print(f"{done}/{total} {step.table.key}, {step.point.name}, {step.variant}: {took}", file=sys.stderr)
-
-    for path in reproduce(options.tables, options.preset, progress=tell, workers=options.workers):
-        print(path)
 
 
 def _methods(options: argparse.Namespace) -> None:

@@ -164,8 +164,8 @@ def told(table: Table) -> pd.DataFrame:
 def computed(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
     """Return what `reproduce` stored for a table.
 
-    The columns are KEYS, metric, variant, value (mean), sd, replicates, failed, problem, seed and version. The table is
-    empty where nothing was computed yet.
+    The columns are KEYS, metric, variant, value (mean), sd, replicates, failed, problem, seed, version and made_with.
+    The table is empty where nothing was computed yet.
     """
     return stored(table.key, folder)
 

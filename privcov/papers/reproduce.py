@@ -1,8 +1,8 @@
 """Compute the papers' tables again, as published and sound, and keep the results: ``python -m privcov reproduce``.
 
-A point (cells that share their rows) is computed once and written at once, so a run that was stopped goes on where it
-was. A stored point is computed again when more replicates are requested, or when the seed or the version of its table
-differs.
+A point (cells that share their rows) is computed once and written at once, and its replicates are kept until then, so a
+run that was stopped goes on where it was and ends with the same bytes. A stored point is computed again when more
+replicates are requested, or when the seed or the version of its table differs.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ import pandas as pd
 from privcov import engine, places
 from privcov.papers import catalogue
 from privcov.papers.base import COMPUTED, KEYS, LITERAL, Number, Point, Table
+from privcov.papers.provenance import made_with
+from privcov.papers.replicates import Made, Unfinished
 from privcov.sweeps.cells import build_entry, rows_of
 
 SEED = 20_240
@@ -175,7 +177,7 @@ def compute(step: Step, seed: int = SEED) -> list[dict]:
     MissingData
         Where its rows are not there.
     """
-    return _summary(step, seed, [number for _, number in numbers(step.point, step.variant, step.replicates, seed)])
+    return summary(step, seed, [number for _, number in numbers(step.point, step.variant, step.replicates, seed)])
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,7 @@ class Task:
     replicate: int
 
 
-def one_replicate(task: Task) -> tuple[float, list[Number] | None]:
+def one_replicate(task: Task) -> Made:
     """Compute one replicate of a step, as a task of `privcov.engine.each`.
 
     Parameters
@@ -216,26 +218,38 @@ def one_replicate(task: Task) -> tuple[float, list[Number] | None]:
 
     Returns
     -------
-    seconds : float
-        Time that it took.
-    numbers : list of Number or None
-        None where its rows are not there.
+    Made
+        Its numbers; None where its rows are not there.
     """
     from privcov.data_sources.papers import MissingData
 
     begun = time.perf_counter()
     point = next(p for p in catalogue.TABLES[task.table].points if p.name == task.point)
-    try:
+    numbers = None
+    with contextlib.suppress(MissingData):
         if point.ready is not None:
             point.ready()
-        numbers = list(_numbers(point, task.variant, task.replicates, task.seed, task.replicate))
-    except MissingData:
-        numbers = None
-    return time.perf_counter() - begun, numbers
+        numbers = tuple(_numbers(point, task.variant, task.replicates, task.seed, task.replicate))
+    return Made(time.perf_counter() - begun, numbers)
 
 
-def _summary(step: Step, seed: int, found_numbers: list[Number]) -> list[dict]:
-    """Return the rows of data/reproduced from the numbers of all replicates."""
+def summary(step: Step, seed: int, found_numbers: Sequence[Number]) -> list[dict]:
+    """Return the rows of data/reproduced from the numbers of all replicates.
+
+    Parameters
+    ----------
+    step : Step
+        The step.
+    seed : int
+        Seed of the numbers.
+    found_numbers : sequence of Number
+        In the order of the replicates.
+
+    Returns
+    -------
+    list of dict
+        One per cell: mean, standard deviation and number of the replicates that gave a number.
+    """
     cells: dict[tuple, list[Number]] = {}
     for number in found_numbers:
         keys = tuple(number.keys.get(name, "") for name in KEYS)
@@ -257,7 +271,7 @@ def _summary(step: Step, seed: int, found_numbers: list[Number]) -> list[dict]:
                 "problem": next((number.problem for number in group if number.problem), ""),
                 "seed": seed,
                 "version": stamp(step),
-                "made_with": f"numpy {np.__version__}",
+                "made_with": made_with(step.table.needs),
             }
         )
     return rows
@@ -273,12 +287,15 @@ def reproduce(
     *,
     seed: int = SEED,
     folder: Path | None = None,
+    fresh: bool = False,
     progress: Callable[[int, int, Step, float], None] | None = None,
+    remaining: Callable[[float], None] | None = None,
     workers: int | None = None,
 ) -> list[Path]:
     """Compute what is not stored yet and return the files.
 
-    A step whose data set is not there (see data/README.md) is left as it is stored.
+    A step whose data set is not there (see data/README.md) is left as it is stored. A run that is stopped loses the
+    replicates under way, and ends with the same bytes when it goes on.
 
     Parameters
     ----------
@@ -291,9 +308,14 @@ def reproduce(
     folder : Path, optional
         Where they are stored. The default is that of `places.own_results`: `data/reproduced` in a checkout, the
         user's data folder where the package is installed.
+    fresh : bool, optional
+        Compute everything again, whatever is stored.
     progress : callable, optional
         Called as progress(done, total, step, seconds) after each step: seconds of computing, 0 where the step was
         stored, NaN where its data set is not there.
+    remaining : callable, optional
+        Called after each replicate with a forecast: the seconds of computing that are left, over all workers. NaN
+        before the first replicate of every step.
     workers : int, optional
         As for `privcov.run`; a task is one replicate of a step.
 
@@ -309,6 +331,12 @@ def reproduce(
     """
     folder = places.own_results("reproduced") if folder is None else folder
     todo, done = steps(keys, preset), 0
+    kept = {key: Unfinished(folder, key) for key in dict.fromkeys(step.table.key for step in todo)}
+    if fresh:
+        for unfinished in kept.values():
+            unfinished.forget()
+    missing = [s for s in todo if fresh or not _stored(folder / f"{s.table.key}.csv", s, seed)]
+    made = [kept[s.table.key].of(_identity(s, seed)) for s in missing]
 
     def report(step: Step, seconds: float) -> None:
         nonlocal done
@@ -316,32 +344,76 @@ def reproduce(
         if progress is not None:
             progress(done, len(todo), step, seconds)
 
-    missing = []
     for step in todo:
-        if _stored(folder / f"{step.table.key}.csv", step, seed):
+        if step not in missing:
             report(step, 0.0)
-        else:
-            missing.append(step)
-    tasks = [(step, replicate) for step in missing for replicate in range(step.replicates)]
-    wanted = [Task(s.table.key, s.point.name, s.variant, s.replicates, seed, replicate) for s, replicate in tasks]
-    arrived: dict[int, dict] = {}
+
+    def whole(number: int) -> None:
+        step = missing[number]
+        if len(made[number]) == step.replicates:
+            report(step, _kept(step, seed, folder, made[number]))
+            kept[step.table.key].forget(_identity(step, seed))
+
+    for number in range(len(missing)):
+        whole(number)  # one that was stopped between its last replicate and the table
+    # The first replicate of every step comes first, so that the forecast is soon known.
+    tasks = [(number, k) for number, s in enumerate(missing) for k in range(s.replicates) if k not in made[number]]
+    tasks.sort(key=lambda task: task[1] > 0)
+    wanted = [
+        Task(s.table.key, s.point.name, s.variant, s.replicates, seed, k)
+        for s, k in ((missing[number], k) for number, k in tasks)
+    ]
     with contextlib.closing(engine.each(one_replicate, wanted, workers=workers)) as results:
-        for position, (seconds, numbers) in results:
-            step, replicate = tasks[position]
-            parts = arrived.setdefault(id(step), {})
-            parts[replicate] = seconds, numbers
-            if len(parts) == step.replicates:
-                report(step, _kept(step, seed, folder, arrived.pop(id(step))))
+        for position, found in results:
+            number, replicate = tasks[position]
+            step = missing[number]
+            made[number][replicate] = found
+            if found.numbers is not None:
+                kept[step.table.key].add(_identity(step, seed), replicate, found)
+            if remaining is not None:
+                remaining(forecast(missing, made))
+            whole(number)
     return sorted({folder / f"{step.table.key}.csv" for step in todo})
 
 
-def _kept(step: Step, seed: int, folder: Path, parts: dict) -> float:
+def forecast(missing: Sequence[Step], made: Sequence[dict[int, Made]]) -> float:
+    """Return the seconds of computing that steps still take: their replicates left, each as long as those before.
+
+    Parameters
+    ----------
+    missing : sequence of Step
+        The steps.
+    made : sequence of dict
+        Their replicates so far.
+
+    Returns
+    -------
+    float
+        NaN where a step has none yet.
+    """
+    left = 0.0
+    for step, parts in zip(missing, made, strict=True):
+        if len(parts) < step.replicates:
+            each = sum(m.seconds for m in parts.values()) / len(parts) if parts else math.nan
+            left += each * (step.replicates - len(parts))
+    return left
+
+
+def _identity(step: Step, seed: int) -> list:
+    """Return all that the numbers of a step depend on, beside the number of a replicate."""
+    return [step.point.name, step.variant, step.replicates, seed, stamp(step, seed)]
+
+
+def _kept(step: Step, seed: int, folder: Path, parts: dict[int, Made]) -> float:
     """Write a step whose replicates are all there, and return the seconds it took."""
-    if any(numbers is None for _, numbers in parts.values()):
-        return math.nan
-    numbers_in_order = [number for replicate in range(step.replicates) for number in parts[replicate][1]]
-    _write(folder / f"{step.table.key}.csv", _summary(step, seed, numbers_in_order), step)
-    return sum(seconds for seconds, _ in parts.values())
+    numbers: list[Number] = []
+    for replicate in range(step.replicates):
+        one = parts[replicate].numbers
+        if one is None:
+            return math.nan
+        numbers.extend(one)
+    _write(folder / f"{step.table.key}.csv", summary(step, seed, numbers), step)
+    return sum(made.seconds for made in parts.values())
 
 
 def _rows(path: Path) -> list[dict]:
