@@ -29,6 +29,7 @@ KEYS = ("model", "law", "data", "n", "d", "r", "epsilon", "delta", "method")
 LITERAL, SOUND = "as published", "sound"
 VARIANTS = (LITERAL, SOUND)
 SAME_ORDER = math.sqrt(10)
+ERRORS, DEVIATIONS = "standard errors", "deviations"
 
 
 @dataclass(frozen=True)
@@ -188,16 +189,47 @@ def standard_error(cells: pd.DataFrame) -> pd.Series:
 
 
 def beside(table: Table, folder: Path = REPRODUCED) -> pd.DataFrame:
-    """Return one row per printed cell: value, se; ours, ours_se, replicates; sound, sound_se; ratio, agreement."""
+    """Return one row per printed cell: value, se; ours, ours_se, replicates; sound, sound_se; ratio, agreement.
+
+    printed_se is what stands in the paper and errors what it was read as, see `read_errors`; se is the standard error
+    that it comes to.
+    """
     left = printed(table)
     known = computed(table, folder)
     known["se"] = standard_error(known)
+    left["printed_se"] = left["se"]
+    left["errors"] = read_errors(left, known, table.replicates)
+    if (left["errors"] == DEVIATIONS).all():
+        left["se"] = left["printed_se"] / math.sqrt(table.replicates)
     for variant, name in ((LITERAL, "ours"), (SOUND, "sound")):
         part = known[known["variant"] == variant].rename(columns={"value": name, "se": f"{name}_se"})
         part = part.rename(columns={"replicates": f"{name}_replicates", "problem": f"{name}_problem"})
         columns = [*KEYS, "metric", name, f"{name}_se", f"{name}_replicates", f"{name}_problem"]
         left = left.merge(part[columns], on=[*KEYS, "metric"], how="left", validate="one_to_one")
     return again(left)
+
+
+def error_factor(cells: pd.DataFrame, known: pd.DataFrame) -> float:
+    """Return the median of the printed over our deviation over replicates, both relative to their error.
+
+    Near 1 the printed numbers are standard deviations, near one over the root of the replicates standard errors. Cells
+    that no row changes tell nothing. NaN where nothing is printed or computed.
+    """
+    ours = known.loc[known["variant"] == LITERAL, [*KEYS, "metric", "value", "sd"]]
+    both = cells.merge(ours, on=[*KEYS, "metric"], suffixes=("", "_ours"))
+    both = both[(both["printed_se"] > 0) & (both["sd"] > 1e-9 * both["value_ours"].abs())]
+    return float(((both["printed_se"] / both["value"]) / (both["sd"] / both["value_ours"])).median())
+
+
+def read_errors(cells: pd.DataFrame, known: pd.DataFrame, replicates: int) -> str:
+    """Return what the numbers behind the printed plus-minus signs are: "standard errors", as printed, or "deviations".
+
+    Whichever `error_factor` is nearer to, as a factor; "" where it is not known.
+    """
+    factor = error_factor(cells, known)
+    if math.isnan(factor):
+        return ""
+    return DEVIATIONS if factor > replicates**-0.25 else ERRORS
 
 
 def truth_of(data: Dataset) -> Truth:

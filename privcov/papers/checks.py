@@ -6,7 +6,8 @@ conclusion in a sentence. It reads only data/published and data/reproduced.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from privcov.papers.base import KEYS, LITERAL, Table, beside, stored
+from privcov.papers.base import DEVIATIONS, KEYS, LITERAL, Table, beside, error_factor, stored
 
 NOT_COMPUTED = "Not computed yet."  # the verdict of a check whose numbers are not there
 
@@ -58,6 +59,27 @@ def cells(tables: Iterable[Table], *keys: str, folder: Path) -> pd.DataFrame:
     """Return `beside` of the tables with these keys under each other, with a column "table"."""
     known = {table.key: table for table in tables}
     return pd.concat([beside(known[key], folder).assign(table=key) for key in keys], ignore_index=True)
+
+
+def spread_of(key: str, tables: Iterable[Table], keys: Sequence[str], folder: Path) -> Check:
+    """Answer whether printed standard errors are standard deviations; ``tables`` are all of the paper's."""
+    question = "Are the printed standard errors standard deviations?"
+    known = {table.key: table for table in tables}
+    factors = {k: error_factor(beside(known[k], folder), stored(k, folder)) for k in keys}
+    factors = {k: factor for k, factor in factors.items() if np.isfinite(factor)}
+    if not factors:
+        return Check(key, tuple(keys), question, None, NOT_COMPUTED, {})
+    read = {k: str(beside(known[k], folder)["errors"].iloc[0]) for k in factors}
+    phrases = ", ".join(f"{factor:.2f} in {known[k].where}" for k, factor in factors.items())
+    verdict = (
+        f"Relative to the error itself, a printed standard error is {phrases} of our standard deviation over "
+        f"replicates (medians); a standard error of {known[keys[0]].replicates} runs would be "
+        f"{1 / math.sqrt(known[keys[0]].replicates):.2f} of it. What is nearer to a deviation is read as one."
+    )
+    numbers = {f"printed over our deviation, {k}": factor for k, factor in factors.items()}
+    holds, all_of_them = DEVIATIONS in read.values(), set(read.values()) == {DEVIATIONS}
+    reason = "the printed standard errors look like deviations" if all_of_them else ""  # else a table says it itself
+    return Check(key, tuple(keys), question, holds, verdict, numbers, reason)
 
 
 def literal(key: str, folder: Path) -> pd.DataFrame:

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from privcov import places
-from privcov.papers.base import REPRODUCED, SOUND, Table, beside, stored
+from privcov.papers.base import DEVIATIONS, REPRODUCED, SOUND, Table, beside, stored
 from privcov.papers.catalogue import checks_of
 from privcov.papers.checks import Check, slope
 from privcov.papers.su2019.checks import BOTH as CORRECTED
-from privcov.papers.su2019.checks import corrected
+from privcov.papers.su2019.checks import CORRECTIONS, corrected
 
 REPRODUCED_WELL, SHAPE, NOT = "reproduced", "same shape, other level", "not reproducible as described"
 NOTHING = "not computed yet"
@@ -34,7 +34,8 @@ class Verdict:
     10 %, and within a factor sqrt(10). rank: Spearman correlation of printed and ours. ratio: median of ours over
     printed. worst: the cell with the largest ratio either way. reasons: of the checks that hold. explained: the word
     once the reasons of the checks are put into our numbers, or "". methods: per estimator its name, word, fraction
-    within error and median ratio.
+    within error and median ratio. errors: what the printed plus-minus signs were read as, see
+    `privcov.papers.base.read_errors`. corrections: how many reasons are put into our numbers for ``explained``.
     """
 
     table: str
@@ -50,17 +51,27 @@ class Verdict:
     checks: tuple[Check, ...]
     explained: str
     methods: tuple[tuple[str, str, float, float], ...]
+    errors: str = ""
+    corrections: int = 0
+
+    @property
+    def headline(self) -> str:
+        """The word, or the better one that results after corrections, with their number."""
+        if self.word == NOT and self.explained in (REPRODUCED_WELL, SHAPE):
+            return f"{self.explained.partition(',')[0]} after corrections ({self.corrections})"
+        return self.word
 
     @property
     def sentence(self) -> str:
         """The verdict with its numbers."""
         if self.word == NOTHING:
             return f"Nothing was computed yet: run {places.command()} reproduce."
+        read = " The printed standard errors are as large as standard deviations of the runs, and are read as such."
         return (
             f"{100 * self.within:.0f} % of {self.cells} cells agree within Monte-Carlo error, {100 * self.order:.0f} % "
             "within a factor "
             f"of three; ours are {self.ratio:.2f} times the printed ones (median), rank correlation {self.rank:.2f}."
-        )
+        ) + (read if self.errors == DEVIATIONS else "")
 
 
 def beyond_the_word(verdicts: Sequence[Verdict]) -> str:
@@ -141,6 +152,8 @@ def verdict(table: Table, folder: Path = REPRODUCED) -> Verdict:
         checks,
         word_of(corrected(table.key, folder)) if table.key in CORRECTED and word != NOTHING else "",
         tuple(_of_method(name, group) for name, group in counted.groupby("method", sort=False)),
+        str(counted["errors"].iloc[0]),
+        CORRECTIONS if table.key in CORRECTED else 0,
     )
 
 

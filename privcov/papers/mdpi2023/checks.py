@@ -10,7 +10,7 @@ import numpy as np
 
 from privcov import accounting
 from privcov.metrics.errors import matrix_norm
-from privcov.papers.checks import NOT_COMPUTED, Check, cells, check, literal, middle
+from privcov.papers.checks import NOT_COMPUTED, Check, cells, check, literal, middle, spread_of, wide
 from privcov.papers.mdpi2023.tables import TABLES, TO_SCALE, printed_scales, source
 
 SIX = tuple(f"4-table-{k}" for k in range(1, 7))
@@ -22,6 +22,45 @@ LOCAL, CENTRAL = ("modified-ldp", "ldp"), ("modified-dp", "dp")
 def trivial(model: str, law: str, d: str, norm: str) -> float:
     """Return the error of the zero matrix: the norm of the covariance."""
     return matrix_norm(source(model, law, d, "2").truth(0).covariance, norm)
+
+
+@check("4-modified-better", *SIX)
+def modified_better(folder: Path) -> Check:
+    """Count the cells in which the modified method has the smaller error: the paper's main claim."""
+    table = cells(TABLES, *SIX, folder=folder)
+    names = {"value": "printed", "ours": "as published by us", "sound": "sound"}
+    numbers: dict[str, float] = {}
+    for column, word in names.items():
+        for original in ("dp", "ldp"):
+            rows = table[table["method"].isin((original, f"modified-{original}"))].dropna(subset=[column])
+            both = wide(rows, "method", column)
+            if f"modified-{original}" in both and original in both:
+                numbers[f"{original}, {word}"] = float((both[f"modified-{original}"] < both[original]).sum())
+                numbers[f"{original}, {word}, of"] = float(len(both))
+    question = "Does the modified method beat the original?"
+    if "dp, as published by us" not in numbers:
+        return Check("4-modified-better", SIX, question, None, NOT_COMPUTED, numbers)
+    lines = [
+        f"{word} in {numbers[f'dp, {word}']:.0f} of {numbers[f'dp, {word}, of']:.0f} cells for dp and in "
+        f"{numbers[f'ldp, {word}']:.0f} of {numbers[f'ldp, {word}, of']:.0f} for ldp"
+        for word in names.values()
+        if f"ldp, {word}" in numbers
+    ]
+    fails = all(
+        numbers[f"{name}, as published by us"] < 0.5 * numbers[f"{name}, as published by us, of"]
+        for name in ("dp", "ldp")
+    )
+    verdict = f"The modified error is the smaller one: {'; '.join(lines)}."
+    return Check(
+        "4-modified-better", SIX, question, fails, verdict, numbers,
+        "as described the modified method does not beat the original, which is the paper's main claim",
+    )  # fmt: skip
+
+
+@check("4-spread", *SIX)
+def spread(folder: Path) -> Check:
+    """Compare the printed standard errors with our standard deviations."""
+    return spread_of("4-spread", TABLES, SIX, folder)
 
 
 @check("4-unit-ball", *SIX)
@@ -236,5 +275,6 @@ def guessing(folder: Path) -> Check:
 
 
 CHECKS = (
-    unit_ball, worse_than_zero, local_threshold, heavy_tails, out_of_order, which_model, guessing,
+    modified_better, unit_ball, worse_than_zero, local_threshold, heavy_tails, out_of_order, which_model, guessing,
+    spread,
 )  # fmt: skip

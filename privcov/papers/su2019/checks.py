@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from privcov.papers.base import LITERAL, SOUND, again, stored
-from privcov.papers.checks import NOT_COMPUTED, Check, cells, check, literal, middle, slope, wide
+from privcov.papers.checks import NOT_COMPUTED, Check, cells, check, literal, middle, slope, spread_of, wide
 from privcov.papers.su2019.figures import AREA, CHANGED, DRAWN, EPSILONS, NETWORKS, NO_NOISE, WRONG, N, at
 from privcov.papers.su2019.tables import OVER_FROBENIUS, TABLES
 
@@ -78,6 +78,9 @@ def _over_frobenius(printed: pd.DataFrame, folder: Path) -> list[float]:
         rows = rows[rows["metric"] == OVER_FROBENIUS]
         known |= {(table, r.model, r.n, r.epsilon): r.value for r in rows.itertuples()}
     return [known.get((r.table, r.model, r.n, r.epsilon), np.nan) for r in printed.itertuples()]
+
+
+CORRECTIONS = 2  # that `corrected` makes
 
 
 def corrected(table: str, folder: Path) -> pd.DataFrame:
@@ -181,27 +184,8 @@ def stopping(folder: Path) -> Check:
 
 @check("2-spread", *BOTH)
 def spread(folder: Path) -> Check:
-    """Compare the printed standard errors with our standard deviations: sd / sqrt(50) is what they should be near."""
-    question = "Are the printed standard errors standard deviations?"
-    errors = cells(TABLES, *BOTH, folder=folder)
-    sds: dict[tuple, float] = {}
-    for table in BOTH:
-        sds |= {(table, r.model, r.n, r.epsilon, r.metric): r.sd for r in literal(table, folder).itertuples()}
-    errors["sd"] = [sds.get((r.table, r.model, r.n, r.epsilon, r.metric), np.nan) for r in errors.itertuples()]
-    errors = errors[(errors["metric"] != "spectral") & (errors["se"] > 0)].dropna(subset=["sd"])
-    if errors.empty:
-        return Check("2-spread", BOTH, question, None, NOT_COMPUTED, {})
-    relative = {t: middle((g["se"] / g["value"]) / (g["sd"] / g["ours"])) for t, g in errors.groupby("table")}
-    numbers = {f"printed over our deviation, {t}": v for t, v in relative.items()}
-    holds = all(v > 2.5 / math.sqrt(50) for v in relative.values())
-    phrases = ", ".join(f"{v:.2f} in Table {t[-1]}" for t, v in relative.items())
-    verdict = (
-        f"Relative to the error itself, a printed standard error is {phrases} of our standard deviation over "
-        f"replicates (medians); a standard error of 50 would be {1 / math.sqrt(50):.2f} of it."
-    )
-    return Check(
-        "2-spread", BOTH, question, holds, verdict, numbers, "the printed standard errors look like deviations"
-    )
+    """Compare the printed standard errors with our standard deviations."""
+    return spread_of("2-spread", TABLES, BOTH, folder)
 
 
 # --- figures ----------------------------------------------------------------------------------------------
