@@ -176,7 +176,7 @@ def section(
             )
         except ValueError as problem:
             words = show.as_text(str(problem))
-    rest.caption("The report prints on two sides; the notebook computes its numbers again. " + words)
+    rest.caption("The notebook computes the report's numbers again. " + words)
 
 
 def spectra(study: Study, data: Dataset, rel: Release) -> None:

@@ -233,7 +233,7 @@ def opener(where) -> None:
     """Show the box that takes a file, and open the page that shows its study."""
     turn = st.session_state.get("saved.turn", 0)
     with where.popover("Open a saved study", width="content", key=f"saved-{turn}"):
-        st.caption("A plan.json of this page, of Estimate, Spectra or Graph recovery, or one written by hand.")
+        st.caption("A plan.json, from a page or written by hand.")
         file = st.file_uploader("Saved study (JSON)", type=["json"], max_upload_size=1, key=f"saved.{turn}")
         if file is None:
             return
