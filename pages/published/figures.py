@@ -11,6 +11,7 @@ from pages.published import again, summary
 from pages.shell import address, show
 from pages.shell.papers import place_in
 from privcov import places
+from privcov.estimators.base import METHODS
 from privcov.figures import published as pictures
 from privcov.figures.palette import Palette
 from privcov.figures.words import plain
@@ -131,6 +132,7 @@ def _picture(table: Table, palette: Palette) -> None:
     if lines.empty:
         st.info("No numbers in that version.")
         return
+    lines = lines.replace({"line": {card.key: card.label for card in METHODS.all()}})
     own = view(table.key, panel)
     shows_edges = own.x == "drawn"
     shares = shows_edges or table.paper == 2

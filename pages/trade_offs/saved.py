@@ -49,7 +49,7 @@ def study_of(plan: Plan) -> Study:
         if name in given:
             raise ValueError(f"Estimate has no setting {name}, which this study has. Run it in the shell.")
     if isinstance(guarantee, NoPrivacy) or plan.sizes is not None:
-        raise ValueError("Estimate shows private releases of a matrix, and this study is none. Run it in the shell.")
+        raise ValueError("This study is no private release of a matrix: run it in the shell.")
     card = METHODS.get(key)
     params = {s.name: s.default for s in card.parameters}
     study = _with_level(_base(plan), guarantee)
@@ -206,7 +206,7 @@ def sweep_of(plan: Plan) -> sweep.Sweep:
             elif g.kind != "none":
                 levels[g.kind, g.epsilon] = g.epsilon
     else:
-        raise ValueError("This study has no guarantee and varies no number, so there is no curve. Run it in the shell.")
+        raise ValueError("This study varies no number, so there is no curve: run it in the shell.")
     simulated = SOURCES.get(plan.source).group == "Simulated"
     positive = not numbers or min(plan.vary[numbers[0]]) > 0
     return sweep.Sweep(
