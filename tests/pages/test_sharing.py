@@ -284,7 +284,7 @@ def test_a_saved_release_keeps_seeds_and_bound_apart():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [({"methods": [("gaussian-cov", {"centre": "none"})]}, "no setting centre"),
-     ({"guarantees": [NoPrivacy()]}, "Run it in the shell"),
+     ({"guarantees": [NoPrivacy()]}, "run it in the shell"),
      ({"row_bound": 1e9}, "must lie between")],
 )  # fmt: skip
 def test_what_estimate_cannot_show_is_a_sentence(change, sentence):
